@@ -1,0 +1,337 @@
+"""The REST types: what the API accepts and answers, shared by ``api`` and ``client``. Times are seconds of the epoch."""
+
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+T = TypeVar("T")
+
+
+class _Answer(BaseModel):
+    """Answers tolerate unknown keys, so that an older client reads a newer service."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class _Request(BaseModel):
+    """Requests do not: a misspelt key is an error, not a silent default."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Page(_Answer, Generic[T]):
+    """A page of a list; send ``next`` as ``after`` for the next one."""
+
+    items: list[T]
+    next: str | None = None
+
+
+class Problem(_Answer):
+    """Problem details (RFC 9457), plus the place and the remedy."""
+
+    type: str = "about:blank"
+    title: str
+    status: int
+    detail: str = ""
+    code: str = ""
+    where: str = ""
+    remedy: str = ""
+    errors: list[dict[str, Any]] = Field(default_factory=list)
+
+
+# Accounts
+
+
+class LoginRequest(_Request):
+    """Name and password of a user."""
+
+    name: str
+    password: str
+
+
+class NewKey(_Request):
+    """Wish for an API key; ``expires_in`` in seconds, null for a key that does not expire."""
+
+    name: str = Field(min_length=1, max_length=100)
+    expires_in: float | None = Field(None, gt=0)
+
+
+class Key(_Answer):
+    """An API key; ``secret`` is there once, when it is made."""
+
+    id: str
+    name: str
+    tenant_id: str
+    created: float
+    expires: float | None = None
+    revoked: bool = False
+    secret: str | None = None
+
+
+class NewUser(_Request):
+    """A person; made with a tenant of his own named like him."""
+
+    name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")
+    password: str = Field(min_length=8, max_length=1000)
+
+
+class PasswordChange(_Request):
+    """A new password; the old one proves who asks (the provider may leave it out for others)."""
+
+    old: str = ""
+    new: str = Field(min_length=8, max_length=1000)
+
+
+class User(_Answer):
+    """A person who signs in."""
+
+    id: str
+    name: str
+    role: str
+    tenant_id: str
+    created: float
+
+
+# Data
+
+
+class Column(_Answer):
+    """What easeml saw in a column, and what it proposes."""
+
+    name: str
+    type: str  # number, category, text, timestamp
+    role: str  # input, target, drop
+    missing: float = 0.0  # share of the rows
+    distinct: int = 0
+    examples: list[str] = Field(default_factory=list)
+    classes: list[str] = Field(default_factory=list)
+    evidence: str = ""
+
+
+class Version(_Answer):
+    """An immutable version of a dataset."""
+
+    id: str
+    dataset_id: str
+    number: int
+    state: str
+    operation: dict[str, Any]
+    parents: list[str] = Field(default_factory=list)
+    columns: list[Column] = Field(default_factory=list)
+    schema_in: dict[str, Any] = Field(default_factory=dict)
+    schema_out: dict[str, Any] = Field(default_factory=dict)
+    summary: dict[str, Any] = Field(default_factory=dict)
+    error: str = ""
+    created: float
+
+
+class Dataset(_Answer):
+    """Named data of a tenant, with its newest version."""
+
+    id: str
+    name: str
+    created: float
+    version: Version
+
+
+# Applications
+
+
+class Declaration(_Request):
+    """What a user declares. Everything but the dataset has a default that easeml proposes."""
+
+    dataset_id: str
+    version_id: str | None = None  # None: the newest upload
+    name: str | None = None
+    target: str | None = None
+    objective: str | None = None
+    set: dict[str, str] = Field(default_factory=dict)
+    drop: list[str] = Field(default_factory=list)
+    keep: list[str] = Field(default_factory=list)
+    models: list[str] | None = None
+    exclude: list[str] = Field(default_factory=list)
+    max_tasks: int | None = Field(None, gt=0)
+    max_seconds: float | None = Field(None, gt=0)
+    tolerance: float = Field(0.001, ge=0)
+    seed: int = 0
+
+
+class ObjectiveOption(_Answer):
+    """An objective that fits an output schema."""
+
+    name: str
+    title: str
+    default: bool = False
+
+
+class ModelOption(_Answer):
+    """A model of the knowledge base against a schema; ``why_not`` is empty where it fits."""
+
+    name: str
+    title: str
+    fits: bool
+    why_not: str = ""
+
+
+class Proposal(_Answer):
+    """What a declaration would mean: shown before it is made."""
+
+    columns: list[Column]
+    target: str
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    objectives: list[ObjectiveOption]
+    models: list[ModelOption]
+
+
+class TrainedModel(_Answer):
+    """A trained model; quality on validation rows."""
+
+    id: str
+    name: str
+    quality: float
+    metrics: dict[str, Any] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list)
+    task_id: str
+    created: float
+
+
+class Job(_Answer):
+    """One model search."""
+
+    id: str
+    application_id: str
+    version_id: str
+    state: str
+    best_quality: float | None = None
+    expected_improvement: float | None = None
+    expected_improvement_error: float | None = None
+    cost: float = 0.0
+    tasks_done: int = 0
+    tasks_failed: int = 0
+    candidates: int = 0
+    limits: dict[str, Any] = Field(default_factory=dict)
+    tolerance: float = 0.001
+    error: str = ""
+    created: float
+
+
+class TestQuality(_Answer):
+    """The honest number: quality on test rows, read through the ledger."""
+
+    __test__ = False  # not a pytest class
+
+    value: float
+    low: float
+    high: float
+    rows: int
+    model_id: str
+    readings: int
+
+
+class Application(_Answer):
+    """What a user declared, and how it does."""
+
+    id: str
+    name: str
+    state: str
+    dataset_id: str
+    version_id: str
+    target: str
+    objective: str
+    endpoint: str
+    live_model: TrainedModel | None = None
+    test_quality: TestQuality | None = None
+    job: Job | None = None
+    running: list[str] = Field(default_factory=list)  # names of candidates under way
+    next: list[str] = Field(default_factory=list)  # names of candidates that wait for a device
+    schema_in: dict[str, Any] = Field(default_factory=dict)
+    schema_out: dict[str, Any] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list)
+    error: str = ""
+    created: float
+
+
+class Promotion(_Answer):
+    """A change of what an endpoint serves."""
+
+    id: str
+    model_id: str
+    previous_model_id: str
+    state: str
+    kind: str
+    reason: str
+    created: float
+
+
+class Prediction(_Answer):
+    """Answer of an endpoint: one entry a row."""
+
+    model_id: str
+    model_name: str
+    predictions: list[Any]
+    probabilities: list[dict[str, float]] | None = None
+    quality: dict[str, Any] | None = None  # where the rows had their labels
+    notes: list[str] = Field(default_factory=list)
+
+
+class Task(_Answer):
+    """One piece of work."""
+
+    id: str
+    kind: str
+    lane: str
+    state: str
+    subject: str
+    job_id: str
+    name: str = ""
+    attempts: int
+    quality: float | None = None
+    cost: float
+    error: str = ""
+    result: dict[str, Any] = Field(default_factory=dict)
+    created: float
+    started: float | None = None
+    finished: float | None = None
+
+
+class Decision(_Answer):
+    """A recorded choice of the scheduler."""
+
+    id: str
+    job_id: str
+    task_id: str
+    policy: str
+    explanation: dict[str, Any]
+    created: float
+
+
+class Event(_Answer):
+    """Something that happened."""
+
+    seq: int
+    kind: str
+    subject: str
+    data: dict[str, Any] = Field(default_factory=dict)
+    created: float
+
+
+class Process(_Answer):
+    """A running part of the service."""
+
+    id: str
+    kind: str
+    pid: int
+    host: str
+    state: str
+    heartbeat: float
+    created: float
+
+
+class Status(_Answer):
+    """The service in a few numbers."""
+
+    version: str
+    processes: list[Process]
+    tasks: dict[str, int]  # by state, of the caller's tenant
+    applications: int

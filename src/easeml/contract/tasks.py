@@ -1,0 +1,103 @@
+"""What a task body gets and gives: the one wire between the control plane and the work.
+
+A body is started with a ``TaskSpec`` and a work folder. Inputs were put into ``inputs/`` there, by name, before it
+starts; it writes ``result.json`` (a ``TaskResult``) and whatever it makes into ``outputs/``, one folder or file per
+output name. It never touches the database.
+"""
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ModuleChoice(_Wire):
+    """A module of the knowledge base with a configuration."""
+
+    module: str
+    config: dict[str, Any] = Field(default_factory=dict)
+
+
+class Pipeline(_Wire):
+    """A candidate: transforms, in order, then a model."""
+
+    transforms: list[ModuleChoice] = Field(default_factory=list)
+    model: ModuleChoice
+
+
+class UploadSpec(_Wire):
+    """Ingest: read an uploaded file and propose columns. Input ``source``: the file. Output ``table``."""
+
+    kind: Literal["ingest-upload"] = "ingest-upload"
+    filename: str
+
+
+class DeclareSpec(_Wire):
+    """Ingest: apply the user's declaration to an uploaded table and give every row a role.
+
+    Input ``table``: the folder written by the upload. Output ``version``: a folder with one Arrow file a role.
+    """
+
+    kind: Literal["ingest-declare"] = "ingest-declare"
+    target: str | None = None  # None: the proposed one
+    set: dict[str, str] = Field(default_factory=dict)  # column -> type
+    drop: list[str] = Field(default_factory=list)  # besides what is proposed for dropping
+    keep: list[str] = Field(default_factory=list)  # although proposed for dropping
+    seed: int = 0
+
+
+class TrainSpec(_Wire):
+    """Train: fit a pipeline, predict validation and test rows, evaluate on validation rows only.
+
+    Input ``version``: the declared folder. Outputs ``model`` (folder) and ``predictions`` (Arrow file, by row id).
+    """
+
+    kind: Literal["train"] = "train"
+    pipeline: Pipeline
+    objective: str
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    seed: int = 0
+
+
+class TestQualitySpec(_Wire):
+    """Advise: score kept predictions on the test rows, once, for the ledger.
+
+    Inputs ``version`` and ``predictions``. The value is the only thing that leaves.
+    """
+
+    __test__ = False  # not a pytest class
+
+    kind: Literal["test-quality"] = "test-quality"
+    objective: str
+    schema_out: dict[str, Any]
+
+
+class Limits(_Wire):
+    """What an attempt may use: wall seconds, bytes of private memory, threads."""
+
+    seconds: float
+    memory: int
+    threads: int
+
+
+class TaskSpec(_Wire):
+    """One attempt's whole instruction. ``inputs``: name -> artefact digest."""
+
+    body: UploadSpec | DeclareSpec | TrainSpec | TestQualitySpec = Field(discriminator="kind")
+    inputs: dict[str, str] = Field(default_factory=dict)
+
+
+class TaskResult(_Wire):
+    """What a body found. ``outputs`` names what it wrote below ``outputs/``."""
+
+    ok: bool
+    value: dict[str, Any] = Field(default_factory=dict)
+    outputs: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    error: str = ""  # for people: message, or traceback
+    retry: bool = False  # worth another attempt?
+    cost: float = 0.0  # device seconds

@@ -1,0 +1,53 @@
+"""Settings of a home: flags > environment ``EASEML_*`` > ``config.toml`` in the home > defaults."""
+
+from pathlib import Path
+
+from pydantic import Field
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+
+class Settings(BaseSettings):
+    """What a provider may set. Sizes in bytes, times in seconds."""
+
+    model_config = SettingsConfigDict(env_prefix="EASEML_", extra="ignore")
+
+    home: Path = Field(Path(".easeml"), description="folder of all state")
+    host: str = Field("127.0.0.1", description="address the controller listens on")
+    port: int = Field(8080, description="port the controller listens on")
+    workers: int = Field(2, ge=1, description="worker processes the supervisor starts")
+    database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the home")
+    upload_limit: int = Field(2 * 2**30, gt=0, description="largest upload")
+    request_limit: int = Field(64 * 2**20, gt=0, description="largest prediction request")
+    task_seconds: float = Field(600.0, gt=0, description="longest run of one attempt")
+    task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
+    predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
+    lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
+    policy: str = Field("ei-per-cost-round-robin", description="policy of the scheduler")
+
+    @property
+    def database(self) -> str:
+        """The SQLAlchemy URL in force."""
+        return self.database_url or f"sqlite:///{(self.home / 'easeml.db').resolve()}"
+
+    @property
+    def artefacts(self) -> Path:
+        """Folder of the artefact store."""
+        return self.home / "artefacts"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        given = {**env_settings(), **init_settings()}
+        home = Path(given.get("home", cls.model_fields["home"].default))
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / "config.toml")

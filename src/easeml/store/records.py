@@ -1,0 +1,324 @@
+"""The rows of the store as values: frozen, JSON fields as plain dicts and lists, times in seconds of the epoch.
+
+States are plain strings; each record's docstring names them and how they follow one another.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """The unit of isolation, fairness and quota."""
+
+    id: str
+    name: str
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A person who signs in. ``role``: ``user`` or ``provider`` (runs this easeml, sees all tenants)."""
+
+    id: str
+    name: str
+    password_hash: str
+    role: str = "user"
+    tenant_id: str = ""  # the tenant of his own
+    archived: bool = False
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    """A user belongs to a tenant."""
+
+    id: str
+    user_id: str
+    tenant_id: str
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ApiKey:
+    """A named, hashed, revocable, expiring key of a user, acting in one tenant. ``hash``: SHA-256, hex."""
+
+    id: str
+    user_id: str
+    tenant_id: str
+    name: str
+    hash: str
+    expires: float | None = None
+    revoked: bool = False
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyKey:
+    """A creation that was acknowledged: the same key again gives the same answer. ``id``: tenant, route, key."""
+
+    id: str
+    tenant_id: str
+    request_digest: str
+    response: Json
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Named data of a tenant."""
+
+    id: str
+    tenant_id: str
+    name: str
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetVersion:
+    """An immutable version. ``state``: ingesting -> ready | failed.
+
+    ``operation`` says how it was made: ``{"name": "upload", ...}`` reads a file and proposes columns;
+    ``{"name": "declare", ...}`` applies the user's changes to its parent and gives every row a role.
+    ``columns`` is the inference: a list of column reports. ``artefact`` is the digest of the stored tables.
+    """
+
+    id: str
+    tenant_id: str
+    dataset_id: str
+    number: int
+    operation: Json
+    parents: list[str] = field(default_factory=list)
+    state: str = "ingesting"
+    source_artefact: str = ""
+    artefact: str = ""
+    columns: list[Json] = field(default_factory=list)
+    schema_in: Json = field(default_factory=dict)
+    schema_out: Json = field(default_factory=dict)
+    summary: Json = field(default_factory=dict)  # rows, rows by role, notes, proposed target
+    error: str = ""
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Application:
+    """What a user declares; lives for years and owns an endpoint.
+
+    ``state``: declared -> searching -> serving (has a live model) ; failed (its data could not be prepared).
+    ``live_model_id`` changes only by compare-and-set, together with a live promotion.
+    """
+
+    id: str
+    tenant_id: str
+    name: str
+    dataset_id: str
+    version_id: str
+    target: str
+    objective: str
+    state: str = "declared"
+    live_model_id: str = ""
+    pinned: bool = False
+    gates: list[Json] = field(default_factory=list)
+    rules: Json = field(default_factory=dict)  # {"models": [...] or null, "exclude": [...]}
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One model search for an application on one version.
+
+    ``state``: preparing -> running <-> paused; running <-> resting (converged); any -> stopped | failed.
+    ``limits``: tasks, seconds (either may be missing). ``expected_improvement`` and its error: quality still
+    expected from further search.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    version_id: str
+    state: str = "preparing"
+    limits: Json = field(default_factory=dict)
+    tolerance: float = 0.001
+    best_quality: float | None = None
+    expected_improvement: float | None = None
+    expected_improvement_error: float | None = None
+    cost: float = 0.0  # device seconds spent
+    error: str = ""
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """Transforms + model + configuration that could be trained for a job: an arm of the search.
+
+    ``pipeline``: ``{"transforms": [{"module", "config"}], "model": {"module", "config"}}``. ``arm``: its index.
+    """
+
+    id: str
+    tenant_id: str
+    job_id: str
+    arm: int
+    name: str
+    model: str
+    pipeline: Json
+    predicted_cost: float
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One self-contained piece of work.
+
+    ``kind``: ingest, train, advise. ``lane``: ``search`` (a device) or ``short`` (the slot for short work).
+    ``state``: waiting -> running -> done | failed; running -> waiting (attempt lost or retried);
+    waiting | running -> cancelled. ``payload`` is the JSON of the kind's spec in ``easeml.contract.tasks``.
+    """
+
+    id: str
+    tenant_id: str
+    kind: str
+    lane: str
+    payload: Json
+    subject: str = ""  # id of what it is for: a dataset version, an application
+    job_id: str = ""
+    candidate_id: str = ""
+    state: str = "waiting"
+    max_attempts: int = 2
+    attempts: int = 0  # started so far; the current attempt's number is the fencing token
+    result: Json = field(default_factory=dict)
+    quality: float | None = None
+    cost: float = 0.0
+    error: str = ""
+    created: float = 0.0
+    started: float | None = None
+    finished: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One execution of a task. ``number`` is the fencing token. ``state``: running -> done | failed | lost."""
+
+    id: str
+    tenant_id: str
+    task_id: str
+    number: int
+    process_id: str
+    lease_expires: float
+    state: str = "running"
+    error: str = ""
+    started: float = 0.0
+    finished: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedModel:
+    """The artefact of a finished training task. ``quality`` is on validation rows (optimistic for the best)."""
+
+    id: str
+    tenant_id: str
+    application_id: str
+    job_id: str
+    task_id: str
+    candidate_id: str
+    name: str
+    artefact: str
+    predictions: str  # digest of its predictions by row id
+    quality: float
+    metrics: Json = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """A proposed change of what an endpoint serves; append-only.
+
+    ``state``: live | refused. ``kind``: better | rollback | pin.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    model_id: str
+    previous_model_id: str
+    state: str
+    kind: str
+    reason: str
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One recorded choice of the scheduler, with what explains and replays it."""
+
+    id: str
+    tenant_id: str
+    job_id: str
+    task_id: str
+    candidate_id: str
+    policy: str
+    epoch: int
+    explanation: Json
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A stored lifecycle result. ``kind``: test-quality (the ledger's reading), others later."""
+
+    id: str
+    tenant_id: str
+    kind: str
+    subject: str
+    version_id: str
+    value: Json
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something a user may want to know. ``seq`` grows without a reader ever missing one."""
+
+    seq: int
+    tenant_id: str
+    kind: str
+    subject: str
+    data: Json
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A running controller, scheduler, worker or predictor. ``state``: running | ended."""
+
+    id: str
+    kind: str
+    pid: int
+    host: str
+    address: str = ""  # where it listens, if it does
+    state: str = "running"
+    heartbeat: float = 0.0
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A named lease; ``epoch`` grows with every change of holder."""
+
+    name: str
+    holder: str
+    epoch: int
+    expires: float
+
+
+@dataclass(frozen=True, slots=True)
+class Artefact:
+    """A reference that keeps stored bytes alive. ``id``: tenant and digest."""
+
+    id: str
+    tenant_id: str
+    digest: str
+    size: int
+    created: float = 0.0
