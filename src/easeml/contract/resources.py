@@ -1,4 +1,4 @@
-"""The REST types: what the API accepts and answers, shared by ``api`` and ``client``. Times are seconds of the epoch."""
+"""The REST types: what the API accepts and answers, shared by ``api`` and ``client``. Times: seconds of the epoch."""
 
 from typing import Any, Generic, TypeVar
 

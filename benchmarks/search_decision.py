@@ -1,0 +1,76 @@
+"""How long one decision of the default policy takes: what happens when a run ends and its device is given out again.
+
+A round conditions one job on a result, decides for the free device and notes the start; every tenant has one job
+with five results already. Prints a table of milliseconds, with the machine and the versions.
+"""
+
+import argparse
+import os
+import platform
+import time
+
+import numpy as np
+import scipy
+
+from easeml.search import Arm, Observation, SearchState, add_job, default_prior, policy_named, started
+
+MODELS = 20
+
+
+def warmed_state(tenants: int, arms: int, generator: np.random.Generator) -> SearchState:
+    """Return a state of ``tenants`` jobs of ``arms`` arms, five results each, one prior for all."""
+    candidates = [
+        Arm(f"arm-{i}", f"model-{i % MODELS}", float(generator.uniform(0.1, 10)), tuple(generator.random(4)))
+        for i in range(arms)
+    ]
+    prior, policy, state = default_prior(candidates), policy_named(), SearchState()
+    for tenant in range(tenants):
+        state = add_job(state, f"job-{tenant}", f"tenant-{tenant}", candidates, prior)
+        for arm in generator.choice(arms, 5, replace=False).tolist():
+            state = policy.observe(state, Observation(f"job-{tenant}", arm, float(generator.random()), 1.0))
+    return state
+
+
+def measure(tenants: int, arms: int, devices: int, rounds: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return milliseconds of each decision, and of each whole round."""
+    generator = np.random.default_rng(0)
+    policy, state = policy_named(), warmed_state(tenants, arms, generator)
+    running: list[tuple[str, int]] = []
+    decisions, whole = [], []
+    for number in range(rounds + devices):
+        begin = time.perf_counter()
+        if len(running) == devices:
+            job, arm = running.pop(0)
+            state = policy.observe(state, Observation(job, arm, float(generator.uniform(0.5, 0.9)), 1.0))
+        middle = time.perf_counter()
+        for decision in policy.decide(state, 1):
+            running.append((decision.job, decision.arm))
+        decided = time.perf_counter()
+        state = started(state, *running[-1])
+        if number >= devices:
+            decisions.append(decided - middle)
+            whole.append(time.perf_counter() - begin)
+    return np.array(decisions) * 1e3, np.array(whole) * 1e3
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=500)
+    parser.add_argument("--devices", type=int, default=16)
+    options = parser.parse_args()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; {options.devices} devices, one prior")
+    print(f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}")
+    print(f"{'tenants':>8} {'arms':>6} {'decide median':>14} {'p99 [ms]':>9} {'round median':>13} {'p99 [ms]':>9}")
+    for tenants in (10, 100):
+        for arms in (100, 1000):
+            rounds = min(options.rounds, tenants * (arms - 5) - options.devices)
+            decide, whole = measure(tenants, arms, options.devices, rounds)
+            print(
+                f"{tenants:>8} {arms:>6} {np.median(decide):>14.3f} {np.quantile(decide, 0.99):>9.3f} "
+                f"{np.median(whole):>13.3f} {np.quantile(whole, 0.99):>9.3f}"
+            )
+
+
+if __name__ == "__main__":
+    main()

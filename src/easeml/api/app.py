@@ -1,0 +1,68 @@
+"""Puts the controller's application together."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from fastapi import APIRouter, FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+from starlette.types import Scope
+
+import easeml
+from easeml.api import openapi, predict
+from easeml.api.authentication import Authenticator, Gate
+from easeml.api.bell import Bell
+from easeml.api.context import Context, Predictor
+from easeml.api.problems import handle
+from easeml.api.routes import accounts, applications, datasets, events, jobs, status, tasks
+from easeml.api.shield import Shield
+from easeml.errors import EasemlError
+from easeml.settings import Settings
+from easeml.store import Store
+
+_SMALL = 2**20  # bytes of any body but uploads and prediction requests
+
+
+def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAPI:
+    """Return the REST application over ``store``; predictions are forwarded to ``predictor``."""
+    context = Context(store, settings, predictor, Authenticator(store), Bell(store))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await context.bell.close()
+
+    app = FastAPI(
+        title="easeml",
+        version=easeml.__version__,
+        description="From a table to a served model.",
+        openapi_url="/api/v1/openapi.json",
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+        exception_handlers=dict.fromkeys((EasemlError, HTTPException, RequestValidationError), handle),
+    )
+    app.state.context = context
+    app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
+    api = APIRouter(prefix="/api/v1")
+    for room in (accounts, datasets, applications, jobs, tasks, events, status):
+        api.include_router(room.router)
+    app.include_router(api)
+    app.include_router(status.health)
+    app.add_middleware(Gate, authenticator=context.authenticator)
+    app.add_middleware(Shield, limit_of=_limit_of(settings))  # outermost: added last
+    app.openapi = lambda: openapi.document(app)
+    return app
+
+
+def _limit_of(settings: Settings) -> Callable[[Scope], int]:
+    def limit_of(scope: Scope) -> int:
+        """Return the largest body that a request may have, in bytes."""
+        path: str = scope["path"]
+        if path == datasets.UPLOAD_PATH:
+            return settings.upload_limit
+        return settings.request_limit if path.endswith("/predict") else _SMALL
+
+    return limit_of

@@ -1,0 +1,64 @@
+"""What every route stands on, and the parameters that many routes share."""
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any, Protocol, TypeVar
+
+from anyio import CapacityLimiter, to_thread
+from fastapi import Depends, Header, Query, Request
+
+from easeml.api.authentication import Authenticator
+from easeml.api.bell import Bell
+from easeml.service import Caller
+from easeml.settings import Settings
+from easeml.store import Store
+
+T = TypeVar("T")
+
+
+class Predictor(Protocol):
+    """Where predictions come from."""
+
+    async def predict(self, tenant_id: str, application_id: str, content_type: str, body: bytes) -> tuple[int, bytes]:
+        """Return HTTP status and JSON bytes (a ``Prediction`` or a ``Problem``); raises ``NotReady``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Context:
+    """One controller's parts. The limiters bound memory and threads that strangers could use up."""
+
+    store: Store
+    settings: Settings
+    predictor: Predictor
+    authenticator: Authenticator
+    bell: Bell
+    hashing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))  # 64 MiB a password
+    uploads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(16))  # a thread an upload
+
+    async def hash(self, call: Any, *args: Any, **named: Any) -> Any:
+        """Return ``call(...)``, a use case that hashes a password, from a thread; few run at once."""
+        return await to_thread.run_sync(partial(call, *args, **named), limiter=self.hashing)
+
+
+async def _context(request: Request) -> Context:
+    return request.app.state.context
+
+
+async def _caller(request: Request) -> Caller:
+    return request.state.caller
+
+
+Here = Annotated[Context, Depends(_context)]
+Asker = Annotated[Caller, Depends(_caller)]
+After = Annotated[str | None, Query(max_length=100, description="`next` of the page before")]
+Limit = Annotated[int, Query(ge=1, le=200, description="items on a page")]
+OnceKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=200,
+        description="the same key with the same request makes one thing only and gives the first answer again",
+    ),
+]

@@ -1,0 +1,89 @@
+"""The controller's process: serves the REST application until it is asked to stop."""
+
+import asyncio
+import signal
+import socket
+from contextlib import suppress
+from types import FrameType
+
+import structlog
+import uvicorn
+
+from easeml.api.app import create_app
+from easeml.api.bell import Bell
+from easeml.engine import PredictorClient
+from easeml.engine.logs import configure_logging
+from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from easeml.settings import Settings
+from easeml.store import Store
+
+_GRACE = 10  # seconds that requests under way get to end
+_log = structlog.get_logger("easeml.api")
+
+
+class _Server(uvicorn.Server):
+    """Ends open event streams first: they would wait for ever."""
+
+    def __init__(self, config: uvicorn.Config, bell: Bell):
+        super().__init__(config)
+        self._bell = bell
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._bell.close()
+        await super().shutdown(sockets)
+
+
+def run_controller(settings: Settings) -> None:
+    """Serve on ``settings.host`` and ``settings.port`` until SIGTERM or SIGINT; blocks."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)  # while it serves, uvicorn takes them, and raises them again at its end
+    configure_logging("controller")
+    store = Store.open(settings.database, settings.artefacts)
+    try:
+        asyncio.run(_serve(store, settings))
+    finally:
+        store.close()
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    raise SystemExit(0)
+
+
+async def _serve(store: Store, settings: Settings) -> None:
+    predictor = PredictorClient(store, settings)
+    app = create_app(store, settings, predictor)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        log_level="warning",
+        timeout_graceful_shutdown=_GRACE,
+    )
+    process = await asyncio.to_thread(register, store, "controller", f"{settings.host}:{settings.port}")
+    beats = asyncio.create_task(_beat(store, process.id))
+    try:
+        await _Server(config, app.state.context.bell).serve()
+    finally:
+        beats.cancel()
+        with suppress(asyncio.CancelledError):
+            await beats
+        await predictor.close()
+        await asyncio.to_thread(sign_off, store, process.id)
+
+
+async def _beat(store: Store, process_id: str) -> None:
+    """Say once a second that this process lives; a database that is away for a while is no reason to end."""
+
+    def write() -> None:
+        with store.write() as tx:
+            beat(tx, process_id)
+
+    while True:
+        try:
+            await asyncio.to_thread(write)
+        except Exception:
+            _log.exception("no heartbeat")
+        await asyncio.sleep(HEARTBEAT_SECONDS)

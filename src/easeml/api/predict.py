@@ -1,0 +1,65 @@
+"""The endpoint of an application: bytes in, bytes out; the predictor alone looks into them."""
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from easeml.api.context import Context
+from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
+from easeml.contract.resources import Prediction
+
+PATH = "/api/v1/applications/{application_id}/predict"
+
+
+async def predict(request: Request) -> Response:
+    """Forward a prediction request; a plain Starlette route, since nothing is parsed here."""
+    context: Context = request.app.state.context
+    status, content = await context.predictor.predict(
+        request.state.caller.tenant_id,
+        request.path_params["application_id"],
+        request.headers.get("content-type", "application/json"),
+        await request.body(),
+    )
+    if status < 400:
+        return Response(content, status, media_type="application/json")
+    headers = {"Retry-After": RETRY_SECONDS} if status == 503 else None
+    return Response(content, status, headers, MEDIA_TYPE)
+
+
+def describe() -> dict[str, Any]:
+    """Return the route's OpenAPI path item."""
+    rows = {
+        "oneOf": [
+            {
+                "type": "object",
+                "required": ["rows"],
+                "properties": {"rows": {"type": "array", "items": {"type": "object"}}},
+            },
+            {"type": "array", "items": {"type": "object"}},
+        ]
+    }
+    answer = {"schema": {"$ref": f"#/components/schemas/{Prediction.__name__}"}}
+    return {
+        "post": {
+            "tags": ["applications"],
+            "operationId": "predict",
+            "summary": "Predict rows, as JSON or CSV; rows with the target get the quality as well",
+            "parameters": [
+                {
+                    "name": "application_id",
+                    "in": "path",
+                    "required": True,
+                    "schema": {"type": "string"},
+                }
+            ],
+            "requestBody": {
+                "required": True,
+                "content": {
+                    "application/json": {"schema": rows},
+                    "text/csv": {"schema": {"type": "string"}},
+                },
+            },
+            "responses": {"200": {"description": "One prediction a row", "content": {"application/json": answer}}},
+        }
+    }

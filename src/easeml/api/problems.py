@@ -1,0 +1,116 @@
+"""Every error as problem details (RFC 9457), with easeml's stable code, the place and the remedy."""
+
+import secrets
+from collections.abc import Sequence
+from http import HTTPStatus
+from traceback import format_exception
+from typing import Any
+
+import structlog
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from easeml.contract.resources import Problem
+from easeml.errors import EasemlError
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = "1"
+
+_STATUS = {
+    "invalid-input": 422,
+    "not-found": 404,
+    "not-signed-in": 401,
+    "not-allowed": 403,
+    "conflict": 409,
+    "fenced": 409,
+    "not-ready": 503,
+    "too-large": 413,
+    "timed-out": 408,
+    "unreachable": 502,
+}
+_CODE = {
+    400: "invalid-input",
+    401: "not-signed-in",
+    403: "not-allowed",
+    404: "not-found",
+    405: "method-not-allowed",
+    413: "too-large",
+}
+_MOST_ERRORS = 20  # shown of one request
+_log = structlog.get_logger("easeml.api")
+
+
+def problem_of(error: Exception) -> Response:
+    """Return the answer for ``error``. What nobody foresaw goes to the log with its traceback, and only there."""
+    if isinstance(error, RequestValidationError):
+        return _of_validation(error.errors())
+    if isinstance(error, HTTPException):
+        return _of_http(error)
+    if isinstance(error, EasemlError) and error.code in _STATUS:
+        return _answer(_STATUS[error.code], error.code, error.message, where=error.where, remedy=error.remedy)
+    return _of_unforeseen(error)
+
+
+async def handle(_: Request, error: Exception) -> Response:
+    """Give ``problem_of`` the form of a Starlette exception handler."""
+    return problem_of(error)
+
+
+def _of_validation(found: Sequence[Any]) -> Response:
+    errors = [{"where": _place(entry["loc"]), "message": entry["msg"]} for entry in found[:_MOST_ERRORS]]
+    detail = "; ".join(f"{entry['where']}: {entry['message']}" for entry in errors)
+    where = errors[0]["where"] if len(errors) == 1 else ""
+    if where:
+        detail = errors[0]["message"]
+    return _answer(422, "invalid-input", detail, where=where, remedy="Correct the request.", errors=errors)
+
+
+def _place(location: Sequence[Any]) -> str:
+    """Return the path of a field; ``body``, ``query`` and the like only where there is nothing below."""
+    return ".".join(str(part) for part in (location[1:] or location))
+
+
+def _of_http(error: HTTPException) -> Response:
+    code = _CODE.get(error.status_code, "http-error")
+    answer = _answer(error.status_code, code, error.detail)
+    answer.headers.update(error.headers or {})
+    return answer
+
+
+def _of_unforeseen(error: Exception) -> Response:
+    reference = secrets.token_hex(4)
+    # As text: structured tracebacks hold local variables, and among them keys and passwords.
+    _log.error("request failed", reference=reference, traceback="".join(format_exception(error)))
+    code = error.code if isinstance(error, EasemlError) else "internal"
+    detail = "Stored data is damaged." if code == "damaged" else "Something went wrong inside easeml."
+    remedy = f"Tell the provider; the controller's log has it under {reference}."
+    return _answer(500, code, detail, remedy=remedy)
+
+
+def _answer(
+    status: int,
+    code: str,
+    detail: str,
+    *,
+    where: str = "",
+    remedy: str = "",
+    errors: Sequence[dict[str, Any]] = (),
+) -> Response:
+    problem = Problem(
+        type=f"urn:easeml:problem:{code}",
+        title=HTTPStatus(status).phrase,
+        status=status,
+        detail=detail,
+        code=code,
+        where=where,
+        remedy=remedy,
+        errors=list(errors),
+    )
+    headers = {}
+    if status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="easeml"'
+    if status == 503:
+        headers["Retry-After"] = RETRY_SECONDS
+    return Response(problem.model_dump_json(), status, headers, MEDIA_TYPE)

@@ -1,0 +1,1 @@
+"""One router a resource; each route says what it takes and calls one use case."""

@@ -1,0 +1,61 @@
+"""Signing in, API keys and users."""
+
+from dataclasses import replace
+
+from fastapi import APIRouter, status
+
+from easeml.api.context import After, Asker, Here, Limit, OnceKey
+from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, Page, PasswordChange, User
+from easeml.service import accounts
+
+router = APIRouter(tags=["accounts"])
+
+
+@router.post("/login", status_code=status.HTTP_201_CREATED)
+async def login(here: Here, request: LoginRequest) -> Key:
+    """Sign in with name and password: makes a key that expires, shown with its secret."""
+    return await here.hash(accounts.sign_in, here.store, request.name, request.password)
+
+
+@router.get("/me")
+def me(here: Here, asker: Asker) -> User:
+    """Who calls."""
+    return accounts.list_users(here.store, replace(asker, role="user")).items[0]
+
+
+@router.post("/keys", status_code=status.HTTP_201_CREATED)
+def create_key(here: Here, asker: Asker, wish: NewKey, once: OnceKey = None) -> Key:
+    """Make an API key; its secret is shown this once."""
+    return accounts.create_key(here.store, asker, wish, idempotency_key=once)
+
+
+@router.get("/keys")
+def list_keys(here: Here, asker: Asker, after: After = None, limit: Limit = 50) -> Page[Key]:
+    """List the caller's keys, without secrets."""
+    return accounts.list_keys(here.store, asker, after=after, limit=limit)
+
+
+@router.delete("/keys/{key_id}", status_code=status.HTTP_204_NO_CONTENT)
+def revoke_key(here: Here, asker: Asker, key_id: str) -> None:
+    """End a key of the caller for good."""
+    accounts.revoke_key(here.store, asker, key_id)
+    here.authenticator.forget()
+
+
+@router.post("/users", status_code=status.HTTP_201_CREATED)
+async def create_user(here: Here, asker: Asker, wish: NewUser, once: OnceKey = None) -> User:
+    """Make a user with a tenant of his own (providers only)."""
+    return await here.hash(accounts.create_user, here.store, asker, wish, idempotency_key=once)
+
+
+@router.get("/users")
+def list_users(here: Here, asker: Asker, after: After = None, limit: Limit = 50) -> Page[User]:
+    """List users: all for a provider, himself for anybody else."""
+    return accounts.list_users(here.store, asker, after=after, limit=limit)
+
+
+@router.post("/users/{user_id}/password", status_code=status.HTTP_204_NO_CONTENT)
+async def change_password(here: Here, asker: Asker, user_id: str, change: PasswordChange) -> None:
+    """Set a password and end the user's sign-ins."""
+    await here.hash(accounts.change_password, here.store, asker, user_id, change)
+    here.authenticator.forget()

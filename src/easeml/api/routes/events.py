@@ -1,0 +1,78 @@
+"""Events: as a stream (server-sent events), and page by page."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Header, Query, Request
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import StreamingResponse
+
+from easeml.api.context import Asker, Context, Here, Limit
+from easeml.contract.resources import Event, Page
+from easeml.errors import NotSignedIn
+from easeml.service import Caller, events
+
+router = APIRouter(prefix="/events", tags=["events"])
+
+_KEEP_ALIVE = 15.0  # seconds: how often a silent stream says that it lives, and its key is looked at again
+_BATCH = 200
+_LARGEST = 2**63 - 1  # a number that every database holds
+
+Seq = Annotated[int, Query(ge=0, le=_LARGEST, description="number of the last event already known")]
+
+
+@router.get("", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
+async def stream_events(
+    request: Request,
+    here: Here,
+    asker: Asker,
+    after: Seq = 0,
+    last_event_id: Annotated[int | None, Header(ge=0, le=_LARGEST)] = None,
+) -> StreamingResponse:
+    """Stream the tenant's events as they happen, from the first that follows ``after`` or ``Last-Event-ID``."""
+    start = after if last_event_id is None else max(after, last_event_id)
+    return StreamingResponse(_messages(here, request, asker, start), media_type="text/event-stream")
+
+
+@router.get("/list")
+def list_events(here: Here, asker: Asker, after: Seq = 0, limit: Limit = 50) -> Page[Event]:
+    """List the tenant's events so far, oldest first."""
+    found = events.after(here.store, asker, after, limit=limit + 1)
+    more = len(found) > limit
+    return Page(items=found[:limit], next=str(found[limit - 1].seq) if more else None)
+
+
+async def _messages(here: Context, request: Request, asker: Caller, seq: int) -> AsyncIterator[bytes]:
+    """Give the messages of one stream until its key ends or the controller stops."""
+    look_again = time.monotonic() + _KEEP_ALIVE
+    with here.bell.subscribe(asker.tenant_id) as news:
+        yield b": easeml\n\n"
+        while not here.bell.closed:
+            news.clear()
+            found = await run_in_threadpool(events.after, here.store, asker, seq, limit=_BATCH)
+            for event in found:
+                seq = event.seq
+                yield _message(event)
+            if time.monotonic() >= look_again:
+                try:
+                    await here.authenticator.caller(request.headers)
+                except NotSignedIn:
+                    return
+                look_again = time.monotonic() + _KEEP_ALIVE
+                yield b": still here\n\n"
+            if len(found) < _BATCH:
+                await _wait(news, look_again - time.monotonic())
+
+
+async def _wait(news: asyncio.Event, seconds: float) -> None:
+    try:
+        await asyncio.wait_for(news.wait(), max(seconds, 0))
+    except TimeoutError:
+        return
+
+
+def _message(event: Event) -> bytes:
+    """Return an event in the form of the WHATWG HTML standard, section 9.2; JSON holds no line ends."""
+    return f"id: {event.seq}\nevent: {event.kind}\ndata: {event.model_dump_json()}\n\n".encode()

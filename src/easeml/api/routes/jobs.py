@@ -1,0 +1,31 @@
+"""Jobs: watching and steering a model search."""
+
+from typing import Literal
+
+from fastapi import APIRouter
+
+from easeml.api.context import After, Asker, Here, Limit
+from easeml.contract.resources import Job, Page
+from easeml.service import jobs
+
+router = APIRouter(prefix="/jobs", tags=["jobs"])
+
+
+@router.get("")
+def list_jobs(
+    here: Here, asker: Asker, application_id: str | None = None, after: After = None, limit: Limit = 50
+) -> Page[Job]:
+    """List the tenant's jobs, oldest first."""
+    return jobs.list_page(here.store, asker, after=after, limit=limit, application_id=application_id)
+
+
+@router.get("/{job_id}")
+def get_job(here: Here, asker: Asker, job_id: str) -> Job:
+    """Show a job."""
+    return jobs.get(here.store, asker, job_id)
+
+
+@router.post("/{job_id}/{action}")
+def change_job(here: Here, asker: Asker, job_id: str, action: Literal["pause", "resume", "stop"]) -> Job:
+    """Pause, resume or stop a job; doing so again changes nothing."""
+    return jobs.change(here.store, asker, job_id, action)

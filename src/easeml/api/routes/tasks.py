@@ -1,0 +1,38 @@
+"""Tasks, and the scheduler's decisions."""
+
+from fastapi import APIRouter
+
+from easeml.api.context import After, Asker, Here, Limit
+from easeml.contract.resources import Decision, Page, Task
+from easeml.service import tasks
+
+router = APIRouter(tags=["tasks"])
+
+
+@router.get("/tasks")
+def list_tasks(
+    here: Here,
+    asker: Asker,
+    *,
+    job_id: str | None = None,
+    state: str | None = None,
+    kind: str | None = None,
+    after: After = None,
+    limit: Limit = 50,
+) -> Page[Task]:
+    """List the tenant's tasks, oldest first."""
+    return tasks.list_page(here.store, asker, after=after, limit=limit, job_id=job_id, state=state, kind=kind)
+
+
+@router.get("/tasks/{task_id}")
+def get_task(here: Here, asker: Asker, task_id: str) -> Task:
+    """Show a task."""
+    return tasks.get(here.store, asker, task_id)
+
+
+@router.get("/decisions")
+def list_decisions(
+    here: Here, asker: Asker, job_id: str | None = None, after: After = None, limit: Limit = 50
+) -> Page[Decision]:
+    """List what the scheduler decided for the tenant's jobs, with what explains it."""
+    return tasks.decisions_page(here.store, asker, after=after, limit=limit, job_id=job_id)

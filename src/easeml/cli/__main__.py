@@ -1,0 +1,5 @@
+"""``python -m easeml.cli``."""
+
+from easeml.cli import main
+
+main()

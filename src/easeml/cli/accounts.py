@@ -1,0 +1,142 @@
+"""``login``, ``key`` and ``user``."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import moment, print_json, print_table, say
+from easeml.client import Client, find_credentials, save_credentials
+from easeml.contract.resources import User
+from easeml.errors import InvalidInput, NotFound
+
+keys = typer.Typer(no_args_is_help=True, help="API keys.")
+users = typer.Typer(no_args_is_help=True, help="Users (providers only).")
+
+PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from standard input.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.command()(login)
+    app.add_typer(keys, name="key")
+    app.add_typer(users, name="user")
+
+
+def login(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Name of the user.")] = "admin",
+    password_stdin: PasswordStdin = False,
+    url: Annotated[str | None, typer.Option(help="Address of the service.", envvar="EASEML_URL")] = None,
+    as_json: Json = False,
+) -> None:
+    """Sign in and keep the key for the commands that follow."""
+    address = find_credentials(url).url
+    with Client(address) as client:
+        key = client.login(name, _password(f"Password of {name}", password_stdin))
+    path = save_credentials(address, key.secret or "")
+    if as_json:
+        print_json(key)
+    else:
+        until = f" until {moment(key.expires)}" if key.expires else ""
+        say(f"Signed in at {address} as {name}{until}; the key is in {path}.")
+
+
+@keys.command("create")
+def create_key(
+    name: Annotated[str, typer.Argument(help="What the key is for.")],
+    days: Annotated[float | None, typer.Option(min=0.001, help="Days until it expires.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Make an API key; its secret is shown once."""
+    with Client() as client:
+        key = client.create_key(name, expires_in=None if days is None else days * 86400)
+    if as_json:
+        print_json(key)
+    else:
+        say(f"{key.id}: {key.secret}")
+        say("Keep it: it is not shown again. Use it as EASEML_API_KEY.")
+
+
+@keys.command("list")
+def list_keys(as_json: Json = False) -> None:
+    """List your API keys."""
+    with Client() as client:
+        found = list(client.api_keys())
+    if as_json:
+        return print_json(found)
+    rows = [(key.id, key.name, moment(key.created), moment(key.expires), key.revoked) for key in found]
+    return print_table(["id", "name", "created", "expires", "revoked"], rows)
+
+
+@keys.command("revoke")
+def revoke_key(key_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False) -> None:
+    """Make an API key useless."""
+    with Client() as client:
+        client.revoke_key(key_id)
+    if as_json:
+        print_json({"id": key_id, "revoked": True})
+    else:
+        say(f"{key_id} is revoked.")
+
+
+@users.command("create")
+def create_user(name: str, password_stdin: PasswordStdin = False, as_json: Json = False) -> None:
+    """Make a user with a tenant of his own."""
+    with Client() as client:
+        user = client.create_user(name, _password(f"Password for {name}", password_stdin, confirm=True))
+    if as_json:
+        print_json(user)
+    else:
+        say(f"{user.id}: {user.name}")
+
+
+@users.command("list")
+def list_users(as_json: Json = False) -> None:
+    """List all users."""
+    with Client() as client:
+        found = list(client.users())
+    if as_json:
+        return print_json(found)
+    rows = [(user.id, user.name, user.role, user.tenant_id, moment(user.created)) for user in found]
+    return print_table(["id", "name", "role", "tenant", "created"], rows)
+
+
+@users.command("password")
+def change_password(
+    name: Annotated[str | None, typer.Argument(help="Whose password; yours by default.")] = None,
+    password_stdin: Annotated[
+        bool,
+        typer.Option(
+            "--password-stdin", help="Read the old and the new password, one a line; for others the new one only."
+        ),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Change a password."""
+    with Client() as client:
+        me = client.me()
+        user = me if name in (None, me.name, me.id) else _user_named(client, name)
+        old = _password("Old password", password_stdin) if user.id == me.id else ""
+        client.change_password(user.id, _password("New password", password_stdin, confirm=True), old=old)
+    if as_json:
+        print_json({"id": user.id, "name": user.name})
+    else:
+        say(f"The password of {user.name} is changed.")
+
+
+def _user_named(client: Client, name: str) -> User:
+    for user in client.users():
+        if name in (user.name, user.id):
+            return user
+    raise NotFound(f"There is no user {name!r}.", remedy="See `easeml user list`.")
+
+
+def _password(prompt: str, from_stdin: bool, *, confirm: bool = False) -> str:
+    """Return a password from a line of standard input, or asked for without showing it."""
+    if not from_stdin:
+        return typer.prompt(prompt, hide_input=True, confirmation_prompt=confirm)
+    line = sys.stdin.readline().rstrip("\r\n")
+    if not line:
+        raise InvalidInput("There is no password on standard input.", remedy="Write it on a line of its own.")
+    return line

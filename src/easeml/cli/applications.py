@@ -1,0 +1,193 @@
+"""``app``: declare applications, look at them, and decide what they serve."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import is_interactive, moment, print_json, print_table, say
+from easeml.cli.showing import print_application, print_proposal
+from easeml.cli.uploading import upload_with_progress
+from easeml.cli.watching import watch_application
+from easeml.client import Client, Milestone, made_request
+from easeml.contract.resources import Application, Declaration
+from easeml.errors import InvalidInput
+
+app = typer.Typer(no_args_is_help=True, help="Applications: from a table to a served model.")
+
+
+@app.command()
+def create(
+    file: Annotated[Path, typer.Argument(help="Table: CSV, TSV, Parquet, ...")],
+    *,
+    target: Annotated[str | None, typer.Option(help="Column to predict; proposed where left out.")] = None,
+    objective: Annotated[str | None, typer.Option(help="What to optimise; the default of the target's type.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="COLUMN=TYPE: another type than inferred.")] = None,
+    drop: Annotated[list[str] | None, typer.Option(help="Column to leave out.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(help="Column to keep although proposed for dropping.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the application.")] = None,
+    models: Annotated[str | None, typer.Option(help="Only these models, with commas.")] = None,
+    exclude: Annotated[str | None, typer.Option(help="Not these models, with commas.")] = None,
+    max_tasks: Annotated[int | None, typer.Option(min=1, help="Most candidates to train.")] = None,
+    max_seconds: Annotated[float | None, typer.Option(min=0.001, help="Most device seconds to spend.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Upload a table, see what easeml makes of it, and start the search."""
+    changes = _pairs(set_ or [])
+    with Client() as client:
+        dataset = upload_with_progress(client, file, quiet=as_json)
+        client.wait_version_ready(dataset.version.id)
+        declaration = made_request(
+            Declaration,
+            dataset_id=dataset.id,
+            version_id=dataset.version.id,
+            name=name,
+            target=target,
+            objective=objective,
+            set=changes,
+            drop=drop or [],
+            keep=keep or [],
+            models=None if models is None else _names(models),
+            exclude=_names(exclude or ""),
+            max_tasks=max_tasks,
+            max_seconds=max_seconds,
+        )
+        proposal = client.propose(declaration)
+        if not as_json:
+            print_proposal(proposal, declaration)
+            if not yes and is_interactive():
+                typer.confirm("Start?", default=True, abort=True)
+        application = client.create_application(declaration)
+    if as_json:
+        print_json(application)
+    else:
+        say(f"Started {application.id} ({application.name}).")
+        say(f"Watch it with: easeml app watch {application.id}")
+
+
+@app.command("list")
+def list_applications(as_json: Json = False) -> None:
+    """List your applications."""
+    with Client() as client:
+        found = list(client.applications())
+    if as_json:
+        return print_json(found)
+    rows = [
+        (
+            one.id,
+            one.name,
+            one.state,
+            one.job.state if one.job else None,
+            one.job.best_quality if one.job else None,
+            one.live_model.name if one.live_model else None,
+            moment(one.created),
+        )
+        for one in found
+    ]
+    return print_table(["id", "name", "state", "search", "best quality", "serves", "created"], rows)
+
+
+@app.command()
+def show(application_id: ApplicationId, as_json: Json = False) -> None:
+    """Show an application: what it serves, what runs, what comes next."""
+    with Client() as client:
+        _answer(client.application(application_id), as_json)
+
+
+@app.command()
+def watch(application_id: ApplicationId, as_json: Json = False) -> None:
+    """Follow an application until its search ends; Ctrl-C leaves it running."""
+    with Client() as client:
+        found = watch_application(client, application_id, quiet=as_json)
+    if as_json:
+        print_json(found)
+
+
+@app.command()
+def wait(
+    application_id: ApplicationId,
+    until: Annotated[Milestone, typer.Option(help="What to wait for.")] = Milestone.FIRST_MODEL,
+    timeout: Annotated[float | None, typer.Option(min=0, help="Seconds to wait at most (exit code 3).")] = None,
+    as_json: Json = False,
+) -> None:
+    """Wait for the first model, or for the end of the search."""
+    with Client() as client:
+        found = client.wait(application_id, until=until.value, timeout=timeout)
+    if as_json:
+        print_json(found)
+    else:
+        served = f", serves {found.live_model.name}" if found.live_model else ""
+        say(f"{found.id}: {until.value} reached{served}.")
+
+
+@app.command()
+def models(application_id: ApplicationId, as_json: Json = False) -> None:
+    """List the trained models of an application, best first."""
+    with Client() as client:
+        found = sorted(client.models(application_id), key=lambda model: -model.quality)
+    if as_json:
+        return print_json(found)
+    rows = [(model.id, model.name, model.quality, moment(model.created), len(model.notes)) for model in found]
+    return print_table(["id", "name", "quality (validation)", "created", "notes"], rows)
+
+
+@app.command()
+def promotions(application_id: ApplicationId, as_json: Json = False) -> None:
+    """List the changes of what an application serves."""
+    with Client() as client:
+        found = list(client.promotions(application_id))
+    if as_json:
+        return print_json(found)
+    rows = [(one.id, one.model_id, one.state, one.kind, one.reason, moment(one.created)) for one in found]
+    return print_table(["id", "model", "state", "kind", "reason", "created"], rows)
+
+
+@app.command()
+def rollback(
+    application_id: ApplicationId,
+    model: Annotated[str | None, typer.Option(help="Id of the model; the one before by default.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Serve an earlier model again."""
+    with Client() as client:
+        _answer(client.roll_back(application_id, model), as_json)
+
+
+@app.command()
+def pin(application_id: ApplicationId, as_json: Json = False) -> None:
+    """Keep what is served now, whatever the search finds."""
+    with Client() as client:
+        _answer(client.pin(application_id), as_json)
+
+
+@app.command()
+def unpin(application_id: ApplicationId, as_json: Json = False) -> None:
+    """Let better models be promoted again."""
+    with Client() as client:
+        _answer(client.unpin(application_id), as_json)
+
+
+def _answer(application: Application, as_json: bool) -> None:
+    if as_json:
+        print_json(application)
+    else:
+        print_application(application)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _pairs(options: list[str]) -> dict[str, str]:
+    """Return ``COLUMN=TYPE`` options as a dict; the last ``=`` separates, for columns may hold one."""
+    pairs = {}
+    for option in options:
+        column, found, kind = option.rpartition("=")
+        if not found or not column or not kind:
+            raise InvalidInput(
+                f"{option!r} is not COLUMN=TYPE.", where="--set", remedy="Write, say, --set age=category."
+            )
+        pairs[column] = kind
+    return pairs

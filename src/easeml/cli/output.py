@@ -1,0 +1,96 @@
+"""What commands print: tables for people, one JSON document for programs, messages on standard error."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic import BaseModel
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from easeml.errors import EasemlError
+
+
+def console() -> Console:
+    """Return a console on the standard output of this moment; wide where no terminal limits it."""
+    found = Console(highlight=False)
+    if not found.is_terminal:
+        found.width = 200
+    return found
+
+
+def notes() -> Console:
+    """Return a console on standard error, for what is said beside the answer."""
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def say(line: str) -> None:
+    """Print a line as it is, at once, on standard output."""
+    print(line, flush=True)
+
+
+def print_json(value: BaseModel | Iterable[BaseModel] | dict[str, Any]) -> None:
+    """Print one JSON document: a resource, a list of resources, or a dict."""
+    document: Any
+    if isinstance(value, BaseModel):
+        document = value.model_dump(mode="json")
+    elif isinstance(value, dict):
+        document = value
+    else:
+        document = [item.model_dump(mode="json") for item in value]
+    print(json.dumps(document, indent=2, ensure_ascii=False))
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = "None yet.") -> None:
+    """Print rows under headings; ``empty`` where there are none. ``None`` is shown as a dash."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*[escape(text(cell)) for cell in row])
+    console().print(table if table.row_count else empty)
+
+
+def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
+    """Print names and values below each other, without those that are empty."""
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        if value not in (None, "", [], {}):
+            table.add_row(name, escape(text(value)))
+    console().print(table)
+
+
+def print_error(error: EasemlError) -> None:
+    """Print what is wrong, where, and what to do next, on standard error."""
+    out = notes()
+    out.print(f"[bold red]Error:[/] {escape(error.message)}")
+    if error.where:
+        out.print(f"  Where: {escape(error.where)}")
+    if error.remedy:
+        out.print(f"  Remedy: {escape(error.remedy)}")
+
+
+def text(value: Any) -> str:
+    """Return a value as people read it: numbers short, lists with commas, a dash for nothing."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(text, value)) or "-"
+    return str(value)
+
+
+def moment(seconds: float | None) -> str:
+    """Return a time of the epoch in local time."""
+    return "-" if seconds is None else datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def is_interactive() -> bool:
+    """Tell whether a person sits in front of the program and can be asked."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

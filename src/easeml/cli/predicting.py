@@ -1,0 +1,137 @@
+"""``predict``: a file in, its rows with a prediction each out."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import notes, print_json
+from easeml.client import Client
+from easeml.contract.resources import Prediction
+from easeml.errors import Conflict, InvalidInput
+
+_JSON_LINES = {".jsonl", ".ndjson", ".json"}
+_DELIMITERS = ",;\t|"
+COLUMN = "prediction"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module to the root."""
+    app.command()(predict)
+
+
+def predict(
+    application_id: ApplicationId,
+    file: Annotated[Path, typer.Argument(help="Rows: CSV with a header, or JSON lines.")],
+    out: Annotated[Path | None, typer.Option(help="Write a CSV file; standard output by default.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Predict the rows of a file."""
+    body = _read(file)
+    with Client() as client:
+        if file.suffix.lower() in _JSON_LINES:
+            rows = read_json_lines(body, str(file))
+            prediction = client.predict(application_id, rows)
+            header, cells = _cells_of(rows)
+            table = with_predictions(header, cells, prediction, ",")
+        else:
+            prediction = client.predict(application_id, csv=body)
+            table = with_predictions(*read_csv(body, str(file)), prediction, delimiter_of(body))
+    if out is not None:
+        _write(out, table)
+    if as_json:
+        print_json(prediction)
+    elif out is None:
+        print(table, end="")
+    _say(prediction, out)
+
+
+def read_csv(body: bytes, where: str) -> tuple[list[str], list[list[str]]]:
+    """Return header and rows of a CSV file; empty lines are no rows. Raises InvalidInput for an empty file."""
+    rows = [row for row in csv.reader(io.StringIO(_decoded(body), newline=""), delimiter=delimiter_of(body)) if row]
+    if not rows:
+        raise InvalidInput("The file is empty.", where=where, remedy="Give a header and at least one row.")
+    return rows[0], rows[1:]
+
+
+def delimiter_of(body: bytes) -> str:
+    """Return the delimiter that is most frequent in the header."""
+    header = _decoded(body).lstrip().partition("\n")[0]
+    return max(_DELIMITERS, key=header.count)
+
+
+def read_json_lines(body: bytes, where: str) -> list[dict[str, Any]]:
+    """Return the objects of a JSON lines file. Raises InvalidInput naming the line that is none."""
+    rows = []
+    for number, line in enumerate(_decoded(body).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise InvalidInput(f"This is no JSON: {error}.", where=f"{where}, line {number}") from error
+        if not isinstance(row, dict):
+            raise InvalidInput(
+                "This is no JSON object.",
+                where=f"{where}, line {number}",
+                remedy='Write one object a line, say {"age": 3}.',
+            )
+        rows.append(row)
+    return rows
+
+
+def with_predictions(
+    header: Sequence[str], rows: Sequence[Sequence[Any]], prediction: Prediction, delimiter: str
+) -> str:
+    """Return a CSV text: the rows with a column more. Raises Conflict where rows and predictions differ in number."""
+    if len(rows) != len(prediction.predictions):
+        raise Conflict(f"{len(rows)} rows were sent, and {len(prediction.predictions)} predictions came back.")
+    name = COLUMN
+    while name in header:
+        name = f"{name}_"
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    writer.writerow([*header, name])
+    writer.writerows([*row, value] for row, value in zip(rows, prediction.predictions, strict=True))
+    return out.getvalue()
+
+
+def _cells_of(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
+    header = list(dict.fromkeys(name for row in rows for name in row))
+    return header, [[row.get(name, "") for name in header] for row in rows]
+
+
+def _decoded(body: bytes) -> str:
+    try:
+        return body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return body.decode("latin-1")
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"The file cannot be read: {error.strerror}.", where=str(file)) from error
+
+
+def _write(out: Path, table: str) -> None:
+    try:
+        out.write_text(table, encoding="utf-8")
+    except OSError as error:
+        raise InvalidInput(f"The file cannot be written: {error.strerror}.", where=str(out)) from error
+
+
+def _say(prediction: Prediction, out: Path | None) -> None:
+    """Say on standard error which model it was, and how good where the rows had their labels."""
+    place = f" written to {out}" if out else ""
+    lines = [f"{len(prediction.predictions)} predictions of {prediction.model_name} ({prediction.model_id}){place}."]
+    if prediction.quality:
+        lines.append("Quality: " + ", ".join(f"{name} {value}" for name, value in prediction.quality.items()))
+    for line in lines + prediction.notes:
+        notes().print(line, markup=False)

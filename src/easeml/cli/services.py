@@ -1,0 +1,131 @@
+"""``up``, and the hidden commands that it starts."""
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from easeml.cli.output import say
+
+PROVIDER = "admin"  # name of the user that the first start makes
+_KINDS = ("controller", "scheduler", "worker", "predictor")
+_STOP_SECONDS = 5.0
+
+Home = Annotated[Path | None, typer.Option(help="Folder of all state (.easeml).")]
+Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port of the service (8080).")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes (2).")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.command()(up)
+    app.command(hidden=True)(process)
+    app.command("demo", hidden=True)(demo)
+
+
+def up(
+    home: Home = None,
+    port: Port = None,
+    workers: Workers = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Play three tenants with real tables.")] = False,
+) -> None:
+    """Start everything on this machine and keep it running; Ctrl-C stops it."""
+    from easeml.engine import run_supervisor
+
+    settings = _settings(home=home, port=port, workers=workers)
+    players: list[subprocess.Popen[bytes]] = []
+
+    def on_ready(url: str, password: str | None) -> None:
+        _greet(url, password)
+        if demo:
+            players.append(_start_demo(url, settings.home, password))
+
+    try:
+        run_supervisor(settings, on_ready)
+    finally:
+        for player in players:
+            _stop(player)
+
+
+def process(
+    kind: Annotated[str, typer.Argument(help=", ".join(_KINDS))],
+    home: Home = None,
+    port: Port = None,
+    workers: Workers = None,
+) -> None:
+    """Run one process of the service; ``up`` starts these."""
+    if kind not in _KINDS:
+        raise typer.BadParameter(f"{kind!r} is none of {', '.join(_KINDS)}", param_hint="KIND")
+    settings = _settings(home=home, port=port, workers=workers)
+    if kind == "controller":
+        from easeml.api import run_controller
+
+        run_controller(settings)
+    else:
+        from easeml import engine
+
+        {"scheduler": engine.run_scheduler, "worker": engine.run_worker, "predictor": engine.run_predictor}[kind](
+            settings
+        )
+
+
+def demo(
+    url: Annotated[str, typer.Option(help="Address of the service.")],
+    home: Annotated[Path, typer.Option(help="Folder of the demo's files.")],
+    since: Annotated[float | None, typer.Option(help="When the service was up, seconds of the epoch.")] = None,
+) -> None:
+    """Play three tenants against a running service."""
+    from easeml.cli.demo import run_demo
+
+    run_demo(url, home, since=time.time() if since is None else since)
+
+
+def _settings(**given: Any) -> Any:
+    """Return the settings with the flags that were given. Raises InvalidInput for one that does not fit."""
+    from pydantic import ValidationError
+
+    from easeml.errors import InvalidInput
+    from easeml.settings import Settings
+
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(
+            f"{first['msg']}.",
+            where=".".join(map(str, first["loc"])),
+            remedy="Check the flags, the variables EASEML_* and config.toml in the home.",
+        ) from error
+
+
+def _greet(url: str, password: str | None) -> None:
+    """Say where the service is, and once, at the very first start, who may sign in."""
+    if password is not None:
+        say(f"First start. Login, shown only now: name: {PROVIDER}  password: {password}")
+    say(f"easeml is up at {url}; Ctrl-C stops it.")
+    say(f"Sign in from another terminal: easeml login {PROVIDER} --url {url}")
+
+
+def _start_demo(url: str, home: Path, password: str | None) -> subprocess.Popen[bytes]:
+    """Start the demo beside the service; the provider's password reaches it in its own file, not by argument."""
+    from easeml.cli.demo_state import DemoState
+
+    if password is not None:
+        state = DemoState.load(home)
+        state.provider = {"name": PROVIDER, "password": password}
+        state.save()
+    return subprocess.Popen(
+        [sys.executable, "-m", "easeml.cli", "demo", "--url", url, "--home", str(home), "--since", str(time.time())]
+    )
+
+
+def _stop(player: subprocess.Popen[bytes]) -> None:
+    player.terminate()
+    try:
+        player.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        player.kill()
+        player.wait()

@@ -1,0 +1,68 @@
+"""How a proposal and an application look."""
+
+from easeml.cli.output import console, print_pairs, print_table, text
+from easeml.contract.resources import Application, Declaration, Proposal
+
+
+def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
+    """Print the columns as inferred, then target, objectives and models of a proposal."""
+    rows = [
+        (one.name, one.type, one.role, f"{one.missing:.1%}" if one.missing else "", one.examples[:3], one.evidence)
+        for one in proposal.columns
+    ]
+    print_table(["column", "type", "role", "missing", "examples", "evidence"], rows)
+    fitting = [model.name for model in proposal.models if model.fits]
+    proposed = "" if declaration.target else " (proposed; name another with --target)"
+    chosen = declaration.objective or next((one.name for one in proposal.objectives if one.default), "")
+    console().print()
+    print_pairs(
+        [
+            ("target", proposal.target + proposed),
+            ("objective", chosen),
+            ("others that fit", [one.name for one in proposal.objectives if one.name != chosen]),
+            (f"{len(fitting)} models", fitting),
+        ]
+    )
+
+
+def print_application(application: Application) -> None:
+    """Print an application: state, what it serves, the honest number, what runs and what comes next."""
+    job, model = application.job, application.live_model
+    print_pairs(
+        [
+            ("id", application.id),
+            ("name", application.name),
+            ("state", application.state),
+            ("target", application.target),
+            ("objective", application.objective),
+            ("endpoint", application.endpoint),
+            ("serves", f"{model.name} ({model.id})" if model else "nothing yet"),
+            ("test quality", _test_quality(application)),
+            ("search", job.state if job else None),
+            ("best quality", f"{text(job.best_quality)} on validation rows (optimistic)" if job else None),
+            ("expected improvement", expected_improvement(application)),
+            ("running", application.running),
+            ("next", application.next),
+            ("candidates", f"{job.tasks_done} done, {job.tasks_failed} failed of {job.candidates}" if job else None),
+            ("device seconds", f"{job.cost:.1f}" if job else None),
+            ("notes", "\n".join(application.notes)),
+            ("error", application.error or (job.error if job else "")),
+        ]
+    )
+
+
+def expected_improvement(application: Application) -> str | None:
+    """Return how much quality the search still expects to gain, with its error."""
+    job = application.job
+    if job is None or job.expected_improvement is None:
+        return None
+    error = job.expected_improvement_error
+    return f"{job.expected_improvement:.4f}" + (f" ± {error:.4f}" if error is not None else "")
+
+
+def _test_quality(application: Application) -> str | None:
+    found = application.test_quality
+    if found is None:
+        return None
+    interval = f"{found.low:.4f} to {found.high:.4f}"
+    return f"{found.value:.4f} ({interval}) on {found.rows} test rows, read {found.readings} times"

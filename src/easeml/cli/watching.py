@@ -1,0 +1,97 @@
+"""Live progress of applications: a table on a terminal, plain lines elsewhere."""
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.live import Live
+from rich.markup import escape
+from rich.table import Table
+
+from easeml.cli.output import console, text
+from easeml.cli.showing import expected_improvement
+from easeml.client import Client, Milestone, has_reached
+from easeml.contract.resources import Application
+
+_LOOK_SECONDS = 1.0
+
+
+class Progress:
+    """Shows the state of some applications; each call of ``show`` replaces what was shown before."""
+
+    def __init__(self, out: Console, live: Live | None) -> None:
+        self._out = out
+        self._live = live
+        self._lines: dict[str, str] = {}
+
+    def show(self, applications: Mapping[str, Application]) -> None:
+        """Show applications by label. Without a terminal, print a line for each that changed."""
+        if self._live is not None:
+            self._live.update(progress_table(applications.items()), refresh=True)
+            return
+        for label, application in applications.items():
+            line = progress_line(label, application)
+            if self._lines.get(label) != line:
+                self._lines[label] = line
+                self._out.print(line, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def progress_on(out: Console) -> Iterator[Progress]:
+    """Give a ``Progress`` on a console, and leave the last table standing."""
+    if not out.is_terminal:
+        yield Progress(out, None)
+        return
+    with Live(console=out, auto_refresh=False) as live:
+        yield Progress(out, live)
+
+
+def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
+    """Return the table of some applications: what each has, what runs, what is still to come."""
+    table = Table(header_style="bold")
+    for heading in ("application", "state", "best quality", "running", "expected improvement", "cost", "serves"):
+        table.add_column(heading, overflow="fold")
+    for label, one in applications:
+        job = one.job
+        cells = (
+            label,
+            state_of(one),
+            text(job.best_quality if job else None),
+            text(one.running),
+            text(expected_improvement(one)),
+            f"{job.cost if job else 0:.1f} s",
+            text(one.live_model.name if one.live_model else None),
+        )
+        table.add_row(*map(escape, cells))
+    return table
+
+
+def progress_line(label: str, one: Application) -> str:
+    """Return what is worth a new line when it changes: state, best quality and what is served."""
+    job = one.job
+    best = text(job.best_quality if job else None)
+    done = f"{job.tasks_done} of {job.candidates} candidates" if job else "no candidates yet"
+    serves = one.live_model.name if one.live_model else "nothing yet"
+    return f"{label}: {state_of(one)}; best quality {best}; {done}; serves {serves}"
+
+
+def state_of(one: Application) -> str:
+    """Return the state of an application and of its search in one word or two."""
+    return f"{one.state}, {one.job.state}" if one.job and one.job.state != "running" else one.state
+
+
+def watch_application(client: Client, application_id: str, *, quiet: bool = False) -> Application:
+    """Show an application until its search ends or Ctrl-C; return it as last seen. Raises Conflict if it fails."""
+    application = client.application(application_id)
+    out = Console(quiet=True) if quiet else console()
+    try:
+        with progress_on(out) as progress:
+            progress.show({application.name: application})
+            while not has_reached(application, Milestone.CONVERGED):
+                time.sleep(_LOOK_SECONDS)
+                application = client.application(application_id)
+                progress.show({application.name: application})
+    except KeyboardInterrupt:
+        out.print("The search goes on.")
+    return application

@@ -1,0 +1,137 @@
+"""``task``, ``job`` and ``status``."""
+
+import time
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import moment, print_json, print_pairs, print_table, say
+from easeml.client import Client
+from easeml.contract.resources import Job
+from easeml.errors import Conflict
+
+tasks = typer.Typer(no_args_is_help=True, help="Pieces of work.")
+jobs = typer.Typer(no_args_is_help=True, help="Model searches.")
+
+WorkId = Annotated[str, typer.Argument(metavar="ID", help="Id of the job, or of its application.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.command()(status)
+    app.add_typer(tasks, name="task")
+    app.add_typer(jobs, name="job")
+
+
+@tasks.command("list")
+def list_tasks(
+    job: Annotated[str | None, typer.Option(help="Of this job, or application, only.")] = None,
+    state: Annotated[str | None, typer.Option(help="waiting, running, done, failed or cancelled.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List tasks."""
+    with Client() as client:
+        job_id = None if job is None else _job_id(client, job)
+        found = list(client.tasks(job_id=job_id, state=state))
+    if as_json:
+        return print_json(found)
+    rows = [
+        (
+            task.id,
+            task.kind,
+            task.name,
+            task.state,
+            task.attempts,
+            task.quality,
+            f"{task.cost:.1f}",
+            task.error.strip().rpartition("\n")[2],
+        )
+        for task in found
+    ]
+    return print_table(["id", "kind", "name", "state", "attempts", "quality", "seconds", "error"], rows)
+
+
+@tasks.command("show")
+def show_task(task_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False) -> None:
+    """Show a task, with the traceback where it failed."""
+    with Client() as client:
+        task = client.task(task_id)
+    if as_json:
+        return print_json(task)
+    return print_pairs(
+        [
+            ("id", task.id),
+            ("kind", task.kind),
+            ("name", task.name),
+            ("state", task.state),
+            ("subject", task.subject),
+            ("job", task.job_id),
+            ("attempts", task.attempts),
+            ("quality", task.quality),
+            ("device seconds", f"{task.cost:.2f}"),
+            ("created", moment(task.created)),
+            ("started", moment(task.started)),
+            ("finished", moment(task.finished)),
+            ("error", task.error),
+        ]
+    )
+
+
+@jobs.command("pause")
+def pause(work_id: WorkId, as_json: Json = False) -> None:
+    """Start nothing new for a job."""
+    _change(work_id, Client.pause_job, as_json)
+
+
+@jobs.command("resume")
+def resume(work_id: WorkId, as_json: Json = False) -> None:
+    """Go on with a paused job."""
+    _change(work_id, Client.resume_job, as_json)
+
+
+@jobs.command("stop")
+def stop(work_id: WorkId, as_json: Json = False) -> None:
+    """End a job for good; what it found stays."""
+    _change(work_id, Client.stop_job, as_json)
+
+
+def status(as_json: Json = False) -> None:
+    """Show the service in a few numbers."""
+    with Client() as client:
+        found = client.status()
+    if as_json:
+        return print_json(found)
+    print_pairs(
+        [
+            ("version", found.version),
+            ("applications", found.applications),
+            ("tasks", [f"{count} {state}" for state, count in found.tasks.items()] or "none"),
+        ]
+    )
+    now = time.time()
+    rows = [
+        (process.kind, process.pid, process.host, process.state, f"{max(0.0, now - process.heartbeat):.0f} s ago")
+        for process in found.processes
+    ]
+    return print_table(["process", "pid", "host", "state", "heartbeat"], rows)
+
+
+def _change(work_id: str, change: Callable[[Client, str], Job], as_json: bool) -> None:
+    with Client() as client:
+        job = change(client, _job_id(client, work_id))
+    if as_json:
+        print_json(job)
+    else:
+        say(f"{job.id} is {job.state}.")
+
+
+def _job_id(client: Client, work_id: str) -> str:
+    """Return a job's id, also from its application's."""
+    if not work_id.startswith("app_"):
+        return work_id
+    job = client.application(work_id).job
+    if job is None:
+        raise Conflict("The application has no job yet.", where=work_id)
+    return job.id

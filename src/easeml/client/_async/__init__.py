@@ -1,0 +1,1 @@
+"""The asynchronous client, written by hand; ``scripts/unasync.py`` makes the synchronous twin from it."""

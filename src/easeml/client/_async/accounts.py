@@ -1,0 +1,58 @@
+"""Signing in, API keys and users."""
+
+from collections.abc import AsyncIterator
+
+from easeml.client._async.calls import API, AsyncCalls
+from easeml.client.answers import made_request, read_answer
+from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, User
+
+
+class AsyncAccounts(AsyncCalls):
+    """Who calls, and with what."""
+
+    async def login(self, name: str, password: str) -> Key:
+        """Sign in and use the key from now on; its ``secret`` is in the answer. Raises NotSignedIn."""
+        self._transport.key = ""
+        request = made_request(LoginRequest, name=name, password=password)
+        response = await self._transport.request(
+            "POST", f"{API}/login", repeatable=True, json=request.model_dump(mode="json")
+        )
+        key = read_answer(Key, response)
+        self._transport.key = key.secret or ""
+        return key
+
+    async def me(self) -> User:
+        """Return the user that this client's key belongs to. Raises NotSignedIn."""
+        return await self._get(User, "/me")
+
+    async def create_key(self, name: str, *, expires_in: float | None = None) -> Key:
+        """Make an API key for the caller. ``expires_in`` in seconds; its secret is in this answer only."""
+        request = made_request(NewKey, name=name, expires_in=expires_in)
+        return await self._create(Key, "/keys", key=None, request=request)
+
+    def api_keys(self) -> AsyncIterator[Key]:
+        """Give the caller's API keys, without their secrets."""
+        return self._list(Key, "/keys")
+
+    async def revoke_key(self, key_id: str) -> None:
+        """Make an API key useless from now on. Raises NotFound."""
+        await self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
+
+    async def create_user(self, name: str, password: str) -> User:
+        """Make a user with a tenant of his own (providers only). Raises NotAllowed, InvalidInput, Conflict."""
+        request = made_request(NewUser, name=name, password=password)
+        return await self._create(User, "/users", key=None, request=request)
+
+    def users(self) -> AsyncIterator[User]:
+        """Give all users (providers only). Raises NotAllowed."""
+        return self._list(User, "/users")
+
+    async def change_password(self, user_id: str, new: str, *, old: str = "") -> None:
+        """Change a password; ``old`` may be empty where a provider changes someone else's. Raises NotAllowed."""
+        request = made_request(PasswordChange, old=old, new=new)
+        await self._transport.request(
+            "POST",
+            f"{API}/users/{user_id}/password",
+            repeatable=False,
+            json=request.model_dump(mode="json"),
+        )

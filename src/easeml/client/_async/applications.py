@@ -1,0 +1,85 @@
+"""Applications: declare, look at, predict, and decide what is live."""
+
+import json
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from easeml.client._async.calls import API, AsyncCalls
+from easeml.client.answers import read_answer
+from easeml.contract.resources import (
+    Application,
+    Declaration,
+    Prediction,
+    Promotion,
+    Proposal,
+    TrainedModel,
+)
+
+
+class AsyncApplications(AsyncCalls):
+    """What users declare."""
+
+    async def propose(self, declaration: Declaration) -> Proposal:
+        """Return what a declaration would mean; nothing is made. Raises InvalidInput, NotReady."""
+        return await self._send(Proposal, "/applications/propose", declaration.model_dump(mode="json"))
+
+    async def create_application(self, declaration: Declaration, *, idempotency_key: str | None = None) -> Application:
+        """Declare an application; its search starts by itself. Raises InvalidInput, NotFound, NotReady."""
+        return await self._create(Application, "/applications", key=idempotency_key, request=declaration)
+
+    async def application(self, application_id: str) -> Application:
+        """Return an application and how it does. Raises NotFound."""
+        return await self._get(Application, f"/applications/{application_id}")
+
+    def applications(self) -> AsyncIterator[Application]:
+        """Give all applications of the tenant, oldest first."""
+        return self._list(Application, "/applications")
+
+    def models(self, application_id: str) -> AsyncIterator[TrainedModel]:
+        """Give the trained models of an application, best on validation rows first."""
+        return self._list(TrainedModel, f"/applications/{application_id}/models")
+
+    def promotions(self, application_id: str) -> AsyncIterator[Promotion]:
+        """Give the changes of what an application serves."""
+        return self._list(Promotion, f"/applications/{application_id}/promotions")
+
+    async def roll_back(self, application_id: str, model_id: str | None = None) -> Application:
+        """Serve an earlier model again and pin it: the one before, or the named one. Raises Conflict, NotFound."""
+        body = {} if model_id is None else {"model_id": model_id}
+        path = f"/applications/{application_id}/rollback"
+        return await self._send(Application, path, body, repeatable=False)
+
+    async def pin(self, application_id: str) -> Application:
+        """Keep what is served now, whatever the search finds."""
+        return await self._send(Application, f"/applications/{application_id}/pin")
+
+    async def unpin(self, application_id: str) -> Application:
+        """Let better models be promoted again."""
+        return await self._send(Application, f"/applications/{application_id}/unpin")
+
+    async def predict(
+        self,
+        application_id: str,
+        rows: Sequence[Mapping[str, Any]] | None = None,
+        *,
+        csv: str | bytes | None = None,
+    ) -> Prediction:
+        """Predict rows, or the body of a CSV file with a header.
+
+        Rows that have the target, too, get the quality of their predictions with them.
+        Raises InvalidInput (naming row and column), NotReady while there is no model yet.
+        """
+        if csv is not None:
+            content = csv.encode() if isinstance(csv, str) else csv
+            content_type = "text/csv"
+        else:
+            content = json.dumps({"rows": [dict(row) for row in rows or ()]}).encode()
+            content_type = "application/json"
+        response = await self._transport.request(
+            "POST",
+            f"{API}/applications/{application_id}/predict",
+            repeatable=True,
+            content=content,
+            headers={"content-type": content_type},
+        )
+        return read_answer(Prediction, response)

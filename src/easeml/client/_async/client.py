@@ -1,0 +1,122 @@
+"""The client as users see it: every use case, and the waits between them."""
+
+import time
+from types import TracebackType
+from typing import Literal, Self
+
+import httpx
+
+from easeml.client._async.accounts import AsyncAccounts
+from easeml.client._async.applications import AsyncApplications
+from easeml.client._async.datasets import AsyncDatasets
+from easeml.client._async.transport import AsyncTransport
+from easeml.client._async.work import AsyncWork
+from easeml.client.credentials import find_credentials
+from easeml.client.timing import async_sleep
+from easeml.client.waiting import Milestone, has_reached, is_ready
+from easeml.contract.resources import Application, Version
+from easeml.errors import TimedOut, Unreachable
+
+_POLL_SECONDS = (0.1, 1.0)  # the first wait between two looks, and the longest
+
+
+class AsyncClient(AsyncAccounts, AsyncDatasets, AsyncApplications, AsyncWork):
+    """A connection to an easeml service. Use it as a context manager, or close it.
+
+    ``url`` and ``key`` default to ``EASEML_URL`` and ``EASEML_API_KEY``, then to what ``easeml login`` saved.
+    ``timeout``: seconds without an answer to a request. ``retries``: further attempts at what may be repeated.
+    """
+
+    def __init__(
+        self,
+        url: str | None = None,
+        key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        retries: int = 4,
+        transport: httpx.AsyncBaseTransport | None = None,
+    ) -> None:
+        found = find_credentials(url, key)
+        self._transport = AsyncTransport(found.url, found.key, timeout=timeout, retries=retries, transport=transport)
+
+    @property
+    def url(self) -> str:
+        """The address of the service."""
+        return self._transport.url
+
+    async def wait_version_ready(self, version_id: str, *, timeout: float | None = None) -> Version:
+        """Wait until a version is ingested. Raises InvalidInput saying why it failed, TimedOut."""
+        patience = _Patience(f"Version {version_id} is still being ingested", timeout)
+        while True:
+            try:
+                version = await self.version(version_id)
+            except Unreachable as error:
+                await patience.wait(error)
+                continue
+            if is_ready(version):
+                return version
+            await patience.wait()
+
+    async def wait(
+        self,
+        application_id: str,
+        *,
+        until: Literal["first-model", "converged"] = "first-model",
+        timeout: float | None = None,
+    ) -> Application:
+        """Wait until an application has its first model, or until its search rests or was stopped.
+
+        ``timeout`` in seconds; None waits without end. A service that is away for half a minute is waited for.
+        Raises TimedOut, Conflict where it can no longer happen, Unreachable.
+        """
+        milestone = Milestone(until)
+        patience = _Patience(f"Application {application_id} is not there yet ({until})", timeout)
+        while True:
+            try:
+                application = await self.application(application_id)
+            except Unreachable as error:
+                await patience.wait(error)
+                continue
+            if has_reached(application, milestone):
+                return application
+            await patience.wait()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._transport.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+class _Patience:
+    """Waits longer and longer between two looks, until it is enough."""
+
+    _AWAY_SECONDS = 30.0
+
+    def __init__(self, what: str, timeout: float | None) -> None:
+        self._what = what
+        self._timeout = timeout
+        self._start = time.monotonic()
+        self._away_since: float | None = None
+        self._delay = _POLL_SECONDS[0]
+
+    async def wait(self, unreachable: Unreachable | None = None) -> None:
+        """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it."""
+        now = time.monotonic()
+        if unreachable is None:
+            self._away_since = None
+        elif self._away_since is None:
+            self._away_since = now
+        elif now - self._away_since > self._AWAY_SECONDS:
+            raise unreachable
+        left = float("inf") if self._timeout is None else self._timeout - (now - self._start)
+        if left <= 0:
+            raise TimedOut(f"{self._what} after {self._timeout:g} s.", remedy="Wait on, or ask for its state.")
+        await async_sleep(min(self._delay, left))
+        self._delay = min(self._delay * 1.5, _POLL_SECONDS[1])

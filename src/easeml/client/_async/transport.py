@@ -1,0 +1,133 @@
+"""Requests to the service: addresses, authentication, retries, and errors as exceptions."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import httpx
+
+from easeml import __version__
+from easeml.client.problems import error_of
+from easeml.client.timing import async_sleep, backoff
+from easeml.errors import Unreachable
+
+_TRY_AGAIN = frozenset({429, 502, 503, 504})
+_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+_QUIET_SECONDS = 60.0  # a stream of events silent for this long is taken to be broken
+
+Content = bytes | Callable[[], AsyncIterator[bytes]]
+
+
+class AsyncTransport:
+    """An httpx client that retries what may be repeated and raises ``easeml.errors``."""
+
+    def __init__(
+        self,
+        url: str,
+        key: str,
+        *,
+        timeout: float,
+        retries: int,
+        transport: httpx.AsyncBaseTransport | None,
+    ) -> None:
+        self.url = url
+        self.key = key
+        self._retries = retries
+        loopback = urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
+        self._http = httpx.AsyncClient(
+            base_url=url,
+            timeout=httpx.Timeout(timeout, connect=min(timeout, 5.0)),
+            transport=transport,
+            trust_env=not loopback,  # no proxy stands between this machine and itself
+            headers={"user-agent": f"easeml/{__version__}"},
+        )
+
+    async def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        repeatable: bool,
+        params: Mapping[str, Any] | None = None,
+        json: Any = None,
+        content: Content | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        """Send a request and return its answer, which is always a success.
+
+        A request that never left is tried again; one that may have arrived only if it is ``repeatable``.
+        Raises Unreachable, or what the service's problem document stands for.
+        """
+        attempt = 0
+        while True:
+            last = attempt == self._retries
+            try:
+                response = await self._http.request(
+                    method,
+                    path,
+                    params={name: value for name, value in (params or {}).items() if value is not None},
+                    json=json,
+                    content=content() if callable(content) else content,
+                    headers={**self._authorization(), **(headers or {})},
+                )
+            except httpx.TransportError as error:
+                once = isinstance(error, httpx.ReadTimeout) or not (repeatable or isinstance(error, _NOT_SENT))
+                if last or once:
+                    raise self._unreachable(error) from error
+                delay = backoff(attempt)
+            else:
+                if response.is_success:
+                    return response
+                if last or not repeatable or response.status_code not in _TRY_AGAIN:
+                    raise error_of(response)
+                delay = _retry_after(response) or backoff(attempt)
+            attempt += 1
+            await async_sleep(delay)
+
+    async def lines(self, path: str, *, params: Mapping[str, Any], headers: Mapping[str, str]) -> AsyncIterator[str]:
+        """Give the lines of a streamed answer as they come. Raises like ``request``, without retries."""
+        try:
+            async with self._http.stream(
+                "GET",
+                path,
+                params=params,
+                headers={**self._authorization(), "accept": "text/event-stream", **headers},
+                timeout=httpx.Timeout(5.0, read=_QUIET_SECONDS),
+            ) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise error_of(response)
+                async for line in response.aiter_lines():
+                    yield line
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def _authorization(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self.key}"} if self.key else {}
+
+    def _unreachable(self, error: httpx.TransportError) -> Unreachable:
+        reason = str(error) or type(error).__name__
+        return Unreachable(
+            f"The easeml service does not answer: {reason}.",
+            where=self.url,
+            remedy="Start it with `easeml up`, or set EASEML_URL to its address.",
+        )
+
+
+def _retry_after(response: httpx.Response) -> float | None:
+    """Return the wait that the service asks for, in seconds, at most ten."""
+    value = response.headers.get("retry-after", "")
+    return min(float(value), 10.0) if value.isdigit() else None

@@ -1,0 +1,88 @@
+"""Jobs, tasks, decisions, events and the service itself."""
+
+from collections.abc import AsyncIterator
+
+from easeml.client._async.calls import API, AsyncCalls
+from easeml.client.sse import EventParser
+from easeml.client.timing import async_sleep, backoff
+from easeml.contract.resources import Decision, Event, Job, Status, Task
+from easeml.errors import EasemlError, Unreachable
+
+
+class AsyncWork(AsyncCalls):
+    """What the service does."""
+
+    async def job(self, job_id: str) -> Job:
+        """Return a job. Raises NotFound."""
+        return await self._get(Job, f"/jobs/{job_id}")
+
+    def jobs(self, *, application_id: str | None = None) -> AsyncIterator[Job]:
+        """Give all jobs of the tenant, or of one application, oldest first."""
+        return self._list(Job, "/jobs", application_id=application_id)
+
+    async def pause_job(self, job_id: str) -> Job:
+        """Start nothing new for a job. Raises Conflict where its state does not allow it."""
+        return await self._send(Job, f"/jobs/{job_id}/pause")
+
+    async def resume_job(self, job_id: str) -> Job:
+        """Go on with a paused job. Raises Conflict where its state does not allow it."""
+        return await self._send(Job, f"/jobs/{job_id}/resume")
+
+    async def stop_job(self, job_id: str) -> Job:
+        """End a job for good; what it found stays. Raises Conflict where its state does not allow it."""
+        return await self._send(Job, f"/jobs/{job_id}/stop")
+
+    async def task(self, task_id: str) -> Task:
+        """Return a task. Raises NotFound."""
+        return await self._get(Task, f"/tasks/{task_id}")
+
+    def tasks(
+        self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None
+    ) -> AsyncIterator[Task]:
+        """Give the tasks of the tenant: of one job, in one state, of one kind."""
+        return self._list(Task, "/tasks", job_id=job_id, state=state, kind=kind)
+
+    def decisions(self, *, job_id: str | None = None) -> AsyncIterator[Decision]:
+        """Give what the scheduler decided, for all jobs of the tenant or one."""
+        return self._list(Decision, "/decisions", job_id=job_id)
+
+    def past_events(self, *, after: int | None = None) -> AsyncIterator[Event]:
+        """Give the events so far, those after number ``after`` only, and end."""
+        return self._list(Event, "/events/list", after=after)
+
+    async def events(self, *, after: int | None = None, patience: float = 60.0) -> AsyncIterator[Event]:
+        """Give events as they happen, without end; a lost connection is taken up where it broke.
+
+        ``after``: the number of the last event already known. Raises Unreachable when the service did not
+        answer for about ``patience`` seconds.
+        """
+        last, failures, waited = after, 0, 0.0
+        while True:
+            parser = EventParser()
+            headers = {} if last is None else {"last-event-id": str(last)}
+            params = {} if last is None else {"after": last}
+            try:
+                async for line in self._transport.lines(f"{API}/events", params=params, headers=headers):
+                    failures, waited = 0, 0.0
+                    event = parser.feed(line)
+                    if event is not None:
+                        last = event.seq
+                        yield event
+            except Unreachable:
+                if waited >= patience:
+                    raise
+            delay = backoff(failures)
+            failures, waited = failures + 1, waited + delay
+            await async_sleep(delay)
+
+    async def status(self) -> Status:
+        """Return the service in a few numbers."""
+        return await self._get(Status, "/status")
+
+    async def is_healthy(self) -> bool:
+        """Tell whether the service answers that it is well; needs no key."""
+        try:
+            await self._transport.request("GET", "/healthz", repeatable=True)
+        except EasemlError:
+            return False
+        return True

@@ -1,0 +1,59 @@
+# Made from ../_async/accounts.py by scripts/unasync.py; change that file and run the script again.
+"""Signing in, API keys and users."""
+
+from collections.abc import Iterator
+
+from easeml.client._sync.calls import API, Calls
+from easeml.client.answers import made_request, read_answer
+from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, User
+
+
+class Accounts(Calls):
+    """Who calls, and with what."""
+
+    def login(self, name: str, password: str) -> Key:
+        """Sign in and use the key from now on; its ``secret`` is in the answer. Raises NotSignedIn."""
+        self._transport.key = ""
+        request = made_request(LoginRequest, name=name, password=password)
+        response = self._transport.request(
+            "POST", f"{API}/login", repeatable=True, json=request.model_dump(mode="json")
+        )
+        key = read_answer(Key, response)
+        self._transport.key = key.secret or ""
+        return key
+
+    def me(self) -> User:
+        """Return the user that this client's key belongs to. Raises NotSignedIn."""
+        return self._get(User, "/me")
+
+    def create_key(self, name: str, *, expires_in: float | None = None) -> Key:
+        """Make an API key for the caller. ``expires_in`` in seconds; its secret is in this answer only."""
+        request = made_request(NewKey, name=name, expires_in=expires_in)
+        return self._create(Key, "/keys", key=None, request=request)
+
+    def api_keys(self) -> Iterator[Key]:
+        """Give the caller's API keys, without their secrets."""
+        return self._list(Key, "/keys")
+
+    def revoke_key(self, key_id: str) -> None:
+        """Make an API key useless from now on. Raises NotFound."""
+        self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
+
+    def create_user(self, name: str, password: str) -> User:
+        """Make a user with a tenant of his own (providers only). Raises NotAllowed, InvalidInput, Conflict."""
+        request = made_request(NewUser, name=name, password=password)
+        return self._create(User, "/users", key=None, request=request)
+
+    def users(self) -> Iterator[User]:
+        """Give all users (providers only). Raises NotAllowed."""
+        return self._list(User, "/users")
+
+    def change_password(self, user_id: str, new: str, *, old: str = "") -> None:
+        """Change a password; ``old`` may be empty where a provider changes someone else's. Raises NotAllowed."""
+        request = made_request(PasswordChange, old=old, new=new)
+        self._transport.request(
+            "POST",
+            f"{API}/users/{user_id}/password",
+            repeatable=False,
+            json=request.model_dump(mode="json"),
+        )

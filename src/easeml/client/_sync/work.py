@@ -1,0 +1,87 @@
+# Made from ../_async/work.py by scripts/unasync.py; change that file and run the script again.
+"""Jobs, tasks, decisions, events and the service itself."""
+
+from collections.abc import Iterator
+
+from easeml.client._sync.calls import API, Calls
+from easeml.client.sse import EventParser
+from easeml.client.timing import backoff, sleep
+from easeml.contract.resources import Decision, Event, Job, Status, Task
+from easeml.errors import EasemlError, Unreachable
+
+
+class Work(Calls):
+    """What the service does."""
+
+    def job(self, job_id: str) -> Job:
+        """Return a job. Raises NotFound."""
+        return self._get(Job, f"/jobs/{job_id}")
+
+    def jobs(self, *, application_id: str | None = None) -> Iterator[Job]:
+        """Give all jobs of the tenant, or of one application, oldest first."""
+        return self._list(Job, "/jobs", application_id=application_id)
+
+    def pause_job(self, job_id: str) -> Job:
+        """Start nothing new for a job. Raises Conflict where its state does not allow it."""
+        return self._send(Job, f"/jobs/{job_id}/pause")
+
+    def resume_job(self, job_id: str) -> Job:
+        """Go on with a paused job. Raises Conflict where its state does not allow it."""
+        return self._send(Job, f"/jobs/{job_id}/resume")
+
+    def stop_job(self, job_id: str) -> Job:
+        """End a job for good; what it found stays. Raises Conflict where its state does not allow it."""
+        return self._send(Job, f"/jobs/{job_id}/stop")
+
+    def task(self, task_id: str) -> Task:
+        """Return a task. Raises NotFound."""
+        return self._get(Task, f"/tasks/{task_id}")
+
+    def tasks(self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None) -> Iterator[Task]:
+        """Give the tasks of the tenant: of one job, in one state, of one kind."""
+        return self._list(Task, "/tasks", job_id=job_id, state=state, kind=kind)
+
+    def decisions(self, *, job_id: str | None = None) -> Iterator[Decision]:
+        """Give what the scheduler decided, for all jobs of the tenant or one."""
+        return self._list(Decision, "/decisions", job_id=job_id)
+
+    def past_events(self, *, after: int | None = None) -> Iterator[Event]:
+        """Give the events so far, those after number ``after`` only, and end."""
+        return self._list(Event, "/events/list", after=after)
+
+    def events(self, *, after: int | None = None, patience: float = 60.0) -> Iterator[Event]:
+        """Give events as they happen, without end; a lost connection is taken up where it broke.
+
+        ``after``: the number of the last event already known. Raises Unreachable when the service did not
+        answer for about ``patience`` seconds.
+        """
+        last, failures, waited = after, 0, 0.0
+        while True:
+            parser = EventParser()
+            headers = {} if last is None else {"last-event-id": str(last)}
+            params = {} if last is None else {"after": last}
+            try:
+                for line in self._transport.lines(f"{API}/events", params=params, headers=headers):
+                    failures, waited = 0, 0.0
+                    event = parser.feed(line)
+                    if event is not None:
+                        last = event.seq
+                        yield event
+            except Unreachable:
+                if waited >= patience:
+                    raise
+            delay = backoff(failures)
+            failures, waited = failures + 1, waited + delay
+            sleep(delay)
+
+    def status(self) -> Status:
+        """Return the service in a few numbers."""
+        return self._get(Status, "/status")
+
+    def is_healthy(self) -> bool:
+        """Tell whether the service answers that it is well; needs no key."""
+        try:
+            self._transport.request("GET", "/healthz", repeatable=True)
+        except EasemlError:
+            return False
+        return True

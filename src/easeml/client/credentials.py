@@ -1,0 +1,69 @@
+"""Which service to call and with which API key: arguments > environment > the file written by ``easeml login``.
+
+The file is ``$XDG_CONFIG_HOME/easeml/credentials.toml`` (``~/.config`` by default), readable by its owner only. It
+keeps one key an address, so that a key is never sent to another service than the one that gave it.
+"""
+
+import json
+import os
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+from easeml.errors import InvalidInput
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Address of a service, and the API key for it (empty: none known)."""
+
+    url: str
+    key: str
+
+
+def credentials_file() -> Path:
+    """Return the path of the credentials file, whether or not it exists."""
+    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    return Path(base) / "easeml" / "credentials.toml"
+
+
+def find_credentials(url: str | None = None, key: str | None = None) -> Credentials:
+    """Return the address and key in force; what is given wins.
+
+    Raises InvalidInput where the file is no TOML or the address no ``http(s)`` URL.
+    """
+    stored = _read()
+    url = (url or os.environ.get("EASEML_URL") or stored.get("url") or DEFAULT_URL).rstrip("/")
+    if not url.startswith(("http://", "https://")):
+        raise InvalidInput(f"{url!r} is no http(s) address.", remedy=f"Set EASEML_URL, say to {DEFAULT_URL}.")
+    keys = stored.get("keys", {})
+    return Credentials(url, key or os.environ.get("EASEML_API_KEY") or keys.get(url, ""))
+
+
+def save_credentials(url: str, key: str) -> Path:
+    """Keep ``key`` for ``url``, make ``url`` the address used from now on, and return the file's path."""
+    path = credentials_file()
+    keys = {**_read().get("keys", {}), url: key}
+    lines = [f"url = {json.dumps(url)}", "", "[keys]"]
+    lines += [f"{json.dumps(address)} = {json.dumps(secret)}" for address, secret in keys.items()]
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, temporary = tempfile.mkstemp(dir=path.parent)  # made with mode 0600
+    with os.fdopen(handle, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    Path(temporary).replace(path)
+    return path
+
+
+def _read() -> dict:
+    path = credentials_file()
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"The file cannot be read: {error}.", where=str(path), remedy="Remove it and run `easeml login`."
+        ) from error

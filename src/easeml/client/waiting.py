@@ -1,0 +1,40 @@
+"""When a wait is over: decided from what the service answered."""
+
+from enum import StrEnum
+
+from easeml.contract.resources import Application, Version
+from easeml.errors import Conflict, InvalidInput
+
+
+class Milestone(StrEnum):
+    """What can be waited for."""
+
+    FIRST_MODEL = "first-model"
+    CONVERGED = "converged"
+
+
+def is_ready(version: Version) -> bool:
+    """Tell whether a version is ingested. Raises InvalidInput where that failed."""
+    if version.state == "failed":
+        message, file = version.error or "The data could not be read.", str(version.operation.get("filename", ""))
+        raise InvalidInput(message, where="" if file in message else file)
+    return version.state == "ready"
+
+
+def has_reached(application: Application, milestone: Milestone) -> bool:
+    """Tell whether an application is there. Raises Conflict where it never will be."""
+    job = application.job
+    state = job.state if job else ""
+    if application.state == "failed" or state == "failed":
+        reason = application.error or (job.error if job else "") or "no reason is known"
+        raise Conflict(f"The application failed: {reason}", where=application.id)
+    ended = state in {"resting", "stopped"}
+    if milestone is Milestone.CONVERGED:
+        return ended
+    if application.live_model is None and ended:
+        raise Conflict(
+            f"The search is {state} and found no model.",
+            where=application.id,
+            remedy=f"See why with `easeml task list --job {job.id if job else ''}`.",
+        )
+    return application.live_model is not None

@@ -1,0 +1,43 @@
+"""From a user's table to typed rows: reading, inference, declaration, versions, and rows of an endpoint.
+
+Light to import: pandas and pyarrow are loaded by the functions that need them. Frames use the user's column
+names: numbers are float64, categories are pandas Categoricals whose categories are the schema's labels (text,
+also for numbers), text is ``str``, timestamps are datetime64[us] in UTC.
+"""
+
+from easeml.data._columns import Columns, declare_columns
+from easeml.data._errors import DatasetError
+from easeml.data._infer import Inference, infer, infer_table
+from easeml.data._read import ROW, read_table
+from easeml.data._report import ColumnReport
+from easeml.data._rows import Rows, parse_rows
+from easeml.data._version import (
+    Declared,
+    VersionTables,
+    declare,
+    read_upload,
+    read_version,
+    write_upload,
+    write_version,
+)
+
+__all__ = [
+    "ROW",
+    "ColumnReport",
+    "Columns",
+    "DatasetError",
+    "Declared",
+    "Inference",
+    "Rows",
+    "VersionTables",
+    "declare",
+    "declare_columns",
+    "infer",
+    "infer_table",
+    "parse_rows",
+    "read_table",
+    "read_upload",
+    "read_version",
+    "write_upload",
+    "write_version",
+]

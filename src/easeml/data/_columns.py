@@ -1,0 +1,129 @@
+"""The user's decisions applied to the proposals: types, roles, target, and the two schemas that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from easeml.data._errors import DatasetError, did_you_mean
+from easeml.data._report import TYPES, ColumnReport
+from easeml.data._values import numeric_labels
+from easeml.schema import CategoryClass, Node, Schema, node_names
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Columns with their final roles, the target, the schemas, and what is to be said about them."""
+
+    columns: list[ColumnReport]
+    target: str
+    schema_in: Schema
+    schema_out: Schema
+    notes: list[str]
+
+
+def declare_columns(
+    reports: Sequence[ColumnReport],
+    target: str | None = None,
+    set: Mapping[str, str] | None = None,
+    drop: Collection[str] = (),
+    keep: Collection[str] = (),
+) -> Columns:
+    """Apply a declaration to the reports alone, without data.
+
+    ``target`` None means the proposed one. ``set`` maps columns to types. Dropped are the columns proposed for
+    dropping and those in ``drop``, without those in ``keep``. A whole-number target with few values becomes a
+    category unless ``set`` says number.
+
+    Raises:
+        DatasetError: for unknown names or types, a target that is not possible, or no input left.
+    """
+    set = dict(set or {})
+    by_name = {report.name: report for report in reports}
+    for given in (*set, *drop, *keep, *([target] if target is not None else [])):
+        if given not in by_name:
+            raise DatasetError(f"there is no column '{given}'.", remedy=did_you_mean(given, by_name))
+    for name, kind in set.items():
+        if kind not in TYPES:
+            raise DatasetError(
+                f"'{kind}' is not a type.", where=f"column '{name}'", remedy=f"Use one of: {', '.join(TYPES)}."
+            )
+    target = target or next((report.name for report in reports if report.role == "target"), None)
+    if target is None:
+        raise DatasetError(
+            "no column suggests itself as the target.", remedy=f"Name one: {', '.join(list(by_name)[:20])}."
+        )
+    if target in drop:
+        raise DatasetError("the target cannot be dropped.", where=f"column '{target}'")
+    columns = [_decide(report, target, set.get(report.name), drop, keep) for report in reports]
+    return assemble(columns, target, {})
+
+
+def assemble(columns: list[ColumnReport], target: str, formats: Mapping[str, str]) -> Columns:
+    """Check decided columns and derive schemas and notes. ``formats``: how timestamps are written, by column."""
+    answer = next(column for column in columns if column.name == target)
+    _check_target(answer)
+    inputs = [column for column in columns if column.role == "input"]
+    dropped = [column for column in columns if column.role == "drop"]
+    if not inputs:
+        raise DatasetError("no input column is left.", remedy="Keep at least one column (--keep NAME).")
+    for column in inputs:
+        if column.missing == 1.0:
+            raise DatasetError("has no value in any row.", where=f"column '{column.name}'", remedy="Drop it (--drop).")
+    schema_in = schema_of(inputs, formats, tuple(column.name for column in dropped))
+    schema_out = schema_of([replace(answer, missing=0.0)], formats, ())
+    notes = [f"Column '{column.name}' is not used. {column.evidence}".strip() for column in dropped]
+    return Columns(columns, target, schema_in, schema_out, notes)
+
+
+def kind_of(node: Node) -> str:
+    """The column type of a node of a table's schema."""
+    return "number" if node.type == "tensor" else node.type
+
+
+def _decide(
+    report: ColumnReport, target: str, kind: str | None, drop: Collection[str], keep: Collection[str]
+) -> ColumnReport:
+    """A column with its final role and type."""
+    if report.name == target:
+        few = report.type == "number" and report.classes
+        return replace(report, role="target", type=kind or ("category" if few else report.type))
+    unused = (report.role == "drop" or report.name in drop) and report.name not in keep
+    natural = report.type
+    if report.role == "target" and natural == "category" and numeric_labels(tuple(report.classes)):
+        natural = "number"  # it was a category only as the proposed target
+    return replace(report, role="drop" if unused else "input", type=kind or natural)
+
+
+def _check_target(answer: ColumnReport) -> None:
+    where = f"column '{answer.name}'"
+    if answer.distinct == 0:
+        raise DatasetError("the target has no value in any row.", where=where, remedy="Name another target.")
+    if answer.distinct == 1:
+        value = answer.examples[0] if answer.examples else ""
+        raise DatasetError(
+            f"the target is constant: every row has {value!r}.", where=where, remedy="Name another target."
+        )
+    if answer.type not in ("number", "category"):
+        raise DatasetError(
+            f"the target is {answer.type}; only a number or a category can be predicted.",
+            where=where,
+            remedy=f"Name another target, or set it (--set {answer.name}=category).",
+        )
+
+
+def schema_of(columns: list[ColumnReport], formats: Mapping[str, str], dropped: tuple[str, ...]) -> Schema:
+    """The schema of these columns; labels are in it where the reports have them all."""
+    nodes, classes = {}, {}
+    for name, column in zip(node_names(c.name for c in columns), columns, strict=True):
+        optional = column.missing > 0
+        if column.type == "number":
+            nodes[name] = Node(name, "tensor", dim=(1,), optional=optional, column=column.name)
+        elif column.type == "category":
+            nodes[name] = Node(name, "category", class_name=name, optional=optional, column=column.name)
+            known = len(column.classes) == column.distinct
+            classes[name] = CategoryClass(column.distinct, tuple(column.classes) if known else ())
+        else:
+            form = formats.get(column.name, "")
+            nodes[name] = Node(name, column.type, optional=optional, column=column.name, format=form)
+    return Schema(nodes, classes, dropped)

@@ -1,0 +1,254 @@
+"""Declared versions: typed rows with a role each, and the folders that keep uploads and versions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from easeml.data import _values as v
+from easeml.data._columns import Columns, assemble, declare_columns
+from easeml.data._errors import DatasetError, shown
+from easeml.data._read import ROW, column_text
+from easeml.data._report import ColumnReport, sort_labels
+from easeml.schema import Schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+ROLES = ("train", "validation", "test")
+_CYCLE = ("train", "test", "train", "validation", "train")  # any two neighbours have a train row
+_FEWEST = 5  # rows: one validation row, one test row, and as many again to learn from
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A declared table. ``frames``: by role, with column ``_row`` (index of the row in the upload), inputs, target.
+
+    ``summary``: rows in all and by role, the target, the seed.
+    """
+
+    frames: dict[str, pd.DataFrame]
+    schema_in: Schema
+    schema_out: Schema
+    target: str
+    columns: list[ColumnReport]
+    notes: list[str]
+    summary: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class VersionTables:
+    """A version as read back: frames with column ``_row``, inputs and target."""
+
+    train: pd.DataFrame
+    validation: pd.DataFrame
+    test: pd.DataFrame
+    schema_in: Schema
+    schema_out: Schema
+    target: str
+    notes: list[str]
+
+
+def declare(  # noqa: PLR0917  the fields of a declaration, in its order
+    table: pa.Table,
+    reports: Sequence[ColumnReport],
+    target: str | None = None,
+    set: Mapping[str, str] | None = None,
+    drop: Collection[str] = (),
+    keep: Collection[str] = (),
+    seed: int = 0,
+) -> Declared:
+    """Apply a declaration (see ``declare_columns``) to a table that ``read_table`` gave, and give rows their roles.
+
+    Rows without a target value are left out. Of the others 20 % are test rows, 20 % validation rows, the rest train
+    rows, drawn with ``seed``, class by class where the target is a category; the only row of a class is a train row.
+
+    Raises:
+        DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
+            and if there are too few rows.
+    """
+    import numpy as np
+    import pandas as pd
+
+    decided = declare_columns(reports, target, set, drop, keep)
+    used = [_with_data(table, report) for report in decided.columns]
+    formats = {report.name: form for report, form in used if form}
+    final = assemble([report for report, _ in used], decided.target, formats)
+    frame = pd.DataFrame(_typed_columns(table, final))
+    answered = frame[final.target].notna().to_numpy()
+    unanswered = int((~answered).sum())
+    frame = frame.loc[answered]
+    notes = list(final.notes)
+    if unanswered:
+        notes.append(f"{_rows(unanswered)} without a value of '{final.target}' left out.")
+    roles = _row_roles(pd.Series(frame[final.target]), seed, notes, final.target)
+    frames = {role: frame.loc[roles == role].reset_index(drop=True) for role in ROLES}
+    counts = {role: int(np.sum(roles == role)) for role in ROLES}
+    summary = {"rows": len(frame), **counts, "target": final.target, "seed": seed}
+    return Declared(frames, final.schema_in, final.schema_out, final.target, final.columns, notes, summary)
+
+
+def write_version(folder: str | Path, declared: Declared) -> None:
+    """Write a declared table to a folder: one Arrow file a role, and ``version.json``."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for role, frame in declared.frames.items():
+        _write_arrow(folder / f"{role}.arrow", _arrow(frame))
+    document = {
+        "schema_in": declared.schema_in.to_json(),
+        "schema_out": declared.schema_out.to_json(),
+        "target": declared.target,
+        "columns": [report.to_json() for report in declared.columns],
+        "notes": declared.notes,
+        "summary": declared.summary,
+    }
+    (folder / "version.json").write_text(json.dumps(document, indent=1))
+
+
+def read_version(folder: str | Path) -> VersionTables:
+    """Read what ``write_version`` wrote. Raises ``DatasetError`` if the folder holds no version."""
+    folder = Path(folder)
+    document = _read_json(folder / "version.json")
+    schema_in, schema_out = Schema.from_json(document["schema_in"]), Schema.from_json(document["schema_out"])
+    frames = {role: _frame(_read_arrow(folder / f"{role}.arrow"), schema_in, schema_out) for role in ROLES}
+    return VersionTables(
+        **frames, schema_in=schema_in, schema_out=schema_out, target=document["target"], notes=document["notes"]
+    )
+
+
+def write_upload(folder: str | Path, table: pa.Table, reports: Sequence[ColumnReport]) -> None:
+    """Write an uploaded table, as text, with its column reports."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_arrow(folder / "table.arrow", table)
+    (folder / "columns.json").write_text(json.dumps([report.to_json() for report in reports], indent=1))
+
+
+def read_upload(folder: str | Path) -> tuple[pa.Table, list[ColumnReport]]:
+    """Read what ``write_upload`` wrote: the table and the reports, as ``declare`` takes them."""
+    folder = Path(folder)
+    reports = [ColumnReport.from_json(item) for item in _read_json(folder / "columns.json")]
+    return _read_arrow(folder / "table.arrow"), reports
+
+
+def _with_data(table: pa.Table, report: ColumnReport) -> tuple[ColumnReport, str]:
+    """The report with what the data says under the decided type, and how a timestamp is written."""
+    if report.role == "drop":
+        return report, ""
+    array = column_text(table, report.name)
+    missing = v.missing_mask(array, report.type)
+    report = replace(report, missing=float(missing.mean()))
+    texts = array.filter(~missing).unique().to_pylist()
+    if report.type == "category":
+        labels = {v.plain_number(text) for text in texts}
+        if not v.numeric_labels(tuple(labels)):
+            labels = set(texts)
+        classes = sort_labels(list(labels))
+        return replace(report, classes=classes, distinct=len(classes)), ""
+    if report.type == "timestamp":
+        return replace(report, classes=[]), v.timestamp_format(texts) or ""
+    return replace(report, classes=[]) if report.type == "text" else report, ""
+
+
+def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
+    """The columns of the frame, in order: row id, inputs, target."""
+    import numpy as np
+
+    typed: dict[str, Any] = {ROW: np.arange(table.num_rows, dtype=np.int64)}
+    by_name = {report.name: report for report in columns.columns}
+    nodes = {**columns.schema_in.columns, **columns.schema_out.columns}
+    for name, node in nodes.items():
+        report = by_name[name]
+        array = column_text(table, name)
+        made = v.convert(array, report.type, tuple(report.classes), node.format)
+        if made.bad.any():
+            row = int(made.bad.argmax())
+            raise DatasetError(
+                f"{shown(array[row].as_py())} is not a {report.type}.",
+                where=f"column '{name}', row {row + 2} (the header is row 1)",
+                remedy=f"Correct the value, or let the column be another type (--set {name}=text).",
+            )
+        typed[name] = made.values
+    return typed
+
+
+def _row_roles(answers: pd.Series, seed: int, notes: list[str], target: str) -> np.ndarray:
+    """A role for each row: the rows in random order, sorted by class, take the roles of ``_CYCLE`` in turn."""
+    import numpy as np
+    import pandas as pd
+
+    rows = len(answers)
+    random = np.random.default_rng(seed)
+    order = random.permutation(rows)
+    roles = np.full(rows, "train", dtype=object)
+    if isinstance(answers.dtype, pd.CategoricalDtype):
+        codes = answers.cat.codes.to_numpy()
+        counts = np.bincount(codes, minlength=len(answers.cat.categories))
+        single = [str(answers.cat.categories[code]) for code in np.flatnonzero(counts == 1)]
+        if single:
+            names = ", ".join(single[:5]) + (" and more" if len(single) > 5 else "")
+            notes.append(f"Classes of '{target}' with one row only, which is used for training: {names}.")
+        order = order[counts[codes[order]] > 1]
+        order = order[np.argsort(codes[order], kind="stable")]
+    roles[order] = np.resize(np.array(_CYCLE, dtype=object), len(order))
+    if rows < _FEWEST or not all((roles == role).any() for role in ROLES):
+        raise DatasetError(
+            f"{_rows(rows)} with a value of '{target}': too few to learn from and to test.",
+            where=f"column '{target}'",
+            remedy=f"Add rows: at least {_FEWEST}, several of each class.",
+        )
+    return roles
+
+
+def _rows(count: int) -> str:
+    return f"{count} {'row' if count == 1 else 'rows'}"
+
+
+def _arrow(frame: pd.DataFrame) -> pa.Table:
+    import pyarrow as pa
+
+    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+
+
+def _write_arrow(path: Path, table: pa.Table) -> None:
+    import pyarrow as pa
+
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _read_arrow(path: Path) -> pa.Table:
+    import pyarrow as pa
+
+    try:
+        with pa.OSFile(str(path), "rb") as source:
+            return pa.ipc.open_file(source).read_all()
+    except (OSError, pa.ArrowInvalid) as error:
+        raise DatasetError(f"cannot be read as a stored table: {error}.", where=str(path)) from error
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise DatasetError(f"cannot be read: {error}.", where=str(path)) from error
+
+
+def _frame(table: pa.Table, schema_in: Schema, schema_out: Schema) -> pd.DataFrame:
+    """The frame with the very dtypes of ``declare``."""
+    frame = table.to_pandas()
+    for schema in (schema_in, schema_out):
+        for name, node in schema.columns.items():
+            if node.type == "category":
+                codes = frame[name].cat.codes
+                frame[name] = v.categories(codes.to_numpy(), schema.classes[node.class_name].labels)
+            elif node.type == "text":
+                frame[name] = frame[name].astype("str")
+            elif node.type == "timestamp":
+                frame[name] = frame[name].astype("datetime64[us]")
+    return frame

@@ -1,0 +1,27 @@
+"""The long-running processes: supervisor, scheduler, worker, predictor. Imported on first use: they are heavy."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .predictor import run_predictor
+    from .predictor_client import PredictorClient
+    from .scheduler import run_scheduler
+    from .supervisor import run_supervisor
+    from .worker import run_worker
+
+__all__ = ["PredictorClient", "run_predictor", "run_scheduler", "run_supervisor", "run_worker"]
+
+_HOMES = {
+    "PredictorClient": "predictor_client",
+    "run_predictor": "predictor",
+    "run_scheduler": "scheduler",
+    "run_supervisor": "supervisor",
+    "run_worker": "worker",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)

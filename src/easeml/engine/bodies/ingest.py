@@ -1,0 +1,43 @@
+"""Ingest: read an uploaded file and propose columns; apply a declaration and give every row a role."""
+
+from pathlib import Path
+
+from easeml.contract.tasks import DeclareSpec, TaskResult, UploadSpec
+
+
+def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Write output ``table`` (the rows and the proposed columns); return ``{columns, rows, target, notes}``.
+
+    ``target`` is empty where no column suggests itself. Raises ``DatasetError`` for a file that is no table.
+    """
+    from easeml import data
+
+    table = data.read_table(inputs / "source", spec.filename)
+    seen = data.infer_table(table)
+    data.write_upload(outputs / "table", table, seen.columns)
+    value = {
+        "columns": [report.to_json() for report in seen.columns],
+        "rows": seen.rows,
+        "target": seen.target,
+        "notes": seen.notes,
+    }
+    return TaskResult(ok=True, value=value, outputs=["table"])
+
+
+def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Write output ``version``, one Arrow file a role; return ``{columns, schema_in, schema_out, summary}``.
+
+    ``summary``: rows in all and by role, target, seed, notes. Raises ``DatasetError`` for what cannot be declared.
+    """
+    from easeml import data
+
+    table, reports = data.read_upload(inputs / "table")
+    declared = data.declare(table, reports, spec.target, spec.set, spec.drop, spec.keep, spec.seed)
+    data.write_version(outputs / "version", declared)
+    value = {
+        "columns": [report.to_json() for report in declared.columns],
+        "schema_in": declared.schema_in.to_json(),
+        "schema_out": declared.schema_out.to_json(),
+        "summary": {**declared.summary, "notes": declared.notes},
+    }
+    return TaskResult(ok=True, value=value, outputs=["version"], notes=declared.notes)

@@ -1,0 +1,63 @@
+"""Predictions kept by row id, in one Arrow file a training task.
+
+Columns: ``row`` (int64), ``role`` (validation or test), ``prediction``, ``probabilities`` (list of double, in the order
+of the classes; null for regression). The classes are in the schema's metadata, key ``classes``, as JSON.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROLES = ("validation", "test")
+
+
+def write_predictions(path: Path, rows: dict[str, Any], predictions: dict[str, Any]) -> None:
+    """Write what was predicted; ``rows`` and ``predictions`` by role."""
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    classes = next(iter(predictions.values())).classes
+    tables = [_table(role, rows[role], predictions[role]) for role in predictions]
+    table = pa.concat_tables(tables, promote_options="permissive")
+    known = None if classes is None else [str(name) for name in classes]
+    table = table.replace_schema_metadata({"classes": json.dumps(known)})
+    with ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
+
+
+def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
+    """Return the row ids and the predictions (``easeml.modules.pipeline.Predictions``) of one role."""
+    from pyarrow import ipc
+
+    from easeml.modules import Predictions
+
+    with ipc.open_file(path) as file:
+        table = file.read_all()
+    classes = json.loads((table.schema.metadata or {}).get(b"classes", b"null"))
+    chosen = table.filter(np.asarray(table["role"].to_pylist()) == role)
+    values = np.asarray(chosen["prediction"].to_pylist(), dtype=object if classes is not None else float)
+    known = None if classes is None else np.asarray(chosen["probabilities"].to_pylist(), dtype=float)
+    probabilities = known if known is not None and known.ndim == 2 else None
+    names = None if classes is None else np.asarray(classes, dtype=object)
+    return chosen["row"].to_numpy(), Predictions(values=values, probabilities=probabilities, classes=names)
+
+
+def _table(role: str, rows: Any, predictions: Any) -> Any:
+    import pyarrow as pa
+
+    probabilities = predictions.probabilities
+    listed = [None] * len(rows) if probabilities is None else np.asarray(probabilities, dtype=float).tolist()
+    values = np.asarray(predictions.values)
+    prediction = (
+        pa.array([str(v) for v in values]) if predictions.classes is not None else pa.array(values.astype(float))
+    )
+    return pa.table(
+        {
+            "row": pa.array(np.asarray(rows), pa.int64()),
+            "role": pa.array([role] * len(rows)),
+            "prediction": prediction,
+            "probabilities": pa.array(listed, pa.list_(pa.float64())),
+        }
+    )

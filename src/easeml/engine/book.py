@@ -1,0 +1,102 @@
+"""The scheduler's picture of all searches: a ``SearchState`` kept in step with the rows of the store."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from easeml.errors import InvalidInput, NotFound
+from easeml.modules import Registry
+from easeml.search import (
+    Arm,
+    Observation,
+    Policy,
+    SearchState,
+    add_job,
+    default_prior,
+    learned_prior,
+    released,
+    remove_job,
+    set_active,
+    spaces,
+    started,
+)
+from easeml.service.experience import finished_trials
+from easeml.store import Rooms, Transaction
+from easeml.store.records import Candidate, Job, Task
+
+_SEARCHED = ("running", "resting", "paused")
+
+
+@dataclass
+class _Page:
+    """What the state already knows of a job: its arms by candidate id, and its tasks' states by task id."""
+
+    arms: dict[str, int]
+    tasks: dict[str, str] = field(default_factory=dict)
+
+
+class Book:
+    """Follows the rows: ``sync`` after every change of a job; ``state`` is then what the policy decides on."""
+
+    def __init__(self, policy: Policy, registry: Registry):
+        self.policy = policy
+        self._registry = registry
+        self.state = SearchState()
+        self._pages: dict[str, _Page] = {}
+
+    def knows(self, job_id: str) -> bool:
+        """Is the job part of the search?"""
+        return job_id in self._pages
+
+    def sync(self, tx: Transaction, job: Job) -> None:
+        """Bring the state in step with ``job`` and its tasks: new ones, ended ones, cancelled ones."""
+        if job.state not in _SEARCHED:
+            if self._pages.pop(job.id, None):
+                self.state = remove_job(self.state, job.id)
+            return
+        rooms = tx.scoped(job.tenant_id)
+        page = self._pages.get(job.id) or self._open(tx, rooms, job)
+        for task in rooms.tasks.list(job_id=job.id, kind="train", limit=None):
+            self._follow(job.id, page, task)
+        self.state = set_active(self.state, job.id, job.state == "running")
+
+    def start(self, job_id: str, arm: int, task_id: str) -> None:
+        """Note a task that was just written."""
+        self._pages[job_id].tasks[task_id] = "waiting"
+        self.state = started(self.state, job_id, arm)
+
+    def hold(self, job_id: str) -> None:
+        """Make no decisions for a job until it is synced again."""
+        self.state = set_active(self.state, job_id, False)
+
+    def _open(self, tx: Transaction, rooms: Rooms, job: Job) -> _Page:
+        candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
+        arms = [self._arm(candidate) for candidate in candidates]
+        history = [
+            (trial.job_id, trial.candidate.model, self._arm(trial.candidate).features, trial.quality)
+            for trial in finished_trials(tx)
+            if trial.job_id != job.id
+        ]
+        prior = learned_prior(arms, history) if history else default_prior(arms)
+        self.state = add_job(self.state, job.id, job.tenant_id, arms, prior)
+        page = self._pages[job.id] = _Page({candidate.id: candidate.arm for candidate in candidates})
+        return page
+
+    def _follow(self, job_id: str, page: _Page, task: Task) -> None:
+        known, now = page.tasks.get(task.id), "waiting" if task.state == "running" else task.state
+        if known == now:
+            return
+        page.tasks[task.id] = now
+        arm = page.arms[task.candidate_id]
+        if known is None and now != "cancelled":
+            self.state = started(self.state, job_id, arm)
+        if now in ("done", "failed"):
+            self.state = self.policy.observe(self.state, Observation(job_id, arm, task.quality, task.cost))
+        elif now == "cancelled" and known is not None:
+            self.state = released(self.state, job_id, arm)
+
+    def _arm(self, candidate: Candidate) -> Arm:
+        features: tuple[float, ...] = ()
+        with suppress(NotFound, InvalidInput):  # a module that is gone, or whose space has changed since
+            space = self._registry.get(candidate.model).space
+            features = spaces.features(space, candidate.pipeline["model"]["config"])
+        return Arm(candidate.name, candidate.model, candidate.predicted_cost, features)

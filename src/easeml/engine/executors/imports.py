@@ -1,0 +1,34 @@
+"""Imported once in the fork server of a worker: everything a task may need, and nothing of a user."""
+
+import gc
+import importlib
+import os
+
+os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # other pools reserve far more than they use
+
+for _name in (
+    "numpy",
+    "pandas",
+    "scipy.stats",
+    "pyarrow.csv",
+    "pyarrow.ipc",
+    "sklearn.compose",
+    "sklearn.ensemble",
+    "sklearn.linear_model",
+    "sklearn.metrics",
+    "sklearn.neighbors",
+    "sklearn.neural_network",
+    "sklearn.pipeline",
+    "sklearn.svm",
+    "skrub",
+    "lightgbm",
+    "skops.io",
+    "threadpoolctl",
+    "easeml.data",
+    "easeml.modules.pipeline",
+    "easeml.engine.bodies",
+):
+    importlib.import_module(_name)
+
+gc.collect()
+gc.freeze()  # collecting garbage in a child does not copy these pages

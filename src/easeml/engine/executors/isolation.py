@@ -1,0 +1,76 @@
+"""What a forked child does to itself before it runs a body, so that its faults stay its own (Linux)."""
+
+import os
+import resource
+import signal
+from multiprocessing import parent_process
+from pathlib import Path
+
+from easeml.contract.tasks import Limits
+from easeml.engine.limits import die_with_parent
+
+_OPEN_FILES = 4096
+_REPORTING = 32 * 2**20  # bytes kept back to report in that memory ran out
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "LOKY_MAX_CPU_COUNT",
+)
+
+
+def thread_environment(threads: int) -> dict[str, str]:
+    """Environment variables that cap the thread pools of numerical libraries when these are loaded."""
+    return dict.fromkeys(_THREAD_VARIABLES, str(threads))
+
+
+def isolate(log: Path, limits: Limits) -> None:
+    """Become a session of its own with output to ``log``, no core dumps, and at most ``limits``.
+
+    The memory limit is on private memory beyond what the zygote already had (``RLIMIT_DATA``).
+    """
+    os.setsid()
+    die_with_parent()
+    parent = parent_process()
+    if parent is not None and not parent.is_alive():
+        os._exit(1)  # the worker ended before the request to die with it was in force
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _redirect(log)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    most = min(_OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    memory = _private_memory() + limits.memory
+    resource.setrlimit(resource.RLIMIT_DATA, (memory, memory + _REPORTING))
+    _cap_threads(limits.threads)
+
+
+def free_reserve() -> None:
+    """Allow the little more memory that was kept back, to report that it ran out."""
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
+
+
+def _redirect(log: Path) -> None:
+    descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(descriptor, 1)
+    os.dup2(descriptor, 2)
+    os.close(descriptor)
+
+
+def _private_memory() -> int:
+    pages = int(Path("/proc/self/statm").read_text().split()[5])  # data + stack, what RLIMIT_DATA counts
+    return pages * resource.getpagesize()
+
+
+def _cap_threads(threads: int) -> None:
+    wanted = thread_environment(threads)
+    if all(os.environ.get(name) == value for name, value in wanted.items()):
+        return  # the zygote loaded the libraries with this cap
+    os.environ.update(wanted)
+    import pyarrow
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(threads)
+    pyarrow.set_cpu_count(threads)

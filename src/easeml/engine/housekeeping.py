@@ -1,0 +1,44 @@
+"""Giving back the work of processes that ended or fell silent."""
+
+import structlog
+
+from easeml.service import work
+from easeml.store import Store
+from easeml.store.records import Task
+
+from .membership import has_ended
+
+_log = structlog.get_logger()
+
+
+def give_back_lost_work(store: Store, silence: float) -> list[Task]:
+    """End the processes that are gone, and put back the tasks of lost attempts; returns these tasks.
+
+    ``silence``: seconds without a heartbeat after which a process of another host counts as gone. Tasks that were
+    lost too often fail, with what they were for.
+    """
+    with store.read() as tx:
+        now = tx.now()
+        gone = [p for p in tx.processes.list(state="running", limit=None) if has_ended(p, now, silence)]
+        late = any(a.lease_expires < now for a in tx.unscoped().attempts.list(state="running", limit=None))
+    if not gone and not late:
+        return []
+    with store.write() as tx:
+        lost = tx.queue.reap()
+        for process in gone:
+            if has_ended(tx.processes.get(process.id), tx.now(), silence):  # it may have come back
+                lost += tx.queue.release(process.id)
+                tx.processes.update(process.id, state="ended")
+                _log.info("process ended", kind=process.kind, id=process.id)
+        for task in lost:
+            if task.state == "failed":
+                work.after_failure(tx, task)
+    return lost
+
+
+def live_workers(store: Store, silence: float) -> int:
+    """Return how many workers are there."""
+    with store.read() as tx:
+        now = tx.now()
+        workers = tx.processes.list(kind="worker", state="running", limit=None)
+    return sum(not has_ended(worker, now, silence) for worker in workers)

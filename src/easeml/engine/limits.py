@@ -1,0 +1,33 @@
+"""Limits of a child process, set by the child itself before it touches anything of a user's."""
+
+import ctypes
+import os
+import resource
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+
+
+def limit_child(*, memory: int, threads: int) -> None:
+    """Cap this process: ``memory`` bytes of private memory, ``threads`` threads of the numeric libraries.
+
+    The process also ends when its parent does, ignores Ctrl-C (its parent decides), and leaves no core file.
+    """
+    from threadpoolctl import threadpool_limits
+
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":  # elsewhere the limit covers too little or too much
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+    for name in _THREAD_VARIABLES:
+        os.environ[name] = str(threads)
+    threadpool_limits(threads)
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when its parent ends (Linux; elsewhere nothing happens)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,0 +1,21 @@
+"""Logging of the engine's processes: one JSON object a line on standard error, which the supervisor sends to a file."""
+
+import sys
+
+import structlog
+
+
+def configure_logging(kind: str) -> None:
+    """Log as ``kind`` (worker, scheduler, ...) from here on."""
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso"),
+            structlog.processors.dict_tracebacks,
+            structlog.processors.JSONRenderer(),
+        ],
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=True,
+    )
+    structlog.contextvars.bind_contextvars(process=kind)

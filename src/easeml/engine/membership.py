@@ -1,0 +1,44 @@
+"""How a process makes itself known in the store, and how others see that it has ended."""
+
+import os
+import socket
+from pathlib import Path
+
+from easeml.ids import new_id
+from easeml.store import Store, Transaction
+from easeml.store.records import Process
+
+HEARTBEAT_SECONDS = 1.0
+
+
+def register(store: Store, kind: str, address: str = "") -> Process:
+    """Add this process to the store as running and return its record."""
+    with store.write() as tx:
+        return tx.processes.add(
+            Process(new_id("proc"), kind, os.getpid(), this_host(), address=address, heartbeat=tx.now())
+        )
+
+
+def beat(tx: Transaction, process_id: str) -> None:
+    """Say that the process is still there."""
+    tx.processes.update(process_id, heartbeat=tx.now(), state="running")
+
+
+def sign_off(store: Store, process_id: str) -> None:
+    """Give back what the process was working on and mark it as ended."""
+    with store.write() as tx:
+        tx.queue.release(process_id)
+        tx.processes.update(process_id, state="ended")
+
+
+def has_ended(process: Process, now: float, silence: float) -> bool:
+    """Is the process gone? Known at once for one of this host, else after ``silence`` seconds without heartbeat."""
+    if now - process.heartbeat > silence:
+        return True
+    return process.host == this_host() and not Path(f"/proc/{process.pid}").exists()
+
+
+def this_host() -> str:
+    """Return a name for the set of processes that share process ids with this one (host, boot, namespace)."""
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{socket.gethostname()} {boot} {Path('/proc/self/ns/pid').readlink()}"

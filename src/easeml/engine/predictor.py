@@ -1,0 +1,214 @@
+"""The predictor: answers the controller's forwarded requests from serving children that keep live models loaded."""
+
+import asyncio
+import hmac
+import signal
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+
+from easeml.engine.logs import configure_logging
+from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from easeml.engine.serving.child import problem
+from easeml.engine.serving.frames import Header, encode, read_frame
+from easeml.engine.serving.tenant import TenantChild, warm_up
+from easeml.errors import EasemlError, NotReady
+from easeml.settings import Settings
+from easeml.store import Store
+from easeml.store.records import Application, TrainedModel
+
+log = structlog.get_logger()
+SECRET_FILE = "internal.secret"  # noqa: S105 the name of a file
+_TRIES = 3
+
+
+@dataclass
+class _Slot:
+    """What an application serves; ``model_id`` changes in one assignment, so no request mixes two models."""
+
+    model_id: str = ""
+    child: TenantChild | None = None
+    setting_up: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+class Predictor:
+    """Keeps for every application the live model loaded, one child a tenant."""
+
+    def __init__(self, store: Store, settings: Settings, folder: Path):
+        self._store = store
+        self._settings = settings
+        self._folder = folder
+        self._slots: dict[tuple[str, str], _Slot] = {}
+        self._children: dict[str, TenantChild] = {}
+        self._starting: dict[str, asyncio.Lock] = {}
+
+    async def predict(self, tenant: str, application: str, content_type: str, body: bytes) -> tuple[int, bytes]:
+        """Return status and JSON of a prediction. A child that dies under a request is replaced, and asked again."""
+        slot = self._slots.setdefault((tenant, application), _Slot())
+        for attempt in range(_TRIES):
+            try:
+                if slot.child is None or not slot.child.alive:
+                    await self.set_up(tenant, application)
+                assert slot.child is not None
+                request = {"do": "predict", "model_id": slot.model_id, "content_type": content_type}
+                answer, reply = await slot.child.call(request, body)
+            except NotReady:
+                if attempt == _TRIES - 1:
+                    raise
+            else:
+                return answer["status"], reply
+        raise AssertionError("unreachable")
+
+    async def set_up(self, tenant: str, application: str) -> None:
+        """Load the live model of an application beside what serves, switch to it, and let the old one go.
+
+        Raises ``NotFound`` for another tenant's application, ``NotReady`` where there is no model yet.
+        """
+        slot = self._slots.setdefault((tenant, application), _Slot())
+        async with slot.setting_up:
+            declared, model = await asyncio.to_thread(self._live, tenant, application)
+            child = await self._child(tenant)
+            if slot.child is child and slot.model_id == model.id:
+                return
+            folder = await asyncio.to_thread(self._fetch, model)
+            await child.load(model.id, model.name, declared.objective, folder)
+            old_child, old_model = slot.child, slot.model_id
+            slot.model_id, slot.child = model.id, child
+            if old_child is child and old_model:
+                child.unload(old_model)
+            log.info("serving", application=application, model=model.id)
+
+    async def follow_promotions(self) -> None:
+        """Set up every live model now, and each newly promoted one as its event arrives."""
+        with self._store.read() as tx:
+            seq = tx.events.last()
+            live = [a for a in tx.unscoped().applications.list(limit=None) if a.live_model_id]
+        for application in live:
+            await self._try_set_up(application.tenant_id, application.id)
+        wakeup = self._store.wakeup()
+        try:
+            while True:
+                with self._store.read() as tx:
+                    events = tx.events.after(seq)
+                changed = {(e.tenant_id, e.subject) for e in events if e.kind == "promotion.live"}
+                for tenant, application in changed:
+                    await self._try_set_up(tenant, application)
+                seq = events[-1].seq if events else seq
+                if not events:
+                    await asyncio.to_thread(wakeup.wait, 0.5)
+        finally:
+            wakeup.close()
+
+    async def stop(self) -> None:
+        """End all children."""
+        for child in self._children.values():
+            await child.stop()
+
+    async def _try_set_up(self, tenant: str, application: str) -> None:
+        try:
+            await self.set_up(tenant, application)
+        except EasemlError as error:  # the model that served before goes on serving
+            log.error("model not swapped in", application=application, error=str(error))
+
+    async def _child(self, tenant: str) -> TenantChild:
+        async with self._starting.setdefault(tenant, asyncio.Lock()):
+            child = self._children.get(tenant)
+            if child is None or not child.alive:
+                child = self._children[tenant] = TenantChild(self._settings.predictor_memory)
+                await child.start()
+            return child
+
+    def _live(self, tenant: str, application_id: str) -> tuple[Application, TrainedModel]:
+        with self._store.read() as tx:
+            rooms = tx.scoped(tenant)
+            application = rooms.applications.get(application_id)
+            if not application.live_model_id:
+                raise NotReady(
+                    "This application has no model yet.",
+                    remedy=f"Wait for it: easeml app wait {application_id}",
+                )
+            return application, rooms.models.get(application.live_model_id)
+
+    def _fetch(self, model: TrainedModel) -> Path:
+        folder = self._folder / model.id
+        if not folder.exists():
+            self._store.artefacts.fetch(model.tenant_id, model.artefact, folder)
+        return folder
+
+
+class _Server:
+    """The loopback side: frames in, frames out, many at once on one connection after another."""
+
+    def __init__(self, predictor: Predictor, secret: str):
+        self._predictor = predictor
+        self._secret = secret
+
+    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer the frames of one connection, in order."""
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                header, body = await read_frame(reader)
+                status, reply = await self._answer(header, body)
+                writer.write(encode({"status": status}, reply))
+                await writer.drain()
+        writer.close()
+
+    async def _answer(self, header: Header, body: bytes) -> tuple[int, bytes]:
+        if not hmac.compare_digest(str(header.get("secret", "")), self._secret):
+            return 401, problem(401, "Not signed in", EasemlError("The internal secret does not match."))
+        try:
+            return await self._predictor.predict(header["tenant"], header["application"], header["content_type"], body)
+        except EasemlError as error:
+            status = {"not-found": 404, "not-ready": 503}.get(error.code, 500)
+            return status, problem(status, "No prediction", error)
+
+
+def run_predictor(settings: Settings) -> None:
+    """Run a predictor until it is told to stop (SIGTERM, SIGINT)."""
+    configure_logging("predictor")
+    warm_up()  # before the record: a predictor that is known answers at once
+    store = Store.open(settings.database, settings.artefacts)
+    try:
+        asyncio.run(_run(store, settings))
+    finally:
+        store.close()
+
+
+async def _run(store: Store, settings: Settings) -> None:
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    secret = (settings.home / SECRET_FILE).read_text().strip()
+    with tempfile.TemporaryDirectory(prefix="serving-") as folder:
+        predictor = Predictor(store, settings, Path(folder))
+        server = await asyncio.start_server(_Server(predictor, secret).connected, "127.0.0.1", 0)
+        host, port = server.sockets[0].getsockname()
+        process = register(store, "predictor", f"{host}:{port}")
+        work = [
+            asyncio.create_task(stop.wait()),
+            asyncio.create_task(_heartbeats(store, process.id)),
+            asyncio.create_task(predictor.follow_promotions()),
+        ]
+        try:
+            ended, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
+            for task in ended:
+                task.result()  # an unexpected end is a crash: the supervisor starts a fresh predictor
+        finally:
+            server.close()
+            for task in work:
+                task.cancel()
+            await predictor.stop()
+            sign_off(store, process.id)
+
+
+async def _heartbeats(store: Store, process_id: str) -> None:
+    def once() -> None:
+        with store.write() as tx:
+            beat(tx, process_id)
+
+    while True:
+        await asyncio.to_thread(once)
+        await asyncio.sleep(HEARTBEAT_SECONDS)

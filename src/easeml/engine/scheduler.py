@@ -1,0 +1,218 @@
+"""The scheduler: one leader that decides, over the jobs of all tenants, what is trained next."""
+
+import time
+from collections.abc import Callable
+
+import structlog
+
+from easeml.errors import Conflict, Fenced
+from easeml.ids import new_id
+from easeml.modules import Registry, load_registry
+from easeml.search import Decision, Policy, policy_named
+from easeml.service import promotion, search
+from easeml.settings import Settings
+from easeml.store import Store, Transaction
+from easeml.store.records import Event, Lease
+
+from .book import Book
+from .housekeeping import give_back_lost_work, live_workers
+from .logs import configure_logging
+from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from .signals import Stop
+
+LEASE = "scheduler"
+_LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
+_TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for a decision
+_EVENTS_AT_ONCE = 500
+_log = structlog.get_logger()
+
+
+def run_scheduler(settings: Settings) -> None:
+    """Lead, or stand by to lead, until SIGTERM or SIGINT."""
+    configure_logging("scheduler")
+    stop = Stop.on_signals()
+    store = Store.open(settings.database, settings.artefacts)
+    process = register(store, "scheduler")
+    policy = policy_named(settings.policy)
+    scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id)
+    wakeup = store.wakeup()
+    try:
+        next_beat = 0.0
+        while not stop.asked:
+            if time.monotonic() >= next_beat:
+                with store.write() as tx:
+                    beat(tx, process.id)
+                scheduler.keep_house()
+                next_beat = time.monotonic() + min(HEARTBEAT_SECONDS, settings.lease_seconds / 3)
+            scheduler.step()
+            wakeup.wait(_LONGEST_WAIT)
+    finally:
+        wakeup.close()
+        scheduler.step_down()
+        sign_off(store, process.id)
+        store.close()
+
+
+class Scheduler:
+    """Acts only while it holds the lease; what it writes checks the lease's epoch in the same transaction."""
+
+    def __init__(
+        self,
+        store: Store,
+        registry: Registry,
+        policy: Policy,
+        lease_seconds: float,
+        holder: str | None = None,
+    ):
+        self._store = store
+        self._registry = registry
+        self._policy = policy
+        self._lease_seconds = lease_seconds
+        self._holder = holder or new_id("proc")
+        self._lease: Lease | None = None
+        self._book = Book(policy, registry)
+        self._seq = 0
+        self._failed: set[str] = set()
+        self._again: set[str] = set()
+
+    def step(self) -> None:
+        """Follow what changed and decide for free devices; as a stand-by, only try to become the leader."""
+        try:
+            if not self._lead():
+                return
+            self._start_jobs()
+            changed, finished = self._changes()
+            for job_id in changed:
+                self._guarded(job_id, self._sync)
+            for job_id in finished:
+                self._guarded(job_id, self._promote)
+            for job_id in changed:
+                self._guarded(job_id, self._note_progress)
+            self._decide()
+        except Fenced:
+            _log.warning("another scheduler leads now")
+            self._lease = None
+
+    def keep_house(self) -> None:
+        """Give back the work of processes that are gone; let the next step try again what failed for a job."""
+        self._again, self._failed = self._failed, set()
+        if self._lease is not None:
+            give_back_lost_work(self._store, self._lease_seconds)
+
+    def step_down(self) -> None:
+        """Let a stand-by lead at once."""
+        if self._lease is not None:
+            with self._store.write() as tx:
+                tx.leases.release(LEASE, self._holder)
+            self._lease = None
+
+    def _lead(self) -> bool:
+        with self._store.write() as tx:
+            lease = tx.leases.acquire(LEASE, self._holder, self._lease_seconds)
+        if lease is not None and (self._lease is None or lease.epoch != self._lease.epoch):
+            _log.info("leading", epoch=lease.epoch)
+            self._book = Book(self._policy, self._registry)
+            self._seq = 0
+        self._lease = lease
+        return lease is not None
+
+    def _start_jobs(self) -> None:
+        with self._store.read() as tx:
+            preparing = tx.unscoped().jobs.count(state="preparing")
+        if preparing:
+            with self._store.write() as tx:
+                self._check(tx)
+                search.start_ready_jobs(tx, self._registry)
+
+    def _changes(self) -> tuple[list[str], list[str]]:
+        """Return the ids of jobs that changed, and of those for which training ended, since the last time.
+
+        A new leader takes all of them.
+        """
+        with self._store.read() as tx:
+            if self._seq == 0:
+                self._seq = tx.events.last()
+                everything = [job.id for job in tx.unscoped().jobs.list(limit=None)]
+                return everything, everything
+            events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
+        if events:
+            self._seq = events[-1].seq
+        again, self._again = self._again, set()
+        changed = [job_id for event in events if (job_id := _job_of(event))]
+        finished = [_job_of(event) for event in events if event.kind == "task.done" and _job_of(event)]
+        return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *finished]))
+
+    def _sync(self, job_id: str) -> None:
+        with self._store.read() as tx:
+            self._book.sync(tx, tx.unscoped().jobs.get(job_id))
+
+    def _promote(self, job_id: str) -> None:
+        with self._store.write() as tx:
+            self._check(tx)
+            promotion.consider(tx, tx.unscoped().jobs.get(job_id).application_id)
+
+    def _note_progress(self, job_id: str) -> None:
+        if not self._book.knows(job_id):
+            return
+        with self._store.write() as tx:
+            self._check(tx)
+            job = search.update_progress(tx, job_id, self._book.state)
+        if job.state != "running":
+            self._book.hold(job_id)
+
+    def _decide(self) -> None:
+        free = self._free_devices()
+        while free > 0:
+            choices = self._policy.decide(self._book.state, free)
+            if not choices:
+                return
+            written = sum(self._write(choice) for choice in choices)
+            free -= written
+            if written == len(choices):
+                return  # the policy had no more to give, or all devices are taken
+
+    def _write(self, choice: Decision) -> bool:
+        """Write one decision; False (and the job is held until its next change) if it could not be."""
+        assert self._lease is not None
+        task = None
+        try:
+            with self._store.write() as tx:
+                self._check(tx)
+                task = search.write_decision(tx, self._registry, choice, self._policy.name, self._lease.epoch)
+        except Fenced:
+            raise
+        except Exception:
+            _log.exception("decision could not be written", job=choice.job)
+        if task is None:
+            self._book.hold(choice.job)
+            return False
+        self._book.start(choice.job, choice.arm, task.id)
+        return True
+
+    def _free_devices(self) -> int:
+        with self._store.read() as tx:
+            under_way = tx.unscoped().tasks.count(lane="search", state=["waiting", "running"])
+        return _TASKS_A_WORKER * live_workers(self._store, self._lease_seconds) - under_way
+
+    def _check(self, tx: Transaction) -> None:
+        assert self._lease is not None
+        tx.leases.check(LEASE, self._holder, self._lease.epoch)
+
+    def _guarded(self, job_id: str, action: Callable[[str], None]) -> None:
+        """Run ``action`` for a job; its failure is logged and stops no other job."""
+        try:
+            action(job_id)
+        except Fenced:
+            raise
+        except Conflict as error:
+            _log.info("a job changed meanwhile", job=job_id, error=str(error))
+            self._failed.add(job_id)
+        except Exception:
+            _log.exception("a job could not be served", job=job_id)
+            self._failed.add(job_id)
+            if self._book.knows(job_id):
+                self._book.hold(job_id)
+
+
+def _job_of(event: Event) -> str:
+    return event.subject if event.kind.startswith("job.") else str(event.data.get("job_id") or "")

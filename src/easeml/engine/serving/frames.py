@@ -1,0 +1,50 @@
+"""One frame: two big-endian 32-bit lengths, a JSON header, a body. Used on loopback and between processes."""
+
+import asyncio
+import json
+import socket
+import struct
+from typing import Any
+
+_LENGTHS = struct.Struct("!II")
+_MOST = 2**30  # no header or body is larger; a stray peer cannot make us reserve more
+
+Header = dict[str, Any]
+
+
+def encode(header: Header, body: bytes = b"") -> bytes:
+    """Return the bytes of a frame."""
+    head = json.dumps(header, separators=(",", ":")).encode()
+    return b"".join((_LENGTHS.pack(len(head), len(body)), head, body))
+
+
+def _lengths(packed: bytes) -> tuple[int, int]:
+    head, body = _LENGTHS.unpack(packed)
+    if head > _MOST or body > _MOST:
+        raise ConnectionError("the peer does not speak in frames")
+    return head, body
+
+
+async def read_frame(reader: asyncio.StreamReader) -> tuple[Header, bytes]:
+    """Read one frame. Raises ``IncompleteReadError`` when the peer has gone, ``ConnectionError`` on nonsense."""
+    head, body = _lengths(await reader.readexactly(_LENGTHS.size))
+    packed = await reader.readexactly(head + body)
+    return json.loads(packed[:head]), packed[head:]
+
+
+def receive_frame(connection: socket.socket) -> tuple[Header, bytes]:
+    """Read one frame from a blocking socket. Raises ``EOFError`` when the peer has gone."""
+    head, body = _lengths(_receive(connection, _LENGTHS.size))
+    packed = _receive(connection, head + body)
+    return json.loads(packed[:head]), packed[head:]
+
+
+def _receive(connection: socket.socket, size: int) -> bytes:
+    buffer = bytearray(size)
+    view, filled = memoryview(buffer), 0
+    while filled < size:
+        count = connection.recv_into(view[filled:])
+        if count == 0:
+            raise EOFError
+        filled += count
+    return bytes(buffer)

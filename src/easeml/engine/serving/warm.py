@@ -1,0 +1,10 @@
+"""Imported once by the fork server, so that a child starts with everything loaded and no user bytes in it."""
+
+import lightgbm  # noqa: F401
+import pandas  # noqa: F401
+import sklearn.ensemble
+import sklearn.linear_model
+import sklearn.pipeline  # noqa: F401
+import skops.io  # noqa: F401
+
+import easeml.engine.serving.child  # noqa: F401

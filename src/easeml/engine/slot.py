@@ -1,0 +1,172 @@
+"""A slot of a worker: one thread that claims a task of its lane, has it run, and brings back the result."""
+
+import shutil
+import threading
+import traceback
+from dataclasses import dataclass
+from pathlib import Path
+
+import structlog
+
+from easeml.contract.tasks import Limits, TaskResult, TaskSpec
+from easeml.errors import EasemlError, Fenced
+from easeml.service import tasks, work
+from easeml.store import Store
+from easeml.store.records import Attempt, Task
+
+from . import task_main
+from .executors import Execution, Executor
+
+_log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class SlotContext:
+    """What the slots of a worker share. ``folder`` holds the work folders of the attempts."""
+
+    store: Store
+    executor: Executor
+    limits: Limits
+    process_id: str
+    folder: Path
+    lease_seconds: float
+
+
+class Slot(threading.Thread):
+    """Works on one task of ``lane`` at a time until it is told to stop."""
+
+    def __init__(self, lane: str, context: SlotContext):
+        super().__init__(name=f"slot-{lane}", daemon=True)
+        self._lane = lane
+        self._context = context
+        self._woken = threading.Event()
+        self._guard = threading.Lock()
+        self._stopping = False
+        self._attempt: Attempt | None = None
+        self._execution: Execution | None = None
+        self._dropped = False
+
+    @property
+    def attempt_id(self) -> str:
+        """The attempt under way, or an empty string."""
+        attempt = self._attempt
+        return attempt.id if attempt else ""
+
+    def wake(self) -> None:
+        """Look for work: something was committed."""
+        self._woken.set()
+
+    def stop(self) -> None:
+        """End after killing what runs; its result is discarded."""
+        self._stopping = True
+        self.drop(self.attempt_id)
+        self.wake()
+
+    def drop(self, attempt_id: str) -> None:
+        """Kill that attempt if it is under way: it is no longer this worker's, or the worker stops."""
+        with self._guard:
+            if not attempt_id or self.attempt_id != attempt_id:
+                return
+            self._dropped = True
+            if self._execution is not None:
+                self._execution.kill()
+
+    def run(self) -> None:
+        """Claim and work until stopped; waits for ``wake`` when the lane is empty."""
+        while not self._stopping:
+            self._woken.clear()
+            if not self.step():
+                self._woken.wait()
+
+    def step(self) -> bool:
+        """Work on one task if there is one; False if there was none."""
+        claimed = self._claim()
+        if claimed is None:
+            return False
+        task, attempt, spec = claimed
+        folder = self._context.folder / attempt.id
+        try:
+            self._work_on(task, attempt, spec, folder)
+        finally:
+            with self._guard:
+                self._attempt = self._execution = None
+                self._dropped = False
+            shutil.rmtree(folder, ignore_errors=True)
+        return True
+
+    def _claim(self) -> tuple[Task, Attempt, TaskSpec] | None:
+        context = self._context
+        with context.store.read() as tx:  # most looks find nothing: these take no lock
+            if not tx.unscoped().tasks.list(lane=self._lane, state="waiting", limit=1):
+                return None
+        with context.store.write() as tx:
+            claimed = tx.queue.claim(context.process_id, self._lane, context.lease_seconds)
+            if claimed is None:
+                return None
+            task, attempt = claimed
+            try:
+                spec = work.task_spec(tx, task)
+            except EasemlError as error:
+                work.accept(tx, attempt, TaskResult(ok=False, error=str(error)), {})
+                return None
+            name = tasks.names(tx.scoped(task.tenant_id), [task])[task.id]
+            tx.events.append("task.running", task.id, {"job_id": task.job_id, "name": name}, task.tenant_id)
+        with self._guard:
+            self._attempt = attempt
+        return task, attempt, spec
+
+    def _work_on(self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path) -> None:
+        digests: dict[str, str] = {}
+        sizes: dict[str, int] = {}
+        try:
+            result = self._execute(task, spec, folder)
+            if result is None:
+                return
+            if result.ok:
+                digests, sizes = self._keep_outputs(task, result, folder / task_main.OUTPUTS)
+        except Exception:
+            _log.exception("attempt failed outside its body", task=task.id)
+            result = TaskResult(ok=False, error=traceback.format_exc(), retry=True)
+        self._bring(attempt, result, digests, sizes)
+
+    def _execute(self, task: Task, spec: TaskSpec, folder: Path) -> TaskResult | None:
+        """Return the result of the body, or None if the attempt was dropped."""
+        context = self._context
+        task_main.prepare(folder, spec)
+        for name, digest in spec.inputs.items():
+            context.store.artefacts.fetch(task.tenant_id, digest, folder / task_main.INPUTS / name)
+        with self._guard:
+            if self._dropped or self._stopping:
+                return None
+            self._execution = context.executor.start(folder, context.limits)
+        outcome = self._execution.wait()
+        _log.info("attempt ended", task=task.id, ending=outcome.ending, seconds=round(outcome.seconds, 3))
+        return None if self._dropped or outcome.ending == "killed" else outcome.result
+
+    def _keep_outputs(self, task: Task, result: TaskResult, folder: Path) -> tuple[dict[str, str], dict[str, int]]:
+        paths = {name: folder / name for name in result.outputs}
+        for name, path in paths.items():
+            if Path(name).name != name or path.is_symlink() or not path.exists():
+                raise EasemlError("The body names an output that it did not write.", where=name)
+        artefacts = self._context.store.artefacts
+        digests = {name: artefacts.put(task.tenant_id, path) for name, path in paths.items()}
+        return digests, {name: _size(path) for name, path in paths.items()}
+
+    def _bring(self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]) -> None:
+        try:
+            self._accept(attempt, result, digests, sizes)
+        except Fenced:
+            _log.info("result discarded: the attempt was no longer current", attempt=attempt.id)
+        except Exception:
+            _log.exception("result could not be recorded", attempt=attempt.id)
+            failure = TaskResult(ok=False, error=traceback.format_exc(), retry=True, cost=result.cost)
+            self._accept(attempt, failure, {}, {})
+
+    def _accept(self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]) -> None:
+        with self._context.store.write() as tx:
+            work.accept(tx, attempt, result, digests, sizes)
+
+
+def _size(path: Path) -> int:
+    files = [path] if path.is_file() else [file for file in path.rglob("*") if file.is_file()]
+    return sum(file.stat().st_size for file in files)

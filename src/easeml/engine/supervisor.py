@@ -1,0 +1,145 @@
+"""The supervisor (``easeml up``): starts every process on this machine and restarts what dies."""
+
+import fcntl
+import os
+import secrets
+import socket
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from easeml.errors import Conflict, TimedOut
+from easeml.service import accounts
+from easeml.settings import Settings
+from easeml.store import Store
+
+from .managed import ManagedProcess, log_tail
+from .signals import Stop
+
+SECRET_FILE = "internal.secret"  # noqa: S105  a file name
+_LOOK_EVERY = 0.1  # seconds
+_HEALTHY_WITHIN = 120.0  # seconds
+_PORT_FREE_WITHIN = 3.0  # seconds: processes of a supervisor that was killed may just be ending
+_GRACE = 5.0  # seconds between asking to end and killing
+
+OnReady = Callable[[str, str | None], None]
+
+
+def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
+    """Run easeml on this machine until SIGINT or SIGTERM, then stop it cleanly.
+
+    ``on_ready(url, first_password)`` is called once, in a thread of its own, when the service answers; the password
+    is given on the first start of a home only. Raises ``Conflict`` if the home is in use or the port is taken, and
+    ``TimedOut`` if the controller does not answer.
+    """
+    settings = settings.model_copy(update={"home": settings.home.resolve()})
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _only_one(settings.home):
+        stop = Stop.on_signals()
+        _make_secret(settings.home / SECRET_FILE)
+        _wait_for_port(settings)
+        with closing(Store.open(settings.database, settings.artefacts)) as store:
+            processes = _processes(settings)
+            try:
+                _run(settings, store, processes, on_ready, stop)
+            finally:
+                _stop_all(processes)
+
+
+def _processes(settings: Settings) -> list[ManagedProcess]:
+    single = [ManagedProcess(kind, 1, settings) for kind in ("controller", "scheduler", "predictor")]
+    return single + [ManagedProcess("worker", number + 1, settings) for number in range(settings.workers)]
+
+
+def _run(settings: Settings, store: Store, processes: list[ManagedProcess], on_ready: OnReady, stop: Stop) -> None:
+    url = _local_url(settings)
+    latest = time.monotonic() + _HEALTHY_WITHIN
+    healthy = False
+    while not stop.asked:
+        for process in processes:
+            process.keep_running()
+        if not healthy and (healthy := _answers(url)):
+            first = accounts.create_first_provider(store)
+            arguments = (url, first[1] if first else None)
+            threading.Thread(target=on_ready, args=arguments, name="on-ready", daemon=True).start()
+        if not healthy and time.monotonic() > latest:
+            raise TimedOut(
+                f"The controller did not answer within {_HEALTHY_WITHIN:g} s.\n{log_tail(processes[0].log)}",
+                where=url,
+                remedy=f"See {processes[0].log}.",
+            )
+        time.sleep(_LOOK_EVERY)
+
+
+def _stop_all(processes: list[ManagedProcess]) -> None:
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + _GRACE
+    for process in processes:
+        process.end(deadline - time.monotonic())
+
+
+@contextmanager
+def _only_one(home: Path) -> Iterator[None]:
+    """Hold the lock of the home; the kernel gives it back when this process ends in whatever way."""
+    with (home / "supervisor.lock").open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise Conflict(
+                f"easeml runs already on this home (process {file.read().strip() or 'unknown'}).",
+                where=str(home),
+                remedy="Use that one, stop it, or choose another folder with --home.",
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+def _make_secret(path: Path) -> None:
+    """Make the secret that controller and predictor share, readable by the owner only; an existing one stays."""
+    if path.exists():
+        return
+    partial = path.with_suffix(".part")
+    partial.unlink(missing_ok=True)
+    with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secrets.token_urlsafe(32))
+    partial.replace(path)
+
+
+def _wait_for_port(settings: Settings) -> None:
+    latest = time.monotonic() + _PORT_FREE_WITHIN
+    while True:
+        try:
+            family, kind, protocol, _, address = socket.getaddrinfo(
+                settings.host, settings.port, type=socket.SOCK_STREAM
+            )[0]
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+                return
+        except OSError as error:
+            if time.monotonic() > latest:
+                where = f"{settings.host}:{settings.port}"
+                text = f"The address cannot be used: {error.strerror or error}."
+                raise Conflict(text, where=where, remedy="Choose another one with --port.") from error
+            time.sleep(_LOOK_EVERY)
+
+
+def _local_url(settings: Settings) -> str:
+    anywhere = settings.host in ("0.0.0.0", "::", "")  # noqa: S104
+    host = "127.0.0.1" if anywhere else settings.host
+    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urllib.request.urlopen(f"{url}/healthz", timeout=1) as reply:  # noqa: S310
+            return reply.status == 200
+    except OSError:
+        return False

@@ -1,0 +1,103 @@
+"""A worker: two slots (search and short work), their leases, and the process's heartbeat."""
+
+import os
+import shutil
+import time
+from pathlib import Path
+
+import structlog
+
+from easeml.contract.tasks import Limits
+from easeml.settings import Settings
+from easeml.store import Store
+
+from .executors import LocalExecutor
+from .logs import configure_logging
+from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from .signals import Stop
+from .slot import Slot, SlotContext
+
+LANES = ("search", "short")
+_LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
+_log = structlog.get_logger()
+
+
+def run_worker(settings: Settings) -> None:
+    """Work until SIGTERM or SIGINT; then kill what runs and give it back."""
+    configure_logging("worker")
+    stop = Stop.on_signals()
+    store = Store.open(settings.database, settings.artefacts)
+    limits = task_limits(settings)
+    executor = LocalExecutor(threads=limits.threads)  # before the record: a worker that is known is warm
+    process = register(store, "worker")
+    try:
+        _remove_leftovers(store, settings.home / "work")
+        folder = settings.home / "work" / process.id
+        context = SlotContext(store, executor, limits, process.id, folder, settings.lease_seconds)
+        Worker(context).run(stop)
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        executor.close()
+        sign_off(store, process.id)
+        store.close()
+
+
+def task_limits(settings: Settings) -> Limits:
+    """Return the limits of an attempt: the cores of this machine are shared between its workers."""
+    threads = max(1, len(os.sched_getaffinity(0)) // settings.workers)
+    return Limits(seconds=settings.task_seconds, memory=settings.task_memory, threads=threads)
+
+
+class Worker:
+    """Runs the slots; its own thread keeps the leases and passes wake-ups on."""
+
+    def __init__(self, context: SlotContext):
+        self._context = context
+        self._slots = [Slot(lane, context) for lane in LANES]
+
+    def run(self, stop: Stop) -> None:
+        """Work until ``stop``; afterwards nothing runs any more."""
+        wakeup = self._context.store.wakeup()
+        for slot in self._slots:
+            slot.start()
+        try:
+            next_beat = 0.0
+            while not stop.asked:
+                if wakeup.wait(_LONGEST_WAIT):
+                    for slot in self._slots:
+                        slot.wake()
+                if time.monotonic() >= next_beat:
+                    self._keep_leases()
+                    next_beat = time.monotonic() + min(HEARTBEAT_SECONDS, self._context.lease_seconds / 3)
+                if dead := [slot.name for slot in self._slots if not slot.is_alive()]:
+                    raise RuntimeError(f"{dead[0]} ended by itself; see its exception above.")
+        finally:
+            for slot in self._slots:
+                slot.stop()
+            for slot in self._slots:
+                slot.join()
+            wakeup.close()
+
+    def _keep_leases(self) -> None:
+        attempts = {slot: slot.attempt_id for slot in self._slots}
+        with self._context.store.write() as tx:
+            beat(tx, self._context.process_id)
+            lost = [
+                slot
+                for slot, attempt_id in attempts.items()
+                if attempt_id and not tx.queue.renew(attempt_id, self._context.lease_seconds)
+            ]
+        for slot in lost:
+            _log.info("lease lost", attempt=attempts[slot])
+            slot.drop(attempts[slot])
+
+
+def _remove_leftovers(store: Store, folder: Path) -> None:
+    """Remove the work folders of workers that have ended."""
+    if not folder.exists():
+        return
+    with store.read() as tx:
+        running = {process.id for process in tx.processes.list(kind="worker", state="running", limit=None)}
+    for path in folder.iterdir():
+        if path.name not in running:
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,42 @@
+"""What can be plugged in: the contract of modules, the registry of what is installed, and candidates made of them.
+
+Fitting and loading are in ``easeml.modules.pipeline``, the suite that every model passes in
+``easeml.modules.conformance``.
+"""
+
+from easeml.modules.configuration import complete, default_of
+from easeml.modules.contract import (
+    CONTRACT_VERSION,
+    Context,
+    Data,
+    FittedTransform,
+    Model,
+    Objective,
+    Predictions,
+    Trained,
+    Transform,
+)
+from easeml.modules.module import Module
+from easeml.modules.registry import ModelMatch, Registry, load_registry
+from easeml.modules.score import interval, score, value
+
+__all__ = [
+    "CONTRACT_VERSION",
+    "Context",
+    "Data",
+    "FittedTransform",
+    "Model",
+    "ModelMatch",
+    "Module",
+    "Objective",
+    "Predictions",
+    "Registry",
+    "Trained",
+    "Transform",
+    "complete",
+    "default_of",
+    "interval",
+    "load_registry",
+    "score",
+    "value",
+]

@@ -1,0 +1,208 @@
+"""What every model module has to do, as checks that a test suite runs over the zoo and over plug-ins alike.
+
+    @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+    def test_model(check, tmp_path):
+        check(registry.get("my-model"), registry, tmp_path)
+
+A check raises ``AssertionError`` with what is wrong. Each makes its own small tables with a fixed seed.
+"""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from easeml.errors import InvalidInput
+
+from .contract import Context, Predictions
+from .module import Module
+from .pipeline import TrainedPipeline, fit, load_trained, save
+from .registry import Registry
+
+_ROWS = 80
+_COLOURS = ["red", "green", "blue", "never"]
+_LABELS = ["no", "yes", "rare", "unseen"]
+_SCHEMA_IN: dict[str, Any] = {
+    "nodes": {
+        "size": {"singleton": True, "type": "tensor", "dim": [1], "optional": True, "column": "Size (cm)"},
+        "same": {"singleton": True, "type": "tensor", "dim": [1], "optional": True, "column": "same"},
+        "colour": {"singleton": True, "type": "category", "class": "colour", "optional": True, "column": "colour"},
+        "seen": {"singleton": True, "type": "timestamp", "optional": True, "column": "seen"},
+    },
+    "classes": {"colour": {"dim": len(_COLOURS), "labels": _COLOURS}},
+}
+_INPUTS = ["Size (cm)", "same", "colour", "seen"]
+
+
+def schemas(module: Module) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the input and output schema of the suite's tables for a model: category or number target."""
+    assert module.schema_out is not None, f"{module.name}: a model has an output schema"
+    if next(iter(module.schema_out.nodes.values())).type != "category":
+        return _SCHEMA_IN, {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}}
+    target = {"singleton": True, "type": "category", "class": "target"}
+    labels = {"dim": len(_LABELS), "labels": _LABELS}
+    return _SCHEMA_IN, {"nodes": {"target": target}, "classes": {"target": labels}}
+
+
+def table(module: Module, seed: int = 0, rows: int = _ROWS) -> pd.DataFrame:
+    """Return a table with a missing value in each column, a constant column, and a class with one row."""
+    random = np.random.default_rng(seed)
+    size, colour = random.normal(50, 20, rows), random.integers(0, 3, rows)
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 400, rows), unit="D")
+    signal = size / 20 + colour + random.normal(0, 0.3, rows)
+    frame = pd.DataFrame(
+        {
+            "Size (cm)": np.where(np.arange(rows) % 9 == 1, np.nan, size),
+            "same": np.full(rows, 3.0),
+            "colour": pd.Categorical.from_codes(np.where(np.arange(rows) % 11 == 2, -1, colour), _COLOURS),
+            "seen": pd.Series(days).where(np.arange(rows) % 13 != 3),
+        }
+    )
+    if "classes" in schemas(module)[1]:
+        codes = (signal > np.median(signal)).astype(int)
+        codes[0] = 2
+        frame["target"] = pd.Categorical.from_codes(codes, _LABELS)
+    else:
+        frame["target"] = 1000 + 200 * signal
+    return frame
+
+
+def check_predictions(module: Module, registry: Registry, folder: Path) -> None:
+    """Predictions are whole: one a row, finite, probabilities that add up to 1, labels of the most probable class."""
+    trained, frame = _fit(module, registry), table(module, seed=1)
+    predicted = trained.predict(frame.loc[:, _INPUTS])
+    assert len(predicted.values) == len(frame)
+    if predicted.classes is None or predicted.probabilities is None:
+        assert np.isfinite(predicted.values).all()
+        assert predicted.probabilities is None
+        return
+    assert predicted.classes.tolist() == _LABELS
+    assert predicted.probabilities.shape == (len(frame), len(_LABELS))
+    assert np.isfinite(predicted.probabilities).all()
+    assert (predicted.probabilities >= 0).all()
+    np.testing.assert_allclose(predicted.probabilities.sum(axis=1), 1.0, atol=1e-6)
+    assert (predicted.probabilities[:, _LABELS.index("unseen")] == 0).all()
+    assert (predicted.values == predicted.classes[predicted.probabilities.argmax(axis=1)]).all()
+
+
+def check_notes(module: Module, registry: Registry, folder: Path) -> None:
+    """The user is told of constant columns, missing values, categories and classes without rows, and rare classes."""
+    notes = "\n".join(_fit(module, registry).notes)
+    assert "'same' is constant" in notes
+    assert "'Size (cm)': 9 missing values" in notes
+    assert "'colour': 1 of 4 categories" in notes
+    if "classes" in schemas(module)[1]:
+        assert "'rare' has one training row" in notes
+        assert "'unseen' has no training row" in notes
+
+
+def check_saved(module: Module, registry: Registry, folder: Path) -> None:
+    """What was saved and loaded predicts bit for bit alike, passes its parity sample, and holds no pickle."""
+    trained, frame = _fit(module, registry), table(module, seed=1)
+    save(trained, folder / "model", quality=0.5)
+    loaded = load_trained(folder / "model")
+    loaded.check_parity()
+    assert loaded.manifest["quality"] == 0.5
+    assert loaded.notes == trained.notes
+    assert not [path for path in (folder / "model").rglob("*") if path.suffix in (".pkl", ".pickle", ".joblib")]
+    _assert_equal(loaded.predict(frame), trained.predict(frame))
+
+
+def check_seed(module: Module, registry: Registry, folder: Path) -> None:
+    """Equal seeds give equal predictions, also with two threads."""
+    frame = table(module, seed=1)
+    first = _fit(module, registry, Context(seed=7)).predict(frame)
+    _assert_equal(_fit(module, registry, Context(seed=7)).predict(frame), first)
+    _assert_equal(_fit(module, registry, Context(seed=7, threads=2)).predict(frame), first, tolerance=1e-6)
+
+
+def check_single_row(module: Module, registry: Registry, folder: Path) -> None:
+    """A row alone is predicted as among others, and no rows give no predictions."""
+    trained, frame = _fit(module, registry), table(module, seed=1, rows=10)
+    together = _numbers(trained.predict(frame))
+    alone = np.concatenate([_numbers(trained.predict(frame.iloc[[row]])) for row in range(len(frame))])
+    np.testing.assert_allclose(alone, together, rtol=1e-6, atol=1e-9)
+    assert len(trained.predict(frame.iloc[:0]).values) == 0
+
+
+def check_strange_rows(module: Module, registry: Registry, folder: Path) -> None:
+    """Unseen and unknown categories, missing and infinite values, and huge numbers are predicted like any."""
+    trained = _fit(module, registry)
+    frame = pd.DataFrame(
+        {
+            "Size (cm)": [np.inf, np.nan, 1e300, -1e300],
+            "same": [4.0, np.nan, -np.inf, 0.0],
+            "colour": pd.Categorical(["never", None, "purple", "red"]),
+            "seen": pd.to_datetime(["1970-01-01", None, "2199-12-31", "2024-02-29"]),
+        }
+    )
+    assert np.isfinite(_numbers(trained.predict(frame))).all()
+
+
+def check_missing_column(module: Module, registry: Registry, folder: Path) -> None:
+    """A column that is not there is an error that names it."""
+    trained = _fit(module, registry)
+    try:
+        trained.predict(table(module).drop(columns="Size (cm)"))
+    except InvalidInput as error:
+        assert "Size (cm)" in str(error)
+    else:
+        raise AssertionError("No error for a missing column.")
+
+
+def check_no_information(module: Module, registry: Registry, folder: Path) -> None:
+    """A table of constant columns only is learnt from, as far as that goes."""
+    frame = table(module).assign(**{"Size (cm)": 1.0, "colour": _fixed(_ROWS), "seen": pd.Timestamp("2024-01-01")})
+    trained = fit(_pipeline(module, registry), frame, *schemas(module))
+    assert np.isfinite(_numbers(trained.predict(frame))).all()
+
+
+def check_fidelity(module: Module, registry: Registry, folder: Path) -> None:
+    """A part of the rows is enough to learn from, and no class gets lost."""
+    trained = _fit(module, registry, Context(fidelity=0.3))
+    assert np.isfinite(_numbers(trained.predict(table(module)))).all()
+    if trained.target.seen is not None:
+        assert trained.target.seen.tolist() == [0, 1, 2]
+
+
+CHECKS = (
+    check_predictions,
+    check_notes,
+    check_saved,
+    check_seed,
+    check_single_row,
+    check_strange_rows,
+    check_missing_column,
+    check_no_information,
+    check_fidelity,
+)
+
+
+def _pipeline(module: Module, registry: Registry) -> dict[str, Any]:
+    chain = registry.candidates(module, _SCHEMA_IN)
+    return {"transforms": [{"module": transform.name} for transform in chain], "model": {"module": module.name}}
+
+
+@lru_cache(maxsize=1)  # most checks look at the same trained model
+def _default(name: str, registry: Registry) -> TrainedPipeline:
+    return _fit(registry.get(name), registry, Context())
+
+
+def _fit(module: Module, registry: Registry, context: Context | None = None) -> TrainedPipeline:
+    if context is None:
+        return _default(module.name, registry)
+    return fit(_pipeline(module, registry), table(module), *schemas(module), context)
+
+
+def _fixed(rows: int) -> pd.Categorical:
+    return pd.Categorical(["red"] * rows, categories=_COLOURS)
+
+
+def _numbers(predictions: Predictions) -> Any:
+    return predictions.values if predictions.probabilities is None else predictions.probabilities
+
+
+def _assert_equal(found: Predictions, wanted: Predictions, tolerance: float = 0.0) -> None:
+    np.testing.assert_allclose(_numbers(found), _numbers(wanted), rtol=tolerance, atol=tolerance)

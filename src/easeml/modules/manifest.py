@@ -1,0 +1,136 @@
+"""The manifest of a trained model: what it is, what made it, and a sample that proves it still predicts alike."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from easeml import __version__
+from easeml.errors import Damaged
+
+from .contract import Predictions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMAT = 1
+_FILE = "manifest.json"
+_LIBRARIES = ("numpy", "scikit-learn", "lightgbm", "skops", "skrub")
+_SAMPLE_ROWS = 5
+_TOLERANCE = 1e-6
+
+
+def describe(
+    *,
+    pipeline: dict[str, Any],
+    schema_in: dict[str, Any],
+    schema_out: dict[str, Any],
+    target: dict[str, Any],
+    notes: list[str],
+    parity: dict[str, Any],
+    facts: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the document of a manifest; ``facts`` are what the caller adds, such as the quality."""
+    return {
+        **facts,
+        "format": FORMAT,
+        "libraries": _libraries(),
+        "pipeline": pipeline,
+        "schema_in": schema_in,
+        "schema_out": schema_out,
+        "schema_digest": _digest(schema_in, schema_out),
+        "classes": target["classes"],
+        "target": target,
+        "notes": notes,
+        "parity": parity,
+    }
+
+
+def write(folder: Path, document: dict[str, Any]) -> None:
+    """Write a manifest into the folder of a trained model."""
+    (folder / _FILE).write_text(json.dumps(document, indent=1, allow_nan=False), "utf-8")
+
+
+def read(folder: Path) -> dict[str, Any]:
+    """Read a manifest. Raises ``Damaged`` where it is missing, not whole, or of another format."""
+    try:
+        document = json.loads((folder / _FILE).read_text("utf-8"))
+        good = document["format"] == FORMAT
+        whole = document["schema_digest"] == _digest(document["schema_in"], document["schema_out"])
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise Damaged(f"The manifest cannot be read: {error}", where=str(folder / _FILE)) from error
+    if not good:
+        remedy = "Use the release of easeml that made it, or train it again."
+        raise Damaged(f"The model has format {document['format']}.", where=str(folder / _FILE), remedy=remedy)
+    if not whole:
+        raise Damaged("The schemas do not match their digest.", where=str(folder / _FILE))
+    return document
+
+
+def sample_rows(frame: "pd.DataFrame", schema_in: Mapping[str, Any]) -> "pd.DataFrame":
+    """Return the first training rows, inputs only."""
+    columns = [node.get("column", name) for name, node in schema_in["nodes"].items()]
+    return frame.loc[:, columns].head(_SAMPLE_ROWS)
+
+
+def parity(sample: "pd.DataFrame", predict: Callable[["pd.DataFrame"], Predictions]) -> dict[str, Any]:
+    """Return the sample's rows and their predictions as JSON values."""
+    columns = {str(name): [_to_json(value) for value in sample[name].tolist()] for name in sample.columns}
+    return {"columns": columns, "predictions": _numbers(predict(sample)).tolist()}
+
+
+def check_parity(
+    manifest: Mapping[str, Any], schema_in: Mapping[str, Any], predict: Callable[["pd.DataFrame"], Predictions]
+) -> None:
+    """Predict the sample again. Raises ``Damaged`` where a prediction differs by more than one in a million."""
+    kept = np.asarray(manifest["parity"]["predictions"], dtype=np.float64)
+    now = _numbers(predict(_frame(manifest["parity"]["columns"], schema_in)))
+    if kept.shape != now.shape or not np.allclose(kept, now, rtol=_TOLERANCE, atol=_TOLERANCE):
+        remedy = f"It was made with {manifest['libraries']}; train it again."
+        raise Damaged("The loaded model does not predict as the trained one did.", remedy=remedy)
+
+
+def _numbers(predictions: Predictions) -> Any:
+    return predictions.values if predictions.probabilities is None else predictions.probabilities
+
+
+def _frame(columns: Mapping[str, list[Any]], schema_in: Mapping[str, Any]) -> "pd.DataFrame":
+    """Return the frame of a sample, typed as in training."""
+    import pandas as pd
+
+    made = {}
+    for name, node in schema_in["nodes"].items():
+        column = node.get("column", name)
+        values = columns[column]
+        match node["type"]:
+            case "category":
+                labels = schema_in["classes"][node["class"]]["labels"]
+                made[column] = pd.Categorical(values, categories=labels)
+            case "timestamp":
+                made[column] = pd.to_datetime(pd.Series(values, dtype=object), format="ISO8601")
+            case "text":
+                made[column] = pd.Series(values, dtype=object)
+            case _:
+                made[column] = pd.Series(values, dtype=np.float64)
+    return pd.DataFrame(made)
+
+
+def _to_json(value: Any) -> Any:
+    if value is None or value != value:  # NaN and NaT  # noqa: PLR0124
+        return None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value.isoformat() if hasattr(value, "isoformat") else value
+
+
+def _digest(*schemas: Any) -> str:
+    return hashlib.sha256(json.dumps(schemas, sort_keys=True).encode()).hexdigest()
+
+
+def _libraries() -> dict[str, str]:
+    return {"easeml": __version__, **{name: version(name) for name in _LIBRARIES}}

@@ -1,0 +1,165 @@
+"""Fitting a candidate, predicting with it, and keeping it in a folder.
+
+What was trained is what is served: the transforms and the model are fitted, saved and loaded as one.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from easeml.errors import Damaged, InvalidInput
+
+from . import manifest
+from .configuration import complete
+from .contract import Context, Data, FittedTransform, Predictions, Trained
+from .registry import Registry, load_registry
+from .target import Target
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Context", "Predictions", "TrainedPipeline", "fit", "load_trained", "save"]
+
+
+@cache
+def _registry() -> Registry:
+    return load_registry()
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedPipeline:
+    """Fitted transforms and a trained model. ``notes`` tell the user what was met in the training data.
+
+    ``manifest`` is what was saved with it (empty for one that was not loaded from a folder).
+    """
+
+    description: dict[str, Any]
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    transforms: tuple[FittedTransform, ...]
+    model: Trained
+    target: Target
+    notes: tuple[str, ...]
+    sample: Any = None
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+    def predict(self, frame: "pd.DataFrame") -> Predictions:
+        """Predict rows of a frame with the columns of ``schema_in`` (others are ignored), typed as in training.
+
+        Raises ``InvalidInput`` where a column is not there.
+        """
+        if len(frame) == 0:
+            return self.target.nothing()
+        data: Any = frame
+        for transform in self.transforms:
+            data = transform.transform(data)
+        return self.target.predictions(self.model.predict(data))
+
+    def check_parity(self) -> None:
+        """Predict the manifest's sample again. Raises ``Damaged`` where the predictions differ from those kept."""
+        manifest.check_parity(self.manifest, self.schema_in, self.predict)
+
+
+def fit(
+    pipeline: Mapping[str, Any],
+    frame: "pd.DataFrame",
+    schema_in: Mapping[str, Any],
+    schema_out: Mapping[str, Any],
+    context: Context | None = None,
+) -> TrainedPipeline:
+    """Fit the transforms and the model of a candidate on training rows.
+
+    ``pipeline`` is the JSON form of ``contract.tasks.Pipeline``, schemas are in their JSON form; ``frame`` holds their
+    columns. Raises ``NotFound`` for an unknown module, ``InvalidInput`` for a wrong configuration or data that cannot
+    be learnt from. Whatever else comes out is a fault of a module.
+    """
+    context = context or Context()
+    description = _complete(pipeline)
+    target = Target.learn(frame, schema_out)
+    rows = target.sample(context)
+    frame = frame if rows is None else frame.iloc[rows]
+    data: Any = frame
+    transforms = []
+    for choice in description["transforms"]:
+        fitted = _registry().get(choice["module"]).make().fit(data, schema_in, choice["config"], context)
+        data = fitted.transform(data)
+        transforms.append(fitted)
+    choice = description["model"]
+    learnt = Data(np.ascontiguousarray(data), target.encode(frame), target.codes)
+    model = _registry().get(choice["module"]).make().fit(learnt, choice["config"], context)
+    notes = tuple(note for part in (target, *transforms, model) for note in part.notes)
+    sample = manifest.sample_rows(frame, schema_in)
+    return TrainedPipeline(
+        description, dict(schema_in), dict(schema_out), tuple(transforms), model, target, notes, sample
+    )
+
+
+def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
+    """Write a trained model into a new or empty folder: ``manifest.json`` and one folder a part, without pickle.
+
+    ``facts`` (JSON values, such as ``quality``) are kept in the manifest.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, part in _parts(trained.transforms, trained.model):
+        (folder / name).mkdir()
+        part.save(folder / name)
+    document = manifest.describe(
+        pipeline=trained.description,
+        schema_in=trained.schema_in,
+        schema_out=trained.schema_out,
+        target=trained.target.to_json(),
+        notes=list(trained.notes),
+        parity=manifest.parity(trained.sample, trained.predict),
+        facts=facts,
+    )
+    manifest.write(folder, document)
+
+
+def load_trained(folder: Path) -> TrainedPipeline:
+    """Load what ``save`` wrote. Raises ``Damaged`` where it is not whole or of another format."""
+    document = manifest.read(folder)
+    description = document["pipeline"]
+    makers = [_registry().get(choice["module"]).make() for choice in _chain(description)]
+    try:
+        parts = [maker.load(folder / str(number)) for number, maker in enumerate(makers)]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        remedy = f"It was made with {document['libraries']}; train it again."
+        raise Damaged(f"The model cannot be loaded: {error}", where=str(folder), remedy=remedy) from error
+    return TrainedPipeline(
+        description=description,
+        schema_in=document["schema_in"],
+        schema_out=document["schema_out"],
+        transforms=tuple(parts[:-1]),
+        model=parts[-1],
+        target=Target.from_json(document["target"]),
+        notes=tuple(document["notes"]),
+        manifest=document,
+    )
+
+
+def _complete(pipeline: Mapping[str, Any]) -> dict[str, Any]:
+    chain = [_complete_choice(choice, kind) for choice, kind in _kinds(pipeline)]
+    return {"transforms": chain[:-1], "model": chain[-1]}
+
+
+def _kinds(pipeline: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
+    return [*((choice, "transform") for choice in pipeline.get("transforms", [])), (pipeline["model"], "model")]
+
+
+def _complete_choice(choice: Mapping[str, Any], kind: str) -> dict[str, Any]:
+    module = _registry().get(choice["module"])
+    if module.kind != kind:
+        raise InvalidInput(f"{module.name} is a {module.kind}, not a {kind}.", where="pipeline")
+    return {"module": module.name, "config": complete(module.space, choice.get("config", {}), module.name)}
+
+
+def _chain(description: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [*description["transforms"], description["model"]]
+
+
+def _parts(transforms: Sequence[FittedTransform], model: Trained) -> list[tuple[str, FittedTransform | Trained]]:
+    return [(str(number), part) for number, part in enumerate([*transforms, model])]

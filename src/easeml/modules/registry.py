@@ -1,0 +1,126 @@
+"""All installed modules: those of the zoo, and those of packages with an entry point in ``easeml.modules``.
+
+An entry point's value is a package; every ``.toml`` file below it describes a module. Only these files are read: no
+module's code is imported before it is used.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from easeml.errors import EasemlError, InvalidInput, NotFound
+from easeml.schema import Schema, why_not
+
+from .module import Module, parse
+
+_GROUP = "easeml.modules"
+_ZOO = "easeml.zoo"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelMatch:
+    """A model against a pair of schemas; ``why_not`` is empty where it fits."""
+
+    module: Module
+    fits: bool
+    why_not: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Registry:
+    """The knowledge base. ``problems`` tells of files that are no modules; they harm no other."""
+
+    modules: tuple[Module, ...]
+    problems: tuple[str, ...] = ()
+
+    @cached_property
+    def _by_name(self) -> dict[str, Module]:
+        return {module.name: module for module in self.modules}
+
+    def get(self, name: str) -> Module:
+        """Return a module by name. Raises ``NotFound``."""
+        try:
+            return self._by_name[name]
+        except KeyError:
+            raise NotFound(f"There is no module {name!r}.", remedy="Install the package that brings it.") from None
+
+    def of_kind(self, kind: str) -> list[Module]:
+        """Return the modules of a kind, by rank and name."""
+        return sorted((m for m in self.modules if m.kind == kind), key=lambda module: (module.rank, module.name))
+
+    def models_for(self, schema_in: Schema | dict[str, Any], schema_out: Schema | dict[str, Any]) -> list[ModelMatch]:
+        """Return every model, those that fit first, each with the reason where it does not fit."""
+        source, target = _schema(schema_in), _schema(schema_out)
+        matches = []
+        for module in self.of_kind("model"):
+            assert module.schema_out is not None  # parse() has checked it
+            output = why_not(module.schema_out, target)
+            reason = f"Output: {output}" if output else self._chain_refuses(module, source)
+            matches.append(ModelMatch(module, not reason, reason))
+        return sorted(matches, key=lambda match: not match.fits)
+
+    def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
+        """Return the objectives that measure such an output, the default first."""
+        target = _schema(schema_out)
+        return [m for m in self.of_kind("objective") if m.schema_in is not None and not why_not(m.schema_in, target)]
+
+    def candidates(self, model: Module, schema_in: Schema | dict[str, Any]) -> list[Module]:
+        """Return the chain of transforms to put before a model, in order. Raises ``InvalidInput`` if it cannot fit."""
+        reason = self._chain_refuses(model, _schema(schema_in))
+        if reason:
+            raise InvalidInput(reason, where=model.name, remedy="Choose a model that fits.")
+        return [self.get(name) for name in model.transforms]
+
+    def _chain_refuses(self, model: Module, source: Schema) -> str:
+        try:
+            chain = [*(self.get(name) for name in model.transforms), model]
+        except NotFound as error:
+            return str(error)
+        given = source
+        for module in chain:
+            assert module.schema_in is not None  # parse() has checked it
+            assert module.schema_out is not None
+            reason = why_not(module.schema_in, given)
+            if reason:
+                return f"Input of {module.name}: {reason}"
+            given = module.schema_out
+        return ""
+
+
+def load_registry() -> Registry:
+    """Read every installed module file. Fast (milliseconds); imports no model library."""
+    modules: dict[str, Module] = {}
+    problems: list[str] = []
+    for package in [_ZOO, *sorted({point.value for point in entry_points(group=_GROUP)})]:
+        try:
+            found = sorted(_files(files(package)), key=lambda file: file.name)
+        except ImportError as error:
+            problems.append(f"{package}: {error}")
+            continue
+        for file in found:
+            try:
+                module = parse(file.read_text("utf-8"), f"{package}: {file.name}")
+            except EasemlError as error:
+                problems.append(str(error))
+                continue
+            if module.name in modules:
+                problems.append(f"{package}: {file.name}: there is another module {module.name!r}.")
+            else:
+                modules[module.name] = module
+    return Registry(tuple(modules.values()), tuple(problems))
+
+
+def _files(folder: Traversable) -> Iterator[Traversable]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _files(entry)
+        elif entry.name.endswith(".toml"):
+            yield entry
+
+
+def _schema(schema: Schema | Mapping[str, Any]) -> Schema:
+    return schema if isinstance(schema, Schema) else Schema.from_json(dict(schema))

@@ -1,0 +1,131 @@
+"""The target of a pipeline: between the user's labels or numbers and what models learn."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.errors import InvalidInput
+
+from .contract import Context, Predictions
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_LEAST_ROWS = 20  # below this, fidelity takes no rows away
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The target column. ``classes``: all labels of the schema, None for a number; ``seen``: those in training."""
+
+    column: str
+    classes: NDArray[Any] | None
+    seen: NDArray[np.intp] | None
+    notes: tuple[str, ...] = ()
+    numbers: NDArray[Any] | None = None  # of the training rows: codes into ``classes``, or values
+
+    @classmethod
+    def learn(cls, frame: "pd.DataFrame", schema_out: Mapping[str, Any]) -> "Target":
+        """Look at the target column of training rows.
+
+        Raises ``InvalidInput`` where there are no rows, a value is missing, or all are the same.
+        """
+        name, node = next(iter(schema_out["nodes"].items()))
+        column = node.get("column", name)
+        if column not in frame.columns:
+            raise InvalidInput("The target column is not there.", where=column)
+        if node["type"] != "category":
+            values = frame[column].to_numpy(dtype=np.float64)
+            _check_values(values, column, np.isfinite(values))
+            return cls(column, None, None, (), values)
+        classes = np.asarray([str(label) for label in schema_out["classes"][node["class"]]["labels"]], dtype=object)
+        codes = encode_labels(frame[column], classes)
+        _check_values(codes, column, codes >= 0)
+        seen, counts = np.unique(codes, return_counts=True)
+        notes = [f"Class {classes[s]!r} has one training row." for s, n in zip(seen, counts, strict=True) if n == 1]
+        unseen = np.setdiff1d(np.arange(len(classes)), seen)
+        notes += [f"Class {classes[code]!r} has no training row and is never predicted." for code in unseen]
+        return cls(column, classes, seen, tuple(notes), codes)
+
+    @property
+    def codes(self) -> int:
+        """How many classes a model learns; 0 for a number."""
+        return 0 if self.seen is None else len(self.seen)
+
+    def sample(self, context: Context) -> NDArray[np.intp] | None:
+        """Return the positions of the rows to learn from at a fidelity, every class among them; None for all."""
+        assert self.numbers is not None
+        rows = len(self.numbers)
+        if context.fidelity >= 1 or rows <= _LEAST_ROWS:
+            return None
+        order = np.random.default_rng(context.seed).permutation(rows)
+        chosen = order[: max(_LEAST_ROWS, int(rows * context.fidelity))]
+        if self.seen is not None:
+            _, first = np.unique(self.numbers[order], return_index=True)
+            chosen = np.union1d(chosen, order[first])
+        return np.sort(chosen)
+
+    def encode(self, frame: "pd.DataFrame") -> NDArray[Any]:
+        """Return what a model learns: codes 0 … of the seen classes, or values."""
+        if self.classes is None or self.seen is None:
+            return frame[self.column].to_numpy(dtype=np.float64)
+        return np.searchsorted(self.seen, encode_labels(frame[self.column], self.classes))
+
+    def predictions(self, predicted: NDArray[np.float64]) -> Predictions:
+        """Return predictions in the user's terms; a class not seen in training has probability 0."""
+        if self.classes is None or self.seen is None:
+            return Predictions(predicted, None, None)
+        if len(self.seen) == len(self.classes):
+            probabilities = predicted
+        else:
+            probabilities = np.zeros((len(predicted), len(self.classes)))
+            probabilities[:, self.seen] = predicted
+        return Predictions(self.classes[probabilities.argmax(axis=1)], probabilities, self.classes)
+
+    def nothing(self) -> Predictions:
+        """Return the predictions of no rows."""
+        if self.classes is None:
+            return Predictions(np.zeros(0), None, None)
+        return Predictions(self.classes[:0], np.zeros((0, len(self.classes))), self.classes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what predicting needs."""
+        if self.classes is None or self.seen is None:
+            return {"column": self.column, "classes": None, "seen": None}
+        return {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> "Target":
+        """Read what ``to_json`` gave."""
+        if document["classes"] is None:
+            return cls(document["column"], None, None)
+        return cls(
+            document["column"],
+            np.asarray(document["classes"], dtype=object),
+            np.asarray(document["seen"], dtype=np.intp),
+        )
+
+
+def encode_labels(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the code of every label, -1 for one that is missing or not of ``classes``."""
+    import pandas as pd
+
+    known = pd.Index(classes.astype(str))
+    series = pd.Series(labels)
+    text = series.where(series.isna(), series.astype(str)).astype(object)
+    return np.where(series.isna().to_numpy(), -1, known.get_indexer(pd.Index(text)))
+
+
+def _check_values(values: NDArray[Any], column: str, good: NDArray[np.bool_]) -> None:
+    if len(values) == 0:
+        raise InvalidInput("There are no training rows.", where=column, remedy="Give the dataset more rows.")
+    if not good.all():
+        position = int(np.flatnonzero(~good)[0])
+        remedy = "Declare the dataset again; rows without a target are left out then."
+        raise InvalidInput("A target value is missing.", where=f"{column}, row {position}", remedy=remedy)
+    if len(np.unique(values)) < 2:
+        remedy = "Choose another target, or give rows with other values."
+        raise InvalidInput("The target is constant in the training rows.", where=column, remedy=remedy)

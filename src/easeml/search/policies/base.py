@@ -1,0 +1,117 @@
+"""The interface of all policies, and taking turns over tenants, which the first ones share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from easeml.search.state import Observation, SearchJob, SearchState, observed, started
+
+_EXPLAINED = 5  # arms shown in an explanation
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Start ``arm`` of ``job``. ``explanation`` is JSON: turn, rule, and the best arms with their scores."""
+
+    job: str
+    arm: int
+    policy: str
+    explanation: dict[str, Any]
+
+
+class Policy(Protocol):
+    """Pure: the same state gives the same decisions, and no state is ever changed in place."""
+
+    @property
+    def name(self) -> str:
+        """The name that a provider chooses it by."""
+        ...
+
+    def decide(self, state: SearchState, free_devices: int) -> list[Decision]:
+        """Return what to start now, at most one run a free device; the state does not count them as started."""
+        ...
+
+    def observe(self, state: SearchState, observation: Observation) -> SearchState:
+        """Return the state after a run has ended."""
+        ...
+
+
+class Scored(NamedTuple):
+    """A job's startable ``arms`` with the ``scores`` by which ``rule`` ranks them; the highest is started."""
+
+    job: SearchJob
+    arms: np.ndarray
+    scores: np.ndarray
+    rule: str
+
+
+class TakingTurns(ABC):
+    """Serves tenants in turn, whatever the number of their jobs, and leaves the choice of the arm to ``score``.
+
+    The tenant that was served longest ago is next; one that was never served comes first, in order of arrival.
+    Starvation bound: among n tenants with something to start, each is served within any n decisions in a row.
+    """
+
+    name: str
+
+    @abstractmethod
+    def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
+        """Return the arms of one tenant's ``jobs`` (each with something to start) that are to be compared."""
+
+    def decide(self, state: SearchState, free_devices: int) -> list[Decision]:
+        """See ``Policy``. Ties go to the cheaper arm, then to the earlier job and arm."""
+        decisions: list[Decision] = []
+        while len(decisions) < free_devices and state.waiting:
+            decision = self._next(state)
+            decisions.append(decision)
+            state = started(state, decision.job, decision.arm)
+        return decisions
+
+    def observe(self, state: SearchState, observation: Observation) -> SearchState:
+        """See ``Policy``."""
+        return observed(state, observation)
+
+    def _next(self, state: SearchState) -> Decision:
+        tenant, jobs = next(iter(state.waiting.items()))
+        scored = self.score(state, jobs)
+        leaders = [entry for each in scored for entry in _leaders(each)]
+        leaders.sort(key=lambda entry: (-entry["score"], entry["cost"]))
+        first = leaders[0]
+        explanation = {
+            "step": state.step,
+            "turn": {
+                "tenant": tenant,
+                "last_served_at_step": state.turns.get(tenant),
+                "tenants_waiting": len(state.waiting),
+            },
+            "rule": scored[0].rule,
+            "best_so_far": state.job(first["job"]).best,
+            "arms_compared": int(sum(each.arms.size for each in scored)),
+            "top": leaders[:_EXPLAINED],
+        }
+        return Decision(first["job"], first["arm"], self.name, explanation)
+
+
+def _leaders(scored: Scored) -> list[dict[str, Any]]:
+    job, arms, scores, _ = scored
+    top = np.arange(arms.size)
+    if arms.size > _EXPLAINED:
+        least = np.partition(scores, -_EXPLAINED)[-_EXPLAINED]
+        top = np.flatnonzero(scores >= least)
+    top = top[np.lexsort((arms[top], job.costs[arms[top]], -scores[top]))][:_EXPLAINED]
+    return [_described(job, int(arms[place]), float(scores[place])) for place in top]
+
+
+def _described(job: SearchJob, arm: int, score: float) -> dict[str, Any]:
+    return {
+        "job": job.name,
+        "arm": arm,
+        "name": job.arms[arm].name,
+        "score": score,
+        "mean": float(job.believed.mean[arm]),
+        "sd": float(np.sqrt(job.believed.variance[arm])),
+        "cost": float(job.costs[arm]),
+    }

@@ -1,0 +1,183 @@
+"""The belief about arms before a job's first run: from nothing, or from the finished runs of all tenants.
+
+A quality is modelled as: level of the job + effect of the model + effect of the configuration + noise.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from easeml.search.arms import Arm
+from easeml.search.surrogates import Prior
+
+PastRun = tuple[str, str, tuple[float, ...], float]  # job, model, config features, quality
+
+# Typical qualities by model family when nothing is known yet; the first part of a model's name that is found here
+# counts. Only their order matters: Fernandez-Delgado et al., Do we need hundreds of classifiers (JMLR 2014), table 1,
+# and Grinsztajn et al., Why do tree-based models still outperform deep learning on tabular data (NeurIPS 2022).
+_FAMILIES = {
+    "baseline": 0.50,
+    "dummy": 0.50,
+    "bayes": 0.68,
+    "decision-tree": 0.70,
+    "knn": 0.70,
+    "elastic-net": 0.72,
+    "logistic": 0.72,
+    "ridge": 0.72,
+    "mlp": 0.73,
+    "svm": 0.74,
+    "forest": 0.76,
+    "extra-trees": 0.76,
+    "boosting": 0.77,
+    "lightgbm": 0.77,
+}
+_TYPICAL = 0.72
+_JOB_VARIANCE = 0.15**2
+_MODEL_VARIANCE = 0.05**2
+_CONFIG_VARIANCE = 0.02**2
+_NOISE = 0.01**2
+_LENGTH = 0.3  # of the kernel over configurations, in their unit cube
+_WEIGHT = 5.0  # of what is believed without history, in jobs
+_SWEEPS = 30
+
+
+def default_prior(arms: Sequence[Arm]) -> Prior:
+    """Return the prior of a cold start: typical qualities by model family, and a kernel of three parts.
+
+    All arms share the level of the job; arms of one model share its effect; configurations of one model are alike as
+    far as their features are near: exp(-d^2 / (2 l^2)), l = 0.3.
+    """
+    mean = np.array([_typical(arm.model) for arm in arms], dtype=float)
+    same = _same_model(arms)
+    covariance = _JOB_VARIANCE + _MODEL_VARIANCE * same + _CONFIG_VARIANCE * _config_kernel(arms, same)
+    return Prior(mean, covariance, _NOISE)
+
+
+def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun]) -> Prior:
+    """Return the prior learned from ``history``: (job, model, config features, quality) of finished runs of any tenant.
+
+    Empirical Bayes for a two-way table with missing cells (Gelman et al., Bayesian Data Analysis, 3rd edition,
+    chapters 5 and 15). The mean quality of each (job, model) is taken apart, by alternating fits, into a level of the
+    job and an effect of the model; both are shrunk as if ``_WEIGHT`` more jobs agreed with ``default_prior``. The
+    covariance of models is the pairwise-complete covariance of what is left, shrunk by the same weight towards
+    independent models (the mean of an inverse-Wishart posterior: ibid., section 3.6), with negative eigenvalues set
+    to 0. The effect of a configuration is a kernel smooth of its neighbours' deviations, also shrunk. Without history
+    it is ``default_prior``; a model without history keeps its typical distance to the others.
+    """
+    if not history:
+        return default_prior(arms)
+    table = _Table.of(arms, history)
+    levels, effects = _two_way(table)
+    models = {model: place for place, model in enumerate(table.models)}
+    places = np.array([models[arm.model] for arm in arms], dtype=int)
+    same = _same_model(arms)
+    job_variance = _shrunk_variance(levels - levels.mean(), _JOB_VARIANCE)
+    residuals = table.quality - levels[:, None] - effects
+    model_covariance = _shrunk_covariance(residuals)
+    spread = _deviations(table, history)
+    config_variance = _shrunk_variance(np.array([deviation for *_, deviation in spread]), _CONFIG_VARIANCE)
+    mean = levels.mean() + effects[places] + _smoothed(arms, spread)
+    covariance = job_variance + model_covariance[np.ix_(places, places)] + config_variance * _config_kernel(arms, same)
+    return Prior(mean, covariance, _NOISE)
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Mean quality by job and model, NaN where missing; ``typical`` by model."""
+
+    jobs: list[str]
+    models: list[str]
+    quality: np.ndarray
+    typical: np.ndarray
+
+    @classmethod
+    def of(cls, arms: Sequence[Arm], history: Sequence[PastRun]) -> "_Table":
+        jobs = sorted({run[0] for run in history})
+        models = sorted({run[1] for run in history} | {arm.model for arm in arms})
+        rows, columns = {name: i for i, name in enumerate(jobs)}, {name: i for i, name in enumerate(models)}
+        sums, counts = np.zeros((len(jobs), len(models))), np.zeros((len(jobs), len(models)))
+        for job, model, _, quality in history:
+            sums[rows[job], columns[model]] += quality
+            counts[rows[job], columns[model]] += 1
+        quality = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+        return cls(jobs, models, quality, np.array([_typical(model) for model in models]))
+
+
+def _two_way(table: _Table) -> tuple[np.ndarray, np.ndarray]:
+    """Return the level of each job and the effect of each model."""
+    seen = ~np.isnan(table.quality)
+    quality = np.where(seen, table.quality, 0.0)
+    usual = table.typical - _TYPICAL
+    effects = usual.copy()
+    levels = np.full(len(table.jobs), _TYPICAL)
+    for _ in range(_SWEEPS):
+        rest = np.where(seen, quality - effects, 0.0).sum(axis=1)
+        middle = (levels.sum() + _WEIGHT * _TYPICAL) / (len(levels) + _WEIGHT)
+        ratio = _MODEL_VARIANCE / _JOB_VARIANCE
+        levels = (rest + ratio * middle) / (seen.sum(axis=1) + ratio)
+        rest = np.where(seen, quality - levels[:, None], 0.0).sum(axis=0)
+        effects = (rest + _WEIGHT * usual) / (seen.sum(axis=0) + _WEIGHT)
+    return levels, effects
+
+
+def _shrunk_variance(deviations: np.ndarray, usual: float) -> float:
+    return float((np.sum(deviations**2) + _WEIGHT * usual) / (deviations.size + _WEIGHT))
+
+
+def _shrunk_covariance(residuals: np.ndarray) -> np.ndarray:
+    seen = (~np.isnan(residuals)).astype(float)
+    values = np.nan_to_num(residuals)
+    target = _MODEL_VARIANCE * np.eye(residuals.shape[1])
+    covariance = (values.T @ values + _WEIGHT * target) / (seen.T @ seen + _WEIGHT)
+    eigenvalues, vectors = np.linalg.eigh(covariance)
+    return (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T
+
+
+def _deviations(table: _Table, history: Sequence[PastRun]) -> list[tuple[str, tuple[float, ...], float]]:
+    """Return (model, features, quality less the mean of its job and model) of every run with features."""
+    means = {
+        (job, model): table.quality[row, column]
+        for row, job in enumerate(table.jobs)
+        for column, model in enumerate(table.models)
+    }
+    return [(m, tuple(f), float(q - means[j, m])) for j, m, f, q in history if f]
+
+
+def _smoothed(arms: Sequence[Arm], spread: list[tuple[str, tuple[float, ...], float]]) -> np.ndarray:
+    by_kind: dict[tuple[str, int], list[tuple[tuple[float, ...], float]]] = {}
+    for model, features, deviation in spread:
+        by_kind.setdefault((model, len(features)), []).append((features, deviation))
+    smooth = np.zeros(len(arms))
+    for place, arm in enumerate(arms):
+        near = by_kind.get((arm.model, len(arm.features)))
+        if near:
+            points = np.array([features for features, _ in near])
+            weights = _rbf(points - np.array(arm.features))
+            smooth[place] = weights @ np.array([d for _, d in near]) / (weights.sum() + _WEIGHT)
+    return smooth
+
+
+def _typical(model: str) -> float:
+    return next((value for family, value in _FAMILIES.items() if family in model), _TYPICAL)
+
+
+def _same_model(arms: Sequence[Arm]) -> np.ndarray:
+    models = {model: place for place, model in enumerate(dict.fromkeys(arm.model for arm in arms))}
+    places = np.array([models[arm.model] for arm in arms], dtype=int)
+    return (places[:, None] == places[None, :]).astype(float)
+
+
+def _config_kernel(arms: Sequence[Arm], same: np.ndarray) -> np.ndarray:
+    """Return the kernel over configurations: 1 on the diagonal, 0 between models and where features are unknown."""
+    kernel = np.eye(len(arms))
+    for place, arm in enumerate(arms):
+        others = [o for o in np.flatnonzero(same[place]).tolist() if len(arms[o].features) == len(arm.features)]
+        if arm.features and len(others) > 1:
+            points = np.array([arms[o].features for o in others])
+            kernel[place, others] = _rbf(points - np.array(arm.features))
+    return kernel
+
+
+def _rbf(differences: np.ndarray) -> np.ndarray:
+    return np.exp(-np.sum(differences**2, axis=1) / (2 * _LENGTH**2))

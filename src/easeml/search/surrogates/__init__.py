@@ -1,0 +1,5 @@
+"""Beliefs about the quality of arms that were not tried yet."""
+
+from easeml.search.surrogates.gaussian import Posterior, Prior
+
+__all__ = ["Posterior", "Prior"]

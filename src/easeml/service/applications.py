@@ -1,0 +1,162 @@
+"""Applications: what a user declares, watches, and steers."""
+
+from easeml.contract import resources
+from easeml.errors import InvalidInput
+from easeml.service import declaring, jobs, knowledge, ledger, promotion, tasks
+from easeml.service.caller import Caller
+from easeml.service.idempotency import Once
+from easeml.service.paging import page_of
+from easeml.store import Rooms, Store
+from easeml.store.records import Application, Job, Promotion, TrainedModel
+
+_LONGEST_NAME = 200
+
+
+def propose(store: Store, caller: Caller, declaration: resources.Declaration) -> resources.Proposal:
+    """Return what a declaration would mean; writes nothing and raises like ``declare``."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        return declaring.show(declaring.plan(rooms, declaration, knowledge.registry()))
+
+
+def declare(
+    store: Store, caller: Caller, declaration: resources.Declaration, idempotency_key: str | None = None
+) -> resources.Application:
+    """Make an application and its model search.
+
+    Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if it could not be
+    read, and ``InvalidInput`` for a column, type, objective or model that is unknown or does not fit.
+    """
+    _check_name(declaration.name)
+    once = Once(caller, "applications", idempotency_key, declaration.model_dump())
+    with store.write() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        if earlier := once.earlier(tx):
+            return show(rooms, rooms.applications.get(earlier["id"]))
+        plan = declaring.plan(rooms, declaration, knowledge.registry())
+        application = declaring.write(tx, caller, plan)
+        once.remember(tx, {"id": application.id})
+        return show(rooms, application)
+
+
+def get(store: Store, caller: Caller, application_id: str) -> resources.Application:
+    """Return an application and how it does; raises ``NotFound``."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        return show(rooms, rooms.applications.get(application_id))
+
+
+def list_page(
+    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+) -> resources.Page[resources.Application]:
+    """Return a page of the tenant's applications, oldest first."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        return page_of(rooms.applications, lambda application: show(rooms, application), after, limit)
+
+
+def models(store: Store, caller: Caller, application_id: str) -> list[resources.TrainedModel]:
+    """Return the application's trained models, best on validation rows first; raises ``NotFound``."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        application = rooms.applications.get(application_id)
+        found = rooms.models.list(application_id=application.id, limit=None)
+    return [_show_model(model) for model in sorted(found, key=lambda m: (-m.quality, m.id))]
+
+
+def promotions(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    *,
+    after: str | None = None,
+    limit: int = 50,
+) -> resources.Page[resources.Promotion]:
+    """Return a page of the application's promotions, oldest first; raises ``NotFound``."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        application = rooms.applications.get(application_id)
+        return page_of(rooms.promotions, _show_promotion, after, limit, application_id=application.id)
+
+
+def roll_back(store: Store, caller: Caller, application_id: str, model_id: str | None = None) -> resources.Application:
+    """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the search does not undo it.
+
+    Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to.
+    """
+    with store.write() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        promotion.roll_back(tx, rooms.applications.get(application_id), model_id)
+        return show(rooms, rooms.applications.get(application_id))
+
+
+def set_pinned(store: Store, caller: Caller, application_id: str, pinned: bool) -> resources.Application:
+    """Hold the live model against better ones, or stop doing so; raises ``NotFound``, ``Conflict`` without one."""
+    with store.write() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        promotion.set_pinned(tx, rooms.applications.get(application_id), pinned)
+        return show(rooms, rooms.applications.get(application_id))
+
+
+def show(rooms: Rooms, application: Application) -> resources.Application:
+    """Return the resource of an application: live model, honest quality, its newest job and what that does."""
+    version = rooms.versions.get(application.version_id)
+    job = jobs.current(rooms, application.id)
+    live = rooms.models.get(application.live_model_id) if application.live_model_id else None
+    return resources.Application(
+        id=application.id,
+        name=application.name,
+        state=application.state,
+        dataset_id=application.dataset_id,
+        version_id=application.version_id,
+        target=application.target,
+        objective=application.objective,
+        endpoint=f"/api/v1/applications/{application.id}/predict",
+        live_model=_show_model(live) if live else None,
+        test_quality=ledger.reading(rooms, application) if live else None,
+        job=jobs.show(rooms, job) if job else None,
+        running=_candidates(rooms, job, "running"),
+        next=_candidates(rooms, job, "waiting"),
+        schema_in=version.schema_in,
+        schema_out=version.schema_out,
+        notes=[*version.summary.get("notes", []), *(live.notes if live else [])],
+        error=version.error or (job.error if job else ""),
+        created=application.created,
+    )
+
+
+def _candidates(rooms: Rooms, job: Job | None, state: str) -> list[str]:
+    if job is None:
+        return []
+    found = rooms.tasks.list(job_id=job.id, kind="train", state=state, limit=None)
+    name = tasks.names(rooms, found)
+    return [name[task.id] for task in found]
+
+
+def _check_name(name: str | None) -> None:
+    if name is not None and not (1 <= len(name.strip()) <= _LONGEST_NAME and name.isprintable()):
+        raise InvalidInput(f"A name has 1 to {_LONGEST_NAME} printable characters.", where="name")
+
+
+def _show_model(model: TrainedModel) -> resources.TrainedModel:
+    return resources.TrainedModel(
+        id=model.id,
+        name=model.name,
+        quality=model.quality,
+        metrics=model.metrics,
+        notes=model.notes,
+        task_id=model.task_id,
+        created=model.created,
+    )
+
+
+def _show_promotion(promotion: Promotion) -> resources.Promotion:
+    return resources.Promotion(
+        id=promotion.id,
+        model_id=promotion.model_id,
+        previous_model_id=promotion.previous_model_id,
+        state=promotion.state,
+        kind=promotion.kind,
+        reason=promotion.reason,
+        created=promotion.created,
+    )

@@ -1,0 +1,24 @@
+"""Who asks."""
+
+from dataclasses import dataclass
+
+from easeml.errors import NotAllowed
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A user who was authenticated, acting in one tenant. ``role``: ``user`` or ``provider``."""
+
+    user_id: str
+    tenant_id: str
+    role: str = "user"
+
+    @property
+    def is_provider(self) -> bool:
+        """Does he run this easeml?"""
+        return self.role == "provider"
+
+    def require_provider(self) -> None:
+        """Raise ``NotAllowed`` for everybody but a provider."""
+        if not self.is_provider:
+            raise NotAllowed("Only a provider of this easeml may do this.", remedy="Ask the one who runs it.")

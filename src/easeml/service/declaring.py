@@ -1,0 +1,185 @@
+"""Declaring an application: everything is checked against the inferred columns before anything is written."""
+
+from dataclasses import dataclass
+
+from easeml.contract import resources
+from easeml.contract.tasks import DeclareSpec
+from easeml.data import ColumnReport, Columns, declare_columns
+from easeml.errors import Conflict, InvalidInput, NotReady
+from easeml.ids import new_id
+from easeml.modules import ModelMatch, Module, Registry
+from easeml.service import datasets, knowledge
+from easeml.service.caller import Caller
+from easeml.store import Rooms, Transaction
+from easeml.store.records import Application, Dataset, DatasetVersion, Job, Json
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a declaration means, checked."""
+
+    declaration: resources.Declaration
+    dataset: Dataset
+    upload: DatasetVersion
+    columns: Columns
+    objectives: list[Module]
+    objective: Module
+    models: list[ModelMatch]
+
+
+def plan(rooms: Rooms, declaration: resources.Declaration, registry: Registry) -> Plan:
+    """Check a declaration against its data and the knowledge base; writes nothing.
+
+    Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if it could not be
+    read, and ``InvalidInput`` for a column, type, objective or model that is unknown or does not fit.
+    """
+    dataset, upload = _find_upload(rooms, declaration)
+    columns = _declare_columns(upload, declaration)
+    objectives = registry.objectives_for(columns.schema_out)
+    models = registry.models_for(columns.schema_in, columns.schema_out)
+    objective = _choose_objective(declaration.objective, objectives, registry)
+    _check_models(declaration, models)
+    return Plan(declaration, dataset, upload, columns, objectives, objective, models)
+
+
+def show(plan: Plan) -> resources.Proposal:
+    """Return the resource of a plan, the chosen objective marked as the default."""
+    columns = plan.columns
+    return resources.Proposal(
+        columns=[resources.Column(**report.to_json()) for report in columns.columns],
+        target=columns.target,
+        schema_in=columns.schema_in.to_json(),
+        schema_out=columns.schema_out.to_json(),
+        objectives=[
+            resources.ObjectiveOption(name=o.name, title=o.title, default=o.name == plan.objective.name)
+            for o in plan.objectives
+        ],
+        models=[
+            resources.ModelOption(name=m.module.name, title=m.module.title, fits=m.fits, why_not=m.why_not)
+            for m in plan.models
+        ],
+    )
+
+
+def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
+    """Write the declared version with its ingest task, the application, and its job in state preparing."""
+    rooms = tx.scoped(caller.tenant_id)
+    version = rooms.versions.add(_declared_version(rooms, caller, plan))
+    declaration = plan.declaration
+    application = rooms.applications.add(
+        Application(
+            id=new_id("app"),
+            tenant_id=caller.tenant_id,
+            name=declaration.name or plan.dataset.name,
+            dataset_id=plan.dataset.id,
+            version_id=version.id,
+            target=plan.columns.target,
+            objective=plan.objective.name,
+            rules={"models": declaration.models, "exclude": declaration.exclude},
+        )
+    )
+    rooms.jobs.add(
+        Job(
+            id=new_id("job"),
+            tenant_id=caller.tenant_id,
+            application_id=application.id,
+            version_id=version.id,
+            limits=_limits(declaration),
+            tolerance=declaration.tolerance,
+        )
+    )
+    datasets.add_ingest_task(tx, version, _spec(plan).model_dump())
+    tx.events.append("application.declared", application.id, {"name": application.name}, caller.tenant_id)
+    return application
+
+
+def _find_upload(rooms: Rooms, declaration: resources.Declaration) -> tuple[Dataset, DatasetVersion]:
+    dataset = rooms.datasets.get(declaration.dataset_id)
+    if declaration.version_id is None:
+        upload = datasets.newest_upload(rooms, dataset.id)
+    else:
+        upload = rooms.versions.get(declaration.version_id)
+    if upload.dataset_id != dataset.id or upload.operation["name"] != "upload":
+        raise InvalidInput("This is not an upload of the dataset.", where=upload.id)
+    if upload.state == "failed":
+        raise Conflict(f"The upload could not be read: {upload.error}", remedy="Upload a corrected file.")
+    if upload.state != "ready":
+        raise NotReady("The upload is still being read.", remedy="Try again shortly.", where=upload.id)
+    return dataset, upload
+
+
+def _declare_columns(upload: DatasetVersion, declaration: resources.Declaration) -> Columns:
+    reports = [ColumnReport.from_json(column) for column in upload.columns]
+    target = declaration.target or upload.summary.get("target")
+    return declare_columns(reports, target=target, set=declaration.set, drop=declaration.drop, keep=declaration.keep)
+
+
+def _choose_objective(name: str | None, fitting: list[Module], registry: Registry) -> Module:
+    if not fitting:
+        raise InvalidInput("No objective fits this target.", remedy="Choose another target or type.")
+    if name is None:
+        return fitting[0]
+    for objective in fitting:
+        if objective.name == name:
+            return objective
+    known = [module.name for module in registry.modules if module.kind == "objective"]
+    names = [objective.name for objective in fitting]
+    if name in known:
+        remedy = f"These fit: {', '.join(names)}."
+        raise InvalidInput(f"The objective {name} does not fit this target.", where="objective", remedy=remedy)
+    remedy = knowledge.likely(name, names)
+    raise InvalidInput(f"There is no objective {name!r}.", where="objective", remedy=remedy)
+
+
+def _check_models(declaration: resources.Declaration, models: list[ModelMatch]) -> None:
+    by_name = {match.module.name: match for match in models}
+    for where in ("models", "exclude"):
+        for name in getattr(declaration, where) or []:
+            if name not in by_name:
+                remedy = knowledge.likely(name, by_name)
+                raise InvalidInput(f"There is no model {name!r}.", where=where, remedy=remedy)
+    for name in declaration.models or []:
+        if not by_name[name].fits:
+            raise InvalidInput(f"The model {name} does not fit: {by_name[name].why_not}", where="models")
+    if not allowed_models(models, declaration.models, declaration.exclude):
+        raise InvalidInput("No model is left to search.", where="models", remedy="Allow more models.")
+
+
+def allowed_models(models: list[ModelMatch], only: list[str] | None, exclude: list[str]) -> list[ModelMatch]:
+    """Return the models that fit and that the rules allow (``only`` None: all that are not excluded)."""
+    return [
+        match
+        for match in models
+        if match.fits and (only is None or match.module.name in only) and match.module.name not in exclude
+    ]
+
+
+def _spec(plan: Plan) -> DeclareSpec:
+    declaration = plan.declaration
+    return DeclareSpec(
+        target=plan.columns.target,
+        set=declaration.set,
+        drop=declaration.drop,
+        keep=declaration.keep,
+        seed=declaration.seed,
+    )
+
+
+def _declared_version(rooms: Rooms, caller: Caller, plan: Plan) -> DatasetVersion:
+    spec = _spec(plan).model_dump(exclude={"kind"})
+    return DatasetVersion(
+        id=new_id("ver"),
+        tenant_id=caller.tenant_id,
+        dataset_id=plan.dataset.id,
+        number=rooms.versions.count(dataset_id=plan.dataset.id) + 1,
+        operation={"name": "declare", **spec},
+        parents=[plan.upload.id],
+        columns=[report.to_json() for report in plan.columns.columns],
+        schema_in=plan.columns.schema_in.to_json(),
+        schema_out=plan.columns.schema_out.to_json(),
+    )
+
+
+def _limits(declaration: resources.Declaration) -> Json:
+    limits = {"tasks": declaration.max_tasks, "seconds": declaration.max_seconds}
+    return {name: value for name, value in limits.items() if value is not None}

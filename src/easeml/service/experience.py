@@ -1,0 +1,57 @@
+"""What finished training tasks taught, over all tenants: numbers by model and configuration, no data and no names."""
+
+from dataclasses import dataclass
+
+from easeml.store import Transaction
+from easeml.store.records import Candidate, DatasetVersion
+
+_MOST = 2000  # the newest trials suffice to learn from
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One finished training task. ``cost`` in device seconds; ``finished`` in seconds of the epoch."""
+
+    job_id: str
+    candidate: Candidate
+    rows: int
+    columns: int
+    quality: float
+    cost: float
+    finished: float
+
+
+def finished_trials(tx: Transaction) -> list[Trial]:
+    """Return the newest finished training tasks of all tenants, newest first."""
+    rooms = tx.unscoped()
+    tasks = rooms.tasks.list(kind="train", state="done", limit=_MOST, newest_first=True)
+    candidates = _by_id(rooms.candidates, [task.candidate_id for task in tasks])
+    jobs = _by_id(rooms.jobs, [task.job_id for task in tasks])
+    versions = _by_id(rooms.versions, [job.version_id for job in jobs.values()])
+    trials = []
+    for task in tasks:
+        rows, columns = size(versions[jobs[task.job_id].version_id])
+        trials.append(
+            Trial(
+                job_id=task.job_id,
+                candidate=candidates[task.candidate_id],
+                rows=rows,
+                columns=columns,
+                quality=task.quality or 0.0,
+                cost=task.cost,
+                finished=task.finished or task.created,
+            )
+        )
+    return trials
+
+
+def size(version: DatasetVersion) -> tuple[int, int]:
+    """Return the rows of a declared version and the number of its input columns."""
+    inputs = [column for column in version.columns if column["role"] == "input"]
+    return int(version.summary.get("rows", 0)), max(1, len(inputs))
+
+
+def _by_id(rows, ids: list[str]) -> dict:
+    wanted = list(set(ids))
+    chunks = [wanted[start : start + 500] for start in range(0, len(wanted), 500)]
+    return {record.id: record for chunk in chunks for record in rows.list(id=chunk, limit=None)}

@@ -1,0 +1,97 @@
+"""Jobs: watching and steering a model search."""
+
+from easeml.contract import resources
+from easeml.errors import Conflict, InvalidInput
+from easeml.service.caller import Caller
+from easeml.service.paging import page_of
+from easeml.store import Rooms, Store, Transaction
+from easeml.store.records import Job
+
+# action -> (states it may start from, state it ends in, event)
+_ACTIONS = {
+    "pause": (("running", "resting"), "paused", "job.paused"),
+    "resume": (("paused", "resting"), "running", "job.resumed"),
+    "stop": (("preparing", "running", "resting", "paused"), "stopped", "job.stopped"),
+}
+
+
+def get(store: Store, caller: Caller, job_id: str) -> resources.Job:
+    """Return a job with its counts; raises ``NotFound``."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        return show(rooms, rooms.jobs.get(job_id))
+
+
+def list_page(
+    store: Store,
+    caller: Caller,
+    *,
+    after: str | None = None,
+    limit: int = 50,
+    application_id: str | None = None,
+) -> resources.Page[resources.Job]:
+    """Return a page of the tenant's jobs, oldest first."""
+    equals = {} if application_id is None else {"application_id": application_id}
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        return page_of(rooms.jobs, lambda job: show(rooms, job), after, limit, **equals)
+
+
+def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.Job:
+    """Pause, resume or stop a job; doing so again changes nothing. What runs may finish, what waits is cancelled.
+
+    Raises ``InvalidInput`` for another action, ``Conflict`` when the job's state does not allow it.
+    """
+    if action not in _ACTIONS:
+        raise InvalidInput(f"A job can {', '.join(_ACTIONS)}, not {action}.", where="action")
+    allowed, target, event = _ACTIONS[action]
+    with store.write() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        job = rooms.jobs.get(job_id)
+        if job.state != target:
+            if job.state not in allowed:
+                remedy = f"A job can {action} when it is {' or '.join(allowed)}."
+                raise Conflict(f"The job is {job.state}.", remedy=remedy, where=job_id)
+            job = set_state(tx, job, target, event)
+            if target != "running":
+                _cancel_waiting(tx, rooms, job_id)
+        return show(rooms, job)
+
+
+def set_state(tx: Transaction, job: Job, state: str, event: str, **changes: object) -> Job:
+    """Move a job from the state it was read in to ``state`` and say so; raises ``Conflict`` if it moved meanwhile."""
+    job = tx.scoped(job.tenant_id).jobs.update(job.id, where={"state": job.state}, state=state, **changes)
+    data = {"application_id": job.application_id, "state": state}
+    tx.events.append(event, job.id, data, job.tenant_id)
+    return job
+
+
+def current(rooms: Rooms, application_id: str) -> Job | None:
+    """Return the newest job of an application."""
+    return next(iter(rooms.jobs.list(application_id=application_id, limit=1, newest_first=True)), None)
+
+
+def show(rooms: Rooms, job: Job) -> resources.Job:
+    """Return the resource of a job."""
+    return resources.Job(
+        id=job.id,
+        application_id=job.application_id,
+        version_id=job.version_id,
+        state=job.state,
+        best_quality=job.best_quality,
+        expected_improvement=job.expected_improvement,
+        expected_improvement_error=job.expected_improvement_error,
+        cost=job.cost,
+        tasks_done=rooms.tasks.count(job_id=job.id, kind="train", state="done"),
+        tasks_failed=rooms.tasks.count(job_id=job.id, kind="train", state="failed"),
+        candidates=rooms.candidates.count(job_id=job.id),
+        limits=job.limits,
+        tolerance=job.tolerance,
+        error=job.error,
+        created=job.created,
+    )
+
+
+def _cancel_waiting(tx: Transaction, rooms: Rooms, job_id: str) -> None:
+    for task in rooms.tasks.list(job_id=job_id, kind="train", state="waiting", limit=None):
+        tx.queue.cancel(task.id)

@@ -1,0 +1,20 @@
+"""The knowledge base as this process knows it."""
+
+import difflib
+from collections.abc import Iterable
+from functools import cache
+
+from easeml.modules import Registry, load_registry
+
+
+@cache
+def registry() -> Registry:
+    """Return the modules that are installed; they are looked for once in a process."""
+    return load_registry()
+
+
+def likely(word: str, known: Iterable[str]) -> str:
+    """Return a remedy that names what ``word`` was probably meant to be, or else all that is known."""
+    known = sorted(known)
+    close = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
+    return f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(known)}."

@@ -1,0 +1,70 @@
+"""The ledger: the only way from test rows to a number that people see. Every reading is recorded."""
+
+from easeml.contract import resources
+from easeml.contract.tasks import TaskResult, TestQualitySpec
+from easeml.ids import new_id
+from easeml.store import Rooms, Transaction
+from easeml.store.records import Application, Report, Task, TrainedModel
+
+KIND = "test-quality"
+
+
+def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
+    """Write the task that reads the test quality of ``model``; None if it was read or is being read."""
+    rooms = tx.scoped(model.tenant_id)
+    if _find(rooms, model.application_id, model.id) or _is_under_way(rooms, model.id):
+        return None
+    application = rooms.applications.get(model.application_id)
+    version = rooms.versions.get(rooms.jobs.get(model.job_id).version_id)
+    spec = TestQualitySpec(objective=application.objective, schema_out=version.schema_out)
+    task = rooms.tasks.add(
+        Task(
+            id=new_id("task"),
+            tenant_id=model.tenant_id,
+            kind="advise",
+            lane="short",
+            payload=spec.model_dump(),
+            subject=model.id,
+        )
+    )
+    tx.events.append("task.waiting", task.id, {"job_id": "", "name": KIND}, model.tenant_id)
+    return task
+
+
+def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
+    """Keep the reading that ``task`` brought, and say so. ``result.value``: value, low, high, rows."""
+    rooms = tx.scoped(task.tenant_id)
+    model = rooms.models.get(task.subject)
+    version_id = rooms.jobs.get(model.job_id).version_id
+    numbers = {name: result.value[name] for name in ("value", "low", "high", "rows")}
+    report = rooms.reports.add(
+        Report(
+            id=new_id("rep"),
+            tenant_id=task.tenant_id,
+            kind=KIND,
+            subject=model.application_id,
+            version_id=version_id,
+            value={**numbers, "model_id": model.id},
+        )
+    )
+    data = {"report_id": report.id, "kind": KIND, "model_id": model.id}
+    tx.events.append("report.ready", model.application_id, data, task.tenant_id)
+    return report
+
+
+def reading(rooms: Rooms, application: Application) -> resources.TestQuality | None:
+    """Return the test quality of the live model with its interval and how often these test rows were read."""
+    report = _find(rooms, application.id, application.live_model_id)
+    if report is None:
+        return None
+    readings = rooms.reports.count(kind=KIND, version_id=report.version_id)
+    return resources.TestQuality(**report.value, readings=readings)
+
+
+def _find(rooms: Rooms, application_id: str, model_id: str) -> Report | None:
+    reports = rooms.reports.list(kind=KIND, subject=application_id, limit=None, newest_first=True)
+    return next((report for report in reports if report.value["model_id"] == model_id), None)
+
+
+def _is_under_way(rooms: Rooms, model_id: str) -> bool:
+    return rooms.tasks.count(kind="advise", subject=model_id, state=["waiting", "running"]) > 0

@@ -1,0 +1,31 @@
+"""Cursor paging: lists are ordered by id, and a cursor is the last id seen."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from easeml.contract.resources import Page
+from easeml.errors import InvalidInput
+from easeml.store import Rows
+
+R = TypeVar("R")
+T = TypeVar("T")
+
+LARGEST_PAGE = 500
+
+
+def page_records(rows: Rows[R], after: str | None, limit: int, **equals: Any) -> tuple[list[R], str | None]:
+    """Return at most ``limit`` records that follow the cursor, and the next cursor (None at the end).
+
+    Raises ``InvalidInput`` for a limit outside 1 to ``LARGEST_PAGE``.
+    """
+    if not 1 <= limit <= LARGEST_PAGE:
+        raise InvalidInput(f"A page holds 1 to {LARGEST_PAGE} items, not {limit}.", where="limit")
+    found = rows.list(after=after, limit=limit + 1, **equals)
+    records = found[:limit]
+    return records, getattr(records[-1], "id") if len(found) > limit else None  # noqa: B009
+
+
+def page_of(rows: Rows[R], show: Callable[[R], T], after: str | None, limit: int, **equals: Any) -> Page[T]:
+    """Return a page of ``rows``, each record shown by ``show``; raises like ``page_records``."""
+    records, following = page_records(rows, after, limit, **equals)
+    return Page(items=[show(record) for record in records], next=following)

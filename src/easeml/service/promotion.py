@@ -1,0 +1,126 @@
+"""Promotion: which trained model an endpoint serves. Every change is a compare-and-set with a record."""
+
+from easeml.errors import Conflict, NotFound
+from easeml.ids import new_id
+from easeml.service import ledger
+from easeml.store import Rooms, Transaction
+from easeml.store.records import Application, Promotion, TrainedModel
+
+
+def consider(tx: Transaction, application_id: str) -> Promotion | None:
+    """Propose the best model for the application's version; returns the promotion if there was one.
+
+    Nothing happens when the application is pinned or its live model is as good (on validation rows).
+    """
+    application = tx.unscoped().applications.get(application_id)
+    rooms = tx.scoped(application.tenant_id)
+    if application.pinned or application.state == "failed":
+        return None
+    model = _best_model(rooms, application)
+    if model is None or model.id == application.live_model_id or not _is_better(rooms, application, model):
+        return None
+    if application.gates:
+        return _refuse(rooms, application, model)
+    before = rooms.models.get(application.live_model_id).quality if application.live_model_id else None
+    reason = f"validation quality {model.quality:.4f}" + (f" over {before:.4f}" if before is not None else "")
+    return make_live(tx, application, model, "better", reason)
+
+
+def make_live(tx: Transaction, application: Application, model: TrainedModel, kind: str, reason: str) -> Promotion:
+    """Let ``model`` serve instead of the model that ``application`` shows as live, and have its test quality read.
+
+    Raises ``Conflict`` if another model went live meanwhile.
+    """
+    rooms = tx.scoped(application.tenant_id)
+    rooms.applications.update(
+        application.id,
+        where={"live_model_id": application.live_model_id},
+        live_model_id=model.id,
+        state="serving",
+    )
+    promotion = _record(rooms, application, model, "live", kind, reason)
+    data = {"model_id": model.id, "name": model.name, "quality": model.quality}
+    if not application.live_model_id:
+        tx.events.append("application.first-model", application.id, data, application.tenant_id)
+    tx.events.append("promotion.live", application.id, data, application.tenant_id)
+    ledger.request_test_quality(tx, model)
+    return promotion
+
+
+def roll_back(tx: Transaction, application: Application, model_id: str | None) -> Promotion:
+    """Let ``model_id`` (None: the model that was live before this one) serve, and pin it.
+
+    Raises ``NotFound`` for a model that is not the application's, ``Conflict`` if there is nothing to go back to.
+    """
+    rooms = tx.scoped(application.tenant_id)
+    model_id = model_id or _previous(rooms, application)
+    model = rooms.models.find(id=model_id, application_id=application.id)
+    if model is None:
+        raise NotFound(
+            f"{model_id} is not a trained model of this application.", remedy="List the application's models."
+        )
+    if model.id == application.live_model_id:
+        raise Conflict(f"{model.name} is live already.", where=model.id)
+    rooms.applications.update(application.id, pinned=True)
+    return make_live(tx, application, model, "rollback", "asked for by a user; pinned")
+
+
+def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promotion | None:
+    """Hold the live model against better ones, or let better ones in again (which may happen at once).
+
+    Raises ``Conflict`` if there is no live model to pin.
+    """
+    if pinned == application.pinned:
+        return None
+    rooms = tx.scoped(application.tenant_id)
+    if not application.live_model_id:
+        raise Conflict("There is no live model to pin yet.", where=application.id)
+    rooms.applications.update(application.id, pinned=pinned)
+    live = rooms.models.get(application.live_model_id)
+    reason = "pinned by a user" if pinned else "no longer pinned"
+    promotion = _record(rooms, application, live, "live", "pin", reason)
+    if not pinned:
+        consider(tx, application.id)
+    return promotion
+
+
+def _best_model(rooms: Rooms, application: Application) -> TrainedModel | None:
+    jobs = rooms.jobs.list(application_id=application.id, version_id=application.version_id, limit=None)
+    models = rooms.models.list(job_id=[job.id for job in jobs], limit=None)
+    return max(models, key=lambda model: model.quality, default=None)
+
+
+def _is_better(rooms: Rooms, application: Application, model: TrainedModel) -> bool:
+    if not application.live_model_id:
+        return True
+    return model.quality > rooms.models.get(application.live_model_id).quality
+
+
+def _refuse(rooms: Rooms, application: Application, model: TrainedModel) -> Promotion | None:
+    if rooms.promotions.find(application_id=application.id, model_id=model.id, state="refused"):
+        return None
+    return _record(rooms, application, model, "refused", "better", "a gate did not pass")
+
+
+def _previous(rooms: Rooms, application: Application) -> str:
+    for promotion in rooms.promotions.list(application_id=application.id, state="live", limit=None, newest_first=True):
+        if promotion.kind != "pin" and promotion.previous_model_id:
+            return promotion.previous_model_id
+    raise Conflict("No other model was live before this one.", where=application.id)
+
+
+def _record(  # noqa: PLR0917
+    rooms: Rooms, application: Application, model: TrainedModel, state: str, kind: str, reason: str
+) -> Promotion:
+    return rooms.promotions.add(
+        Promotion(
+            id=new_id("pro"),
+            tenant_id=application.tenant_id,
+            application_id=application.id,
+            model_id=model.id,
+            previous_model_id=application.live_model_id,
+            state=state,
+            kind=kind,
+            reason=reason,
+        )
+    )

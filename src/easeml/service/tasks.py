@@ -1,0 +1,87 @@
+"""Tasks and the scheduler's decisions, to look at."""
+
+from easeml.contract import resources
+from easeml.service.caller import Caller
+from easeml.service.paging import page_of, page_records
+from easeml.store import Rooms, Store
+from easeml.store.records import Decision, Task
+
+
+def get(store: Store, caller: Caller, task_id: str) -> resources.Task:
+    """Return a task; raises ``NotFound``."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        return show_all(rooms, [rooms.tasks.get(task_id)])[0]
+
+
+def list_page(
+    store: Store,
+    caller: Caller,
+    *,
+    after: str | None = None,
+    limit: int = 50,
+    job_id: str | None = None,
+    state: str | None = None,
+    kind: str | None = None,
+) -> resources.Page[resources.Task]:
+    """Return a page of the tenant's tasks, oldest first; a filter that is None does not filter."""
+    wanted = {"job_id": job_id, "state": state, "kind": kind}
+    equals = {name: value for name, value in wanted.items() if value is not None}
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        found, following = page_records(rooms.tasks, after, limit, **equals)
+        return resources.Page(items=show_all(rooms, found), next=following)
+
+
+def decisions_page(
+    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50, job_id: str | None = None
+) -> resources.Page[resources.Decision]:
+    """Return a page of the scheduler's decisions for the tenant's jobs, oldest first."""
+    equals = {} if job_id is None else {"job_id": job_id}
+    with store.read() as tx:
+        return page_of(tx.scoped(caller.tenant_id).decisions, _show_decision, after, limit, **equals)
+
+
+def names(rooms: Rooms, tasks: list[Task]) -> dict[str, str]:
+    """Return each task's name by id: its candidate's for training, its spec's kind for the rest."""
+    wanted = [task.candidate_id for task in tasks if task.candidate_id]
+    candidates = rooms.candidates.list(id=wanted, limit=None) if wanted else []
+    name = {candidate.id: candidate.name for candidate in candidates}
+    return {task.id: name.get(task.candidate_id) or task.payload["kind"] for task in tasks}
+
+
+def show_all(rooms: Rooms, tasks: list[Task]) -> list[resources.Task]:
+    """Return the resources of tasks, in their order."""
+    name = names(rooms, tasks)
+    return [_show(task, name[task.id]) for task in tasks]
+
+
+def _show(task: Task, name: str) -> resources.Task:
+    return resources.Task(
+        id=task.id,
+        kind=task.kind,
+        lane=task.lane,
+        state=task.state,
+        subject=task.subject,
+        job_id=task.job_id,
+        name=name,
+        attempts=task.attempts,
+        quality=task.quality,
+        cost=task.cost,
+        error=task.error,
+        result=task.result,
+        created=task.created,
+        started=task.started,
+        finished=task.finished,
+    )
+
+
+def _show_decision(decision: Decision) -> resources.Decision:
+    return resources.Decision(
+        id=decision.id,
+        job_id=decision.job_id,
+        task_id=decision.task_id,
+        policy=decision.policy,
+        explanation=decision.explanation,
+        created=decision.created,
+    )

@@ -1,0 +1,187 @@
+"""Work: what an attempt is told to do, and what becomes of what it brings back."""
+
+import math
+from collections.abc import Callable, Mapping
+
+from pydantic import TypeAdapter
+
+from easeml.contract.tasks import (
+    DeclareSpec,
+    TaskResult,
+    TaskSpec,
+    TestQualitySpec,
+    TrainSpec,
+    UploadSpec,
+)
+from easeml.errors import EasemlError
+from easeml.ids import new_id
+from easeml.service import artefacts, jobs, ledger, tasks
+from easeml.store import Rooms, Transaction
+from easeml.store.records import Attempt, Task, TrainedModel
+
+_Body = UploadSpec | DeclareSpec | TrainSpec | TestQualitySpec
+_BODY: TypeAdapter[_Body] = TypeAdapter(_Body)
+
+
+def task_spec(tx: Transaction, task: Task) -> TaskSpec:
+    """Return a task's instruction with the digests of its inputs; raises ``NotFound`` if one is gone."""
+    body = _BODY.validate_python(task.payload)
+    return TaskSpec(body=body, inputs=_INPUTS[body.kind](tx.scoped(task.tenant_id), task))
+
+
+def accept(
+    tx: Transaction,
+    attempt: Attempt,
+    result: TaskResult,
+    digests: Mapping[str, str],
+    sizes: Mapping[str, int] | None = None,
+) -> Task:
+    """Take what an attempt brought: its task's end, the records its kind makes, and events, all in ``tx``.
+
+    ``digests`` and ``sizes`` (bytes): of its outputs by name, already in the artefact store. A result that fails
+    puts the task back while it may be retried. Returns the task as it is now. Raises ``Fenced`` (and changes
+    nothing) if the attempt is not the current one.
+    """
+    task = tx.unscoped().tasks.get(attempt.task_id)
+    problem = "" if not result.ok else _what_lacks(task, result, digests)
+    if problem or not result.ok:
+        error = problem or result.error or "The attempt failed without saying why."
+        failed = tx.queue.fail(attempt, error=error, retry=result.retry and not problem, cost=result.cost)
+        if failed.state == "failed":
+            after_failure(tx, failed)
+        return failed
+    quality = float(result.value["quality"]) if task.kind == "train" else None
+    kept = {**result.value, "notes": result.notes} if result.notes else result.value
+    done = tx.queue.complete(attempt, result=kept, quality=quality, cost=result.cost)
+    for name, digest in digests.items():
+        artefacts.keep(tx, task.tenant_id, digest, (sizes or {}).get(name, 0))
+    _RECORD[task.payload["kind"]](tx, done, result, digests)
+    _tell(tx, "task.done", done)
+    return done
+
+
+def after_failure(tx: Transaction, task: Task) -> None:
+    """Carry the failure of ``task`` (state failed) to what it was for: a version, its applications and jobs.
+
+    ``accept`` does so itself; call it for tasks that failed because their attempts were lost.
+    """
+    if task.kind == "ingest":
+        _fail_version(tx, task)
+    _tell(tx, "task.failed", task)
+
+
+def _what_lacks(task: Task, result: TaskResult, digests: Mapping[str, str]) -> str:
+    kind = task.payload["kind"]
+    outputs, values = _PROMISED[kind]
+    missing = [f"output {name}" for name in outputs if name not in digests]
+    missing += [f"value {name}" for name in values if name not in result.value]
+    if missing:
+        return f"The {kind} task did not bring: {', '.join(missing)}."
+    if kind == "train" and not math.isfinite(result.value["quality"]):
+        return f"The training task's quality is not a number: {result.value['quality']}."
+    return ""
+
+
+def _accept_upload(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    value = dict(result.value)
+    changes = {"columns": value.pop("columns"), "summary": value, "artefact": digests["table"]}
+    tx.scoped(task.tenant_id).versions.update(task.subject, state="ready", **changes)
+    tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
+
+
+def _accept_declared(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    names = ("columns", "schema_in", "schema_out", "summary")
+    changes = {name: result.value[name] for name in names}
+    versions = tx.scoped(task.tenant_id).versions
+    versions.update(task.subject, state="ready", artefact=digests["version"], **changes)
+    tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
+
+
+def _accept_trained(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    rooms = tx.scoped(task.tenant_id)
+    job = rooms.jobs.get(task.job_id)
+    rooms.models.add(
+        TrainedModel(
+            id=new_id("mod"),
+            tenant_id=task.tenant_id,
+            application_id=job.application_id,
+            job_id=job.id,
+            task_id=task.id,
+            candidate_id=task.candidate_id,
+            name=rooms.candidates.get(task.candidate_id).name,
+            artefact=digests["model"],
+            predictions=digests["predictions"],
+            quality=float(result.value["quality"]),
+            metrics=result.value.get("metrics", {}),
+            notes=list(result.notes),
+        )
+    )
+
+
+def _accept_reading(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    ledger.record(tx, task, result)
+
+
+def _fail_version(tx: Transaction, task: Task) -> None:
+    rooms = tx.scoped(task.tenant_id)
+    rooms.versions.update(task.subject, state="failed", error=task.error)
+    data = {"error": task.error}
+    tx.events.append("dataset.failed", task.subject, data, task.tenant_id)
+    for application in rooms.applications.list(version_id=task.subject, limit=None):
+        rooms.applications.update(application.id, state="failed")
+        tx.events.append("application.failed", application.id, data, task.tenant_id)
+    for job in rooms.jobs.list(version_id=task.subject, state="preparing", limit=None):
+        jobs.set_state(tx, job, "failed", "job.failed", error=task.error)
+
+
+def _tell(tx: Transaction, kind: str, task: Task) -> None:
+    name = tasks.names(tx.scoped(task.tenant_id), [task])[task.id]
+    data = {"job_id": task.job_id, "name": name, "quality": task.quality, "cost": task.cost}
+    tx.events.append(kind, task.id, data, task.tenant_id)
+
+
+def _upload_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    return {"source": rooms.versions.get(task.subject).source_artefact}
+
+
+def _declare_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    parent = rooms.versions.get(rooms.versions.get(task.subject).parents[0])
+    return {"table": parent.artefact}
+
+
+def _train_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    return {"version": _version_of_job(rooms, task.job_id)}
+
+
+def _reading_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    model = rooms.models.get(task.subject)
+    return {"version": _version_of_job(rooms, model.job_id), "predictions": model.predictions}
+
+
+def _version_of_job(rooms: Rooms, job_id: str) -> str:
+    version = rooms.versions.get(rooms.jobs.get(job_id).version_id)
+    if not version.artefact:
+        raise EasemlError("The version of this job has no tables.", where=version.id)
+    return version.artefact
+
+
+_Recorder = Callable[[Transaction, Task, TaskResult, Mapping[str, str]], None]
+
+_INPUTS: dict[str, Callable[[Rooms, Task], dict[str, str]]] = {
+    "ingest-upload": _upload_inputs,
+    "ingest-declare": _declare_inputs,
+    "train": _train_inputs,
+    "test-quality": _reading_inputs,
+}
+_RECORD: dict[str, _Recorder] = {
+    "ingest-upload": _accept_upload,
+    "ingest-declare": _accept_declared,
+    "train": _accept_trained,
+    "test-quality": _accept_reading,
+}
+_PROMISED = {  # kind -> outputs, values
+    "ingest-upload": (("table",), ("columns",)),
+    "ingest-declare": (("version",), ("columns", "schema_in", "schema_out", "summary")),
+    "train": (("model", "predictions"), ("quality",)),
+    "test-quality": ((), ("value", "low", "high", "rows")),
+}

@@ -1,0 +1,66 @@
+"""What must not be lost: rows, the queue of tasks, leases, events and artefacts."""
+
+from easeml.store.artefacts import ArtefactStore
+from easeml.store.events import Events
+from easeml.store.leases import Leases
+from easeml.store.queue import Queue
+from easeml.store.records import (
+    ApiKey,
+    Application,
+    Artefact,
+    Attempt,
+    Candidate,
+    Dataset,
+    DatasetVersion,
+    Decision,
+    Event,
+    IdempotencyKey,
+    Job,
+    Json,
+    Lease,
+    Membership,
+    Process,
+    Promotion,
+    Report,
+    Task,
+    Tenant,
+    TrainedModel,
+    User,
+)
+from easeml.store.rows import Rooms, Rows
+from easeml.store.store import Store
+from easeml.store.transaction import Transaction
+from easeml.store.wakeups import Wakeup
+
+__all__ = [
+    "ApiKey",
+    "Application",
+    "Artefact",
+    "ArtefactStore",
+    "Attempt",
+    "Candidate",
+    "Dataset",
+    "DatasetVersion",
+    "Decision",
+    "Event",
+    "Events",
+    "IdempotencyKey",
+    "Job",
+    "Json",
+    "Lease",
+    "Leases",
+    "Membership",
+    "Process",
+    "Promotion",
+    "Queue",
+    "Report",
+    "Rooms",
+    "Rows",
+    "Store",
+    "Task",
+    "Tenant",
+    "TrainedModel",
+    "Transaction",
+    "User",
+    "Wakeup",
+]

@@ -1,0 +1,73 @@
+"""Engines: SQLite in WAL mode with honest transactions, or PostgreSQL."""
+
+import json
+import time
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event, exc
+
+from easeml.errors import InvalidInput
+
+BUSY_SECONDS = 60.0
+"""How long a writing transaction of SQLite waits for its turn."""
+
+_PRAGMAS = ("synchronous=FULL", "temp_store=MEMORY", "cache_size=-16000")
+
+
+def connect(url: str) -> sa.Engine:
+    """An engine for a SQLAlchemy URL of a SQLite file or of PostgreSQL. Raises ``InvalidInput`` for others."""
+    try:
+        parsed = sa.make_url(url)
+    except exc.ArgumentError as error:
+        raise InvalidInput(
+            "This is no database URL.", remedy="Write it like postgresql://user:password@host/name."
+        ) from error
+    backend = parsed.get_backend_name()
+    if backend == "sqlite" and parsed.database and parsed.database != ":memory:":
+        return _sqlite(parsed)
+    if backend == "postgresql":
+        return _postgres(parsed.set(drivername="postgresql+psycopg"))
+    raise InvalidInput(
+        "This database cannot be used.",
+        remedy="Use sqlite:///FILE or postgresql://HOST/NAME.",
+        where=parsed.render_as_string(hide_password=True),
+    )
+
+
+def read_clock(connection: sa.Connection) -> float:
+    """Seconds of the epoch by the database's clock; with SQLite that is this machine's."""
+    if connection.dialect.name == "sqlite":
+        return time.time()
+    return float(connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+
+
+def _sqlite(url: sa.URL) -> sa.Engine:
+    engine = sa.create_engine(
+        url, connect_args={"timeout": BUSY_SECONDS}, pool_size=8, max_overflow=56, **_json_options()
+    )
+    event.listen(engine, "connect", _prepare_sqlite)
+    event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _postgres(url: sa.URL) -> sa.Engine:
+    return sa.create_engine(url, pool_size=4, max_overflow=28, pool_pre_ping=True, **_json_options())
+
+
+def _json_options() -> dict[str, Any]:
+    """NaN and infinity are no JSON, and PostgreSQL would refuse them."""
+    return {"json_serializer": partial(json.dumps, allow_nan=False, separators=(",", ":"))}
+
+
+def _prepare_sqlite(connection: Any, _record: Any) -> None:
+    connection.isolation_level = None  # the driver opens no transactions of its own; _begin_sqlite does
+    for pragma in _PRAGMAS:
+        connection.execute(f"PRAGMA {pragma}").close()
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    """Take the writers' lock at once: a reader that turns into a writer may find its snapshot outdated."""
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

@@ -1,0 +1,53 @@
+"""The outbox: events are committed with what they tell of, and read in order without missing one."""
+
+from typing import Any
+
+import sqlalchemy as sa
+
+from easeml.store.records import Event
+from easeml.store.session import Session
+from easeml.store.tables import events
+
+_LOCK = 0x6561_7365_0001  # one writer numbers events at a time
+
+
+class Events:
+    """Events of this easeml, numbered in the order of their commits."""
+
+    __slots__ = ("_pending", "_session")
+
+    def __init__(self, session: Session):
+        self._session = session
+        self._pending: list[dict[str, Any]] = []
+
+    def append(self, kind: str, subject: str, data: dict[str, Any], tenant_id: str) -> None:
+        """Tell of something, if the transaction commits."""
+        event = {"kind": kind, "subject": subject, "data": data, "tenant_id": tenant_id}
+        self._pending.append({**event, "created": self._session.now()})
+
+    def after(self, seq: int, *, tenant_id: str | None = None, limit: int = 500) -> list[Event]:
+        """Events numbered above ``seq`` in order, of one tenant or of all, at most ``limit``."""
+        self.flush()
+        query = sa.select(events).where(events.c.seq > seq)
+        if tenant_id is not None:
+            query = query.where(events.c.tenant_id == tenant_id)
+        return [Event(*row) for row in self._session.all(query.order_by(events.c.seq).limit(limit))]
+
+    def last(self) -> int:
+        """The highest number so far, 0 if there is none."""
+        self.flush()
+        row = self._session.first(sa.select(sa.func.coalesce(sa.func.max(events.c.seq), 0)))
+        return row[0] if row else 0
+
+    def flush(self) -> None:
+        """Write what was appended.
+
+        The transaction does this last: from here to its commit no other may number events, so that numbers
+        become visible in order, and nothing is waited for while holding that right.
+        """
+        if not self._pending:
+            return
+        if self._session.postgres:
+            self._session.all(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        self._session.change(sa.insert(events), self._pending)
+        self._pending = []

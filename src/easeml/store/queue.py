@@ -1,0 +1,143 @@
+"""The queue of tasks: claims under a lease, and completions that are accepted from the current attempt only.
+
+A task's row is always locked before its attempts' rows, so that no two transactions wait for each other.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import sqlalchemy as sa
+
+from easeml.errors import Fenced, NotFound
+from easeml.ids import new_id
+from easeml.store.records import Attempt, Task
+from easeml.store.rows import values
+from easeml.store.session import Session
+from easeml.store.tables import attempts, tasks
+
+LOST_ALLOWED = 3
+"""Attempts that may be lost, with their process, on top of a task's own ``max_attempts``."""
+
+_RENEW_AFTER = 0.1
+"""Part of a lease that must have passed before renewing writes: a loop woken by its own writes calms down."""
+
+
+class Queue:
+    """Tasks waiting for work and under work, over all tenants."""
+
+    __slots__ = ("_session",)
+
+    def __init__(self, session: Session):
+        self._session = session
+
+    def claim(
+        self, process_id: str, lane: str, lease_seconds: float, kinds: Sequence[str] | None = None
+    ) -> tuple[Task, Attempt] | None:
+        """Take the oldest waiting task of a lane (and of these kinds); ``None`` if there is none."""
+        now = self._session.now()
+        oldest = sa.select(tasks.c.id).where(tasks.c.state == "waiting", tasks.c.lane == lane)
+        if kinds is not None:
+            oldest = oldest.where(tasks.c.kind.in_(kinds))
+        oldest = oldest.order_by(tasks.c.id).limit(1).with_for_update(skip_locked=True)
+        rows = self._session.change_returning(
+            sa.update(tasks)
+            .where(tasks.c.id == oldest.scalar_subquery())
+            .values(state="running", attempts=tasks.c.attempts + 1, started=now)
+            .returning(*tasks.c)
+        )
+        if not rows:
+            return None
+        task = Task(*rows[0])
+        attempt = Attempt(
+            new_id("att"), task.tenant_id, task.id, task.attempts, process_id, now + lease_seconds, started=now
+        )
+        self._session.change(sa.insert(attempts).values(**values(attempt)))
+        return task, attempt
+
+    def renew(self, attempt_id: str, lease_seconds: float) -> bool:
+        """Prolong the lease of a running attempt; false if the attempt is no longer current.
+
+        Nothing is written while the lease is still almost whole.
+        """
+        expires = self._session.now() + lease_seconds
+        current = sa.and_(attempts.c.id == attempt_id, attempts.c.state == "running")
+        row = self._session.first(sa.select(attempts.c.lease_expires).where(current))
+        if row is None or row.lease_expires >= expires - _RENEW_AFTER * lease_seconds:
+            return row is not None
+        return self._session.change(sa.update(attempts).where(current).values(lease_expires=expires)) > 0
+
+    def complete(self, attempt: Attempt, *, result: dict[str, Any], quality: float | None, cost: float) -> Task:
+        """Accept a result: the task is done. ``cost`` (device seconds) adds to the task's.
+
+        Raises ``Fenced`` unless the attempt is running and current.
+        """
+        return self._finish(attempt, "done", "", {"result": result, "quality": quality, "cost": cost})
+
+    def fail(self, attempt: Attempt, *, error: str, retry: bool, cost: float) -> Task:
+        """Record a failure. With ``retry`` the task waits again until ``max_attempts`` of its attempts failed.
+
+        Attempts lost with their process do not count. Raises ``Fenced`` unless the attempt is running and current.
+        """
+        failed = self._finish(attempt, "failed", error, {"cost": cost})
+        if not retry or self._failures(failed.id) >= failed.max_attempts:
+            return failed
+        return self._set(failed, state="waiting", finished=None)
+
+    def reap(self) -> list[Task]:
+        """Give up all attempts whose lease has expired; returns their tasks, waiting again or failed."""
+        return self._lose(attempts.c.lease_expires < self._session.now(), "The worker fell silent.")
+
+    def release(self, process_id: str) -> list[Task]:
+        """Give up all attempts of a process that ended; returns their tasks, waiting again or failed."""
+        return self._lose(attempts.c.process_id == process_id, "The worker ended.")
+
+    def cancel(self, task_id: str) -> Task:
+        """Cancel a waiting or running task; one that is finished stays as it is. Raises ``NotFound``."""
+        task = self._locked(task_id)
+        if task.state not in {"waiting", "running"}:
+            return task
+        self._end_attempt(attempts.c.task_id == task_id, "lost", "The task was cancelled.")
+        return self._set(task, state="cancelled", finished=self._session.now())
+
+    def _finish(self, attempt: Attempt, state: str, error: str, outcome: dict[str, Any]) -> Task:
+        task = self._locked(attempt.task_id)
+        current = task.state == "running" and task.attempts == attempt.number
+        if not current or not self._end_attempt(attempts.c.id == attempt.id, state, error):
+            raise Fenced(where=f"{attempt.task_id} attempt {attempt.number}")
+        cost = task.cost + outcome["cost"]
+        return self._set(
+            task, **{**outcome, "cost": cost, "state": state, "error": error, "finished": self._session.now()}
+        )
+
+    def _lose(self, which: "sa.ColumnElement[bool]", error: str) -> list[Task]:
+        lost = sa.select(attempts.c.id, attempts.c.task_id).where(attempts.c.state == "running", which)
+        found = self._session.all(lost.order_by(attempts.c.task_id))
+        return [task for row in found if (task := self._lose_one(row, which, error))]
+
+    def _lose_one(self, row: Any, which: "sa.ColumnElement[bool]", error: str) -> Task | None:
+        task = self._locked(row.task_id)
+        if not self._end_attempt(sa.and_(attempts.c.id == row.id, which), "lost", error):
+            return None  # renewed or finished meanwhile
+        if task.attempts < task.max_attempts + LOST_ALLOWED:
+            return self._set(task, state="waiting", error=error)
+        return self._set(task, state="failed", error=error, finished=self._session.now())
+
+    def _locked(self, task_id: str) -> Task:
+        row = self._session.first(sa.select(tasks).where(tasks.c.id == task_id).with_for_update())
+        if row is None:
+            raise NotFound("There is no such task.", where=task_id)
+        return Task(*row)
+
+    def _end_attempt(self, which: "sa.ColumnElement[bool]", state: str, error: str) -> bool:
+        ended = sa.update(attempts).where(which, attempts.c.state == "running")
+        return self._session.change(ended.values(state=state, error=error, finished=self._session.now())) > 0
+
+    def _failures(self, task_id: str) -> int:
+        failed = sa.select(sa.func.count()).where(attempts.c.task_id == task_id, attempts.c.state == "failed")
+        row = self._session.first(failed)
+        return row[0] if row else 0
+
+    def _set(self, task: Task, **changes: Any) -> Task:
+        self._session.change(sa.update(tasks).where(tasks.c.id == task.id).values(**changes))
+        return replace(task, **changes)

@@ -1,0 +1,61 @@
+"""One open transaction on one connection: running statements, and the database's clock."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+Clock = Callable[[sa.Connection], float]
+Values = Mapping[str, Any]
+
+
+class Session:
+    """Runs statements in one transaction. ``changed`` tells whether any row was written."""
+
+    __slots__ = ("_clock", "_now", "_writes", "changed", "connection", "postgres")
+
+    def __init__(self, connection: sa.Connection, clock: Clock, *, writes: bool):
+        self.connection = connection
+        self.postgres = connection.dialect.name == "postgresql"
+        self.changed = False
+        self._clock = clock
+        self._writes = writes
+        self._now: float | None = None
+
+    def now(self) -> float:
+        """The database's clock in seconds of the epoch, read once a transaction."""
+        if self._now is None:
+            self._now = self._clock(self.connection)
+        return self._now
+
+    def insert(self, table: sa.Table) -> postgresql.Insert | sqlite.Insert:
+        """An insert that can say what happens on conflict."""
+        return postgresql.insert(table) if self.postgres else sqlite.insert(table)
+
+    def first(self, statement: "sa.Select[*tuple[Any, ...]]") -> sa.Row[Any] | None:
+        """The first row a query finds."""
+        return self.connection.execute(statement).first()
+
+    def all(self, statement: "sa.Select[*tuple[Any, ...]]") -> Sequence[sa.Row[Any]]:
+        """All rows a query finds."""
+        return self.connection.execute(statement).all()
+
+    def change(self, statement: sa.Executable, values: Sequence[Values] | None = None) -> int:
+        """Run a writing statement, once for each of ``values`` if given; returns how many rows it wrote."""
+        self._check_writes()
+        options = {"preserve_rowcount": True}
+        count = self.connection.execute(statement, values, execution_options=options).rowcount
+        self.changed |= count > 0
+        return count
+
+    def change_returning(self, statement: sa.Executable) -> Sequence[sa.Row[Any]]:
+        """Run a writing statement with a RETURNING clause; returns the rows it wrote."""
+        self._check_writes()
+        rows = self.connection.execute(statement).all()
+        self.changed |= bool(rows)
+        return rows
+
+    def _check_writes(self) -> None:
+        if not self._writes:
+            raise RuntimeError("This transaction is for reading: open it with store.write().")

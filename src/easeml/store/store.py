@@ -1,0 +1,84 @@
+"""The store: the one place for what must not be lost."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from easeml.errors import Unreachable
+from easeml.store.artefacts import ArtefactStore
+from easeml.store.database import connect, read_clock
+from easeml.store.migrate import migrate
+from easeml.store.session import Clock, Session
+from easeml.store.transaction import Transaction
+from easeml.store.wakeups import Wakeup, open_wakeup
+
+
+class Store:
+    """A database and its artefacts. Any thread may use it; a transaction belongs to one thread.
+
+    Do not use one across a fork: open a new one in the child.
+    """
+
+    def __init__(self, engine: sa.Engine, artefacts: ArtefactStore, clock: Clock):
+        """Use ``Store.open``."""
+        self._engine = engine
+        self._clock = clock
+        self._read_options, self._write_options = _options(engine)
+        self.artefacts = artefacts
+
+    @classmethod
+    def open(cls, url: str, artefacts: Path, clock: Callable[[], float] | None = None) -> "Store":
+        """Open the database at a SQLAlchemy URL and the artefacts in a folder, creating or upgrading both.
+
+        ``clock`` (seconds of the epoch) stands in for the database's clock. Raises ``InvalidInput`` for a URL
+        that cannot be used, ``Unreachable`` if no connection comes about, ``Conflict`` if a newer easeml
+        wrote the database.
+        """
+        engine = connect(url)
+        try:
+            migrate(engine)
+        except (exc.OperationalError, OSError) as error:
+            engine.dispose()
+            raise _unreachable(engine, error) from error
+        return cls(engine, ArtefactStore(artefacts), (lambda _: clock()) if clock else read_clock)
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """A transaction that sees one state of the database, and writes nothing."""
+        with self._engine.connect().execution_options(**self._read_options) as connection, connection.begin():
+            yield Transaction(Session(connection, self._clock, writes=False))
+
+    @contextmanager
+    def write(self) -> Iterator[Transaction]:
+        """A writing transaction: committed at the end of the block, rolled back if the block raises."""
+        with self._engine.connect().execution_options(**self._write_options) as connection, connection.begin():
+            transaction = Transaction(Session(connection, self._clock, writes=True))
+            yield transaction
+            transaction.finish()
+
+    def wakeup(self) -> Wakeup:
+        """Start listening for commits; close it after use."""
+        return open_wakeup(self._engine)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._engine.dispose()
+
+
+def _unreachable(engine: sa.Engine, error: exc.OperationalError | OSError) -> Unreachable:
+    reason = error.orig if isinstance(error, exc.OperationalError) else error
+    return Unreachable(
+        f"The database cannot be opened: {str(reason).strip()}.",
+        remedy="Check the address, that the server runs, and that you may write there.",
+        where=engine.url.render_as_string(hide_password=True),
+    )
+
+
+def _options(engine: sa.Engine) -> tuple[dict[str, object], dict[str, object]]:
+    """Execution options of reading and of writing transactions."""
+    if engine.dialect.name == "sqlite":
+        return {}, {"writes": True}
+    return {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}, {}

@@ -1,0 +1,47 @@
+"""What can be done in one transaction."""
+
+import sqlalchemy as sa
+
+from easeml.errors import NotAllowed
+from easeml.store import records, tables
+from easeml.store.events import Events
+from easeml.store.leases import Leases
+from easeml.store.queue import Queue
+from easeml.store.rows import Rooms, Rows
+from easeml.store.session import Session
+
+CHANNEL = "easeml"
+"""The channel on which PostgreSQL tells of commits."""
+
+
+class Transaction:
+    """One transaction, for one thread: everything in it happens, or nothing."""
+
+    def __init__(self, session: Session):
+        self._session = session
+        self.users = Rows(session, tables.users, records.User)
+        self.tenants = Rows(session, tables.tenants, records.Tenant)
+        self.processes = Rows(session, tables.processes, records.Process)
+        self.queue = Queue(session)
+        self.leases = Leases(session)
+        self.events = Events(session)
+
+    def now(self) -> float:
+        """The database's clock in seconds of the epoch, the same throughout the transaction."""
+        return self._session.now()
+
+    def scoped(self, tenant_id: str) -> Rooms:
+        """The rows of one tenant: the only way for what is done in a user's name."""
+        if not tenant_id:
+            raise NotAllowed("No tenant was named.", remedy="Sign in to a tenant.")
+        return Rooms(self._session, tenant_id)
+
+    def unscoped(self) -> Rooms:
+        """The rows of all tenants, for the engine and the provider."""
+        return Rooms(self._session, None)
+
+    def finish(self) -> None:
+        """Write what waited for the end of the transaction; the store calls this just before the commit."""
+        self.events.flush()
+        if self._session.changed and self._session.postgres:
+            self._session.all(sa.select(sa.func.pg_notify(CHANNEL, "")))

@@ -1,0 +1,80 @@
+"""scikit-learn's estimators as models."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.modules import Context, Data
+from easeml.zoo._files import load_estimator, load_json, save_estimator, save_json
+
+_ESTIMATOR, _TARGET = "estimator.skops", "target.json"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedEstimator:
+    """A fitted estimator. A number target was learnt as (y - centre) / scale."""
+
+    estimator: Any
+    centre: float = 0.0
+    scale: float = 1.0
+    notes: tuple[str, ...] = ()
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return class probabilities or values."""
+        from sklearn import config_context
+
+        with config_context(assume_finite=True, skip_parameter_validation=True):
+            if hasattr(self.estimator, "predict_proba"):
+                return self.estimator.predict_proba(X)
+            return self.estimator.predict(X) * self.scale + self.centre
+
+    def save(self, folder: Path) -> None:
+        """Write the estimator."""
+        save_estimator(folder / _ESTIMATOR, self.estimator)
+        save_json(folder / _TARGET, [self.centre, self.scale])
+
+
+class SklearnModel(ABC):
+    """A model made of one estimator. ``standardise``: a number target is brought to mean 0 and deviation 1 first."""
+
+    trusted: ClassVar[tuple[str, ...]] = ()
+    standardise: ClassVar[bool] = False
+    trained: ClassVar[type[TrainedEstimator]] = TrainedEstimator
+
+    @abstractmethod
+    def estimator(self, data: Data, config: Mapping[str, Any], context: Context) -> Any:
+        """Return the estimator to fit."""
+
+    def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedEstimator:
+        """Fit the estimator; that it stopped before it converged is no error, its quality will tell."""
+        import warnings
+
+        centre, scale = target_scale(data) if self.standardise else (0.0, 1.0)
+        y = data.y if data.classes else (data.y - centre) / scale
+        estimator = self.estimator(data, config, context)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            estimator.fit(data.X, y)
+        if hasattr(estimator, "n_jobs"):
+            estimator.n_jobs = 1
+        return self.trained(estimator, centre, scale)
+
+    def load(self, folder: Path) -> TrainedEstimator:
+        """Read what was saved."""
+        centre, scale = load_json(folder / _TARGET)
+        return self.trained(load_estimator(folder / _ESTIMATOR, self.trusted), centre, scale)
+
+
+def target_scale(data: Data) -> tuple[float, float]:
+    """Return mean and standard deviation of a number target; 0 and 1 for a category."""
+    return (0.0, 1.0) if data.classes else (float(data.y.mean()), float(data.y.std()) or 1.0)
+
+
+def class_weight(config: Mapping[str, Any]) -> str | None:
+    """Return the weighting of classes as scikit-learn names it."""
+    return None if config["class_weight"] == "none" else config["class_weight"]

@@ -1,0 +1,107 @@
+"""Gradient boosting of trees. Missing values are split on as such."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.errors import Damaged
+from easeml.modules import Context, Data
+
+from ._sklearn import SklearnModel
+
+_BOOSTER = "booster.txt"
+
+
+class HistGradientBoosting(SklearnModel):
+    """scikit-learn's histogram gradient boosting."""
+
+    trusted = ("sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",)
+
+    def estimator(self, data: Data, config: Mapping[str, Any], context: Context) -> Any:
+        """Return the estimator to fit."""
+        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+        kind = HistGradientBoostingClassifier if data.classes else HistGradientBoostingRegressor
+        return kind(
+            learning_rate=config["learning_rate"],
+            max_iter=config["trees"],
+            max_leaf_nodes=config["leaves"],
+            min_samples_leaf=config["leaf_rows"],
+            l2_regularization=config["l2"],
+            early_stopping=cast(Any, False),  # its split fails where a class has one row
+            random_state=context.seed,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedBooster:
+    """A LightGBM booster."""
+
+    booster: Any
+    classes: int
+    notes: tuple[str, ...] = ()
+
+    def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return class probabilities or values."""
+        predicted = self.booster.predict(X, num_threads=1)
+        return np.column_stack([1 - predicted, predicted]) if self.classes == 2 else predicted
+
+    def save(self, folder: Path) -> None:
+        """Write LightGBM's text format."""
+        self.booster.save_model(folder / _BOOSTER)
+
+
+class LightGBM:
+    """LightGBM's gradient boosting."""
+
+    def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedBooster:
+        """Grow the trees, reporting each."""
+        import lightgbm
+
+        params = {
+            **_objective(data.classes),
+            "learning_rate": config["learning_rate"],
+            "num_leaves": config["leaves"],
+            "min_data_in_leaf": config["leaf_rows"],
+            "lambda_l2": config["l2"],
+            "bagging_fraction": config["row_share"],
+            "bagging_freq": 1,
+            "feature_fraction": config["feature_share"],
+            "num_threads": context.threads,
+            "seed": context.seed,
+            "deterministic": True,
+            "force_row_wise": True,
+            "verbosity": -1,
+        }
+        table = lightgbm.Dataset(data.X, data.y, params={"verbosity": -1, "min_data_in_bin": 1})
+        booster = lightgbm.train(params, table, num_boost_round=config["trees"], callbacks=[_reporter(context)])
+        return TrainedBooster(booster, data.classes)
+
+    def load(self, folder: Path) -> TrainedBooster:
+        """Read what was saved."""
+        import lightgbm
+
+        try:
+            booster = lightgbm.Booster(model_file=folder / _BOOSTER)
+        except lightgbm.basic.LightGBMError as error:
+            raise Damaged(f"The booster cannot be read: {error}", where=str(folder / _BOOSTER)) from error
+        per_round = booster.num_model_per_iteration()
+        is_number = "regression" in booster.dump_model(num_iteration=1)["objective"]
+        return TrainedBooster(booster, 0 if is_number else max(2, per_round))
+
+
+def _objective(classes: int) -> dict[str, Any]:
+    if classes == 0:
+        return {"objective": "regression"}
+    return {"objective": "binary"} if classes == 2 else {"objective": "multiclass", "num_class": classes}
+
+
+def _reporter(context: Context) -> Callable[[Any], None]:
+    def report(environment: Any) -> None:
+        context.report(environment.iteration + 1, None)
+
+    return report

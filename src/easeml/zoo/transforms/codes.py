@@ -1,0 +1,66 @@
+"""A table as codes, for models of trees: numbers as they are, categories numbered, missing values NaN."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.modules import Context
+from easeml.zoo._files import load_arrays, save_arrays
+
+from ._table import Table, offsets
+
+_FILE = "codes.npz"
+
+
+@dataclass(frozen=True, slots=True)
+class FittedCodes:
+    """``lookup`` holds, for each column, NaN for "missing" and the value of each label (NaN where unseen)."""
+
+    table: Table
+    lookup: NDArray[np.float64]
+    offsets: NDArray[np.intp]
+    notes: tuple[str, ...] = ()
+
+    def transform(self, data: Any) -> NDArray[np.float64]:
+        """Return the features: numbers, dates, categories, texts."""
+        parts = [self.table.numeric(data)]
+        if self.table.categories:
+            parts.append(self.lookup[self.offsets[:-1] + 1 + self.table.codes(data)])
+        parts += self.table.text(data)
+        joined = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return joined if joined.shape[1] else np.zeros((len(data), 1))
+
+    def save(self, folder: Path) -> None:
+        """Write all files."""
+        self.table.save(folder)
+        save_arrays(folder / _FILE, lookup=self.lookup)
+
+
+class TableCodes:
+    """Encodes a table as codes in the order of the labels; categories without a training row count as missing."""
+
+    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedCodes:
+        """Learn which columns vary and which categories occur."""
+        table, notes = Table.learn(data, schema_in, config["text_components"], context.seed)
+        starts = offsets(table.categories)
+        lookup = np.full(starts[-1], np.nan)
+        codes = table.codes(data)
+        for position, start in enumerate(starts[:-1]):
+            seen = np.unique(codes[:, position])
+            lookup[start + 1 + seen[seen >= 0]] = seen[seen >= 0]
+        missing = np.isnan(table.numeric(data)).sum(axis=0)
+        names = [*table.features, *(column for column, _ in table.categories)]
+        counts = [*missing, *(codes < 0).sum(axis=0)]
+        told = [
+            f"Column {n!r}: {int(c)} missing values, kept as such." for n, c in zip(names, counts, strict=True) if c
+        ]
+        return FittedCodes(table, lookup, starts, (*notes, *told))
+
+    def load(self, folder: Path) -> FittedCodes:
+        """Read what was saved."""
+        table = Table.load(folder)
+        return FittedCodes(table, load_arrays(folder / _FILE)["lookup"], offsets(table.categories))

@@ -1,0 +1,115 @@
+"""A table as complete numbers, for models that measure distances or sum up: imputed, marked and one-hot."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.modules import Context
+from easeml.zoo._files import load_arrays, save_arrays
+
+from ._table import Table, offsets
+
+_FILE = "onehot.npz"
+
+
+@dataclass(frozen=True, slots=True)
+class FittedOneHot:
+    """``fill`` and ``marked`` are of the numeric features; ``slots`` gives each label its indicator.
+
+    ``slots`` holds, for each column, the indicator of "missing" and of each label; ``width`` where there is none.
+    """
+
+    table: Table
+    fill: NDArray[np.float64]
+    marked: NDArray[np.intp]
+    slots: NDArray[np.intp]
+    width: int
+    offsets: NDArray[np.intp]
+    notes: tuple[str, ...] = ()
+
+    def transform(self, data: Any) -> NDArray[np.float64]:
+        """Return the features: numbers and dates, marks of missing ones, indicators of categories, texts."""
+        numeric = self.table.numeric(data)
+        missing = np.isnan(numeric)
+        parts = [np.where(missing, self.fill, numeric)]
+        if len(self.marked):
+            parts.append(missing[:, self.marked].astype(np.float64))
+        if self.table.categories:
+            indicators = np.zeros((len(data), self.width + 1))
+            slots = self.slots[self.offsets[:-1] + 1 + self.table.codes(data)]
+            indicators[np.arange(len(data))[:, None], slots] = 1.0
+            parts.append(indicators[:, : self.width])
+        parts += self.table.text(data)
+        joined = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        return joined if joined.shape[1] else np.zeros((len(data), 1))
+
+    def save(self, folder: Path) -> None:
+        """Write all files."""
+        self.table.save(folder)
+        width = np.asarray(self.width)
+        save_arrays(folder / _FILE, fill=self.fill, marked=self.marked, slots=self.slots, width=width)
+
+
+class TableOneHot:
+    """Fills missing numbers with the median and marks them; one indicator a category, the rarest sharing one.
+
+    A missing or unseen category has no indicator, unless missing ones were met in training.
+    """
+
+    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedOneHot:
+        """Learn medians and the categories worth an indicator."""
+        table, notes = Table.learn(data, schema_in, config["text_components"], context.seed)
+        numeric = table.numeric(data)
+        missing = np.isnan(numeric).sum(axis=0)
+        fill = np.array([np.nanmedian(column) for column in numeric.T])
+        told = [
+            f"Column {name!r}: {int(count)} missing values, filled with the median {value:g} and marked."
+            for name, count, value in zip(table.features, missing, fill, strict=True)
+            if count
+        ]
+        slots, width, rare = _slots(table, table.codes(data), config["most_categories"])
+        marked = np.flatnonzero(missing)
+        return FittedOneHot(table, fill, marked, slots, width, offsets(table.categories), (*notes, *told, *rare))
+
+    def load(self, folder: Path) -> FittedOneHot:
+        """Read what was saved."""
+        table, arrays = Table.load(folder), load_arrays(folder / _FILE)
+        return FittedOneHot(
+            table,
+            arrays["fill"],
+            arrays["marked"],
+            arrays["slots"],
+            int(arrays["width"]),
+            offsets(table.categories),
+        )
+
+
+def _slots(table: Table, codes: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], int, list[str]]:
+    starts = offsets(table.categories)
+    slots = np.full(starts[-1], -1, dtype=np.intp)
+    notes, width = [], 0
+    for position, (column, labels) in enumerate(table.categories):
+        counts = np.bincount(codes[:, position] + 1, minlength=len(labels) + 1)
+        if counts[0]:
+            notes.append(f"Column {column!r}: {counts[0]} missing values, a category of their own.")
+        own, rare = _frequent(counts, most)
+        slots[starts[position] + own] = width + np.arange(len(own))
+        width += len(own)
+        if len(rare):
+            slots[starts[position] + rare] = width
+            width += 1
+            notes.append(f"Column {column!r}: the {len(rare)} rarest categories are taken as one.")
+    return np.where(slots < 0, width, slots), width, notes
+
+
+def _frequent(counts: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Split what occurs into what gets an indicator of its own and what shares one."""
+    occurring = np.flatnonzero(counts)
+    if len(occurring) <= most:
+        return occurring, occurring[:0]
+    order = occurring[np.argsort(-counts[occurring], kind="stable")]
+    return np.sort(order[: most - 1]), order[most - 1 :]

@@ -1,0 +1,122 @@
+"""A real service on SQLite behind the REST application; only the predictor is a stand-in."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+from easeml.api import create_app
+from easeml.contract.resources import NewUser
+from easeml.service import Caller, accounts
+from easeml.settings import Settings
+from easeml.store import Store
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class StandInPredictor:
+    """Keeps what it was sent and answers what it was told to."""
+
+    status: int = 200
+    content: bytes = b'{"model_id":"m","model_name":"n","predictions":[1]}'
+    seen: list[tuple[str, str, str, bytes]] = field(default_factory=list)
+
+    async def predict(self, tenant_id: str, application_id: str, content_type: str, body: bytes) -> tuple[int, bytes]:
+        self.seen.append((tenant_id, application_id, content_type, body))
+        return self.status, self.content
+
+
+@dataclass(frozen=True)
+class Person:
+    """A user with a key."""
+
+    caller: Caller
+    name: str
+    key: str
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.key}"}
+
+
+@pytest.fixture(scope="session")
+def furnished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Person]]:
+    """A home with a provider and two users, made once: hashing passwords is slow on purpose."""
+    home = tmp_path_factory.mktemp("home")
+    settings = Settings(home=home)
+    store = Store.open(settings.database, settings.artefacts)
+    made = accounts.create_first_provider(store)
+    assert made is not None
+    provider = _signed_in(store, *made)
+    people = {"provider": provider}
+    for name in ("ann", "bob"):
+        accounts.create_user(store, provider.caller, NewUser(name=name, password=PASSWORD))
+        people[name] = _signed_in(store, name, PASSWORD)
+    store.close()
+    return home, people
+
+
+@pytest.fixture
+def settings(tmp_path: Path, furnished: tuple[Path, dict[str, Person]]) -> Settings:
+    shutil.copytree(furnished[0], tmp_path, dirs_exist_ok=True)
+    return Settings(home=tmp_path, upload_limit=1_000_000, request_limit=5_000)
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[Store]:
+    store = Store.open(settings.database, settings.artefacts)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def predictor() -> StandInPredictor:
+    return StandInPredictor()
+
+
+@pytest.fixture
+def client(store: Store, settings: Settings, predictor: StandInPredictor) -> Iterator[TestClient]:
+    app = create_app(store, settings, predictor)
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+@pytest.fixture
+def provider(furnished: tuple[Path, dict[str, Person]]) -> Person:
+    return furnished[1]["provider"]
+
+
+@pytest.fixture
+def ann(furnished: tuple[Path, dict[str, Person]]) -> Person:
+    return furnished[1]["ann"]
+
+
+@pytest.fixture
+def bob(furnished: tuple[Path, dict[str, Person]]) -> Person:
+    return furnished[1]["bob"]
+
+
+def _signed_in(store: Store, name: str, password: str) -> Person:
+    secret = accounts.sign_in(store, name, password).secret
+    assert secret is not None
+    return Person(accounts.authenticate(store, secret), name, secret)
+
+
+@pytest.fixture
+def upload(client: TestClient) -> Callable[..., dict]:
+    def upload(person: Person, name: str = "table", content: bytes = b"a,b\n1,2\n") -> dict:
+        answer = client.post(
+            "/api/v1/datasets",
+            params={"name": name, "filename": "table.csv"},
+            content=content,
+            headers=person.headers,
+        )
+        assert answer.status_code == 201, answer.text
+        return json.loads(answer.content)
+
+    return upload

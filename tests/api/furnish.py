@@ -1,0 +1,146 @@
+"""Writes a finished search into a tenant, as scheduler and worker would leave it."""
+
+from dataclasses import dataclass
+
+from easeml.ids import new_id
+from easeml.store import Store
+from easeml.store.records import (
+    Application,
+    Candidate,
+    Dataset,
+    DatasetVersion,
+    Decision,
+    Job,
+    Promotion,
+    Task,
+    TrainedModel,
+)
+
+
+@dataclass(frozen=True)
+class Furniture:
+    """Ids of what a tenant has."""
+
+    dataset_id: str
+    version_id: str
+    application_id: str
+    job_id: str
+    task_id: str
+    model_ids: tuple[str, str]  # the one that was live first, and the live one
+
+
+def furnish(store: Store, tenant_id: str) -> Furniture:
+    """Give a tenant a dataset and a serving application whose search rests."""
+    made = Furniture(
+        *(new_id(prefix) for prefix in ("data", "ver", "app", "job", "task")),
+        model_ids=(new_id("model"), new_id("model")),
+    )
+    first, live = made.model_ids
+    owner = {"tenant_id": tenant_id}
+    with store.write() as tx:
+        rooms = tx.scoped(tenant_id)
+        rooms.datasets.add(Dataset(made.dataset_id, name="iris", **owner))
+        rooms.versions.add(
+            DatasetVersion(
+                made.version_id,
+                dataset_id=made.dataset_id,
+                number=1,
+                operation={"name": "upload", "filename": "iris.csv"},
+                state="ready",
+                **owner,
+            )
+        )
+        rooms.applications.add(
+            Application(
+                made.application_id,
+                name="irises",
+                dataset_id=made.dataset_id,
+                version_id=made.version_id,
+                target="kind",
+                objective="accuracy",
+                state="serving",
+                live_model_id=live,
+                **owner,
+            )
+        )
+        rooms.jobs.add(
+            Job(
+                made.job_id,
+                application_id=made.application_id,
+                version_id=made.version_id,
+                state="resting",
+                **owner,
+            )
+        )
+        candidate = new_id("cand")
+        rooms.candidates.add(
+            Candidate(
+                candidate,
+                job_id=made.job_id,
+                arm=0,
+                name="tree 0",
+                model="tree",
+                pipeline={},
+                predicted_cost=1.0,
+                **owner,
+            )
+        )
+        for task_id, model_id, previous in (
+            (new_id("task"), first, ""),
+            (made.task_id, live, first),
+        ):
+            rooms.tasks.add(
+                Task(
+                    task_id,
+                    kind="train",
+                    lane="search",
+                    payload={"kind": "train"},
+                    subject=made.application_id,
+                    job_id=made.job_id,
+                    candidate_id=candidate,
+                    state="done",
+                    attempts=1,
+                    quality=0.9,
+                    **owner,
+                )
+            )
+            rooms.models.add(
+                TrainedModel(
+                    model_id,
+                    application_id=made.application_id,
+                    job_id=made.job_id,
+                    task_id=task_id,
+                    candidate_id=candidate,
+                    name="tree 0",
+                    artefact="",
+                    predictions="",
+                    quality=0.9,
+                    **owner,
+                )
+            )
+            rooms.promotions.add(
+                Promotion(
+                    new_id("prom"),
+                    application_id=made.application_id,
+                    model_id=model_id,
+                    previous_model_id=previous,
+                    state="live",
+                    kind="better",
+                    reason="",
+                    **owner,
+                )
+            )
+        rooms.decisions.add(
+            Decision(
+                new_id("dec"),
+                job_id=made.job_id,
+                task_id=made.task_id,
+                candidate_id=candidate,
+                policy="round-robin",
+                epoch=1,
+                explanation={"why": "first"},
+                **owner,
+            )
+        )
+        tx.events.append("job.resting", made.job_id, {}, tenant_id)
+    return made

@@ -1,0 +1,71 @@
+"""One thread wakes the streams of the tenants that have news."""
+
+import asyncio
+import threading
+from contextlib import ExitStack
+
+from easeml.api.bell import Bell
+from easeml.store import Store
+
+
+def append(store: Store, tenant_id: str) -> None:
+    with store.write() as tx:
+        tx.events.append("task.done", "task_1", {}, tenant_id)
+
+
+def bells() -> int:
+    return sum(thread.name == "bell" for thread in threading.enumerate())
+
+
+async def rung(*signals: asyncio.Event) -> None:
+    for signal in signals:
+        await asyncio.wait_for(signal.wait(), 30)
+
+
+def test_streams_share_a_thread_and_hear_of_their_own_tenant(store: Store, ann, bob) -> None:
+    async def scenario() -> None:
+        bell = Bell(store)
+        with ExitStack() as stack:
+            anns = [stack.enter_context(bell.subscribe(ann.caller.tenant_id)) for _ in range(10)]
+            bobs = stack.enter_context(bell.subscribe(bob.caller.tenant_id))
+            await rung(*anns, bobs)  # at the start everybody looks once
+            assert bells() == 1
+            for signal in (*anns, bobs):
+                signal.clear()
+            append(store, ann.caller.tenant_id)
+            await rung(*anns)
+            assert not bobs.is_set()
+            append(store, bob.caller.tenant_id)
+            await rung(bobs)
+        await bell.close()
+        assert bells() == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_stream_that_comes_after_a_quiet_time_hears(store: Store, ann) -> None:
+    async def scenario() -> None:
+        bell = Bell(store)
+        for _ in range(3):
+            with bell.subscribe(ann.caller.tenant_id) as signal:
+                await rung(signal)
+                signal.clear()
+                append(store, ann.caller.tenant_id)
+                await rung(signal)
+            append(store, ann.caller.tenant_id)  # while nobody listens
+        await bell.close()
+
+    asyncio.run(scenario())
+
+
+def test_closing_wakes_everybody(store: Store, ann) -> None:
+    async def scenario() -> None:
+        bell = Bell(store)
+        with bell.subscribe(ann.caller.tenant_id) as signal:
+            await rung(signal)
+            signal.clear()
+            await bell.close()
+            assert signal.is_set()
+            assert bell.closed
+
+    asyncio.run(scenario())

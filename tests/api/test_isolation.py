@@ -1,0 +1,83 @@
+"""A tenant's things do not exist for another tenant, whatever route asks for them."""
+
+from collections.abc import Iterator
+
+from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
+from fastapi.testclient import TestClient
+from furnish import Furniture, furnish
+
+from easeml.store import Store
+
+# What may stand in a path -> the id of ann's thing. A new placeholder must be added here.
+PLACEHOLDERS = ("dataset_id", "version_id", "application_id", "job_id", "task_id", "key_id", "user_id")
+BODIES = {"/api/v1/users/{user_id}/password": {"new": "stolen password"}}
+LISTS = ("datasets", "applications", "jobs", "tasks", "decisions", "keys", "events/list")
+
+
+def routes_with_ids(app: FastAPI) -> Iterator[tuple[str, str]]:
+    for context in iter_route_contexts(app.routes):
+        for method in set(context.methods or ()) - {"HEAD"}:
+            if "{" in str(context.path) and not str(context.path).endswith("/predict"):
+                yield method, str(context.path)
+
+
+def things(client: TestClient, store: Store, person) -> dict[str, str]:
+    made: Furniture = furnish(store, person.caller.tenant_id)
+    key = client.post("/api/v1/keys", json={"name": "mine"}, headers=person.headers).json()
+    ids = {name: getattr(made, name) for name in PLACEHOLDERS if hasattr(made, name)}
+    return {**ids, "key_id": key["id"], "user_id": person.caller.user_id, "action": "stop"}
+
+
+def test_every_route_with_an_id_hides_other_tenants(client: TestClient, store: Store, ann, bob) -> None:
+    ids = things(client, store, ann)
+    routes = list(routes_with_ids(client.app))  # type: ignore[arg-type]
+    assert len(routes) >= 12
+    for method, template in routes:
+        answer = client.request(method, template.format(**ids), json=BODIES.get(template, {}), headers=bob.headers)
+        assert answer.status_code == 404, (method, template, answer.text)
+        assert answer.json()["code"] == "not-found"
+
+
+def test_the_owner_reaches_them_on_the_same_routes(client: TestClient, store: Store, ann) -> None:
+    ids = things(client, store, ann)
+    for method, template in sorted(routes_with_ids(client.app)):  # type: ignore[arg-type]
+        if method == "GET" or template.endswith(("/rollback", "/unpin", "/pin", "{action}")):
+            answer = client.request(method, template.format(**ids), headers=ann.headers)
+            assert answer.status_code == 200, (method, template, answer.text)
+
+
+def test_lists_hold_the_callers_things_only(client: TestClient, store: Store, ann, bob) -> None:
+    things(client, store, ann)
+    for name in LISTS:
+        mine = client.get(f"/api/v1/{name}", headers=ann.headers).json()["items"]
+        theirs = client.get(f"/api/v1/{name}", headers=bob.headers).json()["items"]
+        assert mine, name
+        if name != "keys":  # bob has signed in
+            assert theirs == [], name
+        ids = {item.get("id", item.get("seq")) for item in mine}
+        assert ids.isdisjoint(item.get("id", item.get("seq")) for item in theirs), name
+
+
+def test_ids_in_bodies_and_queries(client: TestClient, store: Store, ann, bob) -> None:
+    ids = things(client, store, ann)
+    for path in ("applications", "applications/propose"):
+        body = {"dataset_id": ids["dataset_id"], "version_id": ids["version_id"]}
+        answer = client.post(f"/api/v1/{path}", json=body, headers=bob.headers)
+        assert answer.status_code == 404, answer.text
+    for name in ("tasks", "decisions"):
+        found = client.get(f"/api/v1/{name}", params={"job_id": ids["job_id"]}, headers=bob.headers)
+        assert found.json()["items"] == []
+    own = furnish(store, bob.caller.tenant_id)
+    answer = client.post(
+        f"/api/v1/applications/{own.application_id}/rollback",
+        json={"model_id": furnish(store, ann.caller.tenant_id).model_ids[0]},
+        headers=bob.headers,
+    )
+    assert answer.status_code in {404, 409}
+
+
+def test_status_counts_the_own_tenant(client: TestClient, store: Store, ann, bob) -> None:
+    furnish(store, ann.caller.tenant_id)
+    assert client.get("/api/v1/status", headers=ann.headers).json()["applications"] == 1
+    assert client.get("/api/v1/status", headers=bob.headers).json()["applications"] == 0

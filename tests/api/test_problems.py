@@ -1,0 +1,128 @@
+"""Every error is a problem document with a code, a place and a remedy, and gives nothing away."""
+
+from collections.abc import Iterator
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from easeml.api import create_app
+from easeml.contract.resources import Problem
+from easeml.errors import Damaged, Fenced, NotReady
+
+
+def problem(answer, status: int, code: str) -> Problem:
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    found = Problem.model_validate_json(answer.content)
+    assert (found.status, found.code, found.type) == (status, code, f"urn:easeml:problem:{code}")
+    assert found.title
+    return found
+
+
+def test_unknown_route_and_method(client: TestClient, ann) -> None:
+    problem(client.get("/nothing", headers=ann.headers), 404, "not-found")
+    answer = client.put("/api/v1/me", headers=ann.headers)
+    problem(answer, 405, "method-not-allowed")
+    assert answer.headers["allow"] == "GET"
+    problem(client.get("/api/v1/applications/app_1/predict", headers=ann.headers), 405, "method-not-allowed")
+
+
+def test_unknown_thing(client: TestClient, ann) -> None:
+    found = problem(client.get("/api/v1/datasets/data_none", headers=ann.headers), 404, "not-found")
+    assert found.detail
+
+
+def test_validation_names_the_field(client: TestClient, ann) -> None:
+    answer = client.post("/api/v1/keys", json={"name": "k", "expires_in": -1}, headers=ann.headers)
+    found = problem(answer, 422, "invalid-input")
+    assert found.where == "expires_in"
+    assert "greater than 0" in found.detail
+    answer = client.post(
+        "/api/v1/applications", json={"dataset_id": 1, "targt": "x", "set": {"a": 2}}, headers=ann.headers
+    )
+    found = problem(answer, 422, "invalid-input")
+    assert {entry["where"] for entry in found.errors} == {"dataset_id", "targt", "set.a"}
+    assert all(place in found.detail for place in ("dataset_id", "targt", "set.a"))
+
+
+def test_validation_does_not_echo_what_was_sent(client: TestClient) -> None:
+    answer = client.post("/api/v1/login", json={"name": "ann", "password": 123456789})
+    problem(answer, 422, "invalid-input")
+    assert "123456789" not in answer.text
+
+
+@pytest.mark.parametrize("limit", ["0", "201", "many"])
+def test_limit_of_a_page(client: TestClient, ann, limit: str) -> None:
+    answer = client.get("/api/v1/datasets", params={"limit": limit}, headers=ann.headers)
+    assert problem(answer, 422, "invalid-input").where == "limit"
+
+
+@pytest.mark.parametrize("body", [b"{", b"[" * 100_000, b"\xff\xfe{}"])
+def test_broken_json(client: TestClient, body: bytes) -> None:
+    headers = {"content-type": "application/json"}
+    answer = client.post("/api/v1/login", content=body, headers=headers)
+    assert answer.status_code in {400, 422}
+    problem(answer, answer.status_code, "invalid-input")
+
+
+def test_bodies_are_bounded(client: TestClient) -> None:
+    def chunks() -> Iterator[bytes]:
+        for _ in range(3):
+            yield b" " * 2**19
+
+    headers = {"content-type": "application/json"}
+    problem(client.post("/api/v1/login", content=b" " * (2**20 + 1), headers=headers), 413, "too-large")
+    problem(client.post("/api/v1/login", content=chunks(), headers=headers), 413, "too-large")
+
+
+def test_nul_characters(client: TestClient, ann) -> None:
+    problem(client.get("/api/v1/datasets/a%00b", headers=ann.headers), 422, "invalid-input")
+    problem(client.get("/api/v1/tasks?job_id=a%00b", headers=ann.headers), 422, "invalid-input")
+
+
+@pytest.fixture
+def failing(store, settings, predictor) -> Iterator[TestClient]:
+    app: FastAPI = create_app(store, settings, predictor)
+    errors = {
+        "unforeseen": ZeroDivisionError("secret number 42"),
+        "damaged": Damaged("digest differs", where="/home/of/easeml/artefacts/x"),
+        "not-ready": NotReady("The upload is being read.", remedy="Wait a second."),
+        "fenced": Fenced(),
+    }
+
+    @app.get("/fail/{how}")
+    def fail(how: str) -> None:
+        raise errors[how]
+
+    with TestClient(app, raise_server_exceptions=False) as client:
+        yield client
+
+
+def test_unforeseen_errors_leak_nothing(failing: TestClient, ann, capsys) -> None:
+    answer = failing.get("/fail/unforeseen", headers=ann.headers)
+    found = problem(answer, 500, "internal")
+    assert "42" not in answer.text
+    assert "Traceback" not in answer.text
+    reference = found.remedy.removesuffix(".").split()[-1]
+    assert reference in "".join(capsys.readouterr())
+    damaged = failing.get("/fail/damaged", headers=ann.headers)
+    problem(damaged, 500, "damaged")
+    assert "/home" not in damaged.text
+
+
+def test_states_of_the_service(failing: TestClient, ann) -> None:
+    answer = failing.get("/fail/not-ready", headers=ann.headers)
+    assert problem(answer, 503, "not-ready").remedy == "Wait a second."
+    assert int(answer.headers["retry-after"]) >= 1
+    problem(failing.get("/fail/fenced", headers=ann.headers), 409, "fenced")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/api/v1/me", "/api/v1/nothing", "/fail/unforeseen"])
+def test_security_headers_everywhere(failing: TestClient, ann, path: str) -> None:
+    for headers in ({}, ann.headers):
+        answer = failing.get(path, headers={**headers, "Origin": "https://elsewhere.example"})
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
+        assert answer.headers["cache-control"] == "no-store"
+        assert "access-control-allow-origin" not in answer.headers

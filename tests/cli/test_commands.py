@@ -1,0 +1,139 @@
+"""Commands against a real HTTP server: what they print, write and exit with."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from service_for_tests import KEY, FakeService
+from typer.testing import CliRunner, Result
+
+from easeml.cli import app
+from easeml.client import credentials_file
+
+
+@pytest.fixture
+def run(service: FakeService, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EASEML_URL", service.url)
+    monkeypatch.setenv("EASEML_API_KEY", KEY)
+
+    def invoke(*arguments: str, stdin: str = "", expect: int = 0) -> Result:
+        result = CliRunner().invoke(app, list(arguments), input=stdin)
+        assert result.exit_code == expect, result.output + repr(result.exception)
+        return result
+
+    return invoke
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "table.csv"
+    path.write_text("x,id,y\n1,7,a\n2,8,b\n")
+    return path
+
+
+def test_create_shows_what_was_inferred_and_starts(run, table: Path, service: FakeService):
+    shown = run("app", "create", str(table), "--target", "y", "--set", "x=category").stdout
+    assert "a different one in every row" in shown
+    assert "25.0%" in shown
+    assert "1 models" in shown
+    assert "easeml app watch app_1" in shown
+    sent = json.loads(service.requests[-1][3])
+    assert (sent["target"], sent["set"]) == ("y", {"x": "category"})
+
+
+def test_create_gives_one_json_document_and_sends_every_option(run, table: Path, service: FakeService):
+    options = ["--drop", "id", "--keep", "x", "--name", "my app", "--models", "forest, line", "--exclude", "dummy"]
+    options += ["--max-tasks", "6", "--max-seconds", "90", "--objective", "accuracy", "--yes", "--json"]
+    assert json.loads(run("app", "create", str(table), *options).stdout)["id"] == "app_1"
+    sent = json.loads(service.requests[-1][3])
+    assert sent["target"] is None
+    assert (sent["drop"], sent["keep"], sent["name"]) == (["id"], ["x"], "my app")
+    assert (sent["models"], sent["exclude"]) == (["forest", "line"], ["dummy"])
+    assert (sent["max_tasks"], sent["max_seconds"], sent["objective"]) == (6, 90.0, "accuracy")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["app", "create", "missing.csv"], 2, "missing.csv"),
+        (["app", "create", "missing.csv", "--set", "x"], 2, "COLUMN=TYPE"),
+        (["app", "create"], 2, "Missing argument"),
+        (["app", "show", "app_9"], 2, "Look at the list"),
+        (["app", "wait", "app_1", "--until", "tomorrow"], 2, "tomorrow"),
+        (["app", "wait", "app_1", "--until", "converged", "--timeout", "0"], 3, "not there yet"),
+    ],
+)
+def test_errors_have_a_message_a_remedy_and_an_exit_code(run, arguments: list[str], code: int, says: str):
+    result = run(*arguments, expect=code)
+    assert says in " ".join(result.stderr.split())
+    assert result.stdout == ""
+    assert "Traceback" not in result.output
+
+
+def test_not_signed_in_and_unreachable(run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EASEML_API_KEY", "wrong")
+    assert "Remedy: Run `easeml login`." in run("app", "show", "app_1", expect=4).stderr
+    monkeypatch.setenv("EASEML_URL", "http://127.0.0.1:9")
+    monkeypatch.setattr("easeml.client._sync.transport.backoff", lambda _: 0.001)
+    assert "easeml up" in run("app", "show", "app_1", expect=5).stderr
+
+
+def test_an_impossible_wait_is_a_no(run, service: FakeService):
+    service.looks_to_model, service.looks_to_end = 10**9, 1
+    assert "found no model" in run("app", "wait", "app_1", expect=1).stderr
+
+
+def test_unreadable_data_is_invalid_input(run, table: Path, service: FakeService):
+    service.version_error = "Row 3 has 2 cells."
+    assert "table.csv" in run("app", "create", str(table), expect=2).stderr
+
+
+def test_wait_show_watch_and_lists(run, service: FakeService):
+    assert "first-model reached, serves forest" in run("app", "wait", "app_1").stdout
+    assert "optimistic" in run("app", "show", "app_1").stdout
+    service.looks = service.looks_to_end
+    assert "searching, resting" in run("app", "watch", "app_1").stdout
+    assert json.loads(run("app", "watch", "app_1", "--json").stdout)["job"]["state"] == "resting"
+    assert [task["id"] for task in json.loads(run("task", "list", "--json").stdout)] == [f"task_{n}" for n in range(5)]
+    assert "task_4" in run("task", "list", "--job", "app_1").stdout
+
+
+def test_a_job_is_found_by_its_application(run, service: FakeService):
+    assert "job_1 is paused." in run("job", "pause", "app_1").stdout
+    assert json.loads(run("job", "stop", "job_1", "--json").stdout)["state"] == "stopped"
+
+
+def test_predict_csv_adds_a_column_and_keeps_the_rest(run, tmp_path: Path):
+    source, out = tmp_path / "rows.csv", tmp_path / "out.csv"
+    source.write_text('name;x;prediction\n"a;b";1;old\n\nc;2;\n', encoding="utf-8")
+    result = run("predict", "app_1", str(source), "--out", str(out), expect=1)
+    assert "2 rows were sent, and 3 predictions" in result.stderr
+    source.write_text('name;x;prediction\n"a;b";1;old\nc;2;\n', encoding="utf-8")
+    result = run("predict", "app_1", str(source), "--out", str(out))
+    assert result.stdout == ""
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file, delimiter=";"))
+    assert [row["name"] for row in rows] == ["a;b", "c"]
+    assert [row["prediction_"] for row in rows] == ["class 0", "class 1"]
+    assert "2 predictions of forest" in result.stderr
+
+
+def test_predict_json_lines(run, tmp_path: Path):
+    source = tmp_path / "rows.jsonl"
+    source.write_text('{"x": 1}\n\n{"x": 2, "z": "two, three"}\n')
+    assert run("predict", "app_1", str(source)).stdout == 'x,z,prediction\n1,,class 0\n2,"two, three",class 1\n'
+    assert json.loads(run("predict", "app_1", str(source), "--json").stdout)["model_name"] == "forest"
+    source.write_text('{"x": 1}\n[2]\n')
+    assert "line 2" in run("predict", "app_1", str(source), expect=2).stderr
+
+
+def test_login_keeps_the_key_for_later_commands(run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("EASEML_API_KEY")
+    run("app", "show", "app_1", expect=4)
+    run("login", "ada", "--password-stdin", stdin="wrong\n", expect=4)
+    run("login", "ada", "--password-stdin", stdin="", expect=2)
+    assert "Signed in" in run("login", "ada", "--password-stdin", stdin="right password\n").stdout
+    assert KEY in credentials_file().read_text()
+    monkeypatch.delenv("EASEML_URL")
+    assert json.loads(run("app", "show", "app_1", "--json").stdout)["id"] == "app_1"

@@ -1,0 +1,78 @@
+"""The program as a process, and what starts with it."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from service_for_tests import KEY, FakeService
+
+from easeml.cli import services
+
+
+def test_the_command_line_starts_without_heavy_libraries():
+    heavy = {
+        "pandas",
+        "numpy",
+        "sklearn",
+        "scipy",
+        "uvicorn",
+        "fastapi",
+        "sqlalchemy",
+        "pyarrow",
+        "lightgbm",
+        "alembic",
+    }
+    program = "import easeml.cli, sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not heavy & set(run.stdout.split())
+
+
+def test_exit_codes_and_streams_of_the_program(service: FakeService, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EASEML_URL", service.url)
+    monkeypatch.setenv("EASEML_API_KEY", KEY)
+    run = subprocess.run(
+        [sys.executable, "-m", "easeml.cli", "app", "show", "app_9"], capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout) == (2, "")
+    assert run.stderr == "Error: There is no /api/v1/applications/app_9.\n  Remedy: Look at the list.\n"
+
+
+def test_an_unknown_kind_of_process_is_wrong_use():
+    command = [sys.executable, "-m", "easeml.cli", "process", "dragon"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 2
+    assert "dragon" in run.stderr
+
+
+def test_the_first_start_shows_the_login_before_it_says_that_it_is_up(capsys: pytest.CaptureFixture[str]):
+    services._greet("http://127.0.0.1:1", "s[e]cret")
+    first, second, third = capsys.readouterr().out.splitlines()
+    assert first.endswith("name: admin  password: s[e]cret")
+    assert second.startswith("easeml is up at http://127.0.0.1:1;")
+    assert third.endswith("easeml login admin --url http://127.0.0.1:1")
+    services._greet("http://127.0.0.1:1", None)
+    assert "password" not in capsys.readouterr().out
+
+
+def test_flags_win_over_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EASEML_PORT", "1234")
+    monkeypatch.setenv("EASEML_WORKERS", "7")
+    settings = services._settings(home=tmp_path, port=4321, workers=None)
+    assert (settings.home, settings.port, settings.workers) == (tmp_path, 4321, 7)
+
+
+def test_the_demo_stops_on_sigterm(tmp_path: Path):
+    """Against no service at all: it waits for it, and still stops at once."""
+    command = [sys.executable, "-m", "easeml.cli", "demo", "--url", "http://127.0.0.1:9", "--home", str(tmp_path)]
+    demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "demo.json").exists() and time.monotonic() < deadline:
+        assert demo.poll() is None
+    demo.send_signal(signal.SIGTERM)
+    output, _ = demo.communicate(timeout=20)
+    assert demo.returncode == 0, output
+    assert "Traceback" not in output
+    assert (tmp_path / "demo.json").stat().st_mode & 0o777 == 0o600

@@ -1,0 +1,175 @@
+"""Declarations, roles of rows, and versions on disk."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_wine
+
+from easeml.data import (
+    DatasetError,
+    declare,
+    declare_columns,
+    infer,
+    infer_table,
+    parse_rows,
+    read_table,
+    read_upload,
+    read_version,
+    write_upload,
+    write_version,
+)
+from easeml.schema import match
+
+from .tables import declared, people, write
+
+
+def test_defaults_and_frames(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    train = made.frames["train"]
+    assert list(train.columns) == ["_row", "age", "job", "story", "born", "kind"]
+    assert [str(dtype) for dtype in train.dtypes] == [
+        *("int64", "float64", "category", "str", "datetime64[us]", "category")
+    ]
+    assert list(train["job"].cat.categories) == ["clerk", "cook", "smith"]
+    assert made.summary == {"rows": 60, "train": 36, "validation": 12, "test": 12, "target": "kind", "seed": 0}
+    assert made.schema_in.dropped == ("id", "country")
+    assert made.schema_in.nodes["born"].format == "%m/%d/%Y"
+    rows = np.concatenate([frame["_row"] for frame in made.frames.values()])
+    assert sorted(rows) == list(range(60))
+
+
+def test_roles_are_stratified_and_follow_the_seed(tmp_path: Path) -> None:
+    first, again, other = (declared(tmp_path, seed=seed) for seed in (1, 1, 2))
+    for role, share in (("train", 12), ("validation", 4), ("test", 4)):
+        assert (first.frames[role]["kind"].value_counts() - share).abs().max() <= 1
+        pd.testing.assert_frame_equal(first.frames[role], again.frames[role])
+    assert list(first.frames["test"]["_row"]) != list(other.frames["test"]["_row"])
+
+
+def test_the_users_changes(tmp_path: Path) -> None:
+    made = declared(tmp_path, target="age", set={"job": "text"}, drop=["story"], keep=["id"])
+    roles = {report.name: (report.type, report.role) for report in made.columns}
+    assert roles["id"] == ("text", "input")
+    assert roles["job"] == ("text", "input")
+    assert roles["story"] == ("text", "drop")
+    assert roles["age"] == ("number", "target")
+    assert roles["kind"] == ("category", "input")
+    assert made.summary["rows"] == 54
+    assert "6 rows without a value of 'age' left out." in made.notes
+
+
+def test_a_whole_number_is_a_category_only_as_the_target(tmp_path: Path) -> None:
+    text = "a,b,y\n" + "\n".join(f"{i % 3},{i * 0.5},{i % 2}" for i in range(40))
+    reports = infer(write(tmp_path, text)).columns
+    assert declare_columns(reports).schema_out.labels("y") == ("0", "1")
+    other = declare_columns(reports, target="a")
+    assert {report.name: report.type for report in other.columns} == {"a": "category", "b": "number", "y": "number"}
+    assert declare_columns(reports, set={"y": "number"}).schema_out.nodes["y"].type == "tensor"
+
+
+@pytest.mark.parametrize(
+    ("declaration", "message"),
+    [
+        ({"target": "knd"}, "Did you mean 'kind'"),
+        ({"set": {"Age": "number"}}, "Did you mean 'age'"),
+        ({"drop": ["storry"]}, "Did you mean 'story'"),
+        ({"keep": ["xyz"]}, "There are: 'id'"),
+        ({"set": {"age": "float"}}, "Use one of: number, category"),
+        ({"set": {"job": "number"}}, r"column 'job', row 2 \(the header is row 1\): 'c\w+' is not a number"),
+        ({"set": {"story": "timestamp"}}, "column 'story', row 2 .* is not a timestamp"),
+        ({"target": "country"}, "constant: every row has 'CH'"),
+        ({"target": "story"}, "the target is text"),
+        ({"target": "born"}, "the target is timestamp"),
+        ({"target": "kind", "drop": ["kind"]}, "cannot be dropped"),
+        ({"drop": ["age", "job", "story", "born"]}, "no input column is left"),
+    ],
+)
+def test_refused_declarations(tmp_path: Path, declaration: dict, message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        declared(tmp_path, **declaration)
+
+
+def test_an_empty_column_is_refused_as_target_and_as_input(tmp_path: Path) -> None:
+    text = "a,e,y\n" + "\n".join(f"{i * i},,{i % 2}" for i in range(20))
+    with pytest.raises(DatasetError, match="the target has no value"):
+        declared(tmp_path, text, target="e")
+    with pytest.raises(DatasetError, match="column 'e': has no value"):
+        declared(tmp_path, text, keep=["e"])
+
+
+def test_a_class_with_one_row_is_for_training(tmp_path: Path) -> None:
+    labels = ["x", "z"] * 15 + ["lonely"]
+    made = declared(tmp_path, "a,y\n" + "\n".join(f"{i * i},{label}" for i, label in enumerate(labels)))
+    assert "lonely" in set(made.frames["train"]["y"])
+    assert any("lonely" in note for note in made.notes)
+    assert made.schema_out.labels("y") == ("lonely", "x", "z")
+
+
+def test_five_rows_are_enough_and_four_are_not(tmp_path: Path) -> None:
+    text = "a,y\n1,2.5\n2,3.5\n4,1.5\n8,0.5\n"
+    with pytest.raises(DatasetError, match="4 rows with a value of 'y': too few"):
+        declared(tmp_path, text)
+    assert {role: len(frame) for role, frame in declared(tmp_path, text + "9,7.5\n").frames.items()} == {
+        "train": 3,
+        "validation": 1,
+        "test": 1,
+    }
+
+
+def test_versions_and_uploads_come_back_as_they_were(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, people()))
+    write_upload(tmp_path / "upload", table, infer_table(table).columns)
+    again, reports = read_upload(tmp_path / "upload")
+    assert again.equals(table)
+    made = declare(again, reports, seed=3)
+    write_version(tmp_path / "version", made)
+    version = read_version(tmp_path / "version")
+    assert (version.schema_in, version.schema_out) == (made.schema_in, made.schema_out)
+    assert (version.target, version.notes) == ("kind", made.notes)
+    for role, frame in made.frames.items():
+        pd.testing.assert_frame_equal(getattr(version, role), frame)
+
+
+def test_a_folder_that_is_no_version(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_version(tmp_path)
+
+
+def test_wine(tmp_path: Path) -> None:
+    wine = load_wine(as_frame=True).frame
+    wine.to_csv(tmp_path / "wine.csv", index=False)
+    table = read_table(tmp_path / "wine.csv")
+    made = declare(table, infer_table(table).columns)
+    whole = pd.concat(made.frames.values()).sort_values("_row")
+    np.testing.assert_array_equal(whole["target"].astype(int), wine["target"])
+    np.testing.assert_array_equal(whole[wine.columns[:-1]], wine[wine.columns[:-1]])
+
+
+CELLS = st.one_of(
+    st.integers(-50, 50).map(str),
+    st.floats(allow_nan=False, allow_infinity=False, width=32).map(str),
+    st.sampled_from(["", "NA", "?", "red", "green", "a longer text, really", "2020-01-31", "0", "None", "Infinity"]),
+)
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=6)))
+def test_any_table_satisfies_the_schema_inferred_from_it(tmp_path: Path, rows: list[list[str]]) -> None:
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))]).assign(extra=range(7, 7 + len(rows)))
+    frame["y"] = [i % 2 for i in range(len(rows))]
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    table = read_table(path)
+    made = declare(table, infer_table(table, target="y").columns)
+    assert match(made.schema_in, made.schema_in) is not None
+    for part in made.frames.values():
+        for name, node in made.schema_in.columns.items():
+            assert node.optional or part[name].notna().all()
+    parsed = parse_rows(path.read_bytes(), "text/csv", made.schema_in, made.schema_out)
+    assert parsed.notes == []
+    whole = pd.concat(made.frames.values()).sort_values("_row").reset_index(drop=True)
+    pd.testing.assert_frame_equal(parsed.frame, whole[list(parsed.frame.columns)], check_column_type=False)

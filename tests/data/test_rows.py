@@ -1,0 +1,164 @@
+"""Bodies of prediction requests: frames as in training, or an error with row, column and remedy."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from easeml.data import DatasetError, parse_rows
+from easeml.schema import Schema
+
+from .tables import body, declared, number_schema, people
+
+GOOD = {"age": 30, "job": "cook", "story": "went home", "born": "3/4/1990"}
+
+
+def test_json_and_csv_give_the_frame_of_training(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    test = made.frames["test"]
+    lines = people().splitlines()
+    chosen = [lines[row + 1] for row in test["_row"]]
+    from_csv = parse_rows("\n".join([lines[0], *chosen]).encode(), "text/csv", made.schema_in, made.schema_out)
+    cells = test.assign(born=test["born"].dt.strftime("%m/%d/%Y")).drop(columns="_row").astype(object)
+    rows = cells.where(cells.notna(), None).to_dict("records")
+    from_json = parse_rows(body(*rows), "application/json", made.schema_in, made.schema_out)
+    for parsed in (from_csv, from_json):
+        pd.testing.assert_frame_equal(parsed.frame, test[["age", "job", "story", "born"]], check_column_type=False)
+        assert parsed.labels is not None
+        pd.testing.assert_series_equal(parsed.labels, test["kind"])
+        assert parsed.notes == []
+
+
+@pytest.mark.parametrize("form", ["object", "list"])
+def test_both_forms_of_json(form: str) -> None:
+    rows = [{"A": 1}, {"A": "2.5"}]
+    content = json.dumps({"rows": rows} if form == "object" else rows).encode()
+    parsed = parse_rows(content, "application/json; charset=utf-8", *number_schema())
+    assert parsed.frame["A"].tolist() == [1.0, 2.5]
+    assert parsed.labels is None
+
+
+def test_what_may_come_along_and_what_may_be_missing(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    row = {key: value for key, value in GOOD.items() if key != "age"}
+    parsed = parse_rows(body({**row, "id": "u1", "country": None}), "", made.schema_in, made.schema_out)
+    assert parsed.frame["age"].isna().all()
+    assert parsed.notes == []
+
+
+def test_an_unseen_category_is_missing_with_a_note(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    parsed = parse_rows(body(GOOD, {**GOOD, "job": "pilot"}), "", made.schema_in, made.schema_out)
+    assert parsed.frame["job"].isna().tolist() == [False, True]
+    assert parsed.notes == ["row 2: 'pilot' is new in 'job'; it is treated as missing."]
+    csv = b"age,job,story,born\n30,pilot,x,3/4/1990\n"
+    assert len(parse_rows(csv, "text/csv", made.schema_in, made.schema_out).notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "message", "remedy"),
+    [
+        ({"age": "old"}, "row 1, column 'age'", "'old' is not a number", "or null"),
+        ({"age": [1]}, "row 1, column 'age'", "not a number", "number"),
+        ({"age": 10**400}, "row 1, column 'age'", "not a number", "number"),
+        ({"job": None}, "row 1, column 'job'", "the value is missing", "one of its classes"),
+        ({"story": ""}, "row 1, column 'story'", "the value is missing", "text"),
+        ({"story": {}}, "row 1, column 'story'", "not text", "text"),
+        ({"born": "1990-03-04"}, "row 1, column 'born'", "not a date", "%m/%d/%Y"),
+        ({"jobb": "cook"}, "row 1", "no column 'jobb'", "Did you mean 'job'"),
+        ({"kind": "z"}, "row 1, column 'kind'", "not one of the classes", "There are: 'a', 'b', 'c'"),
+    ],
+)
+def test_bad_cells(tmp_path: Path, change: dict, where: str, message: str, remedy: str) -> None:
+    made = declared(tmp_path)
+    with pytest.raises(DatasetError) as caught:
+        parse_rows(body({**GOOD, **change}), "application/json", made.schema_in, made.schema_out)
+    assert caught.value.where == where
+    assert message in caught.value.message
+    assert remedy in caught.value.remedy
+
+
+def test_a_required_column_that_is_not_there(tmp_path: Path) -> None:
+    made = declared(tmp_path)
+    with pytest.raises(DatasetError, match="row 1, column 'job': the column is not there"):
+        parse_rows(body({"story": "x", "born": "3/4/1990"}), "", made.schema_in, made.schema_out)
+    with pytest.raises(DatasetError, match="the header, column 'job': the column is not there"):
+        parse_rows(b"story,born\nx,3/4/1990\n", "text/csv", made.schema_in, made.schema_out)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"A,id\n1,x\nabc,y\n", "row 3, column 'A': 'abc' is not a number"),
+        (b"A,id\n1,x\n,y\n", "row 3, column 'A': the value is missing"),
+        (b"A,B\n1,2\n", "no column 'B'"),
+        (b"A,id\n1\n", "the header has 2 columns, and this row has 1"),
+        (b"", "empty"),
+    ],
+)
+def test_bad_csv(content: bytes, message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        parse_rows(content, "text/csv", *number_schema())
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{", b"3", b"{}", b"[]", b'{"rows": {}}', b"[1]", b'{"rows": [null]}', b"\xff"]
+)
+def test_bodies_that_are_no_rows(content: bytes) -> None:
+    with pytest.raises(DatasetError) as caught:
+        parse_rows(content, "application/json", *number_schema())
+    assert caught.value.remedy
+
+
+def test_other_content_types_are_refused() -> None:
+    with pytest.raises(DatasetError, match="'image/png'"):
+        parse_rows(b"[]", "image/png", *number_schema())
+
+
+def test_labels_only_where_every_row_has_one() -> None:
+    parsed = parse_rows(body({"A": 1, "Y": 2}, {"A": 1}), "", *number_schema())
+    assert parsed.labels is None
+    assert "1 of 2 rows have no 'Y'" in parsed.notes[0]
+    parsed = parse_rows(b"A,Y\n1,2\n2,3.5\n", "text/csv", *number_schema())
+    assert parsed.labels is not None
+    assert parsed.labels.tolist() == [2.0, 3.5]
+
+
+@pytest.mark.parametrize(
+    ("labels", "value", "code"),
+    [
+        (["0", "1"], 1, 1),
+        (["0", "1"], 1.0, 1),
+        (["0", "1"], "1.0", 1),
+        (["0", "1"], True, 1),
+        (["False", "True"], False, 0),
+        (["no", "yes"], " yes ", 1),
+        (["0.5", "2"], 0.5, 0),
+    ],
+)
+def test_spellings_of_a_label(labels: list[str], value: object, code: int) -> None:
+    node = {"singleton": True, "type": "category", "class": "c"}
+    schema = Schema.from_json({"nodes": {"a": node}, "classes": {"c": {"dim": 2, "labels": labels}}})
+    parsed = parse_rows(body({"a": value}), "", schema, number_schema()[1])
+    assert parsed.frame["a"].cat.codes.tolist() == [code]
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["rows", "A", "Y"]), inner)),
+    max_leaves=8,
+)
+
+
+@given(st.one_of(JSON.map(lambda value: json.dumps(value).encode()), st.binary(max_size=60)), st.booleans())
+def test_any_body_is_read_or_refused(content: bytes, as_csv: bool) -> None:
+    try:
+        parsed = parse_rows(content, "text/csv" if as_csv else "application/json", *number_schema(optional=True))
+    except DatasetError as error:
+        assert error.message
+    else:
+        assert list(parsed.frame.columns) == ["A"]
+        assert parsed.frame["A"].dtype == float

@@ -1,0 +1,85 @@
+"""Task bodies that misbehave, run by the executor in place of easeml's own. The file ``do`` says which."""
+
+import ctypes
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from easeml.contract.tasks import TaskResult
+from easeml.engine import task_main
+
+
+def run(folder: Path) -> TaskResult:
+    """Run the behaviour that the input ``source`` (or the file ``do``) names."""
+    named = folder / task_main.INPUTS / "source"
+    file = named if named.exists() else folder / "do"
+    (folder / "pid").write_text(str(os.getpid()))
+    print("the body runs", flush=True)
+    return BEHAVIOURS[file.read_text().strip()](folder)
+
+
+def finish(folder: Path) -> TaskResult:
+    """Do what a good ingest-upload does."""
+    table = folder / task_main.OUTPUTS / "table"
+    table.mkdir(parents=True, exist_ok=True)
+    (table / "rows").write_text("1")
+    value = {"columns": [], "rows": 1, "target": None, "notes": []}
+    result = TaskResult(ok=True, value=value, outputs=["table"])
+    task_main.write_result(folder, result)
+    return result
+
+
+def hang(folder: Path) -> TaskResult:
+    """Never end, whatever polite signals say."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    while True:
+        time.sleep(60)
+
+
+def linger(folder: Path) -> TaskResult:
+    """Leave a child behind."""
+    child = os.fork()
+    if child == 0:
+        time.sleep(600)
+    (folder / "lingering").write_text(str(child))
+    return finish(folder)
+
+
+def eat_memory(folder: Path) -> TaskResult:
+    """Ask for more and more memory."""
+    eaten = []
+    while True:
+        eaten.append(bytearray(1 << 20))
+
+
+def fault(folder: Path) -> TaskResult:
+    """Read where nothing is."""
+    ctypes.string_at(0)
+    return finish(folder)
+
+
+def leave(folder: Path) -> TaskResult:
+    """End without a result."""
+    os._exit(3)
+
+
+def once(folder: Path) -> TaskResult:
+    """Hang on the first attempt (until killed), finish on the next; the marker lies beside the work folders."""
+    marker = folder.parent.parent / "hung"
+    if marker.exists():
+        return finish(folder)
+    marker.write_text(str(os.getpid()))
+    return hang(folder)
+
+
+BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
+    "finish": finish,
+    "hang": hang,
+    "linger": linger,
+    "eat-memory": eat_memory,
+    "fault": fault,
+    "leave": leave,
+    "once": once,
+}

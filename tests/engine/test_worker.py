@@ -1,0 +1,135 @@
+"""Real worker processes on a real store: results, misbehaving bodies, kill -9, leases, stopping."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import alive, eventually
+
+from easeml.engine.housekeeping import give_back_lost_work
+from easeml.ids import new_id
+from easeml.service import datasets
+from easeml.service.caller import Caller
+from easeml.store import Store
+from easeml.store.records import Task, Tenant
+
+SILENCE = 30.0
+Start = Callable[[], subprocess.Popen[bytes]]
+
+
+@pytest.fixture
+def caller(store: Store) -> Caller:
+    tenant = Tenant(new_id("ten"), "lab")
+    with store.write() as tx:
+        tx.tenants.add(tenant)
+    return Caller("user", tenant.id)
+
+
+@pytest.fixture
+def start_worker(store: Store, tmp_path: Path) -> Iterator[Start]:
+    """Starts workers on the store's home; they are killed afterwards."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        script = Path(__file__).with_name("worker_for_tests.py")
+        before = count_workers(store)
+        started.append(subprocess.Popen([sys.executable, str(script), str(tmp_path)]))
+        eventually(lambda: count_workers(store) > before)
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def count_workers(store: Store) -> int:
+    with store.read() as tx:
+        return tx.processes.count(kind="worker")
+
+
+def submit(store: Store, caller: Caller, behaviour: str) -> str:
+    """Upload a file whose ingest task behaves as named; return the task's id."""
+    dataset = datasets.upload(store, caller, behaviour, "table.csv", [behaviour.encode()], None, 10**6)
+    assert dataset.version is not None
+    with store.read() as tx:
+        return tx.scoped(caller.tenant_id).tasks.list(subject=dataset.version.id)[0].id
+
+
+def task(store: Store, task_id: str) -> Task:
+    with store.read() as tx:
+        return tx.unscoped().tasks.get(task_id)
+
+
+def wait_for(store: Store, task_id: str, *states: str) -> Task:
+    eventually(lambda: task(store, task_id).state in states)
+    return task(store, task_id)
+
+
+def attempts(store: Store, task_id: str) -> list[str]:
+    with store.read() as tx:
+        return [attempt.state for attempt in tx.unscoped().attempts.list(task_id=task_id)]
+
+
+def test_results_are_accepted_and_faults_stay_their_own(store: Store, caller: Caller, start_worker: Start) -> None:
+    start_worker()
+    tasks = {name: submit(store, caller, name) for name in ("finish", "eat-memory", "fault", "linger")}
+    good = wait_for(store, tasks["finish"], "done", "failed")
+    assert good.state == "done"
+    with store.read() as tx:
+        version = tx.scoped(caller.tenant_id).versions.get(good.subject)
+        assert version.state == "ready"
+        assert store.artefacts.path is not None
+        assert {event.kind for event in tx.events.after(0)} >= {"task.running", "task.done", "dataset.ready"}
+    greedy = wait_for(store, tasks["eat-memory"], "done", "failed")
+    assert (greedy.state, greedy.attempts) == ("failed", 1)
+    assert "more memory than its limit" in greedy.error
+    crashed = wait_for(store, tasks["fault"], "done", "failed")
+    assert (crashed.state, crashed.attempts) == ("failed", 2)
+    assert "SIGSEGV" in crashed.error
+    assert wait_for(store, tasks["linger"], "done", "failed").state == "done"
+
+
+def test_kill_9_in_the_middle_leads_to_exactly_one_accepted_result(
+    store: Store, caller: Caller, start_worker: Start, tmp_path: Path
+) -> None:
+    first = start_worker()
+    task_id = submit(store, caller, "once")
+    marker = tmp_path / "work" / "hung"
+    eventually(lambda: marker.exists() and marker.read_text())
+    first.kill()
+    first.wait()
+    eventually(lambda: not alive(int(marker.read_text())))
+    start_worker()
+    give_back_lost_work(store, SILENCE)
+    assert wait_for(store, task_id, "done", "failed").state == "done"
+    assert attempts(store, task_id) == ["lost", "done"]
+
+
+def test_a_cancelled_task_is_killed(store: Store, caller: Caller, start_worker: Start, tmp_path: Path) -> None:
+    start_worker()
+    task_id = submit(store, caller, "once")
+    marker = tmp_path / "work" / "hung"
+    eventually(lambda: marker.exists() and marker.read_text())
+    with store.write() as tx:
+        tx.queue.cancel(task_id)
+    eventually(lambda: not alive(int(marker.read_text())))
+    assert task(store, task_id).state == "cancelled"
+    assert wait_for(store, submit(store, caller, "finish"), "done").attempts == 1
+
+
+def test_sigterm_gives_the_work_back_at_once(store: Store, caller: Caller, start_worker: Start, tmp_path: Path) -> None:
+    worker = start_worker()
+    task_id = submit(store, caller, "hang")
+    wait_for(store, task_id, "running")
+    os.kill(worker.pid, signal.SIGTERM)
+    assert worker.wait(30) == 0
+    assert task(store, task_id).state == "waiting"
+    assert attempts(store, task_id) == ["lost"]
+    with store.read() as tx:
+        assert [process.state for process in tx.processes.list(kind="worker")] == ["ended"]
+    assert list((tmp_path / "work").iterdir()) == []

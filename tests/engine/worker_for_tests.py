@@ -1,0 +1,19 @@
+"""A real worker process that runs the bodies of ``bodies_for_tests``: ``python worker_for_tests.py HOME``."""
+
+import sys
+from pathlib import Path
+
+import bodies_for_tests
+
+from easeml.engine import worker
+from easeml.engine.executors import LocalExecutor
+from easeml.settings import Settings
+
+
+def _executor(threads: int) -> LocalExecutor:
+    return LocalExecutor(bodies_for_tests.run, threads, preload=())
+
+
+if __name__ == "__main__":
+    worker.LocalExecutor = _executor
+    worker.run_worker(Settings(home=Path(sys.argv[1]), workers=1, lease_seconds=2.0, task_memory=2**28))

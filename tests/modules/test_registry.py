@@ -1,0 +1,130 @@
+"""Finding modules: what ships, what plug-ins bring, and what fits."""
+
+import subprocess
+import sys
+from importlib.metadata import EntryPoint
+from pathlib import Path
+
+import pytest
+
+from easeml.errors import InvalidInput, NotFound
+from easeml.modules import Registry, load_registry, registry
+from easeml.modules.module import parse
+
+REGISTRY = load_registry()
+NUMBER = {"singleton": True, "type": "tensor", "dim": [1]}
+OUT_NUMBER = {"nodes": {"y": NUMBER}}
+OUT_LABEL = {
+    "nodes": {"y": {"singleton": True, "type": "category", "class": "c"}},
+    "classes": {"c": {"dim": 2, "labels": ["a", "b"]}},
+}
+MIXED = {
+    "nodes": {
+        "a": {**NUMBER, "optional": True},
+        "b": {"singleton": True, "type": "category", "class": "c"},
+        "t": {"singleton": True, "type": "text"},
+        "d": {"singleton": True, "type": "timestamp", "optional": True},
+    },
+    "classes": {"c": {"dim": 2, "labels": ["x", "y"]}},
+}
+OBJECTIVE = """
+name = "extra"
+kind = "objective"
+version = "1.0"
+contract = 1
+title = "Extra"
+[runtime]
+kind = "python"
+entry = "json:JSONDecoder"
+[schema_in.nodes.target]
+singleton = true
+type = "tensor"
+dim = [1]
+"""
+
+
+def test_the_zoo_is_whole() -> None:
+    assert REGISTRY.problems == ()
+    for module in REGISTRY.modules:
+        assert module.make() is not None
+
+
+@pytest.mark.parametrize("schema_in", [MIXED, {"nodes": {"a": NUMBER}}])
+def test_models_fit_tables(schema_in: dict) -> None:
+    labels = [match for match in REGISTRY.models_for(schema_in, OUT_LABEL) if match.fits]
+    numbers = [match for match in REGISTRY.models_for(schema_in, OUT_NUMBER) if match.fits]
+    assert len(labels) >= 12
+    assert len(numbers) >= 11
+    assert not {match.module.name for match in labels} & {match.module.name for match in numbers}
+
+
+def test_a_model_that_does_not_fit_says_why() -> None:
+    sequence = {"nodes": {"a": {"singleton": True, "type": "tensor", "dim": [28, 28]}}}
+    for match in REGISTRY.models_for(sequence, OUT_NUMBER):
+        assert not match.fits
+        assert match.why_not
+
+
+def test_candidates_are_chains() -> None:
+    chain = REGISTRY.candidates(REGISTRY.get("ridge"), MIXED)
+    assert [module.name for module in chain] == ["table-onehot", "scale"]
+    image = {"nodes": {"a": {"singleton": True, "type": "tensor", "dim": [28, 28]}}}
+    with pytest.raises(InvalidInput):
+        REGISTRY.candidates(REGISTRY.get("ridge"), image)
+
+
+def test_objectives_with_the_default_first() -> None:
+    assert [module.name for module in REGISTRY.objectives_for(OUT_NUMBER)] == ["r2", "mean-absolute-error", "rmse"]
+    assert REGISTRY.objectives_for(OUT_LABEL)[0].name == "accuracy"
+
+
+def test_unknown_module() -> None:
+    with pytest.raises(NotFound, match="no-such"):
+        REGISTRY.get("no-such")
+
+
+def test_plug_ins_and_broken_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "plugged"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "extra.toml").write_text(OBJECTIVE)
+    (package / "broken.toml").write_text("name = ")
+    (package / "twice.toml").write_text(OBJECTIVE.replace('"extra"', '"r2"'))
+    monkeypatch.syspath_prepend(tmp_path)
+    points = [EntryPoint("a", "plugged", "easeml.modules"), EntryPoint("b", "gone", "easeml.modules")]
+    monkeypatch.setattr(registry, "entry_points", lambda group: points)
+    found: Registry = load_registry()
+    assert found.get("extra").title == "Extra"
+    assert found.get("r2").entry.startswith("easeml.zoo")
+    assert len(found.problems) == 3
+    assert any("broken.toml" in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ('kind = "objective"', 'kind = "wish"', "kind"),
+        ("contract = 1", "contract = 2", "contract"),
+        ('title = "Extra"', "", "title"),
+        ('title = "Extra"', 'title = "Extra"\ncolour = 1', "colour"),
+        ("json:JSONDecoder", "json", "entry"),
+        ('type = "tensor"', 'type = "tensr"', "tensr"),
+    ],
+)
+def test_faults_of_a_module_file_are_named(old: str, new: str, place: str) -> None:
+    with pytest.raises(InvalidInput, match=place):
+        parse(OBJECTIVE.replace(old, new), "here.toml")
+
+
+def test_a_missing_class_is_named() -> None:
+    with pytest.raises(InvalidInput, match="json:Nothing"):
+        parse(OBJECTIVE.replace("JSONDecoder", "Nothing"), "here.toml").make()
+
+
+def test_reading_the_registry_is_light() -> None:
+    code = (
+        "import sys; from easeml.modules import load_registry; load_registry();"
+        "print([name for name in ('sklearn', 'pandas', 'lightgbm', 'skrub', 'scipy') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,102 @@
+"""Objectives against scikit-learn's measures, and intervals."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn import metrics
+
+from easeml.errors import InvalidInput, NotFound
+from easeml.modules import Predictions, interval, load_registry, score, value
+
+CLASSES = np.array(["a", "b", "c"], dtype=object)
+
+
+def labelled(rows: int = 200, seed: int = 0) -> tuple[np.ndarray, Predictions]:
+    random = np.random.default_rng(seed)
+    codes = random.integers(0, 3, rows)
+    raw = random.random((rows, 3)) + 0.7 * np.eye(3)[codes]
+    probabilities = np.round(raw / raw.sum(axis=1, keepdims=True), 2)  # rounded: with ties
+    probabilities /= probabilities.sum(axis=1, keepdims=True)
+    return CLASSES[codes], Predictions(CLASSES[probabilities.argmax(axis=1)], probabilities, CLASSES)
+
+
+def numbers(rows: int = 200, seed: int = 0) -> tuple[np.ndarray, Predictions]:
+    random = np.random.default_rng(seed)
+    actual = random.normal(10, 3, rows)
+    return actual, Predictions(actual + random.normal(0, 1, rows), None, None)
+
+
+def test_category_measures_are_scikit_learns() -> None:
+    actual, predicted = labelled()
+    assert score("accuracy", actual, predicted) == pytest.approx(metrics.accuracy_score(actual, predicted.values))
+    wanted = metrics.balanced_accuracy_score(actual, predicted.values)
+    assert score("balanced-accuracy", actual, predicted) == pytest.approx(wanted)
+    wanted = metrics.f1_score(actual, predicted.values, average="macro")
+    assert score("f1-macro", actual, predicted) == pytest.approx(wanted)
+    wanted = metrics.roc_auc_score(actual, predicted.probabilities, multi_class="ovr")
+    assert score("roc-auc", actual, predicted) == pytest.approx(wanted)
+    loss = metrics.log_loss(actual, predicted.probabilities)
+    assert value("log-loss", actual, predicted) == pytest.approx(loss)
+    assert score("log-loss", actual, predicted) == pytest.approx(math.exp(-loss))
+
+
+def test_binary_area() -> None:
+    random = np.random.default_rng(1)
+    codes, scores = random.integers(0, 2, 100), np.round(random.random(100), 1)
+    predicted = Predictions(CLASSES[:2][codes], np.column_stack([1 - scores, scores]), CLASSES[:2])
+    assert score("roc-auc", CLASSES[codes], predicted) == pytest.approx(metrics.roc_auc_score(codes, scores))
+    assert score("roc-auc", CLASSES[codes * 0], predicted) == 0.5
+
+
+def test_number_measures() -> None:
+    actual, predicted = numbers()
+    assert score("r2", actual, predicted) == pytest.approx(metrics.r2_score(actual, predicted.values))
+    wanted = metrics.mean_absolute_error(actual, predicted.values)
+    assert value("mean-absolute-error", actual, predicted) == pytest.approx(wanted)
+    wanted = metrics.root_mean_squared_error(actual, predicted.values)
+    assert value("rmse", actual, predicted) == pytest.approx(wanted)
+    for name in ("r2", "mean-absolute-error", "rmse"):
+        assert score(name, actual, Predictions(actual, None, None)) == 1.0
+        assert score(name, actual, Predictions(actual * 1e9, None, None)) == -1.0
+    assert score("rmse", actual, Predictions(np.full(200, actual.mean()), None, None)) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("name", [module.name for module in load_registry().of_kind("objective")])
+def test_intervals_hold_the_quality_and_repeat(name: str) -> None:
+    of_numbers = name in ("r2", "mean-absolute-error", "rmse")
+    actual, predicted = numbers() if of_numbers else labelled()
+    quality, low, high = interval(name, actual, predicted)
+    assert low <= quality <= high
+    assert low < high
+    assert quality == score(name, actual, predicted)
+    assert interval(name, actual, predicted) == (quality, low, high)
+
+
+def test_wilson_interval_of_a_known_case() -> None:
+    right = Predictions(np.repeat(CLASSES[:1], 10), None, CLASSES)
+    _, low, high = interval("accuracy", np.repeat("a", 10), right)
+    assert (low, high) == (pytest.approx(0.7224672, abs=1e-6), 1.0)  # n / (n + z^2)
+
+
+def test_rows_without_a_label_are_left_out() -> None:
+    actual, predicted = labelled()
+    series = pd.Series(pd.Categorical(actual, categories=list(CLASSES)))
+    series[:50] = None
+    rest = Predictions(predicted.values[50:], predicted.probabilities[50:], CLASSES)  # type: ignore[index]
+    assert score("accuracy", series, predicted) == score("accuracy", actual[50:], rest)
+
+
+def test_errors() -> None:
+    actual, predicted = labelled()
+    with pytest.raises(NotFound):
+        score("beauty", actual, predicted)
+    with pytest.raises(InvalidInput, match=r"row 1.*'z' is no label"):
+        score("accuracy", ["a", "z"], Predictions(CLASSES[:2], None, CLASSES))
+    with pytest.raises(InvalidInput, match="No row"):
+        score("accuracy", [None], Predictions(CLASSES[:1], None, CLASSES))
+    with pytest.raises(InvalidInput, match="probabilities"):
+        score("roc-auc", ["a"], Predictions(CLASSES[:1], None, CLASSES))
+    with pytest.raises(InvalidInput, match="199 actual"):
+        score("accuracy", actual[1:], predicted)

@@ -1,0 +1,146 @@
+"""Policies: the conformance suite, and what each promises of its own."""
+
+import numpy as np
+import pytest
+
+from easeml.errors import InvalidInput
+from easeml.search import (
+    POLICIES,
+    Arm,
+    Observation,
+    Posterior,
+    Prior,
+    SearchState,
+    add_job,
+    default_prior,
+    expected_improvement,
+    policy_named,
+    started,
+)
+from easeml.search.policies import Decision, conformance
+
+ARMS = [Arm("base", "baseline", 0.1), Arm("log", "logistic", 0.5), Arm("svm", "svm", 1.0), Arm("gbm", "lightgbm", 3.0)]
+
+
+def two_tenants():
+    state = add_job(SearchState(), "x", "ann", ARMS, default_prior(ARMS))
+    return add_job(state, "y", "bob", ARMS, default_prior(ARMS))
+
+
+@pytest.mark.parametrize("name", sorted(POLICIES))
+def test_conformance(name):
+    conformance.check(policy_named(name))
+
+
+class Broken:
+    """A policy with one fault."""
+
+    def __init__(self, decide):
+        self.name, self.decide = "cheapest-first", decide
+        self.observe = policy_named("cheapest-first").observe
+
+
+def too_many(state, free):
+    return policy_named("cheapest-first").decide(state, free + 1 if free else 0)
+
+
+def never_bob(state, free):
+    jobs = [job for tenant, jobs in state.waiting.items() if tenant != "tenant-1" for job in jobs]
+    return [Decision(jobs[0].name, int(jobs[0].startable[0]), "cheapest-first", {})] if jobs and free else []
+
+
+def changing(state, free):
+    for job in state.jobs.values():
+        object.__setattr__(job, "best", 0.123)
+    return policy_named("cheapest-first").decide(state, free)
+
+
+@pytest.mark.parametrize("fault", [too_many, never_bob, changing])
+def test_conformance_finds_faults(fault):
+    with pytest.raises(AssertionError):
+        conformance.check(Broken(fault))
+
+
+def test_conformance_finds_starvation():
+    with pytest.raises(AssertionError, match="not served within"):
+        conformance.check_starvation(Broken(never_bob), 0, lambda n: n)
+
+
+def test_default_starts_every_job_with_its_cheapest_sensible_arm():
+    decisions = policy_named("default").decide(two_tenants(), 2)
+    assert [(d.job, d.arm) for d in decisions] == [("x", 1), ("y", 1)]
+    assert "sensible" in decisions[0].explanation["rule"]
+
+
+def test_a_second_job_gets_its_first_model_before_the_first_is_refined():
+    policy, state = policy_named(), two_tenants()
+    state = policy.observe(state, Observation("x", 1, 0.6, 1.0))
+    state = policy.observe(state, Observation("y", 1, 0.6, 1.0))
+    state = add_job(state, "x2", "ann", ARMS, default_prior(ARMS))
+    assert [d.job for d in policy.decide(state, 2)] == ["x2", "y"]
+
+
+def test_a_failed_first_run_is_followed_by_the_next_cheapest():
+    policy = policy_named()
+    state = policy.observe(two_tenants(), Observation("x", 1, None, 1.0))
+    assert [(d.job, d.arm) for d in policy.decide(state, 2)] == [("y", 1), ("x", 2)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_default_equals_brute_force(seed):
+    generator = np.random.default_rng(seed)
+    root = generator.normal(size=(8, 8)) * 0.1
+    prior = Prior(generator.random(8) * 0.3 + 0.5, root @ root.T, 1e-4)
+    arms = [Arm(f"a{i}", "m", float(generator.random() + 0.1)) for i in range(8)]
+    policy = policy_named()
+    state = add_job(SearchState(), "x", "ann", arms, prior)
+    state = policy.observe(state, Observation("x", 2, 0.7, 1.0))
+    state = started(state, "x", 5)
+    belief = Posterior.of(prior).observe(2, 0.7)
+    best = max(0.7, belief.mean[5])
+    belief = belief.observe(5, float(belief.mean[5]))
+    rate = expected_improvement(belief.mean, belief.variance, best) / np.array([arm.cost for arm in arms])
+    rate[[2, 5]] = -1
+    decision = policy.decide(state, 1)[0]
+    assert decision.arm == np.argmax(rate)
+    top = decision.explanation["top"]
+    assert [entry["arm"] for entry in top] == np.argsort(-rate)[:5].tolist()
+    assert top[0]["score"] == pytest.approx(rate.max())
+    assert top[0]["sd"] == pytest.approx(np.sqrt(belief.variance[decision.arm]))
+
+
+def test_devices_do_not_all_choose_near_identical_arms():
+    block = np.kron(np.eye(2), np.full((2, 2), 0.04)) + 1e-6 * np.eye(4)
+    state = add_job(SearchState(), "x", "ann", ARMS, Prior(np.array([0.7, 0.7, 0.6, 0.6]), block, 1e-4))
+    chosen = [d.arm for d in policy_named().decide(state, 2)]
+    assert sorted(arm // 2 for arm in chosen) == [0, 1]
+
+
+def test_cheapest_first_and_random():
+    state = two_tenants()
+    assert [(d.job, d.arm) for d in policy_named("cheapest-first").decide(state, 4)] == [
+        ("x", 0),
+        ("y", 0),
+        ("x", 1),
+        ("y", 1),
+    ]
+    counts = np.zeros(4)
+    for step in range(400):
+        shifted = SearchState(state.jobs, state.turns, step)
+        counts[policy_named("random").decide(shifted, 1)[0].arm] += 1
+    assert counts.min() > 60
+
+
+def test_the_explanation_replays_the_choice():
+    state = two_tenants()
+    for policy in POLICIES.values():
+        for decision in policy.decide(state, 3):
+            top = decision.explanation["top"]
+            first = max(top, key=lambda entry: (entry["score"], -entry["cost"]))
+            assert (first["job"], first["arm"]) == (decision.job, decision.arm)
+            assert decision.explanation["turn"]["tenants_waiting"] == 2
+
+
+def test_unknown_policies_are_refused():
+    with pytest.raises(InvalidInput, match="no policy 'best'"):
+        policy_named("best")

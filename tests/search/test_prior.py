@@ -1,0 +1,96 @@
+"""Priors: sensible without history, near the truth with much of it."""
+
+import numpy as np
+import pytest
+
+from easeml.search import Arm, default_prior, learned_prior
+
+MODELS = ["baseline", "logistic", "svm", "random-forest", "lightgbm"]
+ARMS = [Arm(model, model, 1.0) for model in MODELS]
+
+
+def simulated(jobs, seed=0, missing=0.0):
+    """Qualities with job levels N(.7, .1^2), fixed model effects, and two models that move together."""
+    generator = np.random.default_rng(seed)
+    effects = np.array([-0.2, 0.0, 0.05, -0.05, 0.1])
+    covariance = 0.03**2 * np.eye(5)
+    covariance[3, 4] = covariance[4, 3] = 0.8 * 0.03**2
+    levels = generator.normal(0.7, 0.1, jobs)
+    quality = levels[:, None] + effects + generator.multivariate_normal(np.zeros(5), covariance, jobs)
+    seen = generator.random(quality.shape) >= missing
+    history = [(f"job-{j}", MODELS[m], (), float(quality[j, m])) for j in range(jobs) for m in range(5) if seen[j, m]]
+    return history, 0.7 + effects, covariance
+
+
+def difference(covariance, one, other):
+    """The variance of the difference of two arms, which the level of the job does not touch."""
+    return covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
+
+
+def eigenvalues_are_fine(prior):
+    return np.linalg.eigvalsh(prior.covariance).min() > -1e-10
+
+
+def test_cold_start_orders_families_and_correlates_what_is_alike():
+    arms = [
+        Arm("a", "lightgbm-classifier", 1.0, (0.5,)),
+        Arm("b", "lightgbm-classifier", 1.0, (0.52,)),
+        Arm("c", "lightgbm-classifier", 1.0, (0.9,)),
+        Arm("d", "baseline-classifier", 1.0),
+        Arm("e", "something-new", 1.0),
+    ]
+    prior = default_prior(arms)
+    assert prior.mean[3] < prior.mean[4] < prior.mean[0]
+    near, far, other = prior.covariance[0, 1], prior.covariance[0, 2], prior.covariance[0, 3]
+    assert prior.covariance[0, 0] > near > far > other > 0
+    assert eigenvalues_are_fine(prior)
+
+
+def test_arms_without_features_are_alike_but_not_identical():
+    prior = default_prior([Arm("a", "svm", 1.0), Arm("b", "svm", 1.0)])
+    assert 0 < prior.covariance[0, 1] < prior.covariance[0, 0]
+
+
+def test_no_history_is_the_cold_start():
+    np.testing.assert_array_equal(learned_prior(ARMS, []).mean, default_prior(ARMS).mean)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.5])
+def test_much_history_is_near_the_truth(missing):
+    history, mean, covariance = simulated(400, missing=missing)
+    prior = learned_prior(ARMS, history)
+    np.testing.assert_allclose(prior.mean, mean, atol=0.02)
+    alike, unlike = difference(prior.covariance, 3, 4), difference(prior.covariance, 1, 2)
+    assert alike == pytest.approx(difference(covariance, 3, 4), rel=0.5)
+    assert unlike == pytest.approx(difference(covariance, 1, 2), rel=0.5)
+    assert prior.covariance[0, 1] == pytest.approx(0.01, rel=0.3)
+    assert eigenvalues_are_fine(prior)
+
+
+def test_little_history_moves_little_and_forecasts_better_than_none():
+    history, truth, _ = simulated(3, seed=2)
+    cold, warm = default_prior(ARMS).mean, learned_prior(ARMS, history).mean
+    shape = lambda mean: mean - mean.mean()  # noqa: E731
+    assert np.abs(shape(warm) - shape(cold)).max() < 0.15
+    assert np.abs(shape(warm) - shape(truth)).sum() < np.abs(shape(cold) - shape(truth)).sum()
+
+
+def test_a_hard_job_does_not_make_its_models_look_bad():
+    easy = [(f"easy-{j}", model, (), 0.9) for j in range(20) for model in ("logistic", "svm")]
+    hard = [(f"hard-{j}", model, (), 0.5) for j in range(20) for model in ("logistic", "lightgbm")]
+    prior = learned_prior(ARMS, easy + hard)
+    assert abs(prior.mean[4] - prior.mean[2]) < 0.08
+
+
+def test_unseen_models_keep_their_place():
+    history = [(f"job-{j}", "logistic", (), 0.8) for j in range(50)]
+    prior = learned_prior(ARMS, history)
+    assert prior.mean[0] < prior.mean[1] < prior.mean[4]
+
+
+def test_configurations_near_good_ones_are_expected_to_be_good():
+    arms = [Arm("good", "svm", 1.0, (0.1,)), Arm("bad", "svm", 1.0, (0.9,)), Arm("other", "knn", 1.0, (0.1, 0.2))]
+    history = [(f"job-{j}", "svm", (u,), 0.7 - 0.1 * (u > 0.5)) for j in range(20) for u in (0.12, 0.88)]
+    prior = learned_prior(arms, history)
+    assert prior.mean[0] > prior.mean[1] + 0.05
+    assert eigenvalues_are_fine(prior)

@@ -1,0 +1,107 @@
+"""The spine, as a person uses it: a CSV file, three commands, predictions."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
+
+from service_process import EasemlProcess
+
+pytestmark = pytest.mark.service
+
+
+def write_table(folder: Path, name: str) -> Path:
+    loaders = {"cancer": load_breast_cancer, "wine": load_wine, "diabetes": load_diabetes}
+    frame = loaders[name](as_frame=True).frame
+    if name == "cancer":
+        frame["target"] = frame["target"].map({0: "malignant", 1: "benign"})
+    path = folder / f"{name}.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def create(easeml: EasemlProcess, path: Path, *more: str) -> dict:
+    return json.loads(easeml.command("app", "create", str(path), "--target", "target", "--yes", "--json", *more))
+
+
+def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path: Path):
+    path = write_table(tmp_path, "cancer")
+    application = create(easeml, path, "--max-tasks", "6")
+    easeml.command("app", "wait", application["id"], "--until", "first-model", "--timeout", "60")
+    easeml.command("app", "wait", application["id"], "--until", "converged", "--timeout", "120")
+
+    shown = json.loads(easeml.command("app", "show", application["id"], "--json"))
+    assert shown["state"] == "serving"
+    assert shown["live_model"]["quality"] > 0.85
+    assert shown["job"]["tasks_done"] >= 6
+    assert 0.8 < shown["test_quality"]["value"] <= 1.0
+    assert shown["test_quality"]["low"] <= shown["test_quality"]["value"] <= shown["test_quality"]["high"]
+
+    out = tmp_path / "out.csv"
+    easeml.command("predict", application["id"], str(path), "--out", str(out))
+    rows = list(csv.DictReader(io.StringIO(out.read_text())))
+    assert len(rows) == 569
+    predicted = [row["prediction"] for row in rows]
+    assert set(predicted) <= {"malignant", "benign"}
+    assert sum(p == row["target"] for p, row in zip(predicted, rows, strict=True)) > 0.85 * 569
+
+    decisions = easeml.call("GET", f"/api/v1/decisions?job_id={shown['job']['id']}&limit=200")["items"]
+    assert len(decisions) == shown["job"]["tasks_done"] + shown["job"]["tasks_failed"]
+    assert all(d["explanation"] for d in decisions)
+
+
+def test_regression_serves_and_reports_quality_where_labels_are_sent(easeml: EasemlProcess, tmp_path: Path):
+    path = write_table(tmp_path, "diabetes")
+    application = create(easeml, path, "--max-tasks", "4")
+    easeml.command("app", "wait", application["id"], "--until", "first-model", "--timeout", "60")
+    answer = json.loads(easeml.command("predict", application["id"], str(path), "--json"))
+    assert len(answer["predictions"]) == 442
+    assert all(isinstance(value, float) for value in answer["predictions"])
+    assert answer["quality"]["rows"] == 442
+
+
+def test_a_request_names_the_row_and_the_column_that_do_not_fit(easeml: EasemlProcess, tmp_path: Path):
+    path = write_table(tmp_path, "wine")
+    application = create(easeml, path, "--max-tasks", "3")
+    easeml.command("app", "wait", application["id"], "--until", "first-model", "--timeout", "60")
+    row = next(csv.DictReader(path.open()))
+    wrong = tmp_path / "wrong.csv"
+    with wrong.open("w", newline="") as file:
+        writer = csv.DictWriter(file, row.keys())
+        writer.writeheader()
+        writer.writerows([row, {**row, "alcohol": "plenty"}])
+    message = easeml.command("predict", application["id"], str(wrong), expect=2)
+    assert "alcohol" in message
+    assert "2" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("empty.csv", "", "empty"),
+        ("header.csv", "a,b,target\n", "no rows"),
+        ("ragged.csv", "a,b,target\n1,2,x\n1,2\n3,4,y\n", "row"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_name(easeml: EasemlProcess, tmp_path: Path, name: str, content: str, says: str):
+    path = tmp_path / name
+    path.write_text(content)
+    message = easeml.command("app", "create", str(path), "--target", "target", "--yes", expect=2)
+    assert name in message
+    assert says in message
+
+
+def test_a_missing_target_is_refused_with_the_likely_one(easeml: EasemlProcess, tmp_path: Path):
+    path = write_table(tmp_path, "wine")
+    message = easeml.command("app", "create", str(path), "--target", "alcool", "--yes", expect=2)
+    assert "alcohol" in message
+
+
+def test_waiting_ends_with_its_own_exit_code(easeml: EasemlProcess, tmp_path: Path):
+    application = create(easeml, write_table(tmp_path, "wine"), "--max-tasks", "30")
+    easeml.command("app", "wait", application["id"], "--until", "converged", "--timeout", "0.1", expect=3)
+    easeml.command("job", "stop", application["id"])
+    easeml.command("app", "wait", "app_does_not_exist", "--until", "converged", "--timeout", "5", expect=2)

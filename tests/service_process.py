@@ -1,0 +1,111 @@
+"""A real easeml with all its processes, for tests that use it as a person would: through its commands and its REST API."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+STARTED = re.compile(r"password:\s*(\S+)")
+READY_SECONDS = 60.0
+
+
+def free_port() -> int:
+    """Return a loopback port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class EasemlProcess:
+    """``easeml up`` on a home of its own; ``start`` again continues where it was."""
+
+    def __init__(self, home: Path, workers: int = 2):
+        self.home = home
+        self.workers = workers
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.output: list[str] = []
+        self.password = ""
+        self.key = ""
+
+    def start(self) -> None:
+        """Start, wait until it answers, and sign in."""
+        command = [sys.executable, "-m", "easeml.cli", "up", "--home", str(self.home)]
+        command += ["--port", str(self.port), "--workers", str(self.workers)]
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
+        self._answers = threading.Event()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        assert self._answers.wait(READY_SECONDS), "".join(self.output)
+        if not self.key:
+            self.key = self.call("POST", "/api/v1/login", {"name": "admin", "password": self.password})["secret"]
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.output.append(line)
+            if found := STARTED.search(line):
+                self.password = found.group(1)
+            if "API key:" in line or "is up at" in line:
+                self._answers.set()
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        """Send one JSON request; return the JSON answer. Raises ``HTTPError``."""
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.key}"}
+        request = urllib.request.Request(self.url + path, data, headers, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+
+    def command(self, *arguments: str, expect: int = 0) -> str:
+        """Run an easeml command against this service; return its standard output."""
+        environment = {**os.environ, "EASEML_URL": self.url, "EASEML_API_KEY": self.key}
+        run = subprocess.run(
+            [sys.executable, "-m", "easeml.cli", *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=180,
+            stdin=subprocess.DEVNULL,
+        )
+        assert run.returncode == expect, f"exit {run.returncode}\n{run.stdout}\n{run.stderr}"
+        return run.stdout if expect == 0 else run.stdout + run.stderr
+
+    def kill(self, kind: str) -> int:
+        """Kill -9 one running process of a kind; return its pid."""
+        processes = self.call("GET", "/api/v1/status")["processes"]
+        running = [p for p in processes if p["kind"] == kind and p["state"] == "running"]
+        pid = max(running, key=lambda p: p["heartbeat"])["pid"]
+        os.kill(pid, signal.SIGKILL)
+        return pid
+
+    def wait_until_answering(self, seconds: float = 30.0) -> None:
+        """Return as soon as /healthz answers."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                urllib.request.urlopen(self.url + "/healthz", timeout=2)
+            except (urllib.error.URLError, OSError):
+                continue
+            return
+        raise TimeoutError("the service does not answer")
+
+    def stop(self) -> int:
+        """Ctrl-C; return the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(30)
+        self._reader.join(5)
+        return code

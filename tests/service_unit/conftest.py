@@ -1,0 +1,74 @@
+"""A real store on SQLite, a clock that the test moves, and two tenants."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from argon2 import PasswordHasher
+
+from easeml.contract.resources import NewUser
+from easeml.service import Caller, accounts
+from easeml.store import Store
+
+PASSWORD = "correct horse"
+
+
+class Clock:
+    """Seconds of the epoch, moved by hand."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture(autouse=True)
+def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same algorithm at a cost that fits tests."""
+    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+
+
+@pytest.fixture(scope="session")
+def fresh_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with its tables, to copy: making it anew for each test would take most of the time."""
+    folder = tmp_path_factory.mktemp("fresh")
+    Store.open(f"sqlite:///{folder / 'easeml.db'}", folder / "artefacts").close()
+    return folder / "easeml.db"
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock, fresh_database: Path) -> Iterator[Store]:
+    shutil.copy(fresh_database, tmp_path / "easeml.db")
+    store = Store.open(f"sqlite:///{tmp_path / 'easeml.db'}", tmp_path / "artefacts", clock=clock)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def admin(store: Store) -> Caller:
+    first = accounts.create_first_provider(store)
+    assert first is not None
+    return accounts.authenticate(store, accounts.sign_in(store, *first).secret or "")
+
+
+def make_user(store: Store, admin: Caller, name: str) -> Caller:
+    """A user with a tenant of his own, signed in."""
+    user = accounts.create_user(store, admin, NewUser(name=name, password=PASSWORD))
+    return Caller(user.id, user.tenant_id)
+
+
+@pytest.fixture
+def ann(store: Store, admin: Caller) -> Caller:
+    return make_user(store, admin, "ann")
+
+
+@pytest.fixture
+def bob(store: Store, admin: Caller) -> Caller:
+    return make_user(store, admin, "bob")

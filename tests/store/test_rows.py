@@ -1,0 +1,136 @@
+import pytest
+
+from easeml.errors import Conflict, NotAllowed, NotFound
+from easeml.ids import new_id
+from easeml.store import Application, Dataset, Store, Task, Tenant, User
+
+
+def _dataset(tenant: str, name: str = "irises") -> Dataset:
+    return Dataset(new_id("ds"), tenant, name)
+
+
+def test_rows_come_back_as_they_were_added(store, clock):
+    task = Task(new_id("tsk"), "t1", "train", "search", {"a": [1, None, {"ü": 0.1}]}, result={"x": 1e-9}, quality=0.1)
+    with store.write() as tx:
+        added = tx.scoped("t1").tasks.add(task)
+    assert added.created == clock.now
+    with store.read() as tx:
+        assert tx.scoped("t1").tasks.get(task.id) == added
+
+
+def test_a_tenant_reaches_only_its_own_rows(store):
+    mine, theirs = _dataset("t1"), _dataset("t2")
+    with store.write() as tx:
+        tx.scoped("t1").datasets.add(mine)
+        tx.scoped("t2").datasets.add(theirs)
+    with store.write() as tx:
+        rows = tx.scoped("t1").datasets
+        assert [row.id for row in rows.list()] == [mine.id]
+        assert rows.count() == 1
+        assert rows.find(id=theirs.id) is None
+        assert rows.find(tenant_id="t2") is None
+        with pytest.raises(NotFound):
+            rows.get(theirs.id)
+        with pytest.raises(NotFound):
+            rows.update(theirs.id, name="taken")
+        with pytest.raises(NotAllowed):
+            rows.add(_dataset("t2"))
+        with pytest.raises(NotAllowed):
+            rows.update(mine.id, tenant_id="t2")
+        with pytest.raises(NotAllowed):
+            tx.scoped("")
+        assert tx.unscoped().datasets.get(theirs.id).name == "irises"
+        assert tx.unscoped().datasets.count() == 2
+
+
+def test_every_table_of_tenants_is_scoped(store):
+    with store.read() as tx:
+        rooms = vars(tx.scoped("t1"))
+    assert len(rooms) == 15
+    assert {rows._tenant for rows in rooms.values()} == {"t1"}
+
+
+def test_compare_and_set(store):
+    app = Application(new_id("app"), "t1", "churn", "ds", "ver", "y", "accuracy")
+    with store.write() as tx:
+        tx.scoped("t1").applications.add(app)
+    with store.write() as tx:
+        rows = tx.scoped("t1").applications
+        changed = rows.update(app.id, where={"live_model_id": ""}, live_model_id="m1", rules={"exclude": ["svm"]})
+        assert changed.live_model_id == "m1"
+        assert changed.rules == {"exclude": ["svm"]}
+    with store.write() as tx, pytest.raises(Conflict, match="m1"):
+        tx.scoped("t1").applications.update(app.id, where={"live_model_id": ""}, live_model_id="m2")
+    with store.read() as tx:
+        assert tx.scoped("t1").applications.get(app.id) == changed
+
+
+def test_lists_are_paged_in_order_of_id(store):
+    rows = [Dataset(f"ds_{number:02}", "t1", f"{number % 2}") for number in range(25)]
+    with store.write() as tx:
+        tx.unscoped().datasets.add_all(rows)
+    with store.read() as tx:
+        found = tx.scoped("t1").datasets
+        first = found.list(limit=10)
+        assert [row.id for row in first] == [row.id for row in rows[:10]]
+        assert [row.id for row in found.list(after=first[-1].id, limit=10)] == [row.id for row in rows[10:20]]
+        assert [row.id for row in found.list(newest_first=True, after="ds_03")] == ["ds_02", "ds_01", "ds_00"]
+        assert [row.id for row in found.list(name="1", limit=2)] == ["ds_01", "ds_03"]
+        assert len(found.list(name=["0", "1"], limit=None)) == 25
+        assert found.list(id=[]) == []
+        with pytest.raises(TypeError, match="colour"):
+            found.list(colour="red")
+
+
+def test_none_finds_what_is_unset(store):
+    with store.write() as tx:
+        tasks = tx.scoped("t1").tasks
+        unscored = tasks.add(Task(new_id("tsk"), "t1", "train", "search", {}))
+        tasks.add(Task(new_id("tsk"), "t1", "train", "search", {}, quality=0.5))
+        assert tasks.list(quality=None) == [unscored]
+
+
+def test_what_is_there_cannot_be_added_again(store):
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "one"))
+        tx.users.add(User("u1", "ann", "hash"))
+        with pytest.raises(Conflict):
+            tx.tenants.add(Tenant("t1", "other"))
+        with pytest.raises(Conflict):
+            tx.users.add(User("u2", "ann", "hash"))
+        tx.users.add(User("u3", "bob", "hash"))  # the transaction is still good
+    with store.read() as tx:
+        assert [user.name for user in tx.users.list()] == ["ann", "bob"]
+        assert tx.tenants.get("t1").name == "one"
+
+
+def test_an_exception_undoes_the_transaction(store):
+    with pytest.raises(ZeroDivisionError), store.write() as tx:
+        tx.tenants.add(Tenant("t1", "one"))
+        tx.events.append("x", "t1", {}, "t1")
+        raise ZeroDivisionError
+    with store.read() as tx:
+        assert tx.tenants.list() == []
+        assert tx.events.last() == 0
+
+
+def test_reading_transactions_cannot_write_and_see_one_state(store):
+    with store.read() as tx:
+        assert tx.tenants.count() == 0
+        with store.write() as other:
+            other.tenants.add(Tenant("t1", "one"))
+        assert tx.tenants.count() == 0
+        with pytest.raises(RuntimeError, match="write"):
+            tx.tenants.add(Tenant("t2", "two"))
+    with store.read() as tx:
+        assert tx.tenants.count() == 1
+
+
+def test_the_clock_is_the_databases(open_store):
+    store: Store = open_store()
+    with store.read() as first:
+        before = first.now()
+        assert before == first.now()
+    with store.read() as second:
+        assert before <= second.now() < before + 60
+    assert before > 1.7e9

@@ -1,0 +1,114 @@
+"""The table encoders and scaling."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from skrub import DatetimeEncoder
+
+from easeml.modules import Context, complete, load_registry
+from easeml.zoo.transforms._dates import FEATURES, date_features
+
+REGISTRY = load_registry()
+COLOURS = ["red", "green", "blue", "never"]
+SCHEMA: dict[str, Any] = {
+    "nodes": {
+        "x": {"type": "tensor", "dim": [1], "column": "X"},
+        "colour": {"type": "category", "class": "colour"},
+        "story": {"type": "text"},
+    },
+    "classes": {"colour": {"dim": 4, "labels": COLOURS}},
+}
+FRAME = pd.DataFrame(
+    {
+        "X": [1.0, np.nan, 3.0, 5.0, 100.0, 3.0],
+        "colour": pd.Categorical(["red", "red", "green", None, "blue", "red"], categories=COLOURS),
+        "story": pd.Series(["a red car", "the red bus", None, "a green tree", "blue sky", "red"], dtype=object),
+    }
+)
+
+
+def fitted(name: str, data: Any, schema: dict[str, Any] | None = None, **config: Any) -> Any:
+    module = REGISTRY.get(name)
+    return module.make().fit(data, schema or SCHEMA, complete(module.space, config), Context())
+
+
+def without_text() -> dict[str, Any]:
+    return {**SCHEMA, "nodes": {name: node for name, node in SCHEMA["nodes"].items() if name != "story"}}
+
+
+def test_codes() -> None:
+    made = fitted("table-codes", FRAME, without_text()).transform(FRAME)
+    np.testing.assert_array_equal(made[:, 0], FRAME["X"])
+    np.testing.assert_array_equal(made[:, 1], [0, 0, 1, np.nan, 2, 0])
+
+
+def test_one_hot_with_marks() -> None:
+    made = fitted("table-onehot", FRAME, without_text()).transform(FRAME)
+    np.testing.assert_array_equal(made[:, 0], [1, 3, 3, 5, 100, 3])  # the median is 3
+    np.testing.assert_array_equal(made[:, 1], [0, 1, 0, 0, 0, 0])
+    np.testing.assert_array_equal(made[:, 2:].sum(axis=1), 1)
+    assert made.shape == (6, 6)  # number, mark, and missing, red, green, blue
+
+
+def test_the_rarest_categories_share_an_indicator() -> None:
+    transform = fitted("table-onehot", FRAME, without_text(), most_categories=2)
+    made = transform.transform(FRAME)[:, 2:]
+    np.testing.assert_array_equal(made, [[1, 0], [1, 0], [0, 1], [0, 1], [0, 1], [1, 0]])
+    assert any("3 rarest" in note for note in transform.notes)
+
+
+def test_unseen_and_unknown_categories_have_no_indicator() -> None:
+    transform = fitted("table-onehot", FRAME[FRAME["colour"].notna()], without_text())
+    strange = pd.DataFrame({"X": [1.0, 1.0, 1.0], "colour": ["never", "purple", None]}, dtype=object)
+    assert (transform.transform(strange)[:, 2:] == 0).all()
+
+
+def test_labels_in_another_order_or_as_text_are_the_same() -> None:
+    transform = fitted("table-codes", FRAME, without_text())
+    wanted = transform.transform(FRAME)
+    turned = FRAME.assign(colour=FRAME["colour"].cat.reorder_categories(COLOURS[::-1]))
+    np.testing.assert_array_equal(transform.transform(turned), wanted)
+    np.testing.assert_array_equal(transform.transform(FRAME.assign(colour=FRAME["colour"].astype(object))), wanted)
+
+
+@pytest.mark.parametrize("name", ["table-codes", "table-onehot"])
+def test_text_is_learnt_and_kept(name: str, tmp_path: Path) -> None:
+    transform = fitted(name, FRAME, text_components=2)
+    made = transform.transform(FRAME)
+    assert made.shape[1] == fitted(name, FRAME, without_text()).transform(FRAME).shape[1] + 2
+    assert np.isfinite(made[:, -2:]).all()
+    transform.save(tmp_path)
+    loaded = REGISTRY.get(name).make().load(tmp_path)
+    np.testing.assert_array_equal(loaded.transform(FRAME), made)
+
+
+def test_empty_text_is_ignored() -> None:
+    transform = fitted("table-codes", FRAME.assign(story=None))
+    assert any("'story' is constant" in note for note in transform.notes)
+    assert transform.transform(FRAME.assign(story=None)).shape == (6, 2)
+
+
+def test_dates_are_those_of_skrub() -> None:
+    times = pd.Series(pd.to_datetime(["1969-12-31 23:59:59", "2000-02-29 01:02:03", "2024-12-30 00:00:00"]), name="d")
+    wanted = DatetimeEncoder(add_weekday=True).fit_transform(times)
+    made = date_features(times.to_numpy())
+    for position, feature in enumerate(FEATURES):
+        np.testing.assert_allclose(made[:, position], wanted[f"d_{feature}"].to_numpy(dtype=float), rtol=1e-7)
+    assert np.isnan(date_features(np.array(["NaT"], dtype="datetime64[ns]"))).all()
+
+
+@pytest.mark.parametrize("method", ["standard", "robust", "squash"])
+def test_scaling(method: str, tmp_path: Path) -> None:
+    X = np.random.default_rng(0).normal(50, [1, 10, 0], (200, 3))
+    X[0, 0] = 1e6
+    scaled = fitted("scale", X, method=method).transform(X)
+    assert np.isfinite(scaled).all()
+    assert (scaled[:, 2] == 0).all()
+    assert (np.abs(scaled).max() < 3) == (method == "squash")
+    if method == "standard":
+        np.testing.assert_allclose(scaled[:, :2].std(axis=0), 1)
+    else:
+        np.testing.assert_allclose(np.median(scaled[:, :2], axis=0), 0, atol=1e-12)
