@@ -2,10 +2,10 @@
 
     python benchmarks/prediction_latency.py [--requests 2000] [--peers]
 
-Starts an easeml of its own, trains LightGBM and the logistic pipeline on breast cancer, and times ``POST .../predict`` over one
-kept-open connection with authentication and validation on. The bare time is the same trained model in this process, fed a frame
-that is ready. ``--peers`` also serves the scikit-learn pipeline with MLflow's model server and with MLServer, each in an environment that the
-script installs below ``--folder``.
+Starts an easeml of its own, trains LightGBM and the logistic pipeline on breast cancer, and times ``POST .../predict``
+over one kept-open connection with authentication and validation on. The bare time is the same trained model in this
+process, fed a frame that is ready. ``--peers`` also serves the scikit-learn pipeline with MLflow's model server and
+with MLServer, each in an environment that the script installs below ``--folder``.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from sklearn.datasets import load_breast_cancer
 
 from service_process import EasemlProcess, free_port
 
-MODELS = ["lightgbm", "logistic-regression"]
+MODELS = ["lightgbm-classifier", "logistic"]
 PEER_TRAINING = """
 import sys, mlflow.sklearn
 from sklearn.datasets import load_breast_cancer
@@ -146,9 +146,8 @@ def main() -> None:
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "easeml-peers")
     options = parser.parse_args()
-    print(
-        f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores, {options.requests} requests, one row, one client"
-    )
+    print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores")
+    print(f"{options.requests} requests, one row, one client")
     print(f"{'milliseconds':32} {'p50':>8} {'p99':>8} {'over p50':>8} {'over p99':>8} {'req/s':>9}")
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "cancer.csv"

@@ -1,4 +1,4 @@
-"""A real easeml with all its processes, for tests that use it as a person would: through its commands and its REST API."""
+"""A real easeml with all its processes, for tests that use it as a person would: by its commands and its REST API."""
 
 import json
 import os
@@ -58,7 +58,7 @@ class EasemlProcess:
             self.output.append(line)
             if found := STARTED.search(line):
                 self.password = found.group(1)
-            if "API key:" in line or "is up at" in line:
+            if "is up at" in line:
                 self._answers.set()
 
     def call(self, method: str, path: str, body: Any = None) -> Any:

@@ -58,7 +58,7 @@ def test_equals_solve_from_scratch_in_any_order(observations, seed):
 def test_many_repeats_neither_grow_nor_drift():
     prior = random_prior(20, 1)
     generator = np.random.default_rng(0)
-    arms, values = generator.integers(0, 5, 20_000), generator.random(20_000)
+    arms, values = generator.integers(0, 5, 4_000), generator.random(4_000)
     posterior = observe_all(prior, zip(arms.tolist(), values.tolist(), strict=True))
     assert len(posterior.factor) <= 2 * 5 + 8
     fresh = exact(prior, posterior.counts, posterior.sums)

@@ -74,15 +74,14 @@ def test_a_request_names_the_row_and_the_column_that_do_not_fit(easeml: EasemlPr
         writer.writeheader()
         writer.writerows([row, {**row, "alcohol": "plenty"}])
     message = easeml.command("predict", application["id"], str(wrong), expect=2)
-    assert "alcohol" in message
-    assert "2" in message
+    assert "row 3, column 'alcohol'" in message
 
 
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
         ("empty.csv", "", "empty"),
-        ("header.csv", "a,b,target\n", "no rows"),
+        ("header.csv", "a,b,target\n", "no row"),
         ("ragged.csv", "a,b,target\n1,2,x\n1,2\n3,4,y\n", "row"),
     ],
 )
@@ -101,7 +100,7 @@ def test_a_missing_target_is_refused_with_the_likely_one(easeml: EasemlProcess, 
 
 
 def test_waiting_ends_with_its_own_exit_code(easeml: EasemlProcess, tmp_path: Path):
-    application = create(easeml, write_table(tmp_path, "wine"), "--max-tasks", "30")
+    application = create(easeml, write_table(tmp_path, "diabetes"), "--max-tasks", "30")
     easeml.command("app", "wait", application["id"], "--until", "converged", "--timeout", "0.1", expect=3)
     easeml.command("job", "stop", application["id"])
     easeml.command("app", "wait", "app_does_not_exist", "--until", "converged", "--timeout", "5", expect=2)

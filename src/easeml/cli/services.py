@@ -105,8 +105,21 @@ def _greet(url: str, password: str | None) -> None:
     """Say where the service is, and once, at the very first start, who may sign in."""
     if password is not None:
         say(f"First start. Login, shown only now: name: {PROVIDER}  password: {password}")
+        say("For commands and scripts, in another terminal (a key of yours, shown only now):")
+        say(f"  export EASEML_URL={url} EASEML_API_KEY={_first_key(url, password)}")
+    else:
+        say(f"Sign in from another terminal: easeml login {PROVIDER} --url {url}")
     say(f"easeml is up at {url}; Ctrl-C stops it.")
-    say(f"Sign in from another terminal: easeml login {PROVIDER} --url {url}")
+
+
+def _first_key(url: str, password: str) -> str:
+    """Return a fresh API key of the provider that does not expire; ``easeml key list`` shows it by its name."""
+    from easeml.client import Client
+
+    with Client(url) as visitor:
+        session = visitor.login(PROVIDER, password)
+    with Client(url, session.secret) as client:
+        return client.create_key("first start").secret or ""
 
 
 def _start_demo(url: str, home: Path, password: str | None) -> subprocess.Popen[bytes]:

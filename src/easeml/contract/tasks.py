@@ -101,3 +101,5 @@ class TaskResult(_Wire):
     error: str = ""  # for people: message, or traceback
     retry: bool = False  # worth another attempt?
     cost: float = 0.0  # device seconds
+    began: float | None = None  # when the body was called and had returned: seconds of the epoch, machine's clock
+    ended: float | None = None

@@ -3,6 +3,8 @@
 import sys
 
 import structlog
+from structlog.processors import ExceptionRenderer
+from structlog.tracebacks import ExceptionDictTransformer
 
 
 def configure_logging(kind: str) -> None:
@@ -12,7 +14,7 @@ def configure_logging(kind: str) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
-            structlog.processors.dict_tracebacks,
+            ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),  # locals may hold users' data
             structlog.processors.JSONRenderer(),
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

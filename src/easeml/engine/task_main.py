@@ -6,6 +6,7 @@ The work folder is all a body knows: ``spec.json``, ``inputs/<name>``, ``outputs
 import faulthandler
 import json
 import sys
+import time
 import traceback
 from pathlib import Path
 
@@ -37,6 +38,7 @@ def run(folder: Path) -> TaskResult:
     """
     faulthandler.enable()
     spec = TaskSpec.model_validate_json((folder / SPEC).read_bytes())
+    began = time.time()
     try:
         result = BODIES[spec.body.kind](spec.body, folder / INPUTS, folder / OUTPUTS)
     except MemoryError:
@@ -46,6 +48,7 @@ def run(folder: Path) -> TaskResult:
     except BaseException as error:  # a body that calls sys.exit() has failed too
         retry = bool(getattr(error, "retry", True))
         result = TaskResult(ok=False, error=_text(error), retry=retry)
+    result = result.model_copy(update={"began": began, "ended": time.time()})
     write_result(folder, result)
     return result
 

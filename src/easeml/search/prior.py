@@ -62,8 +62,9 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun]) -> Prior:
     job and an effect of the model; both are shrunk as if ``_WEIGHT`` more jobs agreed with ``default_prior``. The
     covariance of models is the pairwise-complete covariance of what is left, shrunk by the same weight towards
     independent models (the mean of an inverse-Wishart posterior: ibid., section 3.6), with negative eigenvalues set
-    to 0. The effect of a configuration is a kernel smooth of its neighbours' deviations, also shrunk. Without history
-    it is ``default_prior``; a model without history keeps its typical distance to the others.
+    to 0. The effect of a configuration is a kernel smooth of its neighbours' deviations, also shrunk; their
+    variance is learned from runs with features only, and is taken out of the models' variance. Without history it is
+    ``default_prior``; a model without history keeps its typical distance to the others.
     """
     if not history:
         return default_prior(arms)
@@ -74,9 +75,10 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun]) -> Prior:
     same = _same_model(arms)
     job_variance = _shrunk_variance(levels - levels.mean(), _JOB_VARIANCE)
     residuals = table.quality - levels[:, None] - effects
-    model_covariance = _shrunk_covariance(residuals)
     spread = _deviations(table, history)
     config_variance = _shrunk_variance(np.array([deviation for *_, deviation in spread]), _CONFIG_VARIANCE)
+    own = config_variance * np.mean(1 / table.counts[table.counts > 0])
+    model_covariance = _shrunk_covariance(residuals, float(own))
     mean = levels.mean() + effects[places] + _smoothed(arms, spread)
     covariance = job_variance + model_covariance[np.ix_(places, places)] + config_variance * _config_kernel(arms, same)
     return Prior(mean, covariance, _NOISE)
@@ -84,11 +86,12 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun]) -> Prior:
 
 @dataclass(frozen=True)
 class _Table:
-    """Mean quality by job and model, NaN where missing; ``typical`` by model."""
+    """Mean quality by job and model (NaN where missing) of ``counts`` runs; ``typical`` by model."""
 
     jobs: list[str]
     models: list[str]
     quality: np.ndarray
+    counts: np.ndarray
     typical: np.ndarray
 
     @classmethod
@@ -101,7 +104,7 @@ class _Table:
             sums[rows[job], columns[model]] += quality
             counts[rows[job], columns[model]] += 1
         quality = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-        return cls(jobs, models, quality, np.array([_typical(model) for model in models]))
+        return cls(jobs, models, quality, counts, np.array([_typical(model) for model in models]))
 
 
 def _two_way(table: _Table) -> tuple[np.ndarray, np.ndarray]:
@@ -125,23 +128,26 @@ def _shrunk_variance(deviations: np.ndarray, usual: float) -> float:
     return float((np.sum(deviations**2) + _WEIGHT * usual) / (deviations.size + _WEIGHT))
 
 
-def _shrunk_covariance(residuals: np.ndarray) -> np.ndarray:
+def _shrunk_covariance(residuals: np.ndarray, own: float) -> np.ndarray:
+    """``own``: the part of a cell's variance that is its configurations', and not of the model."""
     seen = (~np.isnan(residuals)).astype(float)
     values = np.nan_to_num(residuals)
     target = _MODEL_VARIANCE * np.eye(residuals.shape[1])
-    covariance = (values.T @ values + _WEIGHT * target) / (seen.T @ seen + _WEIGHT)
+    together = seen.T @ seen
+    covariance = (values.T @ values - own * np.diag(np.diagonal(together)) + _WEIGHT * target) / (together + _WEIGHT)
     eigenvalues, vectors = np.linalg.eigh(covariance)
     return (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T
 
 
 def _deviations(table: _Table, history: Sequence[PastRun]) -> list[tuple[str, tuple[float, ...], float]]:
-    """Return (model, features, quality less the mean of its job and model) of every run with features."""
+    """Return (model, features, quality less the mean of its cell) of runs with features, not alone in it."""
     means = {
         (job, model): table.quality[row, column]
         for row, job in enumerate(table.jobs)
         for column, model in enumerate(table.models)
+        if table.counts[row, column] > 1
     }
-    return [(m, tuple(f), float(q - means[j, m])) for j, m, f, q in history if f]
+    return [(m, tuple(f), float(q - means[j, m])) for j, m, f, q in history if f and (j, m) in means]
 
 
 def _smoothed(arms: Sequence[Arm], spread: list[tuple[str, tuple[float, ...], float]]) -> np.ndarray:

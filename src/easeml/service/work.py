@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from pydantic import TypeAdapter
 
@@ -51,8 +52,7 @@ def accept(
             after_failure(tx, failed)
         return failed
     quality = float(result.value["quality"]) if task.kind == "train" else None
-    kept = {**result.value, "notes": result.notes} if result.notes else result.value
-    done = tx.queue.complete(attempt, result=kept, quality=quality, cost=result.cost)
+    done = tx.queue.complete(attempt, result=_kept(result), quality=quality, cost=result.cost)
     for name, digest in digests.items():
         artefacts.keep(tx, task.tenant_id, digest, (sizes or {}).get(name, 0))
     _RECORD[task.payload["kind"]](tx, done, result, digests)
@@ -68,6 +68,12 @@ def after_failure(tx: Transaction, task: Task) -> None:
     if task.kind == "ingest":
         _fail_version(tx, task)
     _tell(tx, "task.failed", task)
+
+
+def _kept(result: TaskResult) -> dict[str, Any]:
+    """Return what a task shows as its result: what the body found, its notes, and when the body ran."""
+    extra = {"notes": result.notes, "began": result.began, "ended": result.ended}
+    return {**result.value, **{name: value for name, value in extra.items() if value}}
 
 
 def _what_lacks(task: Task, result: TaskResult, digests: Mapping[str, str]) -> str:

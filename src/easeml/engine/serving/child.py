@@ -123,7 +123,7 @@ def problem(status: int, title: str, error: EasemlError) -> bytes:
             "type": f"urn:easeml:{error.code}",
             "title": title,
             "status": status,
-            "detail": str(error),
+            "detail": error.message,
             "code": error.code,
             "where": error.where,
             "remedy": error.remedy,

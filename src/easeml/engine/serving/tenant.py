@@ -16,7 +16,7 @@ _context = multiprocessing.get_context("forkserver")
 
 
 def warm_up() -> None:
-    """Start the fork server and let it import what every child needs; returns when it has. Call before the first child."""
+    """Start the fork server and return when it has imported what every child needs. Call before the first child."""
     _context.set_forkserver_preload(["easeml.engine.serving.warm"])
     first = _context.Process(target=_nothing)
     first.start()
