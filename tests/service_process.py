@@ -84,13 +84,12 @@ class EasemlProcess:
         assert run.returncode == expect, f"exit {run.returncode}\n{run.stdout}\n{run.stderr}"
         return run.stdout if expect == 0 else run.stdout + run.stderr
 
-    def kill(self, kind: str) -> int:
-        """Kill -9 one running process of a kind; return its pid."""
+    def kill(self, kind: str) -> None:
+        """Kill -9 one running process of a kind."""
         processes = self.call("GET", "/api/v1/status")["processes"]
-        running = [p for p in processes if p["kind"] == kind and p["state"] == "running"]
-        pid = max(running, key=lambda p: p["heartbeat"])["pid"]
-        os.kill(pid, signal.SIGKILL)
-        return pid
+        pids = [p["pid"] for p in processes if p["kind"] == kind and Path(f"/proc/{p['pid']}").exists()]
+        if pids:  # else it was killed just before, and is about to be started again
+            os.kill(pids[0], signal.SIGKILL)
 
     def wait_until_answering(self, seconds: float = 30.0) -> None:
         """Return as soon as /healthz answers."""

@@ -14,8 +14,8 @@ from easeml.settings import Settings
 
 from .limits import die_with_parent
 
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 10.0  # seconds before a restart; doubles with every quick end
-_SETTLED = 30.0  # seconds after which a start counts as good
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before a restart; doubles with every quick end
+_SETTLED = 3.0  # seconds after which a start counts as good
 _LARGEST_LOG = 20 * 2**20  # bytes; a larger one is put aside when the process starts
 _log = structlog.get_logger()
 

@@ -9,7 +9,7 @@ from easeml.errors import NotReady
 from easeml.settings import Settings
 from easeml.store import Store
 
-_PATIENCE = 15.0  # seconds; a predictor that was killed is back within this
+_PATIENCE = 30.0  # seconds; a predictor that was killed is back within this, also on a busy machine
 _PAUSE = 0.05
 
 _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]

@@ -1,0 +1,54 @@
+"""A better model replaces the one that serves while people use the endpoint: nobody notices but by the version."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from service_process import EasemlProcess
+from sklearn.datasets import load_breast_cancer
+
+pytestmark = pytest.mark.service
+CALLERS = 4
+
+
+def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlProcess, tmp_path: Path):
+    frame = load_breast_cancer(as_frame=True).frame
+    table = tmp_path / "cancer.csv"
+    frame.to_csv(table, index=False)
+    models = "baseline-classifier,decision-tree-classifier,logistic,lightgbm-classifier"
+    created = easeml.command(
+        "app", "create", str(table), "--target", "target", "--models", models, "--yes", "--json", "--name", "swapped"
+    )
+    application = json.loads(created)["id"]
+    easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+    rows = frame.drop(columns="target").iloc[:5].to_dict("records")
+    over = threading.Event()
+    seen: list[list[str]] = [[] for _ in range(CALLERS)]
+    failures: list[Exception] = []
+
+    def call_until_over(mine: list[str]) -> None:
+        while not over.is_set():
+            try:
+                answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", {"rows": rows})
+            except OSError as error:
+                failures.append(error)
+                return
+            assert len(answer["predictions"]) == len(rows)
+            if not mine or mine[-1] != answer["model_id"]:
+                mine.append(answer["model_id"])
+
+    callers = [threading.Thread(target=call_until_over, args=(mine,)) for mine in seen]
+    for caller in callers:
+        caller.start()
+    easeml.command("app", "wait", application, "--until", "converged", "--timeout", "120")
+    over.set()
+    for caller in callers:
+        caller.join()
+
+    assert not failures
+    promotions = easeml.call("GET", f"/api/v1/applications/{application}/promotions")["items"]
+    live = [p["model_id"] for p in sorted(promotions, key=lambda p: p["created"]) if p["state"] == "live"]
+    for mine in seen:
+        positions = [live.index(model) for model in mine]
+        assert positions == sorted(positions)  # once a newer model has answered, no older one does
