@@ -19,6 +19,8 @@ from easeml.settings import Settings
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 HEADER = "<!-- Made by scripts/reference.py (`make docs`); change the code and run it again. -->\n\n"
+BODY = "Body_"  # what FastAPI calls a body that it makes of a route's parameters
+PAGE = "Page_"  # what FastAPI calls a page of a type: Page_Type_
 KIND_TITLES = {"model": "Models", "transform": "Transforms", "objective": "Objectives"}
 
 
@@ -40,6 +42,12 @@ def openapi() -> dict[str, Any]:
     """Return the REST API's OpenAPI document; no store is opened for it."""
     nothing: Any = SimpleNamespace()
     return create_app(nothing, Settings.model_construct(), nothing).openapi()
+
+
+def body_schema(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a body's schema; one that FastAPI made of a route's parameters is put in place of its name."""
+    name = schema.get("$ref", "").rpartition("/")[2]
+    return document["components"]["schemas"][name] if name.startswith(BODY) else schema
 
 
 # Commands
@@ -110,19 +118,21 @@ def rest_page(document: dict[str, Any]) -> str:
         "# REST API\n",
         "Every route but those marked *open* asks for a key: `Authorization: Bearer KEY`, `X-API-Key: KEY`, or HTTP "
         "basic authentication with the key as password. Errors are problem documents (RFC 9457) with `code`, `where` "
-        "and `remedy`. The service describes itself at `/api/v1/openapi.json`.\n",
+        "and `remedy`. A *page* is an object with `items` and `next`; send `next` as `after` for the page that "
+        "follows, until it is null. The service describes itself at `/api/v1/openapi.json`.\n",
     ]
     for path, item in document["paths"].items():
         for method, operation in item.items():
-            parts.append(operation_text(path, method, operation))
+            parts.append(operation_text(document, path, method, operation))
     parts.append("# Types\n")
     schemas = document["components"]["schemas"]
-    for name in sorted(name for name in schemas if "properties" in schemas[name] and not name.startswith("Body_")):
+    named = sorted(name for name in schemas if not name.startswith((BODY, PAGE)))
+    for name in named:
         parts.append(type_text(name, schemas[name]))
     return "\n".join(parts)
 
 
-def operation_text(path: str, method: str, operation: dict[str, Any]) -> str:
+def operation_text(document: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> str:
     """Return the section of one route."""
     title = f"{method.upper()} {path}"
     about = sentence(operation.get("description") or spoken_summary(operation), title)
@@ -138,7 +148,7 @@ def operation_text(path: str, method: str, operation: dict[str, Any]) -> str:
     if rows:
         parts.append(table(("parameter", "in", "type", "required", "meaning"), rows))
     for media, content in operation.get("requestBody", {}).get("content", {}).items():
-        parts.append(f"Body: `{media}`, {type_name(content.get('schema', {}))}\n")
+        parts.append(f"Body: `{media}`, {type_name(body_schema(document, content['schema']))}\n")
     for status, answer in operation["responses"].items():
         if status == "default":
             continue
@@ -172,16 +182,25 @@ def default_text(schema: dict[str, Any]) -> str:
 def type_name(schema: dict[str, Any]) -> str:
     """Return a schema in a few words; types of the document by name."""
     if "$ref" in schema:
-        return schema["$ref"].rpartition("/")[2]
+        name = schema["$ref"].rpartition("/")[2]
+        return f"page of {name.removeprefix(PAGE).strip('_')}" if name.startswith(PAGE) else name
     options = schema.get("anyOf") or schema.get("oneOf")
     if options:
         return " or ".join(type_name(option) for option in options)
-    if schema.get("type") == "array":
-        return f"list of {type_name(schema.get('items', {}))}"
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"])
+    return structure_name(schema)
+
+
+def structure_name(schema: dict[str, Any]) -> str:
+    """Return a list, an object or a plain type in a few words."""
+    if schema.get("type") == "array":
+        return f"list of {type_name(schema.get('items', {}))}"
     if isinstance(schema.get("additionalProperties"), dict):
         return f"object of {type_name(schema['additionalProperties'])}"
+    if "properties" in schema:
+        fields = (f"`{name}` ({type_name(about)})" for name, about in schema["properties"].items())
+        return f"object with {', '.join(fields)}"
     return schema.get("format") or schema.get("type", "any")
 
 
@@ -190,17 +209,21 @@ def type_name(schema: dict[str, Any]) -> str:
 
 def modules_page(modules: list[Module]) -> str:
     """Return the page of the knowledge base."""
+    by_name = {module.name: module for module in modules}
     parts = ["# Modules\n", "What comes with easeml, by kind and in the order in which modules that fit are offered.\n"]
     for kind, title in KIND_TITLES.items():
         chosen = sorted((m for m in modules if m.kind == kind), key=lambda module: (module.rank, module.name))
-        rows = [(f"`{m.name}`", m.kind, sentence(m.title, m.name).rstrip("."), where_it_fits(m)) for m in chosen]
+        rows = [
+            (f"`{m.name}`", m.kind, sentence(m.title, m.name).rstrip("."), where_it_fits(m, by_name)) for m in chosen
+        ]
         parts.append(f"## {title}\n\n{table(('name', 'kind', 'title', 'where it fits'), rows)}")
     return "\n".join(parts)
 
 
-def where_it_fits(module: Module) -> str:
-    """Return what a module takes and gives."""
-    takes = nodes_text(module.schema_in)
+def where_it_fits(module: Module, by_name: dict[str, Module]) -> str:
+    """Return what a module takes, at the start of its chain of transforms, and gives."""
+    first = by_name[module.transforms[0]] if module.transforms else module
+    takes = nodes_text(first.schema_in)
     if module.kind == "objective":
         return f"applications that predict {takes}"
     through = f", through {', then '.join(f'`{name}`' for name in module.transforms)}" if module.transforms else ""

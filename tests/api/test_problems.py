@@ -126,3 +126,8 @@ def test_security_headers_everywhere(failing: TestClient, ann, path: str) -> Non
         assert answer.headers["x-frame-options"] == "DENY"
         assert answer.headers["cache-control"] == "no-store"
         assert "access-control-allow-origin" not in answer.headers
+
+
+def test_an_unknown_state_of_tasks_is_refused(client: TestClient, ann) -> None:
+    found = problem(client.get("/api/v1/tasks?state=dragon", headers=ann.headers), 422, "invalid-input")
+    assert found.where == "state"

@@ -9,6 +9,8 @@ from service_for_tests import KEY, FakeService
 from typer.testing import CliRunner, Result
 
 from easeml.cli import app
+from easeml.cli.output import moment
+from easeml.cli.predicting import read_csv
 from easeml.client import credentials_file
 
 
@@ -137,3 +139,23 @@ def test_login_keeps_the_key_for_later_commands(run, monkeypatch: pytest.MonkeyP
     assert KEY in credentials_file().read_text()
     monkeypatch.delenv("EASEML_URL")
     assert json.loads(run("app", "show", "app_1", "--json").stdout)["id"] == "app_1"
+
+
+def test_what_cannot_be_sent_is_wrong_use(run, table: Path):
+    assert "cannot be sent" in run("app", "show", "a\nb", expect=2).stderr
+    create = ("app", "create", str(table), "--target", "y", "--yes", "--max-seconds", "inf")
+    assert "cannot be sent" in run(*create, expect=2).stderr
+
+
+def test_a_home_that_cannot_be_made_is_wrong_use(run, table: Path):
+    assert str(table) in run("up", "--home", str(table / "home"), expect=2).stderr.replace("\n", "")
+
+
+def test_a_time_beyond_the_calendar_is_shown_as_a_number():
+    assert moment(1e308) == "1e+308"
+    assert moment(None) == "-"
+
+
+def test_rows_of_a_utf_16_file_and_of_long_cells_are_read():
+    assert read_csv("a;b\n1;2\n".encode("utf-16"), "x.csv") == (["a", "b"], [["1", "2"]])
+    assert read_csv(b"a\n" + b"x" * 200_000, "x.csv") == (["a"], [["x" * 200_000]])

@@ -3,7 +3,7 @@
 import pytest
 
 from easeml.contract.resources import NewKey, NewUser, PasswordChange
-from easeml.errors import Conflict, NotAllowed, NotFound, NotSignedIn
+from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from easeml.service import Caller, accounts
 from easeml.store import Store
 
@@ -126,3 +126,10 @@ def test_users_are_paged(store: Store, admin: Caller, ann: Caller, bob: Caller) 
     rest = accounts.list_users(store, admin, limit=2, after=first.next)
     assert [user.name for user in first.items + rest.items] == ["admin", "ann", "bob"]
     assert rest.next is None
+
+
+@pytest.mark.parametrize("wish", [{"expires_in": float("inf")}, {"expires_in": 1e308}, {"name": "a\x00b"}])
+def test_a_key_that_cannot_be_shown_is_not_made(store: Store, ann: Caller, wish: dict) -> None:
+    with pytest.raises(InvalidInput):
+        accounts.create_key(store, ann, NewKey(**{"name": "laptop", **wish}))
+    assert accounts.list_keys(store, ann).items == []

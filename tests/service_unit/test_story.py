@@ -99,6 +99,10 @@ def test_a_proposal_says_what_would_happen_and_writes_nothing(store: Store, ann:
         ({"models": ["logistic"], "exclude": ["logistic"]}, "No model is left"),
         ({"drop": ["weight"]}, "no column 'weight'"),
         ({"name": "\n"}, "printable"),
+        ({"tolerance": float("inf")}, "tolerance must be"),
+        ({"max_seconds": float("inf")}, "max_seconds must be"),
+        ({"max_tasks": 10**30}, "max_tasks must be"),
+        ({"seed": -1}, "seed must be"),
     ],
 )
 def test_a_wrong_declaration_is_refused_before_anything_is_written(
@@ -108,6 +112,8 @@ def test_a_wrong_declaration_is_refused_before_anything_is_written(
     with pytest.raises(InvalidInput) as caught:
         applications.declare(store, ann, Declaration(dataset_id=dataset.id, **changes))
     assert caught.match(f"(?i){message}")
+    with pytest.raises(InvalidInput, match=f"(?i){message}"):
+        applications.propose(store, ann, Declaration(dataset_id=dataset.id, **changes))
     assert applications.list_page(store, ann).items == []
     assert jobs.list_page(store, ann).items == []
 

@@ -52,6 +52,8 @@ async def _caller(request: Request) -> Caller:
 Here = Annotated[Context, Depends(_context)]
 Asker = Annotated[Caller, Depends(_caller)]
 After = Annotated[str | None, Query(max_length=100, description="`next` of the page before")]
+OfJob = Annotated[str | None, Query(max_length=100, description="of this job only")]
+OfApplication = Annotated[str | None, Query(max_length=100, description="of this application only")]
 Limit = Annotated[int, Query(ge=1, le=200, description="items on a page")]
 OnceKey = Annotated[
     str | None,

@@ -70,7 +70,9 @@ def list_keys(as_json: Json = False) -> None:
 
 
 @keys.command("revoke")
-def revoke_key(key_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False) -> None:
+def revoke_key(
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the key.")], as_json: Json = False
+) -> None:
     """Make an API key useless."""
     with Client() as client:
         client.revoke_key(key_id)
@@ -81,7 +83,11 @@ def revoke_key(key_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Js
 
 
 @users.command("create")
-def create_user(name: str, password_stdin: PasswordStdin = False, as_json: Json = False) -> None:
+def create_user(
+    name: Annotated[str, typer.Argument(help="Name to sign in with.")],
+    password_stdin: PasswordStdin = False,
+    as_json: Json = False,
+) -> None:
     """Make a user with a tenant of his own."""
     with Client() as client:
         user = client.create_user(name, _password(f"Password for {name}", password_stdin, confirm=True))

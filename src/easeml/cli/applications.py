@@ -19,7 +19,7 @@ app = typer.Typer(no_args_is_help=True, help="Applications: from a table to a se
 
 @app.command()
 def create(
-    file: Annotated[Path, typer.Argument(help="Table: CSV, TSV, Parquet, ...")],
+    file: Annotated[Path, typer.Argument(help="Table: a text file with a header, such as CSV or TSV.")],
     *,
     target: Annotated[str | None, typer.Option(help="Column to predict; proposed where left out.")] = None,
     objective: Annotated[str | None, typer.Option(help="What to optimise; the default of the target's type.")] = None,

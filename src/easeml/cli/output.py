@@ -87,8 +87,13 @@ def text(value: Any) -> str:
 
 
 def moment(seconds: float | None) -> str:
-    """Return a time of the epoch in local time."""
-    return "-" if seconds is None else datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S")
+    """Return a time of the epoch in local time; the bare number where the calendar does not reach so far."""
+    if seconds is None:
+        return "-"
+    try:
+        return datetime.fromtimestamp(seconds).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return text(seconds)
 
 
 def is_interactive() -> bool:

@@ -1,5 +1,6 @@
 """``predict``: a file in, its rows with a prediction each out."""
 
+import codecs
 import csv
 import io
 import json
@@ -53,7 +54,11 @@ def predict(
 
 def read_csv(body: bytes, where: str) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of a CSV file; empty lines are no rows. Raises InvalidInput for an empty file."""
-    rows = [row for row in csv.reader(io.StringIO(_decoded(body), newline=""), delimiter=delimiter_of(body)) if row]
+    csv.field_size_limit(max(len(body), csv.field_size_limit()))  # the service takes longer cells than the default
+    try:
+        rows = [row for row in csv.reader(io.StringIO(_decoded(body), newline=""), delimiter=delimiter_of(body)) if row]
+    except csv.Error as error:
+        raise InvalidInput(f"This is no CSV: {error}.", where=where, remedy="Check quotes and line ends.") from error
     if not rows:
         raise InvalidInput("The file is empty.", where=where, remedy="Give a header and at least one row.")
     return rows[0], rows[1:]
@@ -107,7 +112,10 @@ def _cells_of(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
 
 
 def _decoded(body: bytes) -> str:
+    """Return a file's text: UTF-16 where it begins with its mark, UTF-8, or Latin-1, which fits any bytes."""
     try:
+        if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            return body.decode("utf-16")
         return body.decode("utf-8-sig")
     except UnicodeDecodeError:
         return body.decode("latin-1")

@@ -36,6 +36,7 @@ def up(
     from easeml.engine import run_supervisor
 
     settings = _settings(home=home, port=port, workers=workers)
+    _make_home(settings.home)
     players: list[subprocess.Popen[bytes]] = []
 
     def on_ready(url: str, password: str | None) -> None:
@@ -98,6 +99,18 @@ def _settings(**given: Any) -> Any:
             f"{first['msg']}.",
             where=".".join(map(str, first["loc"])),
             remedy="Check the flags, the variables EASEML_* and config.toml in the home.",
+        ) from error
+
+
+def _make_home(home: Path) -> None:
+    """Make the folder of all state. Raises InvalidInput where it cannot be made."""
+    from easeml.errors import InvalidInput
+
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise InvalidInput(
+            f"The home cannot be made: {error.strerror}.", where=str(home), remedy="Choose a folder with --home."
         ) from error
 
 

@@ -54,7 +54,9 @@ def list_tasks(
 
 
 @tasks.command("show")
-def show_task(task_id: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False) -> None:
+def show_task(
+    task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the task.")], as_json: Json = False
+) -> None:
     """Show a task, with the traceback where it failed."""
     with Client() as client:
         task = client.task(task_id)

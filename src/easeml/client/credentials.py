@@ -10,8 +10,9 @@ import tempfile
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from easeml.errors import InvalidInput
+from easeml.errors import InvalidInput, NotSignedIn
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 
@@ -33,14 +34,16 @@ def credentials_file() -> Path:
 def find_credentials(url: str | None = None, key: str | None = None) -> Credentials:
     """Return the address and key in force; what is given wins.
 
-    Raises InvalidInput where the file is no TOML or the address no ``http(s)`` URL.
+    Raises InvalidInput where the file is no TOML or the address no ``http(s)`` URL, NotSignedIn where the key is none.
     """
     stored = _read()
     url = (url or os.environ.get("EASEML_URL") or stored.get("url") or DEFAULT_URL).rstrip("/")
-    if not url.startswith(("http://", "https://")):
+    if not _is_address(url):
         raise InvalidInput(f"{url!r} is no http(s) address.", remedy=f"Set EASEML_URL, say to {DEFAULT_URL}.")
-    keys = stored.get("keys", {})
-    return Credentials(url, key or os.environ.get("EASEML_API_KEY") or keys.get(url, ""))
+    key = key or os.environ.get("EASEML_API_KEY") or stored.get("keys", {}).get(url, "")
+    if not (key.isascii() and key.isprintable()):
+        raise NotSignedIn("The API key holds characters that no key has.", remedy="Copy the key again, without quotes.")
+    return Credentials(url, key)
 
 
 def save_credentials(url: str, key: str) -> Path:
@@ -55,6 +58,14 @@ def save_credentials(url: str, key: str) -> Path:
         file.write("\n".join(lines) + "\n")
     Path(temporary).replace(path)
     return path
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 0) >= 0 and " " not in url
+    except ValueError:  # no host or port of these can be
+        return False
 
 
 def _read() -> dict:

@@ -24,6 +24,7 @@ LEASE = "scheduler"
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for a decision
 _EVENTS_AT_ONCE = 500
+_RENEW_BELOW = 0.7  # part of a lease that must be left, or it is renewed
 _log = structlog.get_logger()
 
 
@@ -107,6 +108,8 @@ class Scheduler:
             self._lease = None
 
     def _lead(self) -> bool:
+        if self._lease is not None and self._is_fresh(self._lease):
+            return True
         with self._store.write() as tx:
             lease = tx.leases.acquire(LEASE, self._holder, self._lease_seconds)
         if lease is not None and (self._lease is None or lease.epoch != self._lease.epoch):
@@ -115,6 +118,11 @@ class Scheduler:
             self._seq = 0
         self._lease = lease
         return lease is not None
+
+    def _is_fresh(self, lease: Lease) -> bool:
+        """Is most of the lease still to come? Then it is not renewed yet: each look would take the writers' lock."""
+        with self._store.read() as tx:
+            return tx.now() < lease.expires - _RENEW_BELOW * self._lease_seconds
 
     def _start_jobs(self) -> None:
         with self._store.read() as tx:

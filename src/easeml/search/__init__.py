@@ -1,8 +1,9 @@
 """The search of all tenants as one scheduling problem: values in, values out."""
 
 from easeml.search.arms import Arm
+from easeml.search.convergence import Remaining, remaining
 from easeml.search.costs import predict_cost
-from easeml.search.improvement import Remaining, expected_improvement, remaining
+from easeml.search.improvement import expected_improvement
 from easeml.search.policies import POLICIES, Decision, Policy, policy_named
 from easeml.search.prior import default_prior, learned_prior
 from easeml.search.state import (

@@ -9,7 +9,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from easeml.contract import resources
-from easeml.errors import Conflict, NotAllowed, NotFound, NotSignedIn
+from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from easeml.ids import new_id
 from easeml.service.caller import Caller
 from easeml.service.idempotency import Once
@@ -21,6 +21,7 @@ SIGN_IN_SECONDS = 12 * 3600.0
 SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
 _FIRST_PROVIDER = "admin"
 
+_LONGEST_KEY = 100 * 366 * 86400  # seconds: a century
 _hasher = PasswordHasher()  # argon2id with the parameters of RFC 9106 for little memory
 
 
@@ -120,8 +121,14 @@ def create_key(
 ) -> resources.Key:
     """Make an API key of the caller; ``secret`` is shown this once.
 
-    Repeated with the same idempotency key (the first answer was lost), the same key gets a new secret.
+    Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has. Repeated with the same
+    idempotency key (the first answer was lost), the same key gets a new secret.
     """
+    if not wish.name.isprintable():
+        raise InvalidInput("A key's name has printable characters only.", where="name")
+    if wish.expires_in is not None and not wish.expires_in <= _LONGEST_KEY:
+        remedy = "Leave it out for a key that does not expire."
+        raise InvalidInput(f"A key expires within {_LONGEST_KEY} seconds.", where="expires_in", remedy=remedy)
     once = Once(caller, f"keys:{caller.user_id}", idempotency_key, wish.model_dump())
     with store.write() as tx:
         if earlier := once.earlier(tx):

@@ -10,10 +10,13 @@ from easeml.store import Rooms, Store
 from easeml.store.records import Application, Job, Promotion, TrainedModel
 
 _LONGEST_NAME = 200
+_LARGEST_NUMBER = 2**32 - 1  # the largest seed of NumPy; more than a century in seconds
 
 
 def propose(store: Store, caller: Caller, declaration: resources.Declaration) -> resources.Proposal:
     """Return what a declaration would mean; writes nothing and raises like ``declare``."""
+    _check_name(declaration.name)
+    _check_numbers(declaration)
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         return declaring.show(declaring.plan(rooms, declaration, knowledge.registry()))
@@ -28,6 +31,7 @@ def declare(
     read, and ``InvalidInput`` for a column, type, objective or model that is unknown or does not fit.
     """
     _check_name(declaration.name)
+    _check_numbers(declaration)
     once = Once(caller, "applications", idempotency_key, declaration.model_dump())
     with store.write() as tx:
         rooms = tx.scoped(caller.tenant_id)
@@ -136,6 +140,14 @@ def _candidates(rooms: Rooms, job: Job | None, state: str) -> list[str]:
 def _check_name(name: str | None) -> None:
     if name is not None and not (1 <= len(name.strip()) <= _LONGEST_NAME and name.isprintable()):
         raise InvalidInput(f"A name has 1 to {_LONGEST_NAME} printable characters.", where="name")
+
+
+def _check_numbers(declaration: resources.Declaration) -> None:
+    """Refuse numbers that JSON can say and no job can hold. Raises ``InvalidInput``."""
+    for where in ("tolerance", "max_seconds", "max_tasks", "seed"):
+        value = getattr(declaration, where)
+        if value is not None and not 0 <= value <= _LARGEST_NUMBER:
+            raise InvalidInput(f"{where} must be between 0 and {_LARGEST_NUMBER}.", where=where)
 
 
 def _show_model(model: TrainedModel) -> resources.TrainedModel:

@@ -1,6 +1,7 @@
 """Rows of one table as records, of one tenant or of all."""
 
 import builtins
+import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import Any, Generic, TypeVar
@@ -118,7 +119,8 @@ class Rows(Generic[R]):
             raise NotAllowed(f"A row of {self._table.name} must belong to the tenant it is written for.")
 
     def _missing(self, id: str) -> NotFound:
-        return NotFound(f"There is no such row of {self._table.name}, or it is not yours.", where=id)
+        noun = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self._record.__name__).lower()
+        return NotFound(f"There is no such {noun}, or it is not yours.", where=id)
 
 
 class Rooms:

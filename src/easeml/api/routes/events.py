@@ -29,7 +29,9 @@ async def stream_events(
     here: Here,
     asker: Asker,
     after: Seq = 0,
-    last_event_id: Annotated[int | None, Header(ge=0, le=_LARGEST)] = None,
+    last_event_id: Annotated[
+        int | None, Header(ge=0, le=_LARGEST, description="as `after`; browsers send it when they reconnect")
+    ] = None,
 ) -> StreamingResponse:
     """Stream the tenant's events as they happen, from the first that follows ``after`` or ``Last-Event-ID``."""
     start = after if last_event_id is None else max(after, last_event_id)

@@ -4,7 +4,7 @@ from typing import Literal
 
 from fastapi import APIRouter
 
-from easeml.api.context import After, Asker, Here, Limit
+from easeml.api.context import After, Asker, Here, Limit, OfApplication
 from easeml.contract.resources import Job, Page
 from easeml.service import jobs
 
@@ -13,7 +13,7 @@ router = APIRouter(prefix="/jobs", tags=["jobs"])
 
 @router.get("")
 def list_jobs(
-    here: Here, asker: Asker, application_id: str | None = None, after: After = None, limit: Limit = 50
+    here: Here, asker: Asker, application_id: OfApplication = None, after: After = None, limit: Limit = 50
 ) -> Page[Job]:
     """List the tenant's jobs, oldest first."""
     return jobs.list_page(here.store, asker, after=after, limit=limit, application_id=application_id)

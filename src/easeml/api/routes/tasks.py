@@ -1,12 +1,16 @@
 """Tasks, and the scheduler's decisions."""
 
-from fastapi import APIRouter
+from typing import Annotated, Literal
 
-from easeml.api.context import After, Asker, Here, Limit
+from fastapi import APIRouter, Query
+
+from easeml.api.context import After, Asker, Here, Limit, OfJob
 from easeml.contract.resources import Decision, Page, Task
 from easeml.service import tasks
 
 router = APIRouter(tags=["tasks"])
+
+TaskState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
 @router.get("/tasks")
@@ -14,9 +18,9 @@ def list_tasks(
     here: Here,
     asker: Asker,
     *,
-    job_id: str | None = None,
-    state: str | None = None,
-    kind: str | None = None,
+    job_id: OfJob = None,
+    state: Annotated[TaskState | None, Query(description="in this state only")] = None,
+    kind: Annotated[str | None, Query(description="kind of the tasks, such as train")] = None,
     after: After = None,
     limit: Limit = 50,
 ) -> Page[Task]:
@@ -32,7 +36,7 @@ def get_task(here: Here, asker: Asker, task_id: str) -> Task:
 
 @router.get("/decisions")
 def list_decisions(
-    here: Here, asker: Asker, job_id: str | None = None, after: After = None, limit: Limit = 50
+    here: Here, asker: Asker, job_id: OfJob = None, after: After = None, limit: Limit = 50
 ) -> Page[Decision]:
     """List what the scheduler decided for the tenant's jobs, with what explains it."""
     return tasks.decisions_page(here.store, asker, after=after, limit=limit, job_id=job_id)

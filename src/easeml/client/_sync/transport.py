@@ -11,7 +11,7 @@ import httpx
 from easeml import __version__
 from easeml.client.problems import error_of
 from easeml.client.timing import backoff, sleep
-from easeml.errors import Unreachable
+from easeml.errors import EasemlError, InvalidInput, Unreachable
 
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -58,7 +58,8 @@ class Transport:
         """Send a request and return its answer, which is always a success.
 
         A request that never left is tried again; one that may have arrived only if it is ``repeatable``.
-        Raises Unreachable, or what the service's problem document stands for.
+        Raises Unreachable, InvalidInput for what no request can hold, or what the service's problem document stands
+        for.
         """
         attempt = 0
         while True:
@@ -72,6 +73,10 @@ class Transport:
                     content=content() if callable(content) else content,
                     headers={**self._authorization(), **(headers or {})},
                 )
+            except EasemlError:  # from the content
+                raise
+            except (httpx.InvalidURL, ValueError) as error:  # a control character in an id, a number without end
+                raise InvalidInput(f"This cannot be sent: {error}.", where=path) from error
             except httpx.TransportError as error:
                 once = isinstance(error, httpx.ReadTimeout) or not (repeatable or isinstance(error, _NOT_SENT))
                 if last or once:

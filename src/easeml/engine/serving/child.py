@@ -120,7 +120,7 @@ def problem(status: int, title: str, error: EasemlError) -> bytes:
     """Return the bytes of problem details (RFC 9457) for an error."""
     return json.dumps(
         {
-            "type": f"urn:easeml:{error.code}",
+            "type": f"urn:easeml:problem:{error.code}",
             "title": title,
             "status": status,
             "detail": error.message,

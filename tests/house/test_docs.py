@@ -1,0 +1,159 @@
+"""Documentation says what the code does: current reference, examples that parse, words of the vocabulary."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from easeml.cli.main import app
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def script(name: str) -> Any:
+    """Return a script of the repository as a module."""
+    spec = spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+reference = script("reference")
+GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+SYNONYMS = {"experiment", "trial", "run", "project", "workspace"}
+
+
+@pytest.fixture(scope="module")
+def pages() -> dict[str, str]:
+    return reference.pages()
+
+
+@pytest.mark.parametrize("name", ["commands.md", "rest.md", "modules.md", "settings.md"])
+def test_the_committed_reference_is_current(pages: dict[str, str], name: str):
+    committed = (ROOT / "docs" / "reference" / name).read_text("utf-8")
+    assert committed == pages[name], "Run `make docs` and commit what it writes."
+
+
+def test_the_reference_is_the_same_everywhere(pages: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("EASEML_PORT", "1234")
+    monkeypatch.setenv("EASEML_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "20")
+    assert reference.pages() == pages
+    assert not [name for name, text in pages.items() if str(Path.home()) in text or str(ROOT) in text]
+
+
+@pytest.mark.parametrize("said", [None, "", "  \n"])
+def test_what_has_no_documentation_text_is_refused(said: str | None):
+    with pytest.raises(reference.Missing, match="easeml app"):
+        reference.sentence(said, "easeml app")
+
+
+def test_an_undocumented_route_command_module_or_setting_is_refused(monkeypatch: pytest.MonkeyPatch):
+    document = reference.openapi()
+    route = {"operationId": "x", "summary": "Made Up", "responses": {}}
+    with pytest.raises(reference.Missing, match="GET /x"):
+        reference.operation_text(document, "/x", "get", route)
+    made = typer.Typer(help="Made up.")
+    made.command()(lambda: None)
+    made.command("other", help="Documented.")(lambda: None)
+    with pytest.raises(reference.Missing, match="easeml"):
+        reference.commands_page(typer.main.get_command(made))
+    monkeypatch.setattr(reference.Settings.model_fields["port"], "description", None)
+    with pytest.raises(reference.Missing, match="port"):
+        reference.settings_page()
+
+
+def commands_in(text: str) -> Iterator[list[str]]:
+    """Give the arguments of every ``easeml ...`` command in code blocks and code spans."""
+    blocks = re.findall(r"```\n(.*?)```", text, re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    lines += re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        if words and words[0].rpartition("/")[2] == "easeml":
+            yield from alternatives(words[1:])
+
+
+def alternatives(words: list[str]) -> Iterator[list[str]]:
+    """Give a command for each of ``pause|resume|stop``."""
+    position = next((number for number, word in enumerate(words) if "|" in word), None)
+    if position is None:
+        yield words
+        return
+    for word in words[position].split("|"):
+        yield from alternatives([*words[:position], word, *words[position + 1 :]])
+
+
+def parse(words: list[str]) -> None:
+    """Parse a command without running it. Raises the command line's usage errors."""
+    command: Any = typer.main.get_command(app)
+    context: Any = None
+    name = "easeml"
+    while hasattr(command, "commands"):
+        context = command.make_context(name, list(words), parent=context, resilient_parsing=False)
+        name, command, words = command.resolve_command(context, [*context._protected_args, *context.args])
+        assert not command.hidden, f"{name} is hidden"
+    command.make_context(name, list(words), parent=context)
+
+
+EXAMPLES = [(guide.name, words) for guide in GUIDES for words in commands_in(guide.read_text("utf-8"))]
+
+
+@pytest.mark.parametrize(("guide", "words"), EXAMPLES, ids=[f"{guide}: {' '.join(words)}" for guide, words in EXAMPLES])
+def test_commands_of_the_guides_exist_with_these_flags(guide: str, words: list[str]):
+    parse(words)
+
+
+def test_the_guides_hold_commands_and_the_parser_refuses_wrong_ones():
+    assert len(EXAMPLES) >= 10
+    for wrong in (["app", "creat", "x.csv"], ["app", "show", "ID", "--colour"], ["app", "wait", "ID", "--until", "x"]):
+        with pytest.raises(Exception, match=r"No such|is not one of|Invalid"):
+            parse(wrong)
+
+
+def test_help_of_every_command_can_be_shown():
+    runner = CliRunner()
+    for path, _ in reference.leaves(typer.main.get_command(app)):
+        answer = runner.invoke(app, [*path.split()[1:], "--help"])
+        assert answer.exit_code == 0, path
+
+
+def names_in(document: dict[str, Any]) -> Iterator[str]:
+    """Give every name of the REST API: path pieces, parameters, types, fields and tags."""
+    for path, item in document["paths"].items():
+        yield from path.strip("/").split("/")
+        for operation in item.values():
+            yield from operation.get("tags", ())
+            yield from (parameter["name"] for parameter in operation.get("parameters", ()))
+    for name, schema in document["components"]["schemas"].items():
+        yield name
+        yield from schema.get("properties", ())
+
+
+def words_of(name: str) -> set[str]:
+    """Return the words of a name in snake, kebab or camel case, lower and in the singular."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
+    return {word.lower().removesuffix("s") for word in words}
+
+
+def test_the_rest_api_uses_no_synonym_of_the_vocabulary():
+    found = {name for name in names_in(reference.openapi()) if words_of(name) & SYNONYMS}
+    assert not found
+
+
+@pytest.mark.parametrize("name", ["runs", "run_id", "NewTrial", "project-name", "Workspaces"])
+def test_synonyms_are_found_in_any_spelling(name: str):
+    assert words_of(name) & SYNONYMS
+
+
+@pytest.mark.parametrize("name", ["running", "trained", "task_id", "projection"])
+def test_other_words_are_not_taken_for_synonyms(name: str):
+    assert not words_of(name) & SYNONYMS
