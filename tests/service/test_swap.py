@@ -5,8 +5,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from service_process import EasemlProcess
 from sklearn.datasets import load_breast_cancer
+
+from service_process import EasemlProcess
 
 pytestmark = pytest.mark.service
 CALLERS = 4
