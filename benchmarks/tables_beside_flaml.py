@@ -2,11 +2,12 @@
 
     python benchmarks/tables_beside_flaml.py --data DIR [--seconds 60] [--tables titanic,ames_housing] [--details]
 
-``DIR/NAME/NAME.csv`` are the tables. Each is given to an easeml of its own (two workers) as ``app create FILE --yes --json``, with the
-target named and the device seconds limited to ``2 * seconds``; once its search has ended, the test quality is read through the ledger.
-FLAML, in an environment that the script installs below ``--folder``, then gets the train and validation rows of the same declared
-version, the same measure, two jobs, and the wall time that easeml took from ``app create`` to the end of its search. Both are
-judged on the same test rows. ``--details`` also prints what easeml inferred of each column and every failed task.
+``DIR/NAME/NAME.csv`` are the tables. Each is given to an easeml of its own (two workers) as ``app create FILE --yes
+--json``, with the target named and the device seconds limited to ``2 * seconds``; once its search has ended, the test
+quality is read through the ledger. FLAML, in an environment that the script installs below ``--folder``, then gets the
+train and validation rows of the same declared version, the same measure, two jobs, and the wall time that easeml took
+from ``app create`` to the end of its search. Both are judged on the same test rows. ``--details`` also prints what
+easeml inferred of each column and every failed task.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from service_process import EasemlProcess
 TARGETS = {"titanic": "Survived", "telco_churn": "Churn", "ames_housing": "SalePrice", "bank_marketing": "y"}
 WORKERS = 2  # device seconds are counted for each worker; FLAML gets as many jobs
 PATIENCE = 600.0  # seconds
-PACKAGES = ("flaml[automl]", "pandas<3")  # FLAML 2.x does not know the text columns of pandas 3
+PACKAGES = ("flaml[automl]", "pandas<3")  # a precaution: FLAML 2.x was written before the text columns of pandas 3
 PEER = """
 import json, sys, time
 begun = time.perf_counter()
@@ -129,7 +130,11 @@ def run_peer(python: Path, split: Path, target: str, objective: str, seconds: fl
     arguments = [str(split), target, objective, str(seconds), str(WORKERS)]
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     run = subprocess.run(
-        [str(python), "-W", "ignore", "-c", PEER, *arguments], capture_output=True, text=True, env=variables
+        [str(python), "-W", "ignore", "-c", PEER, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=variables,
     )
     if run.returncode:
         raise RuntimeError(f"FLAML failed: {run.stderr[-2000:]}")

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from furnish import PASSWORD
 
 from easeml.api import create_app
 from easeml.contract.resources import NewUser
 from easeml.service import Caller, accounts
 from easeml.settings import Settings
 from easeml.store import Store
-
-PASSWORD = "correct horse battery"
 
 
 @dataclass

@@ -16,6 +16,8 @@ from easeml.store.records import (
     TrainedModel,
 )
 
+PASSWORD = "correct horse battery"
+
 
 @dataclass(frozen=True)
 class Furniture:

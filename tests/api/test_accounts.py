@@ -1,7 +1,7 @@
 """Signing in, keys and users over REST."""
 
-from conftest import PASSWORD
 from fastapi.testclient import TestClient
+from furnish import PASSWORD
 
 
 def test_login_gives_a_key_that_works(client: TestClient, ann) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import alive, eventually
+from watching_processes import alive, eventually
 
 from easeml.contract.tasks import Limits
 from easeml.engine.executors import LocalExecutor

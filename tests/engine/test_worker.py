@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import alive, eventually
+from watching_processes import alive, eventually
 
 from easeml.engine.housekeeping import give_back_lost_work
 from easeml.ids import new_id
