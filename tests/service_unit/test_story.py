@@ -316,6 +316,12 @@ def test_a_job_at_its_limit_of_tasks_rests(store: Store, ann: Caller) -> None:
     assert app.job.tasks_done == 1
 
 
+def test_a_limit_of_seconds_counts_what_is_under_way(store: Store, ann: Caller) -> None:
+    app = searching(store, ann, max_seconds=1e-6)
+    assert decide(store, app, 0) is not None
+    assert decide(store, app, 1) is None  # the first is predicted to take it all
+
+
 def test_a_job_rests_under_its_tolerance_and_wakes_above_it(store: Store, ann: Caller) -> None:
     app = searching(store, ann, tolerance=0.9)
     app = progress(store, app)

@@ -77,12 +77,18 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
 
 
 def within_limits(rooms: Rooms, job: Job) -> bool:
-    """May another task of this job start? Tasks under way count as tasks; their cost is not known yet."""
+    """May another task of this job start? Tasks under way count as tasks, and with the cost predicted for them."""
     most_tasks, most_seconds = job.limits.get("tasks"), job.limits.get("seconds")
-    if most_seconds is not None and job.cost >= most_seconds:
+    if most_seconds is not None and job.cost + _predicted_cost_under_way(rooms, job) >= most_seconds:
         return False
     states = [*UNDER_WAY, "done", "failed"]
     return most_tasks is None or rooms.tasks.count(job_id=job.id, kind="train", state=states) < most_tasks
+
+
+def _predicted_cost_under_way(rooms: Rooms, job: Job) -> float:
+    tasks = rooms.tasks.list(job_id=job.id, kind="train", state=list(UNDER_WAY), limit=None)
+    candidates = rooms.candidates.list(id=[task.candidate_id for task in tasks], limit=None) if tasks else []
+    return sum(candidate.predicted_cost for candidate in candidates)
 
 
 def _start(tx: Transaction, registry: Registry, job: Job) -> Job:
