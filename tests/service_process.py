@@ -14,7 +14,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-STARTED = re.compile(r"password:\s*(\S+)")
+KEY = re.compile(r"EASEML_API_KEY=(\S+)")  # printed at the first start
 READY_SECONDS = 60.0
 
 
@@ -34,11 +34,10 @@ class EasemlProcess:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.output: list[str] = []
-        self.password = ""
         self.key = ""
 
     def start(self) -> None:
-        """Start, wait until it answers, and sign in."""
+        """Start and wait until it answers."""
         command = [sys.executable, "-m", "easeml.cli", "up", "--home", str(self.home)]
         command += ["--port", str(self.port), "--workers", str(self.workers)]
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
@@ -49,15 +48,13 @@ class EasemlProcess:
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
         assert self._answers.wait(READY_SECONDS), "".join(self.output)
-        if not self.key:
-            self.key = self.call("POST", "/api/v1/login", {"name": "admin", "password": self.password})["secret"]
 
     def _read(self) -> None:
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self.output.append(line)
-            if found := STARTED.search(line):
-                self.password = found.group(1)
+            if found := KEY.search(line):
+                self.key = found.group(1)
             if "is up at" in line:
                 self._answers.set()
 

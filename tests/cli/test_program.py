@@ -48,13 +48,16 @@ def test_an_unknown_kind_of_process_is_wrong_use():
 
 
 def test_the_first_start_shows_the_login_before_it_says_that_it_is_up(capsys: pytest.CaptureFixture[str]):
-    services._greet("http://127.0.0.1:1", "s[e]cret")
-    first, second, third = capsys.readouterr().out.splitlines()
-    assert first.endswith("name: admin  password: s[e]cret")
-    assert second.startswith("easeml is up at http://127.0.0.1:1;")
-    assert third.endswith("easeml login admin --url http://127.0.0.1:1")
-    services._greet("http://127.0.0.1:1", None)
-    assert "password" not in capsys.readouterr().out
+    services._greet("http://127.0.0.1:1", "s[e]cret", "k[e]y")
+    login, _, variables, up = capsys.readouterr().out.splitlines()
+    assert login.endswith("name: admin  password: s[e]cret")
+    assert variables.endswith("export EASEML_URL=http://127.0.0.1:1 EASEML_API_KEY=k[e]y")
+    assert up.startswith("easeml is up at http://127.0.0.1:1;")
+    services._greet("http://127.0.0.1:1", None, "")
+    again = capsys.readouterr().out
+    assert "easeml login admin --url http://127.0.0.1:1" in again
+    assert "password" not in again
+    assert "EASEML_API_KEY" not in again
 
 
 def test_flags_win_over_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -40,7 +40,7 @@ def up(
     players: list[subprocess.Popen[bytes]] = []
 
     def on_ready(url: str, password: str | None) -> None:
-        _greet(url, password)
+        _greet(url, password, _first_key(url, password) if password else "")
         if demo:
             players.append(_start_demo(url, settings.home, password))
 
@@ -114,12 +114,12 @@ def _make_home(home: Path) -> None:
         ) from error
 
 
-def _greet(url: str, password: str | None) -> None:
+def _greet(url: str, password: str | None, key: str) -> None:
     """Say where the service is, and once, at the very first start, who may sign in."""
     if password is not None:
         say(f"First start. Login, shown only now: name: {PROVIDER}  password: {password}")
         say("For commands and scripts, in another terminal (a key of yours, shown only now):")
-        say(f"  export EASEML_URL={url} EASEML_API_KEY={_first_key(url, password)}")
+        say(f"  export EASEML_URL={url} EASEML_API_KEY={key}")
     else:
         say(f"Sign in from another terminal: easeml login {PROVIDER} --url {url}")
     say(f"easeml is up at {url}; Ctrl-C stops it.")
