@@ -37,7 +37,8 @@ docs: install
 	$(BIN)/python scripts/reference.py
 
 lock: install
-	$(BIN)/python -m pip freeze --exclude-editable --exclude pip --exclude setuptools > requirements.lock
+	echo "# Versions that CI tests; 'make install' uses them. Renew: make lock." > requirements.lock
+	$(BIN)/python -m pip freeze --exclude-editable --exclude pip --exclude setuptools >> requirements.lock
 
 clean:
 	rm -rf .venv

@@ -1,0 +1,28 @@
+"""Typed frames to matrices, for the tools that measure distances between rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+
+def encode(train: pd.DataFrame, *others: pd.DataFrame) -> tuple[np.ndarray, ...]:
+    """Turn frames with the same columns into float64 matrices with the same columns, learned from ``train`` alone.
+
+    Numbers are imputed by their median, categories become indicators (or, where there are many, the leading
+    components of their n-grams, like text), dates their parts; every column is then scaled to unit variance.
+    """
+    import numpy as np
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from skrub import TableVectorizer
+
+    encoder = make_pipeline(
+        TableVectorizer(), SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+    )
+    first = encoder.fit_transform(train)
+    return tuple(np.asarray(matrix, dtype=np.float64) for matrix in (first, *map(encoder.transform, others)))

@@ -1,0 +1,85 @@
+"""What every tool of the lifecycle returns, and how long work reports."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+Progress = Callable[[float], None]
+"""Called now and then with the share of the work that is done, in [0, 1]."""
+
+
+class Result(ABC):
+    """Base of the frozen dataclasses that hold a tool's answer.
+
+    A subclass says what to do next (``advice``), what its table is and how it is drawn; it shows itself in a notebook.
+    """
+
+    @property
+    @abstractmethod
+    def advice(self) -> str:
+        """One or two plain sentences: what was found, and what to do next."""
+
+    @abstractmethod
+    def to_frame(self) -> pd.DataFrame:
+        """Return the answer as a table, one row an item."""
+
+    @abstractmethod
+    def figure(self) -> go.Figure:
+        """Return the answer as a picture."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the fields as plain JSON values, and ``advice``; arrays become lists, NaN and infinities None."""
+        if not dataclasses.is_dataclass(self):
+            raise TypeError(f"{type(self).__name__} is not a dataclass.")
+        fields = {field.name: plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        return {**fields, "advice": self.advice}
+
+    def to_csv(self) -> str:
+        """Return the table as CSV text."""
+        return self.to_frame().to_csv(index=False)
+
+    def to_html(self) -> str:
+        """Return a page of its own, with advice, figure and table, that needs no network to be read."""
+        title = escape(type(self).__name__)
+        picture = self.figure().to_html(full_html=False, include_plotlyjs=True)
+        table = self.to_frame().to_html(index=False, border=0)
+        return (
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
+            '<body style="font-family: sans-serif; max-width: 60rem; margin: 2rem auto">'
+            f"<p>{escape(self.advice)}</p>{picture}{table}</body></html>"
+        )
+
+    def _ipython_display_(self) -> None:
+        """Show advice, figure and the head of the table in a notebook."""
+        from IPython.display import HTML, display
+
+        display(HTML(f"<p>{escape(self.advice)}</p>"))
+        display(self.figure())
+        display(self.to_frame().head(20))
+
+
+def plain(value: Any) -> Any:
+    """Return ``value`` in plain JSON types: dataclasses and mappings as dicts, arrays and sequences as lists.
+
+    NaN and infinities, which JSON has not, become None.
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        return plain(value.tolist())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
