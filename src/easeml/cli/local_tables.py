@@ -41,7 +41,7 @@ def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> Lab
     frame = pd.concat(declared.frames.values()).sort_values(ROW)
     return LabelledTable(
         inputs=frame.drop(columns=[ROW, declared.target]).reset_index(drop=True),
-        target=frame[declared.target].reset_index(drop=True),
+        target=pd.Series(frame[declared.target]).reset_index(drop=True),
         rows=frame[ROW].to_numpy(),
         schema_in=declared.schema_in,
         schema_out=declared.schema_out,
