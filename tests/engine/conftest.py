@@ -12,6 +12,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.envir
 
 import bodies_for_tests
 
+from easeml.contract.tasks import Limits
 from easeml.engine.executors import LocalExecutor
 from easeml.store import Store
 
@@ -19,7 +20,7 @@ from easeml.store import Store
 @pytest.fixture(scope="session")
 def executor() -> Iterator[LocalExecutor]:
     """A warm executor for the bodies of ``bodies_for_tests``."""
-    made = LocalExecutor(bodies_for_tests.run, preload=())
+    made = LocalExecutor(Limits(seconds=60, memory=2**30, threads=1), bodies_for_tests.run, preload=())
     yield made
     made.close()
 

@@ -5,13 +5,14 @@ from pathlib import Path
 
 import bodies_for_tests
 
+from easeml.contract.tasks import Limits
 from easeml.engine import worker
 from easeml.engine.executors import LocalExecutor
 from easeml.settings import Settings
 
 
-def _executor(threads: int) -> LocalExecutor:
-    return LocalExecutor(bodies_for_tests.run, threads, preload=())
+def _executor(limits: Limits) -> LocalExecutor:
+    return LocalExecutor(limits, bodies_for_tests.run, preload=())
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from easeml.data._errors import DatasetError
 from easeml.data._infer import Inference, infer, infer_table
 from easeml.data._read import ROW, read_table
 from easeml.data._report import ColumnReport
-from easeml.data._rows import Rows, parse_rows
+from easeml.data._rows import ColumnTable, Rows, parse_rows
 from easeml.data._version import (
     Declared,
     VersionTables,
@@ -24,6 +24,7 @@ from easeml.data._version import (
 __all__ = [
     "ROW",
     "ColumnReport",
+    "ColumnTable",
     "Columns",
     "DatasetError",
     "Declared",

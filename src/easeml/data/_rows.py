@@ -26,12 +26,33 @@ _EXPECTED = {"number": "a number", "text": "text", "timestamp": "a date or time"
 
 
 @dataclass(frozen=True)
+class ColumnTable:
+    """Columns by name, each an array typed as in a frame: what a transform reads, at a tenth of a frame's cost."""
+
+    columns: Mapping[str, Any]
+    rows: int
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+    def __len__(self) -> int:
+        return self.rows
+
+
+@dataclass(frozen=True)
 class Rows:
     """Rows to predict. ``labels``: the target column, where every row has it. ``notes``: what was unusual."""
 
-    frame: pd.DataFrame
+    table: ColumnTable
     labels: pd.Series | None
     notes: list[str]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table as a data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(dict(self.table.columns), copy=False)
 
 
 class _BadCell(ValueError):
@@ -66,11 +87,8 @@ class _Reader:
     """Everything about a pair of schemas that does not depend on the request, worked out once."""
 
     def __init__(self, schema_in: Schema, schema_out: Schema):
-        import pandas as pd
-
         self.columns = [_Column(node, schema_in) for node in schema_in.nodes.values()]
         self.names = [column.name for column in self.columns]
-        self.index = pd.Index(self.names, dtype="str")
         self.target = _Column(next(iter(schema_out.nodes.values())), schema_out)
         self.known = frozenset([*self.names, *schema_in.dropped, self.target.name])
 
@@ -126,11 +144,12 @@ class _Reader:
         return given == rows
 
     def _rows(self, arrays: list[Any], labels: Any, count: int, notes: list[str]) -> Rows:
+        table = ColumnTable(dict(zip(self.names, arrays, strict=True)), count)
+        if labels is None:
+            return Rows(table, None, notes)
         import pandas as pd
 
-        # The checked constructor takes several times as long, and every column here is checked already.
-        frame = pd.DataFrame._from_arrays(arrays, self.index, pd.RangeIndex(count), verify_integrity=False)
-        return Rows(frame, None if labels is None else pd.Series(labels, name=self.target.name), notes)
+        return Rows(table, pd.Series(labels, name=self.target.name), notes)
 
 
 class _Column:
@@ -156,6 +175,9 @@ class _Column:
         cells = []
         for row in rows:
             value = row.get(self.name, _ABSENT)
+            if type(value) is float and self.kind == "number" and math.isfinite(value):  # nearly every cell
+                cells.append(value)
+                continue
             if self.is_missing(value):
                 if not self.node.optional:
                     self._missing(f"row {len(cells) + 1}", value is _ABSENT)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import structlog
+import uvloop
 
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
@@ -172,7 +173,7 @@ def run_predictor(settings: Settings) -> None:
     warm_up()  # before the record: a predictor that is known answers at once
     store = Store.open(settings.database, settings.artefacts)
     try:
-        asyncio.run(_run(store, settings))
+        uvloop.run(_run(store, settings))  # a third of asyncio's time a request
     finally:
         store.close()
 

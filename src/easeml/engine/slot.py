@@ -3,6 +3,8 @@
 import shutil
 import threading
 import traceback
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,8 +34,12 @@ class SlotContext:
     lease_seconds: float
 
 
+def _at_once(work: Callable[[], None]) -> None:
+    work()
+
+
 class Slot(threading.Thread):
-    """Works on one task of ``lane`` at a time until it is told to stop."""
+    """Runs one task of ``lane`` at a time until it is told to stop; records a result while the next task runs."""
 
     def __init__(self, lane: str, context: SlotContext):
         super().__init__(name=f"slot-{lane}", daemon=True)
@@ -43,14 +49,15 @@ class Slot(threading.Thread):
         self._guard = threading.Lock()
         self._stopping = False
         self._attempt: Attempt | None = None
+        self._recording: set[str] = set()
         self._execution: Execution | None = None
         self._dropped = False
 
     @property
-    def attempt_id(self) -> str:
-        """The attempt under way, or an empty string."""
-        attempt = self._attempt
-        return attempt.id if attempt else ""
+    def attempt_ids(self) -> list[str]:
+        """The attempts under way: the one that runs, and the one whose result is being recorded."""
+        with self._guard:
+            return [*([self._attempt.id] if self._attempt else []), *self._recording]
 
     def wake(self) -> None:
         """Look for work: something was committed."""
@@ -59,13 +66,14 @@ class Slot(threading.Thread):
     def stop(self) -> None:
         """End after killing what runs; its result is discarded."""
         self._stopping = True
-        self.drop(self.attempt_id)
+        for attempt_id in self.attempt_ids:
+            self.drop(attempt_id)
         self.wake()
 
     def drop(self, attempt_id: str) -> None:
-        """Kill that attempt if it is under way: it is no longer this worker's, or the worker stops."""
+        """Kill that attempt if it runs: it is no longer this worker's, or the worker stops."""
         with self._guard:
-            if not attempt_id or self.attempt_id != attempt_id:
+            if self._attempt is None or self._attempt.id != attempt_id:
                 return
             self._dropped = True
             if self._execution is not None:
@@ -73,25 +81,43 @@ class Slot(threading.Thread):
 
     def run(self) -> None:
         """Claim and work until stopped; waits for ``wake`` when the lane is empty."""
-        while not self._stopping:
-            self._woken.clear()
-            if not self.step():
-                self._woken.wait()
+        recorded: Future[None] | None = None
 
-    def step(self) -> bool:
-        """Work on one task if there is one; False if there was none."""
+        def beside(record: Callable[[], None]) -> None:
+            nonlocal recorded
+            if recorded is not None:
+                recorded.result()  # one at a time: results must not pile up
+            recorded = recorder.submit(record)
+            recorded.add_done_callback(lambda _: self.wake())
+
+        with ThreadPoolExecutor(1, f"{self.name}-record") as recorder:
+            while not self._stopping:
+                self._woken.clear()
+                if not self.step(beside):
+                    if recorded is not None and recorded.done():
+                        recorded.result()  # a failure there ends this thread, and the worker with it
+                    self._woken.wait()
+
+    def step(self, then: Callable[[Callable[[], None]], None] = _at_once) -> bool:
+        """Run one task if there is one and hand the recording of its result to ``then``; False if there was none."""
         claimed = self._claim()
         if claimed is None:
             return False
         task, attempt, spec = claimed
         folder = self._context.folder / attempt.id
+        result: TaskResult | None = None
         try:
-            self._work_on(task, attempt, spec, folder)
+            result = self._run_body(task, spec, folder)
         finally:
             with self._guard:
+                if result is not None:
+                    self._recording.add(attempt.id)
                 self._attempt = self._execution = None
                 self._dropped = False
+        if result is None:
             shutil.rmtree(folder, ignore_errors=True)
+        else:
+            then(lambda: self._record(task, attempt, result, folder))
         return True
 
     def _claim(self) -> tuple[Task, Attempt, TaskSpec] | None:
@@ -115,22 +141,32 @@ class Slot(threading.Thread):
             self._attempt = attempt
         return task, attempt, spec
 
-    def _work_on(self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path) -> None:
+    def _run_body(self, task: Task, spec: TaskSpec, folder: Path) -> TaskResult | None:
+        """Return the result of the body, or None if the attempt was dropped."""
+        try:
+            return self._execute(task, spec, folder)
+        except Exception:
+            _log.exception("attempt failed outside its body", task=task.id)
+            return TaskResult(ok=False, error=traceback.format_exc(), retry=True)
+
+    def _record(self, task: Task, attempt: Attempt, result: TaskResult, folder: Path) -> None:
+        """Keep the outputs and bring the result; the work folder goes."""
         digests: dict[str, str] = {}
         sizes: dict[str, int] = {}
         try:
-            result = self._execute(task, spec, folder)
-            if result is None:
-                return
             if result.ok:
                 digests, sizes = self._keep_outputs(task, result, folder / task_main.OUTPUTS)
         except Exception:
-            _log.exception("attempt failed outside its body", task=task.id)
-            result = TaskResult(ok=False, error=traceback.format_exc(), retry=True)
-        self._bring(attempt, result, digests, sizes)
+            _log.exception("outputs could not be kept", task=task.id)
+            result = TaskResult(ok=False, error=traceback.format_exc(), retry=True, cost=result.cost)
+        try:
+            self._bring(attempt, result, digests, sizes)
+        finally:
+            with self._guard:
+                self._recording.discard(attempt.id)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _execute(self, task: Task, spec: TaskSpec, folder: Path) -> TaskResult | None:
-        """Return the result of the body, or None if the attempt was dropped."""
         context = self._context
         task_main.prepare(folder, spec)
         for name, digest in spec.inputs.items():

@@ -28,7 +28,7 @@ def run_worker(settings: Settings) -> None:
     stop = Stop.on_signals()
     store = Store.open(settings.database, settings.artefacts)
     limits = task_limits(settings)
-    executor = LocalExecutor(threads=limits.threads)  # before the record: a worker that is known is warm
+    executor = LocalExecutor(limits)  # before the record: a worker that is known is warm
     process = register(store, "worker")
     try:
         _remove_leftovers(store, settings.home / "work")
@@ -79,17 +79,13 @@ class Worker:
             wakeup.close()
 
     def _keep_leases(self) -> None:
-        attempts = {slot: slot.attempt_id for slot in self._slots}
+        attempts = [(slot, attempt_id) for slot in self._slots for attempt_id in slot.attempt_ids]
         with self._context.store.write() as tx:
             beat(tx, self._context.process_id)
-            lost = [
-                slot
-                for slot, attempt_id in attempts.items()
-                if attempt_id and not tx.queue.renew(attempt_id, self._context.lease_seconds)
-            ]
-        for slot in lost:
-            _log.info("lease lost", attempt=attempts[slot])
-            slot.drop(attempts[slot])
+            lost = [held for held in attempts if not tx.queue.renew(held[1], self._context.lease_seconds)]
+        for slot, attempt_id in lost:
+            _log.info("lease lost", attempt=attempt_id)
+            slot.drop(attempt_id)
 
 
 def _remove_leftovers(store: Store, folder: Path) -> None:

@@ -1,7 +1,8 @@
 """What a module written in Python implements, and what it is handed. Version 1 of the contract.
 
-A candidate is a chain: the first transform gets a data frame, every further one and the model get what the one before
-made. All classes are made without arguments; all state is in what ``fit`` returns.
+A candidate is a chain: the first transform fits on a data frame and transforms that or an ``easeml.data.ColumnTable``
+(it reads columns by name); every further one and the model get what the one before made. All classes are made without
+arguments; all state is in what ``fit`` returns.
 """
 
 from collections.abc import Callable, Mapping

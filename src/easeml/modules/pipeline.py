@@ -22,6 +22,8 @@ from .target import Target
 if TYPE_CHECKING:
     import pandas as pd
 
+    from easeml.data import ColumnTable
+
 __all__ = ["Context", "Predictions", "TrainedPipeline", "fit", "load_trained", "save"]
 
 
@@ -47,8 +49,8 @@ class TrainedPipeline:
     sample: Any = None
     manifest: dict[str, Any] = field(default_factory=dict)
 
-    def predict(self, frame: "pd.DataFrame") -> Predictions:
-        """Predict rows of a frame with the columns of ``schema_in`` (others are ignored), typed as in training.
+    def predict(self, frame: "pd.DataFrame | ColumnTable") -> Predictions:
+        """Predict rows of a table with the columns of ``schema_in`` (others are ignored), typed as in training.
 
         Raises ``InvalidInput`` where a column is not there.
         """

@@ -25,8 +25,8 @@ def thread_environment(threads: int) -> dict[str, str]:
     return dict.fromkeys(_THREAD_VARIABLES, str(threads))
 
 
-def isolate(log: Path, limits: Limits) -> None:
-    """Become a session of its own with output to ``log``, no core dumps, and at most ``limits``.
+def isolate(limits: Limits) -> None:
+    """Become a session of its own with no core dumps and at most ``limits``.
 
     The memory limit is on private memory beyond what the zygote already had (``RLIMIT_DATA``).
     """
@@ -37,7 +37,6 @@ def isolate(log: Path, limits: Limits) -> None:
         os._exit(1)  # the worker ended before the request to die with it was in force
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    _redirect(log)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     most = min(_OPEN_FILES, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
@@ -52,7 +51,8 @@ def free_reserve() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (hard, hard))
 
 
-def _redirect(log: Path) -> None:
+def redirect_output(log: Path) -> None:
+    """Append what is printed from now on to a file."""
     descriptor = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)

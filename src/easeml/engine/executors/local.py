@@ -1,14 +1,17 @@
-"""The default executor: a forked child of a warm zygote for every task, on this machine."""
+"""The default executor: for every task a child of a warm zygote on this machine, forked before it is needed."""
 
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -16,49 +19,93 @@ from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
 
 from .base import Ending, Outcome
-from .isolation import free_reserve, isolate, thread_environment
+from .isolation import free_reserve, isolate, redirect_output, thread_environment
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import _ConnectionBase
 
 OUT_OF_MEMORY = 77  # exit code of a child whose body ran out of memory
 _LOG_TAIL = 4000  # characters
 
 
+@dataclass(frozen=True, slots=True)
+class _Child:
+    """A child that has isolated itself and waits to be told its work folder."""
+
+    process: ForkServerProcess
+    folder: "_ConnectionBase"
+    limits: Limits
+
+
 class LocalExecutor:
     """Forks a child a task from the standard library's fork server, which has imported everything already.
 
-    Make it in the main thread: the zygote dies with the thread that made it.
+    One child with ``limits`` is always kept ready, so that a task need not wait for its fork. Make the executor in the
+    main thread: the zygote dies with the thread that made it.
     """
 
     def __init__(
         self,
+        limits: Limits,
         run: Callable[[Path], TaskResult] = task_main.run,
-        threads: int = 1,
         preload: Sequence[str] = ("easeml.engine.executors.imports",),
     ):
         """``run`` is called in the child with the work folder and must be importable; it writes the result.
 
-        The zygote imports ``preload`` with the libraries capped to ``threads``; a task with another limit starts a
-        little slower.
+        The zygote imports ``preload`` with the libraries capped to ``limits.threads``; a task with other limits starts
+        a little slower.
         """
         self._run = run
         self._context = get_context("forkserver")
         self._context.set_forkserver_preload(["easeml.engine.executors.zygote", *preload])
-        os.environ.update(thread_environment(threads))
+        os.environ.update(thread_environment(limits.threads))
         self._running: set[_LocalExecution] = set()
+        self._guard = threading.Lock()
+        self._limits = limits
         warm = self._context.Process(target=_nothing)
         warm.start()
         warm.join()
+        self._spare: _Child | None = self._fork(limits)
 
     def start(self, folder: Path, limits: Limits) -> "_LocalExecution":
-        """Fork a child that isolates itself and runs the body; returns at once."""
-        process = self._context.Process(target=_child, args=(self._run, folder, limits), daemon=True)
-        execution = _LocalExecution(process, folder, limits.seconds, self._running.discard)
+        """Have a child run the body in ``folder``; returns at once."""
+        child = self._spare_with(limits) or self._fork(limits)
+        execution = _LocalExecution(child.process, folder, limits.seconds, self._running.discard)
         self._running.add(execution)
+        with suppress(OSError):  # it was killed meanwhile: ``wait`` tells
+            child.folder.send_bytes(os.fsencode(folder))
+        child.folder.close()
+        self._keep_spare()
         return execution
 
     def close(self) -> None:
         """Kill what still runs."""
         for execution in list(self._running):
             execution.kill()
+        with self._guard:
+            if self._spare is not None:
+                self._spare.process.kill()
+                self._spare.folder.close()
+
+    def _fork(self, limits: Limits) -> _Child:
+        theirs, ours = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=_child, args=(self._run, theirs, limits), daemon=True)
+        process.start()
+        theirs.close()
+        return _Child(process, ours, limits)
+
+    def _spare_with(self, limits: Limits) -> _Child | None:
+        with self._guard:
+            spare = self._spare
+            if spare is None or spare.limits != limits:
+                return None
+            self._spare = None
+        return spare if spare.process.is_alive() else None
+
+    def _keep_spare(self) -> None:
+        with self._guard:
+            if self._spare is None:
+                self._spare = self._fork(self._limits)
 
 
 class _LocalExecution:
@@ -71,7 +118,6 @@ class _LocalExecution:
         self._killed = False
         self._over = False
         self._started = time.monotonic()
-        process.start()
         self._process = process
 
     def wait(self) -> Outcome:
@@ -132,8 +178,14 @@ def _nothing() -> None:
     """Its end tells that the zygote has finished its imports."""
 
 
-def _child(run: Callable[[Path], TaskResult], folder: Path, limits: Limits) -> None:
-    isolate(folder / task_main.LOG, limits)
+def _child(run: Callable[[Path], TaskResult], told: "_ConnectionBase", limits: Limits) -> None:
+    isolate(limits)
+    try:
+        folder = Path(os.fsdecode(told.recv_bytes()))
+    except EOFError:
+        os._exit(0)  # the worker ended
+    told.close()
+    redirect_output(folder / task_main.LOG)
     code = 0
     try:
         run(folder)

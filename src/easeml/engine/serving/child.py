@@ -92,7 +92,7 @@ def _predict(served: _Served, content_type: str, body: bytes) -> tuple[int, byte
 
 def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, Any]:
     rows = parse_rows(body, content_type, served.schema_in, served.schema_out)
-    predicted = served.trained.predict(rows.frame)
+    predicted = served.trained.predict(rows.table)
     reply: dict[str, Any] = {
         "model_id": served.model_id,
         "model_name": served.name,

@@ -1,12 +1,13 @@
 """Reading a table column by column into arrays: what both table encoders share.
 
-Arrays are read from single columns, because data-frame operations would cost more than most models do on one row.
+Arrays are read from single columns, so that a request's row need not become a data frame, which would cost more than
+most models do.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,8 @@ from ._text import TextColumn
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from easeml.data import ColumnTable
 
 _LARGEST = 1e30  # beyond, squares and single precision overflow
 _FILE = "table.json"
@@ -76,21 +79,21 @@ class Table:
         """Return the names of the numeric features: number columns, then parts of dates."""
         return [*self.numbers, *(f"{column} {FEATURES[i]}" for column, kept in self.dates for i in kept)]
 
-    def numeric(self, frame: "pd.DataFrame") -> NDArray[np.float64]:
+    def numeric(self, frame: "pd.DataFrame | ColumnTable") -> NDArray[np.float64]:
         """Return numbers and parts of dates, NaN where missing. Raises ``InvalidInput`` without a column."""
         parts = [_numbers(frame, self.numbers)]
         for column, kept in self.dates:
-            parts.append(date_features(_column(frame, column).to_numpy(dtype="datetime64[ms]"))[:, kept])
+            parts.append(date_features(np.asarray(_column(frame, column), dtype="datetime64[ms]"))[:, kept])
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
-    def codes(self, frame: "pd.DataFrame") -> NDArray[np.intp]:
+    def codes(self, frame: "pd.DataFrame | ColumnTable") -> NDArray[np.intp]:
         """Return the positions of the categories' labels, -1 where missing or unknown. Raises like ``numeric``."""
         made = np.empty((len(frame), len(self.categories)), dtype=np.intp)
         for position, (column, labels) in enumerate(self.categories):
             made[:, position] = _codes(frame, column, labels)
         return made
 
-    def text(self, frame: "pd.DataFrame") -> list[NDArray[np.float64]]:
+    def text(self, frame: "pd.DataFrame | ColumnTable") -> list[NDArray[np.float64]]:
         """Return the components of each text column. Raises like ``numeric``."""
         for text in self.texts:
             _column(frame, text.column)
@@ -145,27 +148,28 @@ def _labels(schema_in: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _column(frame: "pd.DataFrame", column: str) -> "pd.Series":
+def _column(frame: "pd.DataFrame | ColumnTable", column: str) -> Any:
+    """Return the array of a column."""
     try:
-        return cast("pd.Series", frame[column])
+        values = frame[column]
     except KeyError:
         remedy = "Give every column of the application's input schema."
         raise InvalidInput("The column is not there.", where=column, remedy=remedy) from None
+    return getattr(values, "array", values)  # of a Series
 
 
-def _numbers(frame: "pd.DataFrame", columns: Sequence[str]) -> NDArray[np.float64]:
-    """Return number columns, NaN where missing or infinite. Selecting all at once is far faster than one by one."""
-    positions = frame.columns.get_indexer(list(columns))
-    if (positions < 0).any():
-        _column(frame, columns[int(np.flatnonzero(positions < 0)[0])])
-    values = frame.take(positions, axis=1).to_numpy(dtype=np.float64, na_value=np.nan)
+def _numbers(frame: "pd.DataFrame | ColumnTable", columns: Sequence[str]) -> NDArray[np.float64]:
+    """Return number columns, NaN where missing or infinite."""
+    values = np.empty((len(frame), len(columns)))
+    for position, column in enumerate(columns):
+        values[:, position] = _column(frame, column)
     return np.clip(np.where(np.isinf(values), np.nan, values), -_LARGEST, _LARGEST)
 
 
-def _codes(frame: "pd.DataFrame", column: str, labels: Any) -> NDArray[np.intp]:
+def _codes(frame: "pd.DataFrame | ColumnTable", column: str, labels: Any) -> NDArray[np.intp]:
     import pandas as pd
 
-    values = _column(frame, column).array
+    values = _column(frame, column)
     if not isinstance(values, pd.Categorical):
         values = pd.Categorical(pd.Series(values).astype(object))
     if len(values.categories) == len(labels) and values.categories.equals(labels):

@@ -1,0 +1,54 @@
+"""A slot's order of things: the next task runs while the last result is being recorded."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import simulated
+from simulated import REGISTRY, SimulatedExecutor
+
+from easeml.contract.tasks import Limits
+from easeml.engine.membership import register
+from easeml.engine.scheduler import Scheduler
+from easeml.engine.slot import Slot, SlotContext
+from easeml.search import policy_named
+from easeml.store import Store
+
+
+def slot_with_two_tasks(store: Store, folder: Path) -> Slot:
+    """Return a slot for which a scheduler has written two tasks."""
+    simulated.add_job(store, folder)
+    process = register(store, "worker")
+    Scheduler(store, REGISTRY, policy_named("ei-per-cost-round-robin"), 10.0).step()
+    limits = Limits(seconds=1, memory=1, threads=1)
+    return Slot("search", SlotContext(store, SimulatedExecutor(), limits, process.id, folder / "work", 10.0))
+
+
+def states(store: Store) -> list[str]:
+    with store.read() as tx:
+        return sorted(task.state for task in tx.unscoped().tasks.list(limit=None))
+
+
+def test_the_next_task_runs_before_the_last_result_is_recorded(store: Store, tmp_path: Path) -> None:
+    slot = slot_with_two_tasks(store, tmp_path)
+    records: list[Callable[[], None]] = []
+    assert slot.step(records.append)
+    assert states(store) == ["running", "waiting"]
+    assert slot.step(records.append)
+    assert states(store) == ["running", "running"]
+    assert len(slot.attempt_ids) == 2  # both leases are kept until the results are in
+    for record in records:
+        record()
+    assert states(store) == ["done", "done"]
+    assert slot.attempt_ids == []
+    assert not list((tmp_path / "work").iterdir())
+
+
+def test_a_lost_lease_while_recording_discards_the_result(store: Store, tmp_path: Path) -> None:
+    slot = slot_with_two_tasks(store, tmp_path)
+    records: list[Callable[[], None]] = []
+    slot.step(records.append)
+    with store.write() as tx:
+        tx.queue.cancel(next(t.id for t in tx.unscoped().tasks.list(limit=None) if t.state == "running"))
+    records[0]()
+    assert states(store) == ["cancelled", "waiting"]
+    assert slot.attempt_ids == []
