@@ -26,11 +26,12 @@ def free_port() -> int:
 
 
 class EasemlProcess:
-    """``easeml up`` on a home of its own; ``start`` again continues where it was."""
+    """``easeml up`` on a home of its own; ``start`` again continues where it was. ``settings``: ``EASEML_*``."""
 
-    def __init__(self, home: Path, workers: int = 2):
+    def __init__(self, home: Path, workers: int = 2, **settings: str):
         self.home = home
         self.workers = workers
+        self.settings = {f"EASEML_{name.upper()}": value for name, value in settings.items()}
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.output: list[str] = []
@@ -40,7 +41,7 @@ class EasemlProcess:
         """Start and wait until it answers."""
         command = [sys.executable, "-m", "easeml.cli", "up", "--home", str(self.home)]
         command += ["--port", str(self.port), "--workers", str(self.workers)]
-        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+        environment = {**os.environ, **self.settings, "PYTHONUNBUFFERED": "1"}
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
         )

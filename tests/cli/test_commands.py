@@ -126,6 +126,12 @@ def test_predict_json_lines(run, tmp_path: Path):
     source.write_text('{"x": 1}\n\n{"x": 2, "z": "two, three"}\n')
     assert run("predict", "app_1", str(source)).stdout == 'x,z,prediction\n1,,class 0\n2,"two, three",class 1\n'
     assert json.loads(run("predict", "app_1", str(source), "--json").stdout)["model_name"] == "forest"
+    listed = tmp_path / "rows.json"
+    for text in ('[{"x": 1}, {"x": 2}]', '{"rows": [{"x": 1}, {"x": 2}]}'):
+        listed.write_text(text)
+        assert run("predict", "app_1", str(listed)).stdout == "x,prediction\n1,class 0\n2,class 1\n"
+    listed.write_text('[{"x": 1}, 2]')
+    assert "row 2" in run("predict", "app_1", str(listed), expect=2).stderr
     source.write_text('{"x": 1}\n[2]\n')
     assert "line 2" in run("predict", "app_1", str(source), expect=2).stderr
 

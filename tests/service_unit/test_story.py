@@ -255,6 +255,18 @@ def test_a_rollback_holds_until_it_is_unpinned(store: Store, ann: Caller) -> Non
     assert kinds == ["better", "better", "rollback", "pin", "better"]
 
 
+def test_rollback_after_rollback_goes_further_back(store: Store, ann: Caller) -> None:
+    app = searching(store, ann)
+    for arm, quality in enumerate((0.6, 0.7, 0.8)):
+        train(store, app, arm, quality)
+    for quality in (0.7, 0.6):
+        back = applications.roll_back(store, ann, app.id)
+        assert back.live_model is not None
+        assert back.live_model.quality == quality
+    with pytest.raises(Conflict, match="No other model"):
+        applications.roll_back(store, ann, app.id)
+
+
 def test_a_promotion_that_came_too_late_changes_nothing(store: Store, ann: Caller) -> None:
     app = searching(store, ann)
     train(store, app, 0, 0.6)

@@ -14,6 +14,7 @@ from easeml.api.bell import Bell
 from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from easeml.engine.serving.frames import answer_before_threads
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -38,6 +39,7 @@ def run_controller(settings: Settings) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)  # while it serves, uvicorn takes them, and raises them again at its end
     configure_logging("controller")
+    answer_before_threads()
     store = Store.open(settings.database, settings.artefacts)
     try:
         asyncio.run(_serve(store, settings))

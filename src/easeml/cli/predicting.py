@@ -16,7 +16,7 @@ from easeml.client import Client
 from easeml.contract.resources import Prediction
 from easeml.errors import Conflict, InvalidInput
 
-_JSON_LINES = {".jsonl", ".ndjson", ".json"}
+_JSON = {".jsonl", ".ndjson", ".json"}
 _DELIMITERS = ",;\t|"
 COLUMN = "prediction"
 
@@ -28,15 +28,15 @@ def register(app: typer.Typer) -> None:
 
 def predict(
     application_id: ApplicationId,
-    file: Annotated[Path, typer.Argument(help="Rows: CSV with a header, or JSON lines.")],
+    file: Annotated[Path, typer.Argument(help="Rows: CSV with a header, JSON or JSON lines.")],
     out: Annotated[Path | None, typer.Option(help="Write a CSV file; standard output by default.")] = None,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a file."""
     body = _read(file)
     with Client() as client:
-        if file.suffix.lower() in _JSON_LINES:
-            rows = read_json_lines(body, str(file))
+        if file.suffix.lower() in _JSON:
+            rows = read_json(body, str(file))
             prediction = client.predict(application_id, rows)
             header, cells = _cells_of(rows)
             table = with_predictions(header, cells, prediction, ",")
@@ -70,8 +70,25 @@ def delimiter_of(body: bytes) -> str:
     return max(_DELIMITERS, key=header.count)
 
 
-def read_json_lines(body: bytes, where: str) -> list[dict[str, Any]]:
-    """Return the objects of a JSON lines file. Raises InvalidInput naming the line that is none."""
+def read_json(body: bytes, where: str) -> list[dict[str, Any]]:
+    """Return the rows of a JSON file: a list of objects, ``{"rows": [...]}``, or one object a line.
+
+    Raises InvalidInput naming the line, or the row, that is none.
+    """
+    try:
+        document = json.loads(_decoded(body))
+    except ValueError:
+        return _read_json_lines(body, where)
+    rows = document.get("rows", [document]) if isinstance(document, dict) else document
+    if not isinstance(rows, list):
+        raise InvalidInput("There is no list of rows.", where=where, remedy='Write [{"age": 3}, ...].')
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row, dict):
+            raise InvalidInput("This is no JSON object.", where=f"{where}, row {number}", remedy='Say {"age": 3}.')
+    return rows
+
+
+def _read_json_lines(body: bytes, where: str) -> list[dict[str, Any]]:
     rows = []
     for number, line in enumerate(_decoded(body).splitlines(), start=1):
         if not line.strip():

@@ -81,6 +81,57 @@ def show_task(
     )
 
 
+@jobs.command("list")
+def list_jobs(
+    application: Annotated[str | None, typer.Option("--app", help="Of this application only.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List model searches."""
+    with Client() as client:
+        found = list(client.jobs(application_id=application))
+    if as_json:
+        return print_json(found)
+    rows = [
+        (
+            job.id,
+            job.application_id,
+            job.state,
+            job.best_quality,
+            job.expected_improvement,
+            _done(job),
+            f"{job.cost:.1f}",
+        )
+        for job in found
+    ]
+    return print_table(["id", "application", "state", "best quality", "expected improvement", "tasks", "seconds"], rows)
+
+
+@jobs.command("show")
+def show_job(work_id: WorkId, as_json: Json = False) -> None:
+    """Show a model search."""
+    with Client() as client:
+        job = client.job(_job_id(client, work_id))
+    if as_json:
+        return print_json(job)
+    error = job.expected_improvement_error
+    return print_pairs(
+        [
+            ("id", job.id),
+            ("application", job.application_id),
+            ("state", job.state),
+            ("best quality", job.best_quality),
+            ("expected improvement", job.expected_improvement),
+            ("its standard error", error),
+            ("tasks", _done(job)),
+            ("device seconds", f"{job.cost:.1f}"),
+            ("limits", [f"{value} {name}" for name, value in job.limits.items()]),
+            ("tolerance", job.tolerance),
+            ("created", moment(job.created)),
+            ("error", job.error),
+        ]
+    )
+
+
 @jobs.command("pause")
 def pause(work_id: WorkId, as_json: Json = False) -> None:
     """Start nothing new for a job."""
@@ -118,6 +169,11 @@ def status(as_json: Json = False) -> None:
         for process in found.processes
     ]
     return print_table(["process", "pid", "host", "state", "heartbeat"], rows)
+
+
+def _done(job: Job) -> str:
+    failed = f", {job.tasks_failed} failed" if job.tasks_failed else ""
+    return f"{job.tasks_done} of {job.candidates}{failed}"
 
 
 def _change(work_id: str, change: Callable[[Client, str], Job], as_json: bool) -> None:

@@ -8,7 +8,7 @@ from easeml.ids import new_id
 from easeml.store import Store, Transaction
 from easeml.store.records import Process
 
-HEARTBEAT_SECONDS = 1.0
+HEARTBEAT_SECONDS = 3.0  # every beat is a commit, and wakes all who wait for one
 
 
 def register(store: Store, kind: str, address: str = "") -> Process:

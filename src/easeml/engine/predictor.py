@@ -14,7 +14,7 @@ import uvloop
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.serving.child import problem
-from easeml.engine.serving.frames import Header, encode, read_frame
+from easeml.engine.serving.frames import Header, answer_before_threads, encode, read_frame
 from easeml.engine.serving.tenant import TenantChild, warm_up
 from easeml.errors import EasemlError, NotReady
 from easeml.settings import Settings
@@ -98,8 +98,8 @@ class Predictor:
                 for tenant, application in changed:
                     await self._try_set_up(tenant, application)
                 seq = events[-1].seq if events else seq
-                if not events:
-                    await asyncio.to_thread(wakeup.wait, 0.5)
+                while not events and not await asyncio.to_thread(wakeup.wait, 0.5):
+                    pass
         finally:
             wakeup.close()
 
@@ -170,6 +170,7 @@ class _Server:
 def run_predictor(settings: Settings) -> None:
     """Run a predictor until it is told to stop (SIGTERM, SIGINT)."""
     configure_logging("predictor")
+    answer_before_threads()
     warm_up()  # before the record: a predictor that is known answers at once
     store = Store.open(settings.database, settings.artefacts)
     try:

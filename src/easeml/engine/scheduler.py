@@ -23,6 +23,7 @@ from .signals import Stop
 LEASE = "scheduler"
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for a decision
+_ROUND_SECONDS = 1.0  # between looks that nothing asked for: for work that was lost, for a lease to take
 _EVENTS_AT_ONCE = 500
 _RENEW_BELOW = 0.7  # part of a lease that must be left, or it is renewed
 _log = structlog.get_logger()
@@ -38,15 +39,20 @@ def run_scheduler(settings: Settings) -> None:
     scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id)
     wakeup = store.wakeup()
     try:
-        next_beat = 0.0
+        next_beat = next_round = 0.0
+        changed = True
         while not stop.asked:
             if time.monotonic() >= next_beat:
                 with store.write() as tx:
                     beat(tx, process.id)
-                scheduler.keep_house()
                 next_beat = time.monotonic() + min(HEARTBEAT_SECONDS, settings.lease_seconds / 3)
-            scheduler.step()
-            wakeup.wait(_LONGEST_WAIT)
+            if time.monotonic() >= next_round:
+                scheduler.keep_house()
+                next_round = time.monotonic() + _ROUND_SECONDS
+                changed = True
+            if changed:
+                scheduler.step()
+            changed = wakeup.wait(_LONGEST_WAIT)
     finally:
         wakeup.close()
         scheduler.step_down()

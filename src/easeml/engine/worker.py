@@ -66,6 +66,7 @@ class Worker:
                 if wakeup.wait(_LONGEST_WAIT):
                     for slot in self._slots:
                         slot.wake()
+                    self._drop_ended()
                 if time.monotonic() >= next_beat:
                     self._keep_leases()
                     next_beat = time.monotonic() + min(HEARTBEAT_SECONDS, self._context.lease_seconds / 3)
@@ -78,8 +79,23 @@ class Worker:
                 slot.join()
             wakeup.close()
 
+    def _drop_ended(self) -> None:
+        """Kill at once what was cancelled, or given to another."""
+        attempts = self._under_way()
+        if not attempts:
+            return
+        with self._context.store.read() as tx:
+            ids = [attempt_id for _, attempt_id in attempts]
+            running = {attempt.id for attempt in tx.unscoped().attempts.list(id=ids, state="running", limit=None)}
+        for slot, attempt_id in attempts:
+            if attempt_id not in running:
+                slot.drop(attempt_id)
+
+    def _under_way(self) -> list[tuple[Slot, str]]:
+        return [(slot, attempt_id) for slot in self._slots for attempt_id in slot.attempt_ids]
+
     def _keep_leases(self) -> None:
-        attempts = [(slot, attempt_id) for slot in self._slots for attempt_id in slot.attempt_ids]
+        attempts = self._under_way()
         with self._context.store.write() as tx:
             beat(tx, self._context.process_id)
             lost = [held for held in attempts if not tx.queue.renew(held[1], self._context.lease_seconds)]

@@ -48,7 +48,7 @@ def make_live(tx: Transaction, application: Application, model: TrainedModel, ki
 
 
 def roll_back(tx: Transaction, application: Application, model_id: str | None) -> Promotion:
-    """Let ``model_id`` (None: the model that was live before this one) serve, and pin it.
+    """Let ``model_id`` (None: the model that the live one replaced) serve, and pin it.
 
     Raises ``NotFound`` for a model that is not the application's, ``Conflict`` if there is nothing to go back to.
     """
@@ -103,10 +103,11 @@ def _refuse(rooms: Rooms, application: Application, model: TrainedModel) -> Prom
 
 
 def _previous(rooms: Rooms, application: Application) -> str:
-    for promotion in rooms.promotions.list(application_id=application.id, state="live", limit=None, newest_first=True):
-        if promotion.kind != "pin" and promotion.previous_model_id:
-            return promotion.previous_model_id
-    raise Conflict("No other model was live before this one.", where=application.id)
+    """Return the model that the live one replaced when it first went live: repeated rollbacks go further back."""
+    first = rooms.promotions.find(application_id=application.id, model_id=application.live_model_id, state="live")
+    if first is None or not first.previous_model_id:
+        raise Conflict("No other model was live before this one.", where=application.id)
+    return first.previous_model_id
 
 
 def _record(  # noqa: PLR0917

@@ -1,0 +1,78 @@
+"""A private PostgreSQL cluster in a temporary folder, from the server programs of this machine."""
+
+import os
+import pwd
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+REMEDY = "PostgreSQL's server programs (initdb, postgres) were not found: install postgresql, or set PATH."
+
+
+@contextmanager
+def cluster() -> Iterator[str]:
+    """Run a cluster; yields the URL of its databases, with ``{name}`` in place of the name.
+
+    Without the server programs the test is skipped; in CI it fails.
+    """
+    programs = _programs()
+    if programs is None:
+        if os.environ.get("CI"):
+            pytest.fail(REMEDY)
+        pytest.skip(REMEDY)
+    folder = Path("/tmp") / f"easeml-pg-{uuid.uuid4().hex[:12]}"  # short: socket paths are at most 107 bytes
+    folder.mkdir(mode=0o700)
+    try:
+        if os.geteuid() == 0:
+            owner = pwd.getpwnam("postgres")
+            os.chown(folder, owner.pw_uid, owner.pw_gid)
+        data = folder / "data"
+        init = ("--username=easeml", "--auth=trust", "--encoding=UTF8", "--no-sync", "--locale=C.UTF-8")
+        _run(folder, programs / "initdb", "--pgdata", data, *init)
+        options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=200 -c fsync=off"
+        _run(folder, programs / "pg_ctl", "start", "--wait", "-D", data, "-l", folder / "log", "-o", options)
+        try:
+            yield f"postgresql+psycopg://easeml@/{{name}}?host={folder}"
+        finally:
+            _run(folder, programs / "pg_ctl", "stop", "-D", data, "-m", "immediate")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def database(template: str) -> Iterator[str]:
+    """Make an empty database in a cluster; yields its URL."""
+    name = f"test_{uuid.uuid4().hex}"
+    server = sa.create_engine(template.format(name="postgres"), isolation_level="AUTOCOMMIT")
+    with server.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    yield template.format(name=name)
+    with server.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+    server.dispose()
+
+
+def _programs() -> Path | None:
+    found = shutil.which("initdb")
+    if found:
+        return Path(found).resolve().parent
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    return folders[-1].parent if folders else None
+
+
+def _run(folder: Path, *command: str | Path) -> None:
+    """Run a server program, as the user ``postgres`` where one is root: the programs refuse root."""
+    user = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    log = folder / "run.log"
+    with log.open("ab") as output:
+        done = subprocess.run(
+            [str(part) for part in command], cwd=folder, stdout=output, stderr=output, check=False, **user
+        )
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} failed:\n{log.read_text()}")

@@ -1,0 +1,38 @@
+"""The whole service on PostgreSQL: the same way from a file to a prediction, through a killed process and a restart."""
+
+import json
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import load_wine
+
+from postgres_cluster import cluster, database
+from service_process import EasemlProcess
+
+pytestmark = [pytest.mark.service, pytest.mark.postgres]
+
+
+def test_from_file_to_prediction_on_postgres(tmp_path: Path):
+    frame = load_wine(as_frame=True).frame
+    path = tmp_path / "wine.csv"
+    frame.to_csv(path, index=False)
+    rows = {"rows": frame.drop(columns="target").iloc[:3].to_dict("records")}
+    with cluster() as template, database(template) as url:
+        easeml = EasemlProcess(tmp_path / "home", database_url=url)
+        easeml.start()
+        try:
+            command = ["app", "create", str(path), "--target", "target", "--max-tasks", "4", "--yes", "--json"]
+            application = json.loads(easeml.command(*command))["id"]
+            easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+            easeml.kill("scheduler")
+            easeml.kill("worker")
+            easeml.command("app", "wait", application, "--until", "converged", "--timeout", "120")
+            easeml.stop()
+            easeml.start()
+            answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", rows)
+            assert len(answer["predictions"]) == 3
+            shown = json.loads(easeml.command("app", "show", application, "--json"))
+            assert shown["job"]["tasks_done"] == 4
+        finally:
+            easeml.stop()
+        assert not list((tmp_path / "home").glob("*.db"))

@@ -1,0 +1,70 @@
+"""The tutorials, followed to the letter: every command and every piece of Python in them works, in its order."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service_process import EasemlProcess
+
+pytestmark = pytest.mark.service
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
+TUTORIALS = sorted(FOLDER.glob("*.md"))
+WITH_SERVICE = {"tables.md"}
+EXIT = re.compile(r"# exit (\d+)$")
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def commands(block: str) -> list[str]:
+    """Return a block's commands: what follows ``$ `` (the rest is output), or all lines where there is no ``$``."""
+    lines = block.replace("\\\n", " ").splitlines()
+    prompted = [line[2:] for line in lines if line.startswith("$ ")]
+    return prompted or [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
+    """Run one command as it stands, but for the id of the application and the question that a person answers."""
+    expected = EXIT.search(command)
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    command = command.replace(".venv/bin/", "")
+    if service is not None:
+        environment |= {"EASEML_URL": service.url, "EASEML_API_KEY": service.key}
+        listed = json.loads(service.command("app", "list", "--json"))
+        command = re.sub(r"\bID\b", listed[-1]["id"] if listed else "ID", command)
+        if "app create" in command:
+            command += " --yes"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False
+    )
+    said = f"{command}\n{done.stdout}{done.stderr}"
+    assert done.returncode == (int(expected.group(1)) if expected else 0), said
+
+
+@pytest.mark.parametrize("tutorial", TUTORIALS, ids=[path.name for path in TUTORIALS])
+def test_a_tutorial_can_be_followed(
+    tutorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+):
+    service = request.getfixturevalue("easeml") if tutorial.name in WITH_SERVICE else None
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "tutorial"}
+    for language, block in BLOCK.findall(tutorial.read_text("utf-8")):
+        if language == "python":
+            exec(compile(block, str(tutorial), "exec"), names)
+        elif language in ("", "sh", "bash", "console"):
+            for command in commands(block):
+                follow(command, tmp_path, service)
+
+
+def test_tutorials_hold_what_can_be_followed():
+    for tutorial in TUTORIALS:
+        blocks = BLOCK.findall(tutorial.read_text("utf-8"))
+        assert any("easeml " in command for _, block in blocks for command in commands(block)), tutorial.name
+        for _, block in blocks:
+            for command in commands(block) if "$ easeml" in block else []:
+                shlex.split(command, comments=True)
