@@ -83,7 +83,7 @@ class Engine(RuleBasedStateMachine):
         retry=st.booleans(),
         pause=st.sampled_from([0.0, 1.0, 2 * LEASE]),
     )
-    def work(  # noqa: PLR0917
+    def work(
         self, which: int, crash_at: int | None, after_commit: bool, failing: bool, retry: bool, pause: float
     ) -> None:
         """A worker takes a task; while it works time passes, and others may take its work away and do it."""

@@ -73,13 +73,13 @@ def test_an_undocumented_route_command_module_or_setting_is_refused(monkeypatch:
 
 def commands_in(text: str) -> Iterator[list[str]]:
     """Give the arguments of every ``easeml ...`` command in code blocks and code spans."""
-    blocks = re.findall(r"```\n(.*?)```", text, re.DOTALL)
+    blocks = re.findall(r"```(?:sh|bash|console)?\n(.*?)```", text.replace("\\\n", " "), re.DOTALL)
     lines = [line for block in blocks for line in block.splitlines()]
     lines += re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.DOTALL))
     for line in lines:
-        words = shlex.split(line, comments=True)
-        if words and words[0].rpartition("/")[2] == "easeml":
-            yield from alternatives(words[1:])
+        command = line.removeprefix("$ ").removeprefix(".venv/bin/")
+        if command.startswith("easeml "):
+            yield from alternatives(shlex.split(command, comments=True)[1:])
 
 
 def alternatives(words: list[str]) -> Iterator[list[str]]:
@@ -98,10 +98,13 @@ def parse(words: list[str]) -> None:
     context: Any = None
     name = "easeml"
     while hasattr(command, "commands"):
+        if not words:
+            return  # only mentioned by its name
         context = command.make_context(name, list(words), parent=context, resilient_parsing=False)
         name, command, words = command.resolve_command(context, [*context._protected_args, *context.args])
         assert not command.hidden, f"{name} is hidden"
-    command.make_context(name, list(words), parent=context)
+    if words:
+        command.make_context(name, list(words), parent=context)
 
 
 EXAMPLES = [(guide.name, words) for guide in GUIDES for words in commands_in(guide.read_text("utf-8"))]

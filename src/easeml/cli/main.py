@@ -7,7 +7,22 @@ import typer
 from typer.core import TyperGroup
 
 from easeml import __version__
-from easeml.cli import accounts, applications, predicting, services, work
+from easeml.cli import (
+    accounts,
+    applications,
+    ci,
+    clean,
+    feasibility,
+    label,
+    meter,
+    monitor,
+    picking,
+    predicting,
+    schema,
+    services,
+    simulate,
+    work,
+)
 from easeml.cli.output import print_error
 from easeml.errors import EasemlError, InvalidInput, NotAllowed, NotFound, NotSignedIn, TimedOut, TooLarge, Unreachable
 
@@ -43,7 +58,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="From a table to a served model. Exit codes: 0 yes, 1 no, 2 wrong use or invalid input, "
-    "3 timed out, 4 not allowed, 5 service unreachable.",
+    "3 timed out, 4 not allowed, 5 service unreachable, 6 cannot tell.",
 )
 
 
@@ -67,6 +82,8 @@ accounts.register(app)
 predicting.register(app)
 work.register(app)
 app.add_typer(applications.app, name="app")
+for room in (schema, feasibility, clean, label, picking, ci, meter, monitor, simulate):  # these need no service
+    room.register(app)
 
 
 def main() -> None:

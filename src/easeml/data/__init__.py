@@ -6,8 +6,10 @@ also for numbers), text is ``str``, timestamps are datetime64[us] in UTC.
 """
 
 from easeml.data._columns import Columns, declare_columns
+from easeml.data._easeml_folder import EasemlDataset, infer_easeml, is_easeml, read_easeml, write_easeml
 from easeml.data._errors import DatasetError
-from easeml.data._infer import Inference, infer, infer_table
+from easeml.data._infer import Inference, infer_table
+from easeml.data._inference import infer
 from easeml.data._read import ROW, read_table
 from easeml.data._report import ColumnReport
 from easeml.data._rows import ColumnTable, Rows, parse_rows
@@ -28,17 +30,22 @@ __all__ = [
     "Columns",
     "DatasetError",
     "Declared",
+    "EasemlDataset",
     "Inference",
     "Rows",
     "VersionTables",
     "declare",
     "declare_columns",
     "infer",
+    "infer_easeml",
     "infer_table",
+    "is_easeml",
     "parse_rows",
+    "read_easeml",
     "read_table",
     "read_upload",
     "read_version",
+    "write_easeml",
     "write_upload",
     "write_version",
 ]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from easeml.data._columns import declare_columns, schema_of
 from easeml.data._errors import DatasetError, did_you_mean
-from easeml.data._read import column_text, read_table
+from easeml.data._read import column_text
 from easeml.data._report import ColumnReport, look
 from easeml.schema import Schema
 
@@ -33,17 +32,12 @@ class Inference:
     notes: list[str]
 
 
-def infer(path: str | Path, target: str | None = None, filename: str | None = None) -> Inference:
-    """Read a table file and infer its columns; ``target`` None: propose one.
+def infer_table(table: pa.Table, target: str | None = None) -> Inference:
+    """Infer the columns of a table that ``read_table`` gave; ``target`` None: propose one.
 
     Raises:
-        DatasetError: if the file is no table, or the target is not one of its columns or not possible.
+        DatasetError: if the target is not one of its columns or not possible.
     """
-    return infer_table(read_table(path, filename), target)
-
-
-def infer_table(table: pa.Table, target: str | None = None) -> Inference:
-    """As ``infer``, from a table that ``read_table`` gave."""
     names = table.column_names
     if target is not None and target not in names:
         raise DatasetError(f"there is no column '{target}'.", remedy=did_you_mean(target, names))

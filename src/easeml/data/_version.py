@@ -54,7 +54,7 @@ class VersionTables:
     notes: list[str]
 
 
-def declare(  # noqa: PLR0917  the fields of a declaration, in its order
+def declare(
     table: pa.Table,
     reports: Sequence[ColumnReport],
     target: str | None = None,

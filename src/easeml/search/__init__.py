@@ -1,35 +1,79 @@
 """The search of all tenants as one scheduling problem: values in, values out."""
 
 from easeml.search.arms import Arm
-from easeml.search.convergence import Remaining, remaining
+from easeml.search.convergence import Remaining, remaining, settled
 from easeml.search.costs import predict_cost
 from easeml.search.improvement import expected_improvement
-from easeml.search.policies import POLICIES, Decision, Policy, policy_named
+from easeml.search.jobs import Budget, SearchJob, Terms
+from easeml.search.policies import (
+    POLICIES,
+    CheapestFirst,
+    Decision,
+    EIPerCostRoundRobin,
+    EIRate,
+    Fifo,
+    GainPerCost,
+    Gittins,
+    GPUCBRoundRobin,
+    Greedy,
+    Hybrid,
+    MaxMinFair,
+    MostCited,
+    MostRecent,
+    Policy,
+    Random,
+    RoundRobin,
+    policy_named,
+)
 from easeml.search.prior import default_prior, learned_prior
 from easeml.search.state import (
     Observation,
-    SearchJob,
     SearchState,
+    add_arms,
     add_job,
     observed,
     released,
+    remember,
     remove_job,
+    renew_job,
     set_active,
+    set_budget,
+    set_now,
+    set_resting,
+    set_terms,
     started,
 )
-from easeml.search.surrogates import Posterior, Prior
+from easeml.search.surrogates import Posterior, Prior, Scales
 
 __all__ = [
     "POLICIES",
     "Arm",
+    "Budget",
+    "CheapestFirst",
     "Decision",
+    "EIPerCostRoundRobin",
+    "EIRate",
+    "Fifo",
+    "GPUCBRoundRobin",
+    "GainPerCost",
+    "Gittins",
+    "Greedy",
+    "Hybrid",
+    "MaxMinFair",
+    "MostCited",
+    "MostRecent",
     "Observation",
     "Policy",
     "Posterior",
     "Prior",
+    "Random",
     "Remaining",
+    "RoundRobin",
+    "Scales",
     "SearchJob",
     "SearchState",
+    "Terms",
+    "add_arms",
     "add_job",
     "default_prior",
     "expected_improvement",
@@ -39,7 +83,14 @@ __all__ = [
     "predict_cost",
     "released",
     "remaining",
+    "remember",
     "remove_job",
+    "renew_job",
     "set_active",
+    "set_budget",
+    "set_now",
+    "set_resting",
+    "set_terms",
+    "settled",
     "started",
 ]

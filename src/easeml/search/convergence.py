@@ -6,8 +6,8 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from easeml.search.improvement import BEST_POSSIBLE, expected_improvement
-from easeml.search.state import SearchState
+from easeml.search.improvement import BEST_POSSIBLE
+from easeml.search.state import SearchState, set_resting
 
 _DRAWS = 256
 _ARMS = 32  # the most promising arms; the others hardly move the maximum
@@ -34,11 +34,28 @@ def remaining(state: SearchState, job: str) -> Remaining:
         return Remaining(0.0, 0.0)
     best = 0.0 if found.best is None else found.best
     posterior = found.posterior
-    hopes = expected_improvement(posterior.mean[left], posterior.variance[left], best)
+    hopes = posterior.improvement(best)[left]
     top = np.sort(left[np.argsort(-hopes, kind="stable")[:_ARMS]])
-    draws = posterior.mean[top] + _normal_draws(top.size) @ _root(posterior.covariance(top)).T
-    gains = np.maximum(np.minimum(draws.max(axis=1), BEST_POSSIBLE) - best, 0.0)
-    return Remaining(float(gains.mean()), float(gains.std()))
+    deviations = _normal_draws(top.size) @ _root(posterior.covariance(top)).T
+    expected, squares = 0.0, 0.0
+    for weight, mean, factor in zip(*posterior.parts, strict=True):
+        draws = mean[top] + factor * deviations
+        gains = np.maximum(np.minimum(draws.max(axis=1), BEST_POSSIBLE) - best, 0.0)
+        expected += weight * float(gains.mean())
+        squares += weight * float((gains * gains).mean())
+    return Remaining(expected, float(np.sqrt(max(squares - expected * expected, 0.0))))
+
+
+def settled(state: SearchState, job: str, tolerance: float) -> SearchState:
+    """Return the state in which ``job`` rests if the improvement that remains is at most ``tolerance``, else not.
+
+    A job without any result does not rest while an arm is left. New arms, new data and a raised budget wake it at
+    once (``add_arms``, ``renew_job``, ``set_budget``); it rests again when this is asked after the next result.
+    Raises ``NotFound`` for an unknown job.
+    """
+    found = state.job(job)
+    rests = found.best is not None and remaining(state, job).expected <= tolerance
+    return set_resting(state, job, rests)
 
 
 def _normal_draws(dimensions: int) -> np.ndarray:

@@ -4,12 +4,13 @@ A quality is modelled as: level of the job + effect of the model + effect of the
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from easeml.search.arms import Arm
 from easeml.search.surrogates import Prior
+from easeml.search.table_priors import has_scales, scaled_prior
 
 PastRun = tuple[str, str, tuple[float, ...], float]  # job, model, config features, quality
 
@@ -62,26 +63,36 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun]) -> Prior:
     job and an effect of the model; both are shrunk as if ``_WEIGHT`` more jobs agreed with ``default_prior``. The
     covariance of models is the pairwise-complete covariance of what is left, shrunk by the same weight towards
     independent models (the mean of an inverse-Wishart posterior: ibid., section 3.6), with negative eigenvalues set
-    to 0. The effect of a configuration is a kernel smooth of its neighbours' deviations, also shrunk; their
-    variance is learned from runs with features only, and is taken out of the models' variance. Without history it is
+    to 0. From 20 jobs and 15 models on, jobs also differ in scale: see ``table_priors.scaled_prior``.
+
+    The effect of a configuration is a kernel smooth of its neighbours' deviations, also shrunk; their variance is
+    learned from runs with features only, and is taken out of the models' variance. Without history it is
     ``default_prior``; a model without history keeps its typical distance to the others.
     """
     if not history:
         return default_prior(arms)
     table = _Table.of(arms, history)
     levels, effects = _two_way(table)
-    models = {model: place for place, model in enumerate(table.models)}
-    places = np.array([models[arm.model] for arm in arms], dtype=int)
-    same = _same_model(arms)
-    job_variance = _shrunk_variance(levels - levels.mean(), _JOB_VARIANCE)
-    residuals = table.quality - levels[:, None] - effects
     spread = _deviations(table, history)
     config_variance = _shrunk_variance(np.array([deviation for *_, deviation in spread]), _CONFIG_VARIANCE)
+    by_model = _of_models(table, levels, effects, config_variance)
+    models = {model: place for place, model in enumerate(table.models)}
+    places = np.array([models[arm.model] for arm in arms], dtype=int)
+    unit = float(np.sqrt(by_model.scales.weights @ by_model.scales.factors**2))
+    configs = config_variance / unit**2 * _config_kernel(arms, _same_model(arms))
+    mean = by_model.mean[places] + _smoothed(arms, spread) / unit
+    return replace(by_model, mean=mean, covariance=by_model.covariance[np.ix_(places, places)] + configs)
+
+
+def _of_models(table: "_Table", levels: np.ndarray, effects: np.ndarray, config_variance: float) -> Prior:
+    """Return the prior over the models of a table, without what configurations add."""
+    if has_scales(table.quality):
+        unknown = np.isnan(table.quality).all(axis=0)
+        return scaled_prior(np.where(unknown, levels[:, None] + effects, table.quality))
+    residuals = table.quality - levels[:, None] - effects
     own = config_variance * np.mean(1 / table.counts[table.counts > 0])
-    model_covariance = _shrunk_covariance(residuals, float(own))
-    mean = levels.mean() + effects[places] + _smoothed(arms, spread)
-    covariance = job_variance + model_covariance[np.ix_(places, places)] + config_variance * _config_kernel(arms, same)
-    return Prior(mean, covariance, _NOISE)
+    covariance = _shrunk_variance(levels - levels.mean(), _JOB_VARIANCE) + _shrunk_covariance(residuals, float(own))
+    return Prior(levels.mean() + effects, covariance, _NOISE)
 
 
 @dataclass(frozen=True)

@@ -1,95 +1,56 @@
 """All tenants' searches as one immutable value: every change returns a new one that shares what did not change."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from easeml.errors import InvalidInput, NotFound
 from easeml.search.arms import Arm
-from easeml.search.improvement import expected_improvement
+from easeml.search.jobs import Budget, SearchJob, Terms
 from easeml.search.surrogates import Posterior, Prior
 
 LEAST_COST = 0.01  # device seconds; nothing is cheaper to start
+_USUAL = Terms()
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """A finished run: ``quality`` in validation (None: it failed), ``cost`` in device seconds."""
+    """A finished run: ``quality`` in validation (None: it failed), ``cost`` in device seconds.
+
+    ``charge``: what the run is charged at; None: as many units as device seconds.
+    """
 
     job: str
     arm: int
     quality: float | None
     cost: float
+    charge: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class SearchJob:
-    """One job's part of the state. Arms are indices into ``arms``; ``costs`` (K,) has the floor ``LEAST_COST``."""
-
-    name: str
-    tenant: str
-    arms: tuple[Arm, ...]
-    costs: np.ndarray
-    posterior: Posterior
-    active: bool = True
-    running: tuple[int, ...] = ()
-    finished: frozenset[int] = frozenset()
-    failed: frozenset[int] = frozenset()
-    best: float | None = None
-    spent: float = 0.0
-
-    @cached_property
-    def startable(self) -> np.ndarray:
-        """Indices of arms that may be started now, in order."""
-        return self._without([*self.running, *self.finished, *self.failed]) if self.active else _NO_ARMS
-
-    @cached_property
-    def untried(self) -> np.ndarray:
-        """Indices of arms without a result yet, those under way included."""
-        return self._without([*self.finished, *self.failed])
-
-    @cached_property
-    def believed(self) -> Posterior:
-        """The belief as if every arm under way came out at its mean."""
-        belief = self.posterior
-        for arm in self.running:
-            belief = belief.believe(arm)
-        return belief
-
-    @cached_property
-    def incumbent(self) -> float | None:
-        """The best quality found, or believed of an arm under way; None before the first run."""
-        running = [float(self.posterior.mean[arm]) for arm in self.running]
-        return max([*running, *([] if self.best is None else [self.best])], default=None)
-
-    @cached_property
-    def improvement(self) -> np.ndarray:
-        """Expected improvement (K,) of each arm over the incumbent."""
-        best = 0.0 if self.incumbent is None else self.incumbent
-        return expected_improvement(self.believed.mean, self.believed.variance, best)
-
-    def _without(self, taken: list[int]) -> np.ndarray:
-        free = np.ones(len(self.arms), dtype=bool)
-        free[taken] = False
-        return np.flatnonzero(free)
-
-
-_NO_ARMS = np.zeros(0, dtype=int)
+def _nothing() -> Mapping[str, Any]:
+    return MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
     """``jobs`` by name in the order they came, ``turns``: tenant -> ``step`` at which it was last served.
 
-    ``step`` counts the runs started so far. Two states reached by the same changes decide the same.
+    ``step`` counts the runs started so far; ``now`` is the present moment; ``terms``: tenant -> what it may use, where
+    that is not the usual; ``memory``: policy -> what it must remember. Two states reached by the same changes decide
+    the same.
     """
 
-    jobs: Mapping[str, SearchJob] = field(default_factory=lambda: MappingProxyType({}))
-    turns: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    jobs: Mapping[str, SearchJob] = field(default_factory=_nothing)
+    turns: Mapping[str, int] = field(default_factory=_nothing)
     step: int = 0
+    now: float = 0.0
+    terms: Mapping[str, Terms] = field(default_factory=_nothing)
+    memory: Mapping[str, Any] = field(default_factory=_nothing)
 
     def job(self, name: str) -> SearchJob:
         """Return a job; raises ``NotFound``."""
@@ -97,25 +58,95 @@ class SearchState:
             raise NotFound("The search has no such job.", where=f"job {name!r}")
         return self.jobs[name]
 
+    def priority(self, tenant: str) -> float:
+        """Return the priority of a tenant."""
+        return self.terms.get(tenant, _USUAL).priority
+
     @cached_property
     def waiting(self) -> Mapping[str, list[SearchJob]]:
-        """Tenants with something to start, next turn first, each with its jobs that have startable arms."""
+        """Tenants with something to start, next turn first, each with its jobs that have startable arms.
+
+        A tenant is due again after as many runs as there are tenants here, divided by its share of their priorities.
+        """
         found: dict[str, list[SearchJob]] = {}
         for job in self.jobs.values():
             if job.startable.size:
                 found.setdefault(job.tenant, []).append(job)
-        return dict(sorted(found.items(), key=lambda item: self.turns.get(item[0], 0)))
+        if not self.terms:  # all are equal: the common case, and one to be quick in
+            return {tenant: found[tenant] for tenant in sorted(found, key=lambda tenant: self.turns.get(tenant, 0))}
+        found = {tenant: jobs for tenant, jobs in found.items() if not self._used_up(tenant)}
+        total = sum(self.priority(tenant) for tenant in found)
+        due = {tenant: self.turns.get(tenant, 0) + total / self.priority(tenant) for tenant in found}
+        return {tenant: found[tenant] for tenant in sorted(found, key=due.__getitem__)}
+
+    def _used_up(self, tenant: str) -> bool:
+        terms = self.terms.get(tenant)
+        if terms is None or (terms.devices is None and terms.seconds is None):
+            return False
+        own = [job for job in self.jobs.values() if job.tenant == tenant]
+        running = sum(len(job.running) for job in own)
+        seconds = sum(job.spent + float(job.costs[list(job.running)].sum()) for job in own)
+        most_devices = math.inf if terms.devices is None else terms.devices
+        most_seconds = math.inf if terms.seconds is None else terms.seconds
+        return running >= most_devices or seconds >= most_seconds
 
 
-def add_job(state: SearchState, job: str, tenant: str, arms: Sequence[Arm], prior: Prior) -> SearchState:
+def add_job(
+    state: SearchState,
+    job: str,
+    tenant: str,
+    arms: Sequence[Arm],
+    prior: Prior,
+    *,
+    budget: Budget | None = None,
+    deadline: float = math.inf,
+) -> SearchState:
     """Add an active job; raises ``InvalidInput`` if it is there already or the prior is of another size."""
     if job in state.jobs:
         raise InvalidInput("The search has this job already.", where=f"job {job!r}")
-    if prior.mean.size != len(arms):
-        raise InvalidInput(f"{len(arms)} arms, but a prior over {prior.mean.size}.", where=f"job {job!r}")
-    costs = np.maximum(np.array([arm.cost for arm in arms], dtype=float), LEAST_COST)
-    costs.flags.writeable = False
-    return _put(state, SearchJob(job, tenant, tuple(arms), costs, Posterior.of(prior)))
+    costs = _costs(job, arms, prior)
+    terms = {"budget": budget or Budget(), "deadline": deadline, "now": state.now}
+    return _put(state, SearchJob(job, tenant, tuple(arms), costs, Posterior.of(prior), **terms))
+
+
+def add_arms(state: SearchState, job: str, arms: Sequence[Arm], prior: Prior) -> SearchState:
+    """Add arms at the end of a job's, with a prior over all of them; what was observed stays. A job at rest wakes.
+
+    O(t^3 + t^2 K) for t arms with results. Raises ``NotFound``, and ``InvalidInput`` like ``add_job``.
+    """
+    found = state.job(job)
+    all_arms = (*found.arms, *arms)
+    costs = _costs(job, all_arms, prior)
+    grown = replace(found, arms=all_arms, costs=costs, posterior=found.posterior.under(prior), resting=False)
+    return _put(state, grown)
+
+
+def renew_job(state: SearchState, job: str, prior: Prior) -> SearchState:
+    """Start a job again on new data: no arm was tried, runs under way go on, what was spent stays. It wakes.
+
+    Raises ``NotFound``, and ``InvalidInput`` like ``add_job``.
+    """
+    found = state.job(job)
+    costs = _costs(job, found.arms, prior)
+    fresh = {"finished": frozenset(), "failed": frozenset(), "best": None, "resting": False}
+    return _put(state, replace(found, costs=costs, posterior=Posterior.of(prior), **fresh))
+
+
+def set_budget(state: SearchState, job: str, budget: Budget) -> SearchState:
+    """Change what a job may use up; a job at rest wakes. Raises ``NotFound``."""
+    return _put(state, replace(state.job(job), budget=budget, resting=False))
+
+
+def set_terms(state: SearchState, tenant: str, terms: Terms) -> SearchState:
+    """Change the share of a tenant."""
+    return replace(state, terms=MappingProxyType({**state.terms, tenant: terms}))
+
+
+def set_now(state: SearchState, now: float) -> SearchState:
+    """Move to a moment; it matters to jobs with a deadline only."""
+    late = {name: replace(job, now=now) for name, job in state.jobs.items() if job.deadline < math.inf}
+    jobs = MappingProxyType({**state.jobs, **late}) if late else state.jobs
+    return replace(state, now=now, jobs=jobs)
 
 
 def remove_job(state: SearchState, job: str) -> SearchState:
@@ -126,9 +157,20 @@ def remove_job(state: SearchState, job: str) -> SearchState:
 
 
 def set_active(state: SearchState, job: str, active: bool) -> SearchState:
-    """Let a job take part or rest; raises ``NotFound``."""
+    """Let a job take part or not; raises ``NotFound``."""
     found = state.job(job)
     return state if found.active == active else _put(state, replace(found, active=active))
+
+
+def set_resting(state: SearchState, job: str, resting: bool) -> SearchState:
+    """Note that a job has converged, or has not; raises ``NotFound``."""
+    found = state.job(job)
+    return state if found.resting == resting else _put(state, replace(found, resting=resting))
+
+
+def remember(state: SearchState, policy: str, value: Any) -> SearchState:
+    """Keep what a policy must know at its next decision; ``value`` is never changed in place."""
+    return replace(state, memory=MappingProxyType({**state.memory, policy: value}))
 
 
 def started(state: SearchState, job: str, arm: int) -> SearchState:
@@ -158,25 +200,22 @@ def observed(state: SearchState, observation: Observation) -> SearchState:
     """
     job, arm, quality = observation.job, observation.arm, observation.quality
     state = started(state, job, arm)
-    found = state.job(job)
-    ended = replace(found, running=tuple(a for a in found.running if a != arm), spent=found.spent + observation.cost)
-    if quality is None:
-        return _put(state, replace(ended, failed=found.failed | {arm}))
-    if not np.isfinite(quality):
+    if quality is not None and not np.isfinite(quality):
         raise InvalidInput(
             f"The quality {quality} is not finite.",
             where=f"job {job!r}, arm {arm}",
             remedy="Report a failed run with no quality.",
         )
-    return _put(
-        state,
-        replace(
-            ended,
-            posterior=found.posterior.observe(arm, quality),
-            finished=found.finished | {arm},
-            best=quality if found.best is None else max(found.best, quality),
-        ),
-    )
+    charge = observation.cost if observation.charge is None else observation.charge
+    return _put(state, state.job(job).with_result(arm, quality, observation.cost, charge))
+
+
+def _costs(job: str, arms: Sequence[Arm], prior: Prior) -> np.ndarray:
+    if prior.mean.size != len(arms):
+        raise InvalidInput(f"{len(arms)} arms, but a prior over {prior.mean.size}.", where=f"job {job!r}")
+    costs = np.maximum(np.array([arm.cost for arm in arms], dtype=float), LEAST_COST)
+    costs.flags.writeable = False
+    return costs
 
 
 def _checked(state: SearchState, job: str, arm: int) -> SearchJob:

@@ -17,7 +17,7 @@ from easeml.store.records import Dataset, DatasetVersion, Json, Task
 _LONGEST_NAME = 200
 
 
-def upload(  # noqa: PLR0917
+def upload(
     store: Store,
     caller: Caller,
     name: str | None,

@@ -110,7 +110,7 @@ def _previous(rooms: Rooms, application: Application) -> str:
     return first.previous_model_id
 
 
-def _record(  # noqa: PLR0917
+def _record(
     rooms: Rooms, application: Application, model: TrainedModel, state: str, kind: str, reason: str
 ) -> Promotion:
     return rooms.promotions.add(

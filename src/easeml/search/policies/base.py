@@ -1,4 +1,4 @@
-"""The interface of all policies, and taking turns over tenants, which the first ones share."""
+"""The interface of all policies, and what the two ways to serve tenants share: in turn, or by the highest score."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from easeml.search.state import Observation, SearchJob, SearchState, observed, started
+from easeml.search.jobs import SearchJob
+from easeml.search.state import Observation, SearchState, observed, started
 
-_EXPLAINED = 5  # arms shown in an explanation
+_EXPLAINED = 5  # arms, and other jobs, shown in an explanation
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,11 @@ class Policy(Protocol):
         """Return the state after a run has ended."""
         ...
 
+    def longest_wait(self, tenants: int) -> int | None:
+        """Return within how many decisions each of ``tenants`` tenants of equal priority that have something to start
+        is served; None where the policy does not promise any."""
+        ...
+
 
 class Scored(NamedTuple):
     """A job's startable ``arms`` with the ``scores`` by which ``rule`` ranks them; the highest is started."""
@@ -48,24 +54,20 @@ class Scored(NamedTuple):
     rule: str
 
 
-class TakingTurns(ABC):
-    """Serves tenants in turn, whatever the number of their jobs, and leaves the choice of the arm to ``score``.
-
-    The tenant that was served longest ago is next; one that was never served comes first, in order of arrival.
-    Starvation bound: among n tenants with something to start, each is served within any n decisions in a row.
-    """
+class OneByOne(ABC):
+    """Decides for one free device after the other, each time as if what was just decided had been started."""
 
     name: str
 
     @abstractmethod
-    def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
-        """Return the arms of one tenant's ``jobs`` (each with something to start) that are to be compared."""
+    def next(self, state: SearchState) -> Decision:
+        """Return the next run; something is waiting."""
 
     def decide(self, state: SearchState, free_devices: int) -> list[Decision]:
-        """See ``Policy``. Ties go to the cheaper arm, then to the earlier job and arm."""
+        """See ``Policy``."""
         decisions: list[Decision] = []
         while len(decisions) < free_devices and state.waiting:
-            decision = self._next(state)
+            decision = self.next(state)
             decisions.append(decision)
             state = started(state, decision.job, decision.arm)
         return decisions
@@ -74,25 +76,51 @@ class TakingTurns(ABC):
         """See ``Policy``."""
         return observed(state, observation)
 
-    def _next(self, state: SearchState) -> Decision:
-        tenant, jobs = next(iter(state.waiting.items()))
-        scored = self.score(state, jobs)
-        leaders = [entry for each in scored for entry in _leaders(each)]
-        leaders.sort(key=lambda entry: (-entry["score"], entry["cost"]))
-        first = leaders[0]
-        explanation = {
-            "step": state.step,
-            "turn": {
-                "tenant": tenant,
-                "last_served_at_step": state.turns.get(tenant),
-                "tenants_waiting": len(state.waiting),
-            },
-            "rule": scored[0].rule,
-            "best_so_far": state.job(first["job"]).best,
-            "arms_compared": int(sum(each.arms.size for each in scored)),
-            "top": leaders[:_EXPLAINED],
-        }
-        return Decision(first["job"], first["arm"], self.name, explanation)
+
+class TakingTurns(OneByOne):
+    """Serves tenants in turn, whatever the number of their jobs, and leaves the choice of the arm to ``score``.
+
+    The tenant that was served longest ago is next; one that was never served comes first, in order of arrival. A
+    higher priority shortens the time between turns. Starvation bound: among n tenants of equal priority with something
+    to start, each is served within any n decisions in a row.
+    """
+
+    @abstractmethod
+    def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
+        """Return the arms of one tenant's ``jobs`` (each with something to start) that are to be compared."""
+
+    def next(self, state: SearchState) -> Decision:
+        """See ``OneByOne``. Ties go to the cheaper arm, then to the earlier job and arm."""
+        return decided(self.name, state, self.score(state, next(iter(state.waiting.values()))))
+
+    def longest_wait(self, tenants: int) -> int | None:
+        """See ``Policy``."""
+        return tenants
+
+
+def decided(policy: str, state: SearchState, scored: Sequence[Scored], **reasons: Any) -> Decision:
+    """Return the decision for the highest score among the jobs of one tenant, with its explanation.
+
+    ``reasons``: what else explains it. Ties go to the cheaper arm, then to the earlier job and arm.
+    """
+    leaders = [entry for each in scored for entry in _leaders(each)]
+    leaders.sort(key=lambda entry: (-entry["score"], entry["cost"]))
+    first = leaders[0]
+    tenant = scored[0].job.tenant
+    explanation = {
+        "step": state.step,
+        "turn": {
+            "tenant": tenant,
+            "last_served_at_step": state.turns.get(tenant),
+            "tenants_waiting": len(state.waiting),
+        },
+        "rule": scored[0].rule,
+        "best_so_far": state.job(first["job"]).best,
+        "arms_compared": int(sum(each.arms.size for each in scored)),
+        "top": leaders[:_EXPLAINED],
+        **reasons,
+    }
+    return Decision(first["job"], first["arm"], policy, explanation)
 
 
 def _leaders(scored: Scored) -> list[dict[str, Any]]:

@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
+from easeml.search.jobs import SearchJob
 from easeml.search.policies.base import Scored, TakingTurns
-from easeml.search.state import SearchJob, SearchState
+from easeml.search.state import SearchState
 
 
 class CheapestFirst(TakingTurns):

@@ -1,11 +1,12 @@
-"""Round robin over tenants, expected improvement per predicted cost within a tenant: the default."""
+"""Round robin over tenants, expected improvement per predicted cost within a tenant."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from easeml.search.jobs import SearchJob
 from easeml.search.policies.base import Scored, TakingTurns
-from easeml.search.state import SearchJob, SearchState
+from easeml.search.state import SearchState
 
 
 class EIPerCostRoundRobin(TakingTurns):
@@ -37,5 +38,4 @@ def _warm_start(job: SearchJob) -> Scored:
 
 
 def _improvement_rate(job: SearchJob) -> Scored:
-    arms = job.startable
-    return Scored(job, arms, job.improvement[arms] / job.costs[arms], "expected improvement per device second")
+    return Scored(job, job.startable, job.rates, "expected improvement per device second")

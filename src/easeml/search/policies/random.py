@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from easeml.search.jobs import SearchJob
 from easeml.search.policies.base import Scored, TakingTurns
-from easeml.search.state import SearchJob, SearchState
+from easeml.search.state import SearchState
 
 
 class Random(TakingTurns):

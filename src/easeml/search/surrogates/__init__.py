@@ -1,5 +1,5 @@
 """Beliefs about the quality of arms that were not tried yet."""
 
-from easeml.search.surrogates.gaussian import Posterior, Prior
+from easeml.search.surrogates.gaussian import Posterior, Prior, Scales
 
-__all__ = ["Posterior", "Prior"]
+__all__ = ["Posterior", "Prior", "Scales"]

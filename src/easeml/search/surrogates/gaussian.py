@@ -4,19 +4,29 @@ Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), equation
 covariance V and noise s2, an observation y of arm a changes the mean by k (y - m[a]) / (k[a] + s2) and the covariance
 by - k k^T / (k[a] + s2), where k is the current column a of the covariance. The covariance is kept as
 V - F^T F with one row of F for a change, so an observation costs O(t K) for t rows. Repeats of an arm add rows too;
-when there are more than twice as many rows as distinct arms, F is built anew from the count and mean of each arm,
+when there are more than twice as many rows as distinct arms, F is built anew from the count and sum of each arm,
 which are sufficient, so t stays below twice the number of distinct arms (and K^2 bounds the work) and errors of
 rounding do not add up.
+
+Tenants differ in how much their arms differ. A prior may therefore hold several ``Scales``: a tenant of scale s has
+qualities level + s z, where z has mean m, covariance V and noise s2. All scales share one F, and the conditional mean
+of every scale is a combination of the same three rows (what the qualities, m and 1 become by conditioning), so that
+exact inference over the scale (a finite mixture; Bishop, Pattern Recognition and Machine Learning, 2006, section 2.3.7
+has the continuous one, the Student t) costs no more than one scale. What is said of the scales uses the mean quality
+of each arm, so that many repeats of one arm do not decide how much arms differ.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from easeml.errors import InvalidInput
+from easeml.search.improvement import expected_improvement
 
 _SPARE_ROWS = 8  # rows of repeats kept before the first refresh
+_NEGLIGIBLE = 1e-3  # weight below which a scale is not looked at
 
 
 def _frozen(values: np.ndarray) -> np.ndarray:
@@ -25,16 +35,50 @@ def _frozen(values: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
+class Scales:
+    """What the scale of a tenant may be: ``factors`` (G,) above 0, their ``levels`` (G,) and ``weights`` (G,).
+
+    Raises ``InvalidInput`` where shapes do not agree, a number is not finite, a factor is not above 0 or a weight is
+    negative; weights are brought to the sum 1.
+    """
+
+    factors: np.ndarray = field(default_factory=lambda: np.ones(1))
+    levels: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    weights: np.ndarray = field(default_factory=lambda: np.ones(1))
+
+    def __post_init__(self) -> None:
+        parts = [np.array(part, dtype=float) for part in (self.factors, self.levels, self.weights)]
+        factors, levels, weights = parts
+        if factors.ndim != 1 or not factors.size or any(part.shape != factors.shape for part in parts):
+            raise InvalidInput("Factors, levels and weights must be as many.", where="prior.scales")
+        if not all(np.isfinite(part).all() for part in parts) or (factors <= 0).any():
+            raise InvalidInput("Scales must be finite, and factors above 0.", where="prior.scales")
+        if (weights < 0).any() or weights.sum() <= 0:
+            raise InvalidInput("Weights must be at least 0, and one above.", where="prior.scales")
+        object.__setattr__(self, "factors", _frozen(factors))
+        object.__setattr__(self, "levels", _frozen(levels))
+        object.__setattr__(self, "weights", _frozen(weights / weights.sum()))
+
+
+@dataclass(frozen=True, eq=False)
 class Prior:
     """Belief before any observation: mean (K,), covariance (K, K) of the arms, variance ``noise`` of an observation.
 
-    Raises ``InvalidInput`` where shapes do not agree, a number is not finite, the covariance is not symmetric or has
-    a negative variance, or the noise is not above 0. That it is positive semi-definite is up to the caller.
+    With the one default scale these are in quality; else a tenant of scale s has level + s times them. ``clip``: a
+    quality that lies more than so many standard deviations below its expectation counts as just so low, since a model
+    that broke down says little of the others (Huber, Robust Statistics, 1981, section 1.2). ``doubt`` in [0, 1): how
+    likely it is that a tenant is unlike all that was learned from, so that its runs say nothing of the arms it has not
+    tried; expected improvements count that in, and so no tenant is given up. Raises ``InvalidInput`` where shapes do
+    not agree, a number is not finite or out of range, or the covariance is not symmetric or has a negative variance.
+    That it is positive semi-definite is up to the caller.
     """
 
     mean: np.ndarray
     covariance: np.ndarray
     noise: float
+    scales: Scales = field(default_factory=Scales)
+    clip: float = np.inf
+    doubt: float = 0.0
 
     def __post_init__(self) -> None:
         mean = np.array(self.mean, dtype=float)
@@ -51,43 +95,102 @@ class Prior:
             raise InvalidInput("The covariance must be symmetric with variances of at least 0.", where="prior")
         if not (np.isfinite(self.noise) and self.noise > 0):
             raise InvalidInput(f"The noise variance {self.noise} is not above 0.", where="prior")
+        if not self.clip > 0:
+            raise InvalidInput(f"The clip {self.clip} is not above 0.", where="prior")
+        if not 0 <= self.doubt < 1:
+            raise InvalidInput(f"The doubt {self.doubt} is not in [0, 1).", where="prior")
         object.__setattr__(self, "mean", _frozen(mean))
         object.__setattr__(self, "covariance", _frozen(covariance))
+
+    @cached_property
+    def marginals(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance (K,) of each arm before any observation, over all scales."""
+        first = Posterior.of(self)
+        return first.mean, first.variance
+
+    @cached_property
+    def combinations(self) -> np.ndarray:
+        """The mean of each scale as a combination (G, 3) of the rows of ``Posterior.rows``."""
+        return np.column_stack([np.ones_like(self.scales.factors), self.scales.factors, self.scales.levels])
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """Belief after observations; every change makes a new one.
 
-    ``mean``, ``variance`` (K,), in quality; ``factor`` (t, K), see the module; ``counts`` and ``sums`` (K,) of the
-    observations of each arm.
+    ``rows`` (3, K): what the qualities, the prior mean and 1 become by conditioning; ``spread`` (K,): variance of each
+    arm at scale 1; ``factor`` (t, K), see the module; ``counts``, ``sums`` (K,) of the observations of each arm;
+    ``misfit`` (3, 3): inner products of the innovations of the rows, without the scatter of repeats.
     """
 
     prior: Prior
-    mean: np.ndarray
-    variance: np.ndarray
+    rows: np.ndarray
+    spread: np.ndarray
     factor: np.ndarray
     counts: np.ndarray
     sums: np.ndarray
+    misfit: np.ndarray
 
     @classmethod
     def of(cls, prior: Prior) -> "Posterior":
         """Return the belief without observations."""
-        size = prior.mean.size
-        none = _frozen(np.zeros(size))
-        variance = _frozen(np.diagonal(prior.covariance).copy())
-        return cls(prior, prior.mean, variance, _frozen(np.zeros((0, size))), none, none)
+        none = _frozen(np.zeros(prior.mean.size))
+        spread = _frozen(np.diagonal(prior.covariance).copy())
+        factor, misfit = _frozen(np.zeros((0, prior.mean.size))), _frozen(np.zeros((3, 3)))
+        return cls(prior, _frozen(_first_rows(prior)), spread, factor, none, none, misfit)
+
+    @cached_property
+    def weights(self) -> np.ndarray:
+        """Probability (G,) of each scale."""
+        scales = self.prior.scales
+        if scales.factors.size == 1:
+            return scales.weights
+        combined = np.einsum("gi,ij,gj->g", self.prior.combinations, self.misfit, self.prior.combinations)
+        with np.errstate(divide="ignore"):
+            logs = np.log(scales.weights) - np.count_nonzero(self.counts) * np.log(scales.factors)
+        logs = logs - combined / (2 * scales.factors**2)
+        likely = np.exp(logs - logs.max())
+        return _frozen(likely / likely.sum())
+
+    @cached_property
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Probabilities (P,), means (P, K), factors (P,) of scales that matter; variances: factor^2 ``spread``."""
+        likely = np.flatnonzero(self.weights >= _NEGLIGIBLE)
+        weights = self.weights[likely] / self.weights[likely].sum()
+        means = self.prior.combinations[likely] @ self.rows
+        return weights, means, self.prior.scales.factors[likely]
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """Expected quality (K,) of each arm."""
+        return _frozen((self.weights @ self.prior.combinations) @ self.rows)
+
+    @cached_property
+    def variance(self) -> np.ndarray:
+        """Variance (K,) of the quality of each arm, over all scales."""
+        within = float(self.weights @ self.prior.scales.factors**2) * self.spread
+        if self.weights.size == 1:
+            return _frozen(within)
+        apart = self.prior.combinations @ self.rows - self.mean
+        return _frozen(within + self.weights @ (apart * apart))
 
     def observe(self, arm: int, quality: float) -> "Posterior":
         """Condition on one noisy observation of ``arm``: O(t K), amortised over refreshes."""
+        quality = max(quality, self._least_credible(arm))
         counts, sums = self.counts.copy(), self.sums.copy()
         counts[arm] += 1
         sums[arm] += quality
         if len(self.factor) >= 2 * np.count_nonzero(counts) + _SPARE_ROWS:
             return exact(self.prior, counts, sums)
-        row, spread = self._change(arm)
-        mean = self.mean + row * ((quality - self.mean[arm]) / spread)
-        return self._with(row, mean, _frozen(counts), _frozen(sums))
+        row, deviation = self._change(arm)
+        innovation = (np.array([quality, 0.0, 0.0]) - self.rows[:, arm]) / deviation
+        misfit = self.misfit + np.outer(innovation, innovation)
+        before = self.counts[arm]
+        if before:
+            apart = quality - self.sums[arm] / before
+            misfit[0, 0] -= apart * apart * before / (before + 1) / self.prior.noise
+        rows = self.rows + innovation[:, None] * row
+        return self._with(row, _frozen(rows), _frozen(counts), _frozen(sums), _frozen(misfit))
 
     def believe(self, arm: int) -> "Posterior":
         """Pretend that ``arm`` came out at its mean: less variance around it, the same means.
@@ -95,22 +198,50 @@ class Posterior:
         The kriging believer for runs under way (Ginsbourger, Le Riche, Carraro 2010).
         """
         row, _ = self._change(arm)
-        return self._with(row, self.mean, self.counts, self.sums)
+        return self._with(row, self.rows, self.counts, self.sums, self.misfit)
 
     def covariance(self, arms: np.ndarray) -> np.ndarray:
-        """Return the covariance among some ``arms`` (indices)."""
+        """Return the covariance at scale 1 among some ``arms`` (indices)."""
         rows = self.factor[:, arms]
         return self.prior.covariance[np.ix_(arms, arms)] - rows.T @ rows
 
+    def improvement(self, best: float) -> np.ndarray:
+        """Return the expected improvement (K,) of each arm over ``best``, over all scales."""
+        weights, means, factors = self.parts
+        total = weights @ expected_improvement(means, np.outer(factors**2, self.spread), best)
+        if self.prior.doubt:
+            unlike = expected_improvement(*self.prior.marginals, best)
+            total = (1 - self.prior.doubt) * total + self.prior.doubt * unlike
+        return _frozen(total)
+
+    def under(self, prior: Prior) -> "Posterior":
+        """Return the belief from the same observations under another prior, which may hold more arms at its end.
+
+        O(t^3 + t^2 K) for t distinct arms. Raises ``InvalidInput`` if ``prior`` holds fewer arms.
+        """
+        more = prior.mean.size - self.counts.size
+        if more < 0:
+            raise InvalidInput(f"The new prior lacks {-more} arms.", where="prior")
+        return exact(prior, np.pad(self.counts, (0, more)), np.pad(self.sums, (0, more)))
+
+    def _least_credible(self, arm: int) -> float:
+        if self.prior.clip == np.inf:
+            return -np.inf
+        scale = float(self.weights @ self.prior.scales.factors)
+        deviation = scale * float(np.sqrt(self.spread[arm] + self.prior.noise))
+        return float(self.mean[arm]) - self.prior.clip * deviation
+
     def _change(self, arm: int) -> tuple[np.ndarray, float]:
         column = self.prior.covariance[arm] - self.factor[:, arm] @ self.factor
-        spread = float(np.sqrt(max(column[arm], 0.0) + self.prior.noise))
-        return column / spread, spread
+        deviation = float(np.sqrt(max(column[arm], 0.0) + self.prior.noise))
+        return column / deviation, deviation
 
-    def _with(self, row: np.ndarray, mean: np.ndarray, counts: np.ndarray, sums: np.ndarray) -> "Posterior":
-        variance = np.maximum(self.variance - row * row, 0.0)
+    def _with(
+        self, row: np.ndarray, rows: np.ndarray, counts: np.ndarray, sums: np.ndarray, misfit: np.ndarray
+    ) -> "Posterior":
+        spread = np.maximum(self.spread - row * row, 0.0)
         factor = np.vstack([self.factor, row])
-        return Posterior(self.prior, _frozen(mean), _frozen(variance), _frozen(factor), counts, sums)
+        return Posterior(self.prior, rows, _frozen(spread), _frozen(factor), counts, sums, misfit)
 
 
 def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
@@ -119,10 +250,19 @@ def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
     n observations of an arm are one of their mean with noise s2 / n.
     """
     seen = np.flatnonzero(counts)
+    if not seen.size:
+        return Posterior.of(prior)
+    first = _first_rows(prior)
     gram = prior.covariance[np.ix_(seen, seen)] + np.diag(prior.noise / counts[seen])
     lower = cholesky(gram, lower=True)
     factor = np.ascontiguousarray(solve_triangular(lower, prior.covariance[seen], lower=True))
-    innovation = solve_triangular(lower, sums[seen] / counts[seen] - prior.mean[seen], lower=True)
-    mean = prior.mean + innovation @ factor
-    variance = np.maximum(np.diagonal(prior.covariance) - np.sum(factor * factor, axis=0), 0.0)
-    return Posterior(prior, *map(_frozen, (mean, variance, factor, counts.copy(), sums.copy())))
+    targets = np.vstack([sums[seen] / counts[seen], np.zeros((2, seen.size))])
+    innovations = solve_triangular(lower, (targets - first[:, seen]).T, lower=True)
+    rows = first + innovations.T @ factor
+    spread = np.maximum(np.diagonal(prior.covariance) - np.sum(factor * factor, axis=0), 0.0)
+    misfit = innovations.T @ innovations
+    return Posterior(prior, *map(_frozen, (rows, spread, factor, counts.copy(), sums.copy(), misfit)))
+
+
+def _first_rows(prior: Prior) -> np.ndarray:
+    return np.vstack([np.zeros_like(prior.mean), prior.mean, np.ones_like(prior.mean)])

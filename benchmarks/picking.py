@@ -1,0 +1,201 @@
+"""Which method of picking finds the best of trained models with the fewest labels?
+
+Each run draws 80 % of a set's rows as its pool and lets every method ask for labels, one at a time, up to the largest
+budget. Reported at each budget: how often the recommended model is the most accurate one of the pool, and how much
+accuracy is lost by it. All methods are played on the same pools. Model Picker, which must know its budget beforehand,
+is run once a budget. Reads ``modelpicker_*/data.npz`` (``predictions`` n x k, ``oracle`` n) from a folder.
+
+    python benchmarks/picking.py ../shared/data --runs 100
+    python benchmarks/picking.py --speed
+    python benchmarks/picking.py ../shared/data --guarantee --runs 200
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import platform
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from scipy.stats import beta
+
+from easeml.lifecycle.picking import METHODS, Session, StreamPicker, pick
+from easeml.lifecycle.picking._pool import Pool
+from easeml.lifecycle.picking._stream import tune_multiplier
+
+RESULTS = Path(__file__).parent / "results" / "picking"
+BUDGETS = (25, 50, 100, 200, 300, 500, 750, 1000)
+SETS = ("emocontext", "glue_cola", "glue_sst2", "pacs")
+SLOW = {"coda": 20, "model-selector": 50}
+"""Runs at most, of methods that take long."""
+
+
+def main() -> None:
+    """Parse the flags and print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path, nargs="?")
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--slow-runs", type=int, help="runs of the slow methods, at most")
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
+    parser.add_argument("--speed", action="store_true", help="time a step among 100 models x 10,000 examples instead")
+    parser.add_argument("--guarantee", action="store_true", help="measure the error rates of certificate and interval")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    given = parser.parse_args()
+    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
+    given.out.mkdir(parents=True, exist_ok=True)
+    if given.speed:
+        return speed(given.out)
+    if given.guarantee:
+        return guarantee(given.runs, given.out)
+    if given.data is None:
+        parser.error("name the folder of the sets")
+    budgets = tuple(map(int, given.budgets.split(",")))
+    for name in given.sets.split(","):
+        with np.load(given.data / f"modelpicker_{name}" / "data.npz") as held:
+            predictions, truth = held["predictions"], held["oracle"]
+        for method in given.methods.split(","):
+            most = SLOW.get(method, given.runs) if given.slow_runs is None else given.slow_runs
+            runs = min(given.runs, most) if method in SLOW else given.runs
+            started = time.process_time()
+            rows = [row for run in range(runs) for row in play(name, predictions, truth, method, budgets, run)]
+            append(given.out / "runs.csv", rows)
+            show(name, method, rows, budgets, (time.process_time() - started) / runs)
+    return None
+
+
+def play(
+    name: str, predictions: np.ndarray, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int
+):
+    """Yield a row (set, method, run, budget, best, gap) for each budget."""
+    rows = np.random.default_rng(run).permutation(len(truth))[: int(0.8 * len(truth))]
+    truth, pool = truth[rows], Pool.of(predictions[rows])
+    accuracy = np.array([(truth == pool.classes[pool.codes[:, model]]).mean() for model in range(pool.models)])
+    for budget, leader in zip(budgets, leaders(pool, truth, method, budgets, run), strict=True):
+        gap = accuracy.max() - accuracy[leader]
+        yield name, method, run, budget, int(gap < 1e-12), round(float(gap), 6)
+
+
+def leaders(pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int) -> list[int]:
+    """Return the recommended model after each budget."""
+    if method == "model-picker":
+        return [stream(pool, truth, budget, run) for budget in budgets]
+    session = Session(pool, method=method, seed=run)
+    found = []
+    for budget in budgets:
+        while session.labels < budget:
+            asked = session.ask()
+            if not asked:
+                break
+            session.tell(asked, [truth[asked[0]]])
+        found.append(session.leader)
+    return found
+
+
+def stream(pool: Pool, truth: np.ndarray, budget: int, run: int) -> int:
+    """Return the model that Model Picker recommends after one pass with a budget."""
+    rng = np.random.default_rng(run)
+    order = rng.permutation(pool.examples)
+    picker = StreamPicker(pool.models, multiplier=tune_multiplier(pool, order, budget, rng), seed=run)
+    for row in order.tolist():
+        if picker.labels >= budget:
+            break
+        if picker.offer_slots(pool.slots[row], int(pool.width[row])):
+            picker.tell(pool.slot(row, pool.code(truth[row])))
+    return picker.leader
+
+
+def show(name: str, method: str, rows: list[tuple], budgets: tuple[int, ...], seconds: float) -> None:
+    """Print how often the best was found, and the loss in thousandths, by budget."""
+    best = [np.mean([row[4] for row in rows if row[3] == budget]) for budget in budgets]
+    gap = [np.mean([row[5] for row in rows if row[3] == budget]) for budget in budgets]
+    line = " ".join(f"{100 * share:4.0f}" for share in best) + " | " + " ".join(f"{1000 * g:6.2f}" for g in gap)
+    print(f"{name:11s} {method:20s} {line}   {seconds:.2f} s a run", flush=True)
+
+
+def append(path: Path, rows: list[tuple]) -> None:
+    """Add raw rows to the CSV file."""
+    fresh = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.writer(file)
+        if fresh:
+            writer.writerow(["set", "method", "run", "budget", "best", "gap"])
+        writer.writerows(rows)
+
+
+def speed(out: Path) -> None:
+    """Time ask and tell together, one label a step."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(10, size=10_000)
+    skill = np.linspace(0.6, 0.9, 100)
+    predictions = np.where(rng.random((10_000, 100)) < skill, truth[:, None], rng.integers(10, size=(10_000, 100)))
+    lines = []
+    for method in ("default", "model-selector", "random"):
+        warm = Session(predictions[:500], method=method, epsilon=0.46)
+        warm.tell(warm.ask(), [0])
+        session = Session(predictions, method=method, epsilon=0.46)
+        taken = []
+        for _ in range(1000 if method != "model-selector" else 100):
+            started = time.perf_counter()
+            rows = session.ask()
+            session.tell(rows, [truth[row] for row in rows])
+            taken.append(1000 * (time.perf_counter() - started))
+        low, high = np.quantile(taken, [0.05, 0.95])
+        lines.append((method, np.median(taken), np.mean(taken), low, high, max(taken)))
+        print("{:16s} median {:.3f} ms, mean {:.3f}, 5-95 % {:.3f} to {:.3f}, largest {:.2f}".format(*lines[-1]))
+    with (out / "speed.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["method", "median_ms", "mean_ms", "q05_ms", "q95_ms", "max_ms"])
+        writer.writerows([[line[0], *(f"{value:.4f}" for value in line[1:])] for line in lines])
+
+
+def guarantee(runs: int, out: Path) -> None:
+    """Count wrong certificates and intervals that miss, at 95 % confidence, where the best two models are close."""
+    lines = []
+    for tolerance in (0.0, 0.05):
+        for worse in (0.01, 0.06):
+            wrong = missed = stopped = labels = 0
+            for run in range(runs):
+                predictions, truth = close_models(worse, run)
+                accuracy = (predictions == truth[:, None]).mean(axis=0)
+                found = pick(predictions, truth.__getitem__, tolerance=tolerance, seed=run)
+                chosen = int(found.model.removeprefix("model "))
+                wrong += found.certified and accuracy[chosen] < accuracy.max() - tolerance - 1e-9
+                missed += any(
+                    not one.low - 1e-9 <= true <= one.high + 1e-9
+                    for one, true in zip(found.models, accuracy, strict=True)
+                )
+                stopped += found.stopped == "certified"
+                labels += found.labels
+            upper = beta.ppf(0.95, wrong + 1, runs - wrong)
+            lines.append((tolerance, worse, runs, wrong, round(upper, 4), missed, stopped, round(labels / runs, 1)))
+            print(
+                f"tolerance {tolerance}, second worse by {worse}: wrong {wrong} of {runs} (at most {upper:.3f}), "
+                f"interval missed {missed}, stopped early {stopped}, labels {labels / runs:.0f} of {len(truth)}"
+            )
+    with (out / "guarantee.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["tolerance", "worse", "runs", "wrong", "upper", "missed", "stopped", "labels"])
+        writer.writerows(lines)
+
+
+def close_models(worse: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return predictions of five models for 500 examples of three classes, and the truth.
+
+    The best is right on 80 %; the second on ``worse`` less; the others on 70, 65 and 60 %.
+    """
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(3, size=500)
+    predictions = np.repeat(truth[:, None], 5, axis=1)
+    for model, wrong in enumerate((0.2, 0.2 + worse, 0.3, 0.35, 0.4)):
+        rows = rng.choice(500, size=round(500 * wrong), replace=False)
+        predictions[rows, model] = (truth[rows] + rng.integers(1, 3, size=len(rows))) % 3
+    return predictions[:, rng.permutation(5)], truth
+
+
+if __name__ == "__main__":
+    sys.exit(main())

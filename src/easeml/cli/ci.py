@@ -1,0 +1,223 @@
+"""``ci plan``, ``ci test`` and ``ci ledger``: may a new model replace the old one?"""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.ci import Config, Ledger, Verdict
+
+ci = typer.Typer(no_args_is_help=True, help="Continuous integration of models, with guarantees.")
+
+EXIT_CODES = {"pass": 0, "fail": 1, "unknown": 6, "exhausted": 6}
+
+ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="The configuration, as .easeml-ci.yml.")]
+LedgerFile = Annotated[Path | None, typer.Option(help="The ledger's file; beside the configuration if not given.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.add_typer(ci, name="ci")
+
+
+@ci.command("plan")
+def plan(
+    condition: Annotated[str, typer.Argument(metavar="CONDITION", help="A condition, or the file of a configuration.")],
+    *,
+    reliability: Annotated[float, typer.Option(help="1 - delta, of all steps together.")] = 0.99,
+    mode: Annotated[str, typer.Option(help="fp-free or fn-free.")] = "fp-free",
+    adaptivity: Annotated[str, typer.Option(help="none, full or firstChange.")] = "full",
+    steps: Annotated[int, typer.Option(help="How many commits one test set shall serve.")] = 1,
+    metric: Annotated[str, typer.Option(help="accuracy, absolute-error, squared-error or score.")] = "accuracy",
+    scale: Annotated[float, typer.Option(help="The largest error that counts.")] = 1.0,
+    difference: Annotated[
+        float | None, typer.Option(help="Share of predictions that a commit changes at most.")
+    ] = None,
+    as_json: Json = False,
+    out: Annotated[Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")] = None,
+) -> None:
+    """Say how many examples and labels a condition needs. An example: "n - o > 0.02 +/- 0.01"."""
+    from easeml.lifecycle.ci import plan as make_plan
+    from easeml.lifecycle.ci import read_config
+
+    if condition.endswith((".yml", ".yaml", ".json")):
+        config = _config(Path(condition))
+    else:
+        keys = {"condition": condition, "reliability": reliability, "mode": mode, "adaptivity": adaptivity}
+        more = {"steps": steps, "metric": metric, "scale": scale, "difference": difference}
+        config = read_config({**keys, **more})
+    found = make_plan(config)
+    if out is not None:
+        _write(out, found.to_html())
+    if as_json:
+        return print_json(found.to_json())
+    rows = [
+        (method.name, f"{method.labelled:,}", f"{method.pool:,}", f"{method.per_commit:,}", f"{method.expected:,}")
+        for method in found.methods
+    ]
+    print_table(["method", "labels at most", "examples", "a commit at most", "labels expected"], rows)
+    return print_pairs([("promise", found.guarantee), ("advice", found.advice)])
+
+
+@ci.command("test")
+def test(
+    config: ConfigFile,
+    *,
+    new: Annotated[Path, typer.Option(help="Predictions of the new model, one a row.")],
+    labels: Annotated[Path, typer.Option(help="Labels, one a row; empty where an example has none yet.")],
+    old: Annotated[
+        Path | None, typer.Option(help="Predictions of the old model; may miss at the first commit.")
+    ] = None,
+    ledger: LedgerFile = None,
+    ask: Annotated[Path | None, typer.Option(help="Write the examples to label next to this CSV file.")] = None,
+    new_test_set: Annotated[bool, typer.Option("--new-test-set", help="The labels are of a new test set.")] = False,
+    as_json: Json = False,
+    out: Annotated[Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")] = None,
+) -> None:
+    """Test a commit. Exit codes: 0 pass, 1 fail, 6 unknown (label more) or exhausted (bring a new test set)."""
+    from easeml.cli.ci_files import align, ledger_path, locked, read_column
+    from easeml.lifecycle.ci import commit_digest, score_examples, uses_old
+
+    settings = _config(config)
+    if old is None and uses_old(settings.condition):
+        raise InvalidInput("The condition needs the old model's predictions.", where="--old")
+    columns = [read_column(labels, labels=True), read_column(new)] + ([] if old is None else [read_column(old)])
+    ids, (truth, first, *second) = align(*columns)
+    before = second[0] if second else None
+    examples = score_examples(first, before, truth, settings)
+    path = ledger or ledger_path(config)
+    with locked(path):
+        record = _ledger_for(settings, path, truth, ids, new_test_set)
+        verdict, after = record.test(commit_digest(first, before), examples)
+        if after is not record or not path.exists():
+            from easeml.cli.ci_files import save_ledger
+
+            save_ledger(after, path)
+    if ask is not None:
+        _write_wanted(ask, verdict, ids)
+    if out is not None:
+        _write(out, verdict.to_html())
+    _show(verdict, ids, as_json)
+    raise typer.Exit(EXIT_CODES[verdict.answer])
+
+
+@ci.command("ledger")
+def show_ledger(config: ConfigFile, ledger: LedgerFile = None, as_json: Json = False) -> None:
+    """Show what was asked of the test set, and what is left."""
+    from easeml.cli.ci_files import ledger_path, load_ledger
+
+    path = ledger or ledger_path(config)
+    record = load_ledger(path)
+    if record is None:
+        raise InvalidInput("There is no ledger yet: no commit was tested.", where=str(path))
+    if as_json:
+        return print_json(record.to_json())
+    rows = [
+        (place + 1, step.commit[:12], step.answer, step.labels, step.rows) for place, step in enumerate(record.history)
+    ]
+    print_table(["step", "commit", "answer", "labels", "examples"], rows, empty="No commit was tested yet.")
+    return say(record.advice)
+
+
+def _config(path: Path) -> Config:
+    from easeml.lifecycle.ci import parse_config
+
+    try:
+        return parse_config(path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput("The configuration cannot be read.", where=str(path)) from error
+    except InvalidInput as error:
+        place = f"{path}, {error.where}" if error.where else str(path)
+        raise InvalidInput(error.message, where=place, remedy=error.remedy) from error
+
+
+def _ledger_for(config: Config, path: Path, truth: list, ids: list[str] | None, new_test_set: bool) -> Ledger:
+    """Return the ledger that this test belongs to: the one on file, or a new one for a first or a new test set."""
+    import numpy as np
+
+    from easeml.cli.ci_files import load_ledger
+    from easeml.lifecycle.ci import open_ledger
+
+    record = load_ledger(path)
+    known = np.array([value is not None for value in truth], dtype=bool)
+    if record is None:
+        return open_ledger(config, known, _name(truth, ids))
+    if new_test_set:
+        return open_ledger(config, known, _name(truth, ids), (*record.retired, record.test_set))
+    if record.config.digest != config.digest:
+        raise InvalidInput(
+            "The configuration is not the one that the ledger was opened with.",
+            where=str(path),
+            remedy="Restore it, or bring a new test set with --new-test-set: the guarantee is of one condition.",
+        )
+    first = record.labelled_first()
+    if (
+        len(truth) != record.examples
+        or _name([v if k else None for v, k in zip(truth, first, strict=True)], ids) != record.test_set
+    ):
+        raise InvalidInput(
+            "The labels are not those of the ledger's test set.",
+            where=str(path),
+            remedy="Give the same examples with at least the labels of the first test, or use --new-test-set.",
+        )
+    return record
+
+
+def _name(truth: list, ids: list[str] | None) -> str:
+    from easeml.lifecycle.ci import test_set_digest
+
+    return test_set_digest(truth, ids)
+
+
+def _show(verdict: Verdict, ids: list[str] | None, as_json: bool) -> None:
+    document = verdict.to_json()
+    wanted = [row if ids is None else ids[row] for row in verdict.labels_wanted]
+    if as_json:
+        return print_json({**document, "labels_wanted": wanted})
+    print_pairs(
+        [
+            ("answer", verdict.answer),
+            ("condition", verdict.condition),
+            ("step", f"{verdict.step} of {verdict.steps}"),
+            ("labels used", verdict.labels_used),
+            ("label next", wanted[:20] + ["..."] * (len(wanted) > 20)),
+        ]
+    )
+    if verdict.findings:
+        rows = [
+            (
+                found.clause,
+                {True: "true", False: "false", None: "open"}[found.truth],
+                found.estimate,
+                found.low,
+                found.high,
+            )
+            for found in verdict.findings
+        ]
+        print_table(["clause", "counts as", "estimate", "low", "high"], rows)
+    return say(verdict.advice)
+
+
+def _write_wanted(path: Path, verdict: Verdict, ids: list[str] | None) -> None:
+    try:
+        with path.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(["row" if ids is None else "id", "label"])
+            writer.writerows([row if ids is None else ids[row], ""] for row in verdict.labels_wanted)
+    except OSError as error:
+        raise InvalidInput(f"The file cannot be written: {error.strerror}.", where=str(path)) from error
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise InvalidInput(f"The file cannot be written: {error.strerror}.", where=str(path)) from error

@@ -1,0 +1,204 @@
+"""Predictions and labels in files, and the ledger beside the configuration."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.ci import Ledger
+
+_IDS = ("id", "row", "example", "index", "row_id")
+_HEADS = ("prediction", "predictions", "predicted", "label", "labels", "target", "y", "y_pred", "y_true", "class",
+          "score", "value", "truth", "oracle", "old", "new")  # fmt: skip
+_NO_LABEL = {"", "na", "nan", "null", "?"}
+_LARGEST = 2_000_000_000
+
+
+@dataclass(frozen=True)
+class Column:
+    """Values of a file, with the ids of its rows where it has a column of them."""
+
+    values: list[Any]
+    ids: list[str] | None
+    path: Path
+
+
+def read_column(path: Path, *, labels: bool = False) -> Column:
+    """Read one value a row: text or CSV (one column, or ids and a column), JSON (a list, or ids to values), or .npy.
+
+    Empty cells are None; among labels, NA, NaN, null and ? too.
+
+    Raises:
+        InvalidInput: naming file and row, if the file cannot be read or is not of that kind.
+    """
+    try:
+        if path.stat().st_size > _LARGEST:
+            raise InvalidInput("The file is larger than 2 GB.", where=str(path))
+        values, ids = _READERS.get(path.suffix.lower(), _read_csv)(path)
+    except OSError as error:
+        raise InvalidInput(f"The file cannot be read: {error.strerror}.", where=str(path)) from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput("The file is not UTF-8 text.", where=str(path)) from error
+    values = [None if (_is_missing(value) if labels else value == "") else value for value in values]
+    if ids is not None and len(set(ids)) < len(ids):
+        seen: set[str] = set()
+        row, twice = next((row, each) for row, each in enumerate(ids) if each in seen or seen.add(each))
+        raise InvalidInput(f"The id '{twice}' stands there twice.", where=f"{path}, data row {row + 1}")
+    return Column(values, ids, path)
+
+
+def align(labels: Column, *others: Column) -> tuple[list[str] | None, list[list[Any]]]:
+    """Return the ids (sorted; None without) and the columns in one order, ``labels`` first.
+
+    By id where all files have ids (labels may then lack some rows: they are not labelled yet), else by place.
+
+    Raises:
+        InvalidInput: naming what does not fit together.
+    """
+    columns = [labels, *others]
+    if any(column.ids is None for column in columns):
+        for column in others:
+            if len(column.values) != len(labels.values):
+                raise InvalidInput(
+                    f"{column.path} has {len(column.values):,} rows, and {labels.path} {len(labels.values):,}.",
+                    where=str(column.path),
+                    remedy="Give one row an example everywhere, an empty label where there is none yet, or ids.",
+                )
+        return next((column.ids for column in columns if column.ids), None), [column.values for column in columns]
+    tables = [dict(zip(column.ids or [], column.values, strict=True)) for column in columns]
+    ids = sorted(tables[1])
+    for column, table in zip(columns, tables, strict=True):
+        strange = set(table) - set(ids)
+        lacking = set(ids) - set(table) if column is not labels else set()
+        if strange or lacking:
+            name = min(strange or lacking)
+            problem = "is not in the new predictions" if strange else "is missing"
+            raise InvalidInput(f"The example '{name}' {problem}.", where=str(column.path))
+    return ids, [[table.get(each) for each in ids] for table in tables]
+
+
+def ledger_path(config: Path) -> Path:
+    """Return where the ledger of a configuration is kept: beside it."""
+    return config.with_name(f"{config.stem}.ledger.json")
+
+
+def load_ledger(path: Path) -> Ledger | None:
+    """Return the ledger in a file; None if there is no file.
+
+    Raises:
+        InvalidInput: if the file is no ledger.
+    """
+    try:
+        return Ledger.from_json(json.loads(path.read_text("utf-8")))
+    except FileNotFoundError:
+        return None
+    except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput("The ledger cannot be read.", where=str(path), remedy="Restore it from a copy.") from error
+    except InvalidInput as error:
+        raise InvalidInput(error.message, where=str(path), remedy=error.remedy) from error
+
+
+def save_ledger(ledger: Ledger, path: Path) -> None:
+    """Replace the file by the ledger: after a power cut there is the old one or the new one, whole."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            json.dump(ledger.to_json(), file, indent=1, allow_nan=False)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        raise InvalidInput(f"The ledger cannot be written: {error.strerror}.", where=str(path)) from error
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Let one process at a time change the ledger at ``path``; others wait."""
+    import fcntl
+
+    try:
+        file = path.with_name(f".{path.name}.lock").open("a")
+    except OSError as error:
+        raise InvalidInput(f"The ledger cannot be written: {error.strerror}.", where=str(path)) from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _read_csv(path: Path) -> tuple[list[Any], list[str] | None]:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        sample = file.read(4096)
+        file.seek(0)
+        delimiter = "\t" if "\t" in sample else ";" if ";" in sample and "," not in sample else ","
+        rows = list(csv.reader(file, delimiter=delimiter))
+    if not rows:
+        raise InvalidInput("The file is empty.", where=str(path))
+    width = max(map(len, rows))
+    head = [cell.strip().lower() for cell in rows[0]]
+    if width <= 1:
+        cells = [row[0] if row else "" for row in rows]
+        return (cells[1:] if _is_head(cells) else cells), None
+    place = next((place for place, name in enumerate(head) if name in _IDS), None)
+    if width != 2 or place is None:
+        raise InvalidInput(
+            "The file must have one column, or two with a heading: id, and the values.", where=f"{path}, row 1"
+        )
+    for number, row in enumerate(rows[1:], 2):
+        if len(row) != 2:
+            raise InvalidInput(f"The row has {len(row)} columns, not 2.", where=f"{path}, row {number}")
+    return [row[1 - place] for row in rows[1:]], [row[place].strip() for row in rows[1:]]
+
+
+def _is_head(cells: Sequence[str]) -> bool:
+    """Tell whether the first cell names the column: by a usual name, or as the only one that is no number."""
+    first = cells[0].strip().lower()
+    if first in _HEADS:
+        return True
+    rest = [cell for cell in cells[1:] if not _is_missing(cell)]
+    return bool(first) and bool(rest) and not _is_number(first) and all(map(_is_number, rest))
+
+
+def _read_json(path: Path) -> tuple[list[Any], list[str] | None]:
+    try:
+        document = json.loads(path.read_text("utf-8"))
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise InvalidInput(f"This is no JSON: {error}.", where=str(path)) from error
+    values = list(document.values()) if isinstance(document, dict) else document
+    if not isinstance(values, list) or any(isinstance(value, dict | list) for value in values):
+        raise InvalidInput("The file must be a list of values, or ids to values.", where=str(path))
+    return values, [str(each) for each in document] if isinstance(document, dict) else None
+
+
+def _read_npy(path: Path) -> tuple[list[Any], None]:
+    import numpy as np
+
+    try:
+        values = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError) as error:
+        raise InvalidInput("This is no plain array.", where=str(path)) from error
+    if values.ndim != 1:
+        raise InvalidInput(f"The array has {values.ndim} dimensions, not 1.", where=str(path))
+    return values.tolist(), None
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value != value or (isinstance(value, str) and value.strip().lower() in _NO_LABEL)  # noqa: PLR0124
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+_READERS = {".json": _read_json, ".npy": _read_npy}

@@ -1,0 +1,154 @@
+"""``clean plan`` and ``clean detect``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import notes, print_json, print_table, say
+from easeml.cli.progress import progress
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.lifecycle.cleaning import CleaningPlan, Rule, TableCandidates
+
+app = typer.Typer(no_args_is_help=True, help="Find dirty cells, and clean those first that matter.")
+
+Table = Annotated[Path, typer.Argument(metavar="FILE", help="Table: CSV, TSV, Parquet, Excel, ...", show_default=False)]
+Target = Annotated[str, typer.Option(help="Column with the labels.", show_default=False)]
+Rules = Annotated[
+    Path | None,
+    typer.Option(help="File of rules that hold, one a line: t1&t2&EQ(t1.zip,t2.zip)&IQ(t1.city,t2.city)."),
+]
+Out = Annotated[Path | None, typer.Option(help="Write the whole answer to this file: .csv, .html or .json.")]
+
+_FORMS: dict[str, Callable[[Any], str]] = {
+    ".csv": lambda result: result.to_csv(),
+    ".html": lambda result: result.to_html(),
+    ".json": lambda result: json.dumps(result.to_json(), indent=2),
+}
+
+
+def register(root: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    root.add_typer(app, name="clean")
+
+
+@app.command()
+def detect(
+    table: Table,
+    target: Annotated[str | None, typer.Option(help="Column with labels; wrong labels are looked for too.")] = None,
+    rules: Rules = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Find cells that may be wrong. Rows are counted from 0, without the header."""
+    from easeml.lifecycle.cleaning import detect_errors
+
+    _check(out)
+    frame, known = _read(table), _rules(rules)
+    with progress("Looking at cells") as advance:
+        report = detect_errors(frame, target=target, rules=known, progress=advance)
+    _write(report, out)
+    if as_json:
+        return print_json(report.to_json())
+    say(report.advice)
+    rows = [(c.row, c.column, c.value, c.method, c.confidence, c.suggestion, c.reason) for c in report.cells[:40]]
+    if rows:
+        print_table(["row", "column", "value", "method", "confidence", "perhaps", "reason"], rows)
+    if len(report.cells) > len(rows):
+        notes().print(f"{len(report.cells) - len(rows)} more: use --json or --out.")
+    return None
+
+
+@app.command()
+def plan(
+    train: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dirty training table.", show_default=False)],
+    *,
+    valid: Annotated[Path, typer.Option(help="Validation table; its cells are taken as true.", show_default=False)],
+    target: Target,
+    n: Annotated[int, typer.Option("-n", min=1, help="Rows to plan.")] = 50,
+    k: Annotated[int, typer.Option("-k", min=1, help="Neighbours that vote.")] = 3,
+    rules: Rules = None,
+    seed: Annotated[int, typer.Option(help="Of the models that propose repairs.")] = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Say which rows to clean first, so that validation predictions become certain soonest.
+
+    Rows are counted from 0, without the header.
+    """
+    from easeml.lifecycle.cleaning import candidates_of, plan_table
+
+    _check(out)
+    candidates = candidates_of(_read(train), _read(valid), target, rules=_rules(rules), seed=seed)
+    with progress("Scoring validation rows") as advance:
+        found = plan_table(candidates, k=k, n=n, progress=advance)
+    _write(found, out)
+    if as_json:
+        return print_json(found.to_json())
+    _show(found, candidates)
+    return None
+
+
+def _show(found: CleaningPlan, candidates: TableCandidates) -> None:
+    for note in found.notes:
+        notes().print(note, markup=False)
+    if candidates.fixed:
+        notes().print(f"Cells with one possible repair, which is taken: {candidates.fixed}. See 'easeml clean detect'.")
+    say(found.advice)
+    rows = [
+        (item.row, item.gain, item.candidates, "; ".join(f"{c}: {_short(v)}" for c, v in item.cells.items()))
+        for item in found.planned
+    ]
+    if rows:
+        print_table(["row", "bits", "candidates", "cells in doubt"], rows)
+
+
+def _short(values: list[Any]) -> str:
+    shown = [f"{value:g}" if isinstance(value, float) else str(value) for value in values[:4]]
+    return " | ".join(shown) + (" | ..." if len(values) > 4 else "")
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """Read a table file as text."""
+    from easeml.data import read_table
+
+    return read_table(path).to_pandas().astype(object)
+
+
+def _rules(path: Path | None) -> list[Rule]:
+    from easeml.lifecycle.cleaning import parse_rules
+
+    if path is None:
+        return []
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"cannot be read: {error}.", where=str(path)) from error
+    try:
+        return parse_rules(text)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, where=f"{path}, {error.where}", remedy=error.remedy) from error
+
+
+def _write(result: Any, path: Path | None) -> None:
+    """Write a result to a file, in the form that its name says."""
+    if path is not None:
+        path.write_text(_FORMS[path.suffix](result), encoding="utf-8")
+
+
+def _check(out: Path | None) -> None:
+    """Refuse, before the work, a file whose form is not known or whose folder is not there."""
+    if out is not None and out.suffix not in _FORMS:
+        remedy = f"Use {', '.join(_FORMS)}."
+        raise InvalidInput(f"{out.suffix or 'no ending'} is no form of output.", where=f"--out {out}", remedy=remedy)
+    if out is not None and not out.resolve().parent.is_dir():
+        raise InvalidInput("its folder does not exist.", where=f"--out {out}", remedy="Make the folder first.")

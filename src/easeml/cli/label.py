@@ -1,0 +1,246 @@
+"""``label``: which examples first, on table files, without a service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from easeml.cli.local_tables import LabelledTable, read_labelled, read_like
+from easeml.cli.options import Json
+from easeml.cli.output import notes, print_json, print_table, say
+from easeml.cli.progress import progress
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from easeml.lifecycle import Result
+
+labelling = typer.Typer(no_args_is_help=True, help="Which examples first? Works on table files, without a service.")
+
+Train = Annotated[Path, typer.Argument(help="Table of labelled training rows.")]
+Valid = Annotated[Path, typer.Option(help="CSV file of rows with trusted labels, with the columns of TRAIN.")]
+Target = Annotated[str, typer.Option(help="Column that holds the label.")]
+Neighbours = Annotated[int, typer.Option("-k", "--neighbours", min=1, help="Neighbours that vote.")]
+Out = Annotated[
+    Path | None, typer.Option(help="Also write all rows to this file: .csv, .html (with the figure) or .json.")
+]
+_SHOWN = 20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.add_typer(labelling, name="label")
+
+
+@labelling.command("value")
+def value(
+    train: Train,
+    valid: Valid,
+    target: Target,
+    k: Neighbours = 5,
+    error: Annotated[float, typer.Option(min=0.0, help="Largest error of a value that is allowed: faster.")] = 0.0,
+    soft: Annotated[bool, typer.Option("--soft", help="Use the soft-label variant.")] = False,
+    as_json: Json = False,
+    out: Out = None,
+) -> None:
+    """Tell what each training row is worth: its Shapley value for a nearest-neighbour classifier."""
+    from easeml.lifecycle.labeling import value_rows
+
+    given = _read(train, target, valid)
+    with progress("valuing rows") as report:
+        answer = value_rows(*given.four(), k, soft=soft, error=error, progress=report)
+    _show(answer, as_json, out, train_rows=given.table.rows)
+
+
+@labelling.command("next")
+def choose(
+    train: Train,
+    pool: Annotated[Path, typer.Option(help="CSV file of rows without labels, with the columns of TRAIN.")],
+    valid: Valid,
+    target: Target,
+    n: Annotated[int, typer.Option("-n", "--number", min=1, help="Rows to choose.")] = 50,
+    k: Neighbours = 5,
+    value: Annotated[float, typer.Option(min=0.0, help="Weight of the expected value.")] = 1.0,
+    uncertainty: Annotated[float, typer.Option(min=0.0, help="Weight of the label's uncertainty.")] = 1.0,
+    diversity: Annotated[float, typer.Option(min=0.0, help="How strongly near duplicates are avoided.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Seed of the model that guesses labels.")] = 0,
+    as_json: Json = False,
+    out: Out = None,
+) -> None:
+    """Tell which rows of a pool to label next. Rows are counted from 0, without the header."""
+    from easeml.lifecycle.labeling import next_to_label
+
+    given = _read(train, target, valid, pool)
+    X, y, X_valid, y_valid = given.four()
+    with progress("choosing rows") as report:
+        answer = next_to_label(
+            X, y, given.pool, X_valid, y_valid, n, k,
+            value=value, uncertainty=uncertainty, diversity=diversity, seed=seed, progress=report,
+        )  # fmt: skip
+    _show(answer, as_json, out)
+
+
+@labelling.command("mislabelled")
+def mislabelled(
+    train: Train,
+    target: Target,
+    valid: Annotated[
+        Path | None, typer.Option(help="CSV file of rows with trusted labels. Without it, rows judge each other.")
+    ] = None,
+    k: Neighbours = 5,
+    rate: Annotated[float, typer.Option(help="Share of false alarms allowed among the flagged.")] = 0.1,
+    seed: Annotated[int, typer.Option(help="Seed of the parts that judge each other.")] = 0,
+    as_json: Json = False,
+    out: Out = None,
+) -> None:
+    """Find rows whose label is probably wrong."""
+    from easeml.lifecycle.labeling import find_mislabelled
+
+    given = _read(train, target, valid)
+    with progress("judging labels") as report:
+        answer = find_mislabelled(
+            given.X, given.y, given.X_valid, given.y_valid, k, rate=rate, seed=seed, progress=report
+        )
+    _show(answer, as_json, out, train_rows=given.table.rows)
+
+
+@labelling.command("owners")
+def owners(
+    train: Train,
+    valid: Valid,
+    target: Target,
+    owner: Annotated[str, typer.Option(help="Column that names the owner of each row.")],
+    budget: Annotated[float, typer.Option(min=0.0, help="What is paid in all.")] = 1.0,
+    players: Annotated[str, typer.Option(help="owners: each gives all rows or none; rows: sums of rows.")] = "owners",
+    k: Neighbours = 5,
+    as_json: Json = False,
+    out: Out = None,
+) -> None:
+    """Report what each owner of data contributes, and its share of a budget."""
+    from easeml.lifecycle.labeling import contributions
+
+    given = _read(train, target, valid, owner=owner)
+    X, y, X_valid, y_valid = given.four()
+    with progress("valuing owners") as report:
+        answer = contributions(X, y, given.owners, X_valid, y_valid, k, players=players, budget=budget, progress=report)
+    _show(answer, as_json, out)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """The files of a command, encoded alike; what was not given is None."""
+
+    table: LabelledTable
+    X: np.ndarray
+    y: np.ndarray
+    X_valid: np.ndarray | None
+    y_valid: np.ndarray | None
+    pool: np.ndarray | None
+    owners: np.ndarray | None
+
+    def four(self) -> tuple[Any, Any, Any, Any]:
+        """Return training rows and labels, validation rows and labels."""
+        return self.X, self.y, self.X_valid, self.y_valid
+
+
+def _read(train: Path, target: str, valid: Path | None, pool: Path | None = None, owner: str | None = None) -> _Given:
+    from easeml.lifecycle import encode
+
+    table = read_labelled(train, target, keep=() if owner is None else (owner,))
+    if table.target.dtype != "category":
+        raise InvalidInput(
+            "The target is a number; these values are for classes.",
+            where=f"{train}, column '{target}'",
+            remedy="Cut it into a few classes first.",
+        )
+    frame, column = table.inputs, None
+    if owner is not None:
+        frame, column = _without_owner(table, owner, train)
+        schema = table.schema_in
+        nodes = {name: node for name, node in schema.nodes.items() if node.label != owner}
+        table = replace(table, schema_in=replace(schema, nodes=nodes, dropped=(*schema.dropped, owner)))
+    others = {}
+    for name, path in (("valid", valid), ("pool", pool)):
+        if path is not None:
+            others[name] = read_like(path, table)
+            for note in others[name].notes:
+                notes().print(note, markup=False)
+    if "valid" in others and others["valid"].labels is None:
+        raise InvalidInput(
+            f"Not every row has a '{target}'.", where=str(valid), remedy="Leave out rows without a label."
+        )
+    matrices = encode(frame, *(rows.frame[frame.columns] for rows in others.values()))
+    encoded = dict(zip(["train", *others], matrices, strict=True))
+    labels = others["valid"].labels.astype(str).to_numpy() if "valid" in others else None
+    return _Given(
+        table, encoded["train"], table.target.astype(str).to_numpy(), encoded.get("valid"), labels,
+        encoded.get("pool"), column,
+    )  # fmt: skip
+
+
+def _without_owner(table: LabelledTable, owner: str, path: Path) -> tuple[pd.DataFrame, np.ndarray]:
+    """Return the inputs without the owner's column, and that column: who owns a row must not make it alike."""
+    if owner not in table.inputs:
+        raise InvalidInput(
+            f"There is no column '{owner}'.", where=str(path), remedy=f"Columns: {', '.join(table.inputs.columns)}."
+        )
+    column = table.inputs[owner]
+    if bool(column.isna().any()):
+        raise InvalidInput(
+            "The owner is missing.", where=f"{path}, row {int(table.rows[int(column.isna().to_numpy().argmax())]) + 2}"
+        )
+    return table.inputs.drop(columns=owner), column.astype(str).to_numpy()
+
+
+def _show(answer: Result, as_json: bool, out: Path | None, train_rows: np.ndarray | None = None) -> None:
+    """Print an answer, and write it to a file; ``train_rows`` are the rows of the file behind the training rows."""
+    table = answer.to_frame()
+    if train_rows is not None:
+        table["row"] = train_rows[table["row"].to_numpy()]
+    document = {
+        "advice": answer.advice,
+        "rows": [{key: _plain(cell) for key, cell in row.items()} for row in table.to_dict("records")],
+    }
+    if out is not None:
+        _write(answer, table, document, out)
+    if as_json:
+        return print_json(document)
+    say(answer.advice)
+    shown = [[_plain(cell) for cell in row] for row in table.head(_SHOWN).itertuples(index=False)]
+    print_table(list(table.columns), shown)
+    if len(table) > _SHOWN and out is None:
+        say(f"... and {len(table) - _SHOWN} more rows; --out FILE writes them all.")
+    return None
+
+
+def _plain(cell: Any) -> Any:
+    from easeml.lifecycle.result import plain
+
+    return plain(cell.item() if hasattr(cell, "item") else cell)
+
+
+def _write(answer: Result, table: pd.DataFrame, document: dict[str, Any], path: Path) -> None:
+    import json
+
+    kind = path.suffix.lower()
+    if kind not in (".csv", ".html", ".json"):
+        raise InvalidInput(
+            f"A file {kind or 'without an ending'} cannot be written.",
+            where=str(path),
+            remedy="Use .csv, .html or .json.",
+        )
+    if kind == ".csv":
+        text = table.to_csv(index=False)
+    elif kind == ".html":
+        text = answer.to_html()
+    else:
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    try:
+        path.write_text(text, "utf-8")
+    except OSError as error:
+        raise InvalidInput(f"It cannot be written: {error.strerror}.", where=str(path)) from error

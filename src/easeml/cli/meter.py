@@ -1,0 +1,170 @@
+"""``meter plan`` and ``meter read``: how far validation quality can be trusted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from easeml.lifecycle.overfitting import Mode
+
+meter = typer.Typer(
+    no_args_is_help=True, help="Gauge overfitting to the validation set without wearing the test set out."
+)
+
+EXHAUSTED = 6
+ModeName = Annotated[str, typer.Option(help="coded, monotone or plain.")]
+Signals = Annotated[int, typer.Option(min=1, help="Number of ranges that the meter can show.")]
+Tolerance = Annotated[float, typer.Option("--tolerance", "--eps", help="How far a range may be off at its edges.")]
+Delta = Annotated[float | None, typer.Option(help="Probability that any report is off by more; 0.01 if not given.")]
+Reliability = Annotated[float | None, typer.Option(help="1 - delta, another way to say it.")]
+LeastAccuracy = Annotated[float, typer.Option(help="True accuracy that every model reaches, where that is known.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.add_typer(meter, name="meter")
+
+
+@meter.command("plan")
+def plan(
+    signals: Signals = 5,
+    reports: Annotated[int, typer.Option("--reports", "--steps", min=1, help="How often the meter is read.")] = 10,
+    tolerance: Tolerance = 0.02,
+    delta: Delta = None,
+    reliability: Reliability = None,
+    changes: Annotated[int, typer.Option(min=0, help="For mode coded: how often the signal may change.")] = 1,
+    least_accuracy: LeastAccuracy = 0.0,
+    size: Annotated[int | None, typer.Option(min=1, help="Test examples at hand: what do they support?")] = None,
+    used: Annotated[int, typer.Option(min=0, help="Reports that they have given already.")] = 0,
+    as_json: Json = False,
+    out: Annotated[Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")] = None,
+) -> None:
+    """Say how many test examples to label, and how many reports those at hand support."""
+    from easeml.lifecycle.overfitting import plan as make_plan
+
+    found = make_plan(
+        signals,
+        reports,
+        tolerance,
+        _delta(delta, reliability),
+        changes=changes,
+        least_accuracy=least_accuracy,
+        examples=size,
+        used=used,
+    )
+    if out is not None:
+        _write(out, found.to_html())
+    if as_json:
+        return print_json(found.to_json())
+    rows = found.to_frame().astype(object).where(lambda frame: frame.notna(), None)
+    print_table(list(rows.columns), rows.itertuples(index=False))
+    if found.budget is not None:
+        print_pairs([("published plain budget", f"{found.budget.total} reports, {found.budget.remaining} left")])
+    return say(found.advice)
+
+
+@meter.command("read")
+def read(
+    state: Annotated[Path, typer.Argument(metavar="STATE", help="The meter's file (JSON); made if it is not there.")],
+    labels: Annotated[Path, typer.Option(help="Test labels: a CSV file with one column, or its last is taken.")],
+    predictions: Annotated[Path, typer.Option(help="The model's predictions on the same rows, likewise.")],
+    validation: Annotated[float, typer.Option(help="The model's accuracy on the validation set, in [0, 1].")],
+    edges: Annotated[str, typer.Option(help="For a new meter: ascending edges of the ranges.")] = "0.02,0.04,0.06,0.1",
+    reports: Annotated[int | None, typer.Option(min=1, help="For a new meter: readings at most.")] = None,
+    tolerance: Tolerance = 0.02,
+    delta: Delta = None,
+    reliability: Reliability = None,
+    mode: ModeName = "coded",
+    least_accuracy: LeastAccuracy = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Read the meter for a model. Exit code 0 while drift is in the lowest range, 1 above it, 6 if worn out."""
+    from easeml.lifecycle.overfitting import Meter
+
+    truth, predicted = _column(labels), _column(predictions)
+    if len(truth) != len(predicted):
+        raise InvalidInput(f"{len(predicted)} predictions for {len(truth)} labels.", where=str(predictions))
+    if state.exists():
+        gauge = Meter.from_json(_load(state))
+    else:
+        gauge = Meter(
+            examples=len(truth),
+            edges=_edges(edges),
+            tolerance=tolerance,
+            delta=_delta(delta, reliability),
+            reports=reports,
+            mode=_mode(mode),
+            least_accuracy=least_accuracy,
+        )
+    reading = gauge.read(validation, (truth == predicted).astype(float))
+    _write(state, json.dumps(gauge.to_json(), indent=2))
+    if as_json:
+        print_json(reading.to_json())
+    else:
+        say(reading.advice)
+    raise typer.Exit(EXHAUSTED if reading.signal is None else int(reading.signal > 1))
+
+
+def _delta(delta: float | None, reliability: float | None) -> float:
+    if delta is not None and reliability is not None:
+        raise InvalidInput("Give either --delta or --reliability.", where="--reliability")
+    if reliability is not None:
+        return 1 - reliability
+    return 0.01 if delta is None else delta
+
+
+def _mode(name: str) -> Mode:
+    from easeml.lifecycle.overfitting import MODES
+
+    for mode in MODES:
+        if mode == name:
+            return mode
+    raise InvalidInput(f"There is no mode {name!r}.", where="--mode", remedy=f"Use {', '.join(MODES)}.")
+
+
+def _edges(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in text.split(",") if part.strip())
+    except ValueError as error:
+        raise InvalidInput("Edges are numbers with commas between.", where="--edges") from error
+
+
+def _column(path: Path) -> np.ndarray:
+    """Return the last column of a CSV file with a header, as text."""
+    import numpy as np
+
+    from easeml.data import read_table
+
+    table = read_table(path)
+    values = table.column(table.num_columns - 1).to_pylist()
+    for row, value in enumerate(values, start=1):
+        if not value:
+            raise InvalidInput("A value is missing.", where=f"{path}, row {row}, column {table.column_names[-1]}")
+    return np.array(values, dtype=object)
+
+
+def _load(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise InvalidInput("This is not the file of a meter.", where=str(path), remedy="Name another file.") from error
+    if not isinstance(found, dict):
+        raise InvalidInput("This is not the file of a meter.", where=str(path), remedy="Name another file.")
+    return found
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise InvalidInput(f"Cannot be written: {error.strerror}.", where=str(path)) from error

@@ -1,0 +1,237 @@
+"""``monitor fit`` and ``monitor score``: is the deployed model still right, though nobody labels production data?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.progress import progress
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+    from easeml.lifecycle.monitoring import Labelled, Monitor
+
+monitor = typer.Typer(no_args_is_help=True, help="Estimate a model's quality on rows without labels.")
+
+CODES = {"ok": 0, "watch": 0, "alert": 1, "cannot tell": 6}
+Prediction = Annotated[str, typer.Option(help="Column with the model's predictions.")]
+Probability = Annotated[
+    list[str] | None,
+    typer.Option(help="Column with the model's score of one class; repeat for a column a class."),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.add_typer(monitor, name="monitor")
+
+
+@monitor.command("fit")
+def fit(
+    table: Annotated[Path, typer.Argument(metavar="REFERENCE", help="Labelled rows (CSV) in order of time.")],
+    target: Annotated[str, typer.Option(help="Column with the true labels.")],
+    prediction: Prediction = "prediction",
+    probability: Probability = None,
+    ignore: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat for more.")] = None,
+    out: Annotated[Path, typer.Option(help="File of the monitor.")] = Path("monitor.npz"),
+    regression: Annotated[bool, typer.Option("--regression", help="The target is a number.")] = False,
+    tolerance: Annotated[float | None, typer.Option(help="Error up to which a number counts as right.")] = None,
+    drop: Annotated[float, typer.Option(help="Raise an alert if quality falls so far.")] = 0.05,
+    floor: Annotated[float | None, typer.Option(help="Raise an alert if quality is below this.")] = None,
+    widest: Annotated[float, typer.Option(help="Intervals of a greater half width mean: cannot tell.")] = 0.15,
+    alpha: Annotated[float, typer.Option(help="Probability of ever raising a false alarm of drift.")] = 0.05,
+    seed: Annotated[int, typer.Option(help="Seed of the error model.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Learn from labelled rows, which the model was not trained on, where it is right."""
+    from easeml.lifecycle.monitoring import AlertRules, save
+    from easeml.lifecycle.monitoring import fit as fit_monitor
+
+    frame = _frame(table)
+    probabilities = _probabilities(frame, probability, table)
+    labels, predictions = _column(frame, target, table), _column(frame, prediction, table)
+    used = {target, prediction, *(probability or [])}
+    inputs = _without(frame, used, ignore or [], table)
+    with progress("Fitting the monitor") as report:
+        found = fit_monitor(
+            inputs,
+            _numbers(predictions, prediction, table) if regression else predictions,
+            _numbers(labels, target, table) if regression else labels,
+            probabilities,
+            task="regression" if regression else "classification",
+            tolerance=tolerance,
+            rules=AlertRules(drop=drop, floor=floor, widest=widest, alpha=alpha),
+            seed=seed,
+            progress=report,
+        )
+    _write(out, save(found))
+    summary = {
+        "rows": len(frame),
+        "quality": found.reference.quality,
+        "tolerance": found.tolerance,
+        "trust": found.trust.share,
+        "drift": found.trust.drift,
+        "classes": list(found.classes),
+        "columns": [column.name for column in found.encoder.columns],
+        "monitor": str(out),
+    }
+    return print_json(summary) if as_json else print_pairs(list(summary.items()))
+
+
+@monitor.command("score")
+def score(
+    state: Annotated[Path, typer.Argument(metavar="MONITOR", help="File that `monitor fit` made; it is updated.")],
+    table: Annotated[Path, typer.Argument(metavar="ROWS", help="Rows (CSV) with the model's predictions.")],
+    prediction: Prediction = "prediction",
+    probability: Probability = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="CSV with columns row (0-based), label and, if they were chosen, chance.")
+    ] = None,
+    choose: Annotated[int | None, typer.Option(min=1, help="Do not score: choose so many rows to label.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the choice.")] = 0,
+    as_json: Json = False,
+    out: Annotated[Path | None, typer.Option(help="Write the report as HTML, or the chosen rows as CSV.")] = None,
+) -> None:
+    """Score a batch. Exit code 0 if the model is fine, 1 for an alert, 6 if the monitor cannot tell."""
+    found = _load(state)
+    frame = _frame(table)
+    probabilities = _probabilities(frame, probability, table)
+    predictions = _column(frame, prediction, table)
+    if found.task == "regression":
+        predictions = _numbers(predictions, prediction, table)
+    if choose is not None:
+        query = found.choose(frame, predictions, probabilities, budget=choose, seed=seed)
+        return _show_choice(query.rows, query.chances, as_json, out)
+    labelled = None if labels is None else _labelled(labels, len(frame), found.task == "regression")
+    report = found.score(frame, predictions, probabilities, labelled)
+    from easeml.lifecycle.monitoring import save
+
+    _write(state, save(found))
+    if out is not None:
+        _write(out, report.to_html().encode())
+    if as_json:
+        print_json(report.to_json())
+    else:
+        say(f"{report.status}: {report.advice}")
+    raise typer.Exit(CODES[report.status])
+
+
+def _show_choice(rows: np.ndarray, chances: np.ndarray, as_json: bool, out: Path | None) -> None:
+    pairs = [(int(row), float(chance)) for row, chance in zip(rows, chances, strict=True)]
+    if out is not None:
+        lines = [f"{row},,{chance!r}" for row, chance in pairs]
+        _write(out, ("row,label,chance\n" + "\n".join(lines) + "\n").encode())
+    if as_json:
+        return print_json({"rows": [row for row, _ in pairs], "chances": [chance for _, chance in pairs]})
+    return print_table(["row", "chance"], pairs)
+
+
+def _frame(path: Path) -> pd.DataFrame:
+    """Read a table of text and make numbers of the columns that are numbers throughout."""
+    import pandas as pd
+
+    from easeml.data import read_table
+
+    frame = read_table(path).to_pandas()
+    for name in frame.columns:
+        text = pd.Series(frame[name].replace("", None))
+        numbers = pd.Series(pd.to_numeric(text, errors="coerce"))
+        frame[name] = numbers if numbers.notna().sum() == text.notna().sum() and numbers.notna().any() else text
+    return frame
+
+
+def _column(frame: pd.DataFrame, name: str, path: Path) -> np.ndarray:
+    """Return a column without gaps."""
+    import numpy as np
+
+    if name not in frame.columns:
+        raise InvalidInput(
+            f"There is no column {name!r}.", where=str(path), remedy=f"It has: {', '.join(map(str, frame.columns))}."
+        )
+    missing = np.flatnonzero(frame[name].isna().to_numpy())
+    if len(missing):
+        raise InvalidInput("A value is missing.", where=f"{path}, row {missing[0] + 1}, column {name}")
+    return frame[name].to_numpy()
+
+
+def _numbers(values: np.ndarray, name: str, path: Path) -> np.ndarray:
+    try:
+        return values.astype(float)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput("A regression needs numbers.", where=f"{path}, column {name}") from error
+
+
+def _probabilities(frame: pd.DataFrame, names: list[str] | None, path: Path) -> np.ndarray | None:
+    import numpy as np
+
+    if not names:
+        return None
+    found = [_numbers(_column(frame, name, path), name, path) for name in names]
+    for name, column in zip(names, found, strict=True):
+        bad = np.flatnonzero(~((column >= 0) & (column <= 1)))
+        if len(bad):
+            raise InvalidInput("A probability is not in [0, 1].", where=f"{path}, row {bad[0] + 1}, column {name}")
+    return found[0] if len(found) == 1 else np.column_stack(found)
+
+
+def _without(frame: pd.DataFrame, used: set[str], ignored: list[str], path: Path) -> pd.DataFrame:
+    """Return the inputs: columns that are no outputs, not ignored, and no counters or dates."""
+    import numpy as np
+
+    unknown = set(ignored) - set(frame.columns)
+    if unknown:
+        raise InvalidInput(f"There is no column {min(unknown)!r} to ignore.", where=str(path))
+    kept = []
+    for name in frame.columns:
+        values = frame[name]
+        counts_up = values.dtype.kind in "if" and len(values) > 2 and bool(np.all(np.diff(values.to_numpy()) == 1))
+        if name not in used and name not in ignored and not counts_up:
+            kept.append(name)
+    return frame.loc[:, kept]
+
+
+def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
+    """Read answers: which rows, what is true, and with which chance each was chosen (uniform if there is no column)."""
+    import numpy as np
+
+    from easeml.lifecycle.monitoring import Labelled, Query, at_random
+
+    frame = _frame(path)
+    chosen = _numbers(_column(frame, "row", path), "row", path)
+    bad = np.flatnonzero((chosen < 0) | (chosen >= rows) | (chosen != np.floor(chosen)))
+    if len(bad):
+        raise InvalidInput(f"A row is not in 0 to {rows - 1}.", where=f"{path}, row {bad[0] + 1}, column row")
+    answers = _column(frame, "label", path)
+    truth = _numbers(answers, "label", path) if numbers else answers
+    if "chance" not in frame.columns:
+        return Labelled(at_random(chosen.astype(int), rows), truth)
+    chances = _numbers(_column(frame, "chance", path), "chance", path)
+    bad = np.flatnonzero(~((chances > 0) & (chances <= 1)))
+    if len(bad):
+        raise InvalidInput("A chance is not in (0, 1].", where=f"{path}, row {bad[0] + 1}, column chance")
+    return Labelled(Query(chosen.astype(int), chances), truth)
+
+
+def _load(path: Path) -> Monitor:
+    from easeml.lifecycle.monitoring import load
+
+    try:
+        return load(path.read_bytes())
+    except OSError as error:
+        raise InvalidInput(f"Cannot be read: {error.strerror}.", where=str(path)) from error
+    except InvalidInput as error:
+        raise InvalidInput(error.message, where=str(path), remedy=error.remedy) from error
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        path.write_bytes(data)
+    except OSError as error:
+        raise InvalidInput(f"Cannot be written: {error.strerror}.", where=str(path)) from error

@@ -1,0 +1,169 @@
+"""``easeml pick``: choose the best of trained models with few labels, from two CSV files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.progress import progress
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.lifecycle.picking import Picking
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the root."""
+    app.command("pick")(pick_command)
+
+
+def pick_command(
+    predictions: Annotated[Path, typer.Argument(help="CSV file: a row an example, a column a model.")],
+    labels: Annotated[Path, typer.Option(help="CSV file of true labels, read one at a time as they are asked for.")],
+    budget: Annotated[int, typer.Option(min=0, help="Labels to ask for, at most.")] = 100,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="default, model-selector, model-picker, coda, random, random-disagreement, entropy or margin."
+        ),
+    ] = "default",
+    seeds: Annotated[int, typer.Option(min=1, help="Repeat with so many seeds, counting from --seed.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
+    batch: Annotated[int, typer.Option(min=1, help="Labels asked for at a time.")] = 1,
+    tolerance: Annotated[float, typer.Option(help="Loss of accuracy that does not matter.")] = 0.0,
+    confidence: Annotated[float, typer.Option(help="Of the certificate and the interval.")] = 0.95,
+    audit: Annotated[
+        float | None, typer.Option(help="Share of labels drawn at random: more narrows the interval. 0 to 0.5.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the models as CSV, or a page as .html, of the first seed.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Choose the most accurate of trained models, asking for few labels. Stops early once the choice is certain enough.
+
+    A first column named id or row (or without a name) is left out of the predictions. The labels are the column
+    named label, else the last one, in the same order of rows.
+    """
+    from easeml.lifecycle.picking import METHODS, pick
+    from easeml.lifecycle.picking._pool import Pool
+
+    if method not in METHODS:
+        raise InvalidInput(f"{method!r} is not a method.", where="--method", remedy=f"Use {', '.join(METHODS)}.")
+    pool = Pool.of(_predictions(predictions))
+    oracle = Oracle(_labels(labels, pool.examples))
+    found: list[Picking] = []
+    with progress("Picking") as show:
+        for run in range(seeds):
+            found.append(
+                pick(
+                    pool,
+                    oracle.read,
+                    budget=budget,
+                    method=method,
+                    batch=batch,
+                    seed=seed + run,
+                    tolerance=tolerance,
+                    confidence=confidence,
+                    audit=audit,
+                    progress=lambda share, run=run: show((run + share) / seeds),
+                )
+            )
+    if out is not None:
+        text = found[0].to_html() if out.suffix == ".html" else found[0].to_csv()
+        out.write_text(text, encoding="utf-8")
+    if as_json:
+        runs = [{"seed": seed + run, **picking.to_json()} for run, picking in enumerate(found)]
+        return print_json({**runs[0], "labels_read": oracle.read_count, "runs": [_short(run) for run in runs]})
+    return _show(found, seed)
+
+
+class Oracle:
+    """Labels that are read one at a time, and counted."""
+
+    def __init__(self, labels: list[str]):
+        self._labels = labels
+        self.read_count = 0
+
+    def read(self, row: int) -> str:
+        """Return the label of a 0-based row."""
+        self.read_count += 1
+        label = self._labels[row]
+        if label == "":
+            raise InvalidInput(
+                "This label was asked for, and is empty.", where=f"labels, row {row + 2}", remedy="Fill it in."
+            )
+        return label
+
+
+def _short(run: dict[str, Any]) -> dict[str, Any]:
+    keys = ("seed", "model", "accuracy", "low", "high", "labels", "stopped", "certified")
+    return {**{key: run[key] for key in keys}, "asked": [asked["row"] for asked in run["asked"]]}
+
+
+def _show(found: list[Picking], seed: int) -> None:
+    first = found[0]
+    say(first.advice)
+    if len(found) > 1:
+        rows = [
+            (seed + run, picking.model, picking.accuracy, picking.low, picking.high, picking.labels, picking.stopped)
+            for run, picking in enumerate(found)
+        ]
+        print_table(["seed", "model", "accuracy", "low", "high", "labels", "stopped"], rows)
+        return
+    print_pairs([("model", first.model), ("labels asked", first.labels), ("stopped", first.stopped)])
+    frame = first.to_frame().head(10)
+    print_table([str(column) for column in frame.columns], frame.astype(object).to_numpy().tolist())
+
+
+def _predictions(path: Path) -> pd.DataFrame:
+    frame = _read(path)
+    if len(frame.columns) > 1 and str(frame.columns[0]).strip().lower() in ("", "id", "row", "unnamed: 0"):
+        frame = frame.iloc[:, 1:]
+    empty = frame.eq("").to_numpy()
+    if empty.any():
+        row, column = (int(place[0]) for place in empty.nonzero())
+        raise InvalidInput(
+            "A prediction is empty.",
+            where=f"{path}, row {row + 2}, column {frame.columns[column]!r}",
+            remedy="Fill in the class that the model predicts, or leave the row out of both files.",
+        )
+    return frame
+
+
+def _labels(path: Path, examples: int) -> list[str]:
+    frame = _read(path)
+    column = "label" if "label" in frame.columns else frame.columns[-1]
+    labels = frame[column].tolist()
+    if len(labels) != examples:
+        raise InvalidInput(
+            f"There are {len(labels)} labels for {examples} rows of predictions.",
+            where=str(path),
+            remedy="Give one row a row of the predictions, in the same order; leave unknown labels empty.",
+        )
+    return labels
+
+
+def _read(path: Path) -> pd.DataFrame:
+    """Read a CSV file as text, so that labels are compared as they are written; whole floats are read as integers."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
+    except OSError as error:
+        raise InvalidInput(f"Cannot be read: {error.strerror}.", where=str(path), remedy="Check the path.") from error
+    except (ValueError, UnicodeDecodeError) as error:
+        raise InvalidInput(
+            f"Is no CSV file: {error}.", where=str(path), remedy="Save it as comma-separated UTF-8 text with a heading."
+        ) from error
+    if frame.empty:
+        raise InvalidInput("Holds no rows.", where=str(path), remedy="Give a heading and one row an example.")
+    for name in frame.columns:
+        frame[name] = frame[name].str.strip().str.replace(r"^(-?\d+)\.0+$", r"\1", regex=True)
+    return frame

@@ -1,0 +1,205 @@
+"""``schema``: read, check, compare and infer schemas. Needs no service."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import notes, print_error, print_json, say
+from easeml.errors import EasemlError
+from easeml.schema import Schema, SchemaError, SchemaWarning, Undecided, match, match_both, parse_text, why_not
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="What data looks like, and what fits what. Files: JSON, YAML (.yaml, .yml), or the short text form. "
+    "Exit codes: 0 yes, 1 no match, 2 invalid, 3 not decided within the limit of work.",
+)
+
+_MOST = 64 << 20  # bytes of a schema file
+_NO, _INVALID, _UNDECIDED = 1, 2, 3
+
+SchemaFile = Annotated[Path, typer.Argument(metavar="FILE", help="The schema; - for standard input.")]
+
+
+def register(root: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    root.add_typer(app, name="schema")
+
+
+@app.command()
+def validate(file: SchemaFile, as_json: Json = False) -> None:
+    """Check a schema, and show it in its short text form."""
+    try:
+        sides, warned = _read(file)
+    except SchemaError as error:
+        _refuse(error, as_json, valid=False)
+    text = _text(sides)
+    if as_json:
+        found = {"valid": True, "text": text, "warnings": warned}
+        return print_json(
+            {**found, **dict(zip(("schema", "output"), (side.to_json() for side in sides), strict=False))}
+        )
+    _warn(warned)
+    return say(text)
+
+
+@app.command("match")
+def match_(
+    destination: Annotated[Path, typer.Argument(metavar="DESTINATION", help="What takes data: a module's schema.")],
+    source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What data looks like.")],
+    as_json: Json = False,
+) -> None:
+    """Tell whether data of the schema SOURCE fits DESTINATION, and what becomes what.
+
+    Files with an input and an output (INPUT -> OUTPUT) are matched together: variables of the same name are equal on
+    both sides.
+    """
+    try:
+        (wanted, warned), (given, more) = _read(destination), _read(source)
+        if len(wanted) != len(given):
+            raise SchemaError("one file has an output, the other has none.", where=f"{destination}, {source}")
+    except SchemaError as error:
+        _refuse(error, as_json, matches=False)
+    if not as_json:
+        _warn([*warned, *more])
+    try:
+        found = _matched(wanted, given)
+    except Undecided as error:
+        _refuse(error, as_json, code=_UNDECIDED, matches=None)
+    if found is None:
+        reason = _reason(wanted, given)
+        if as_json:
+            print_json({"matches": False, "reason": reason, "match": None, "warnings": [*warned, *more]})
+        else:
+            say(f"No match. {reason}")
+        raise typer.Exit(_NO)
+    if as_json:
+        made = [one.to_json() for one in found]
+        annotated = [one.annotate(*pair).to_json() for one, *pair in zip(found, wanted, given, strict=True)]
+        document = {"matches": True, "reason": "", "match": made[0], "annotated": annotated[0]}
+        if len(found) == 2:
+            document |= {"output": made[1], "annotated_output": annotated[1]}
+        return print_json({**document, "warnings": [*warned, *more]})
+    return _show_match(found)
+
+
+@app.command()
+def infer(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A table, or an ease.ml dataset (folder, tar, zip).")],
+    target: Annotated[str | None, typer.Option(metavar="COL", help="The column to predict, in a table.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Infer the schema of data: INPUT -> OUTPUT where there is something to predict."""
+    from easeml import data
+
+    try:
+        found = data.infer(path, target)
+    except EasemlError as error:
+        _refuse(error, as_json, input=None)
+    sides = [side for side in (found.input, found.output) if side is not None]
+    if as_json:
+        made = {"input": found.input.to_json(), "output": None if found.output is None else found.output.to_json()}
+        return print_json({**made, "text": _text(sides), "notes": found.notes})
+    for note in found.notes:
+        notes().print(note, markup=False)
+    return say(_text(sides))
+
+
+def _read(file: Path) -> tuple[list[Schema], list[str]]:
+    """One schema, or input and output; and the warnings. Raises ``SchemaError`` with the file in ``where``."""
+    text = _file_text(file)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", SchemaWarning)
+        try:
+            sides = _parsed(text, file.suffix.lower())
+        except SchemaError as error:
+            raise SchemaError(error.message, where=f"{file}: {error.where}", remedy=error.remedy) from error
+    return sides, [str(warning.message) for warning in caught if issubclass(warning.category, SchemaWarning)]
+
+
+def _file_text(file: Path) -> str:
+    try:
+        if str(file) == "-":
+            return typer.get_text_stream("stdin").read(_MOST)
+        if file.stat().st_size > _MOST:
+            raise SchemaError(f"the file is larger than {_MOST >> 20} MiB.", where=str(file))
+        return file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SchemaError(f"cannot be read: {error}.", where=str(file)) from error
+
+
+def _parsed(text: str, suffix: str) -> list[Schema]:
+    """JSON where it is JSON, YAML where the name says so, the text form otherwise."""
+    if suffix in (".yaml", ".yml"):
+        return [Schema.from_json(_yaml(text))]
+    try:
+        return [Schema.from_json(json.loads(text))]
+    except SchemaError:
+        raise
+    except (ValueError, RecursionError) as error:
+        if suffix == ".json" or re.match(r'\s*(\{\s*"|\[)', text):
+            raise SchemaError(f"this is not JSON: {error}.") from error
+    first, second = parse_text(text)
+    return [first] if second is None else [first, second]
+
+
+def _yaml(text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise SchemaError(f"this is not YAML: {error}.") from error
+
+
+def _text(sides: list[Schema]) -> str:
+    return " -> ".join(side.to_text() for side in sides)
+
+
+def _matched(wanted: list[Schema], given: list[Schema]) -> list[Any] | None:
+    if len(wanted) == 1:
+        found = match(wanted[0], given[0])
+        return None if found is None else [found]
+    both = match_both((wanted[0], wanted[1]), (given[0], given[1]))
+    return None if both is None else list(both)
+
+
+def _reason(wanted: list[Schema], given: list[Schema]) -> str:
+    reasons = [why_not(*pair) for pair in zip(wanted, given, strict=True)]
+    if len(reasons) == 1:
+        return reasons[0]
+    said = [f"{side}: {reason}" for side, reason in zip(("Input", "Output"), reasons, strict=True) if reason]
+    return " ".join(said) or "Each side fits alone, but no size fits a variable that is on both."
+
+
+def _show_match(found: list[Any]) -> None:
+    for number, one in enumerate(found):
+        head = ("Input: ", "Output: ")[number] if len(found) == 2 else ""
+        say(f"{head}match.")
+        for item, slot in one.nodes.items():
+            fields = ", ".join(f"{name} -> {place}" for name, place in one.fields.get(item, {}).items())
+            say(f"  {item} -> {slot}" + (f" ({fields})" if fields else ""))
+        for name, value in one.classes.items():
+            say(f"  class {name} = {value}")
+        for name, value in one.variables.items():
+            say(f"  {name} = {value}")
+
+
+def _warn(warned: list[str]) -> None:
+    for line in warned:
+        notes().print(f"Warning: {line}", markup=False)
+
+
+def _refuse(error: EasemlError, as_json: bool, *, code: int = _INVALID, **answer: Any) -> NoReturn:
+    """Say what is wrong and leave with ``code``."""
+    if as_json:
+        print_json({**answer, "error": {"message": error.message, "where": error.where, "remedy": error.remedy}})
+    else:
+        print_error(error)
+    raise typer.Exit(code)

@@ -1,0 +1,116 @@
+"""``simulate``: what policies would have done on recorded work."""
+
+import json
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_table, say
+from easeml.cli.progress import progress
+from easeml.errors import InvalidInput
+
+simulate = typer.Typer(no_args_is_help=True, help="What policies would have done on recorded work.")
+
+_POLICIES = "default,hybrid,ei-rate,gp-ucb-round-robin,gittins,cheapest-first,random"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    if find_spec("easeml.cli.simulate_preemption"):
+        from easeml.cli import simulate_preemption  # pyright: ignore[reportAttributeAccessIssue]
+
+        simulate_preemption.register(simulate)
+    app.add_typer(simulate, name="simulate")
+
+
+@simulate.callback()
+def _group() -> None:
+    """Keep ``search`` a command of its own, also where it is the only one."""
+
+
+@simulate.command("search")
+def simulate_search(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with accuracy.csv, and time.csv if known.")],
+    policies: Annotated[str, typer.Option(help="Names with commas between.")] = _POLICIES,
+    devices: Annotated[int, typer.Option(help="How many equal devices.")] = 1,
+    seeds: Annotated[int, typer.Option(help="How many draws of tenants (and of uniform costs).")] = 30,
+    tenants: Annotated[int | None, typer.Option(help="Tenants under test (10); the others are the past.")] = None,
+    costs: Annotated[str | None, typer.Option(help="measured or uniform; measured where there are times.")] = None,
+    no_history: Annotated[bool, typer.Option("--no-history", help="Nothing is known of the past.")] = False,
+    misleading: Annotated[
+        bool, typer.Option("--misleading-history", help="The past has its models' names mixed up.")
+    ] = False,
+    as_json: Json = False,
+    out: Annotated[Path | None, typer.Option(help="Write the result here: .json, .csv, .html or .svg.")] = None,
+) -> None:
+    """Search recorded tables of qualities under several policies, and compare what users would have lost.
+
+    Loss is the best quality any model reaches less the best found so far, averaged over tenants; the clairvoyant
+    schedule, which knows all qualities, is the limit.
+    """
+    from easeml.cli.workload_files import read_workload
+    from easeml.search.simulator import Setting, compare
+
+    workload, measured = read_workload(folder)
+    if costs == "measured" and not measured:
+        raise InvalidInput("The folder has no times.", where=str(folder), remedy="Use --costs uniform.")
+    if no_history and misleading:
+        raise InvalidInput("No history cannot mislead.", where="--no-history", remedy="Leave one of the two out.")
+    setting = Setting(
+        tenants=min(10, len(workload.tenants)) if tenants is None else tenants,
+        devices=devices,
+        seeds=seeds,
+        costs=costs or ("measured" if measured else "uniform"),
+        history="none" if no_history else "misleading" if misleading else "given",
+    )
+    names = [name.strip() for name in policies.split(",") if name.strip()]
+    if not names:
+        raise InvalidInput("There is no policy to compare.", where="--policies")
+    with progress("Searching") as bar:
+        found = compare(workload, names, setting, progress=bar).to_json()
+    if out is not None:
+        _write(found, out)
+    if as_json:
+        return print_json(found)
+    return _print(found, out)
+
+
+def _print(found: dict[str, Any], out: Path | None) -> None:
+    levels = found["levels"]
+    rows = []
+    for name, told in found["policies"].items():
+        shares = [f"{100 * share:.2f} %" for share in told["share_to_level"]]
+        rows.append((name, f"{told['area']:.6f}", *shares, f"{100 * told['share_to_most']:.1f} %"))
+    titles = [f"cost to {level:g}" for level in levels]
+    print_table(["policy", "area", *titles, "95 % of tenants"], rows)
+    say(
+        f"{found['seeds']} draws of {found['tenants']} tenants on {found['devices']} devices, {found['costs']} costs, "
+        f"history {found['history']}. Cost: mean share of the cost of running everything."
+    )
+    if out is not None:
+        say(f"Written to {out}.")
+
+
+def _write(found: dict[str, Any], out: Path) -> None:
+    kind = out.suffix.lower()
+    if kind == ".json":
+        out.write_text(json.dumps(found), encoding="utf-8")
+    elif kind == ".csv":
+        lines = ["policy,cost_share,mean_loss,low,high,worst_loss"]
+        for name, told in found["policies"].items():
+            columns = (told["cost_share"], told["mean_loss"], told["interval"], told["worst_loss"])
+            lines += [
+                f"{name},{share:.6g},{mean:.6g},{low:.6g},{high:.6g},{worst:.6g}"
+                for share, mean, (low, high), worst in zip(*columns, strict=True)
+            ]
+        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    elif kind in {".html", ".svg"}:
+        from easeml.figures.search import loss_figure, loss_svg
+
+        text = loss_svg(found) if kind == ".svg" else loss_figure(found).to_html(include_plotlyjs=True)
+        out.write_text(text, encoding="utf-8")
+    else:
+        raise InvalidInput(f"Nothing is written as {kind!r}.", where="--out", remedy="Use .json, .csv, .html or .svg.")

@@ -1,0 +1,75 @@
+"""Continuous integration of models: may this commit replace the old model, how many labels does it take to know, and
+how often can the test set be asked?
+
+A ``Config`` says the condition and how sure the team wants to be; ``plan`` says how many examples that needs; a
+``Ledger`` tests commits one by one, asks for just the labels that it needs, and refuses beyond what was planned.
+After ease.ml/ci (Renggli et al., MLSys 2019; Karlaš et al., KDD 2020), with tests that may stop at any time.
+"""
+
+from easeml.lifecycle.ci.betting import Bets, confidence_sequence, log_wealth
+from easeml.lifecycle.ci.bounds import (
+    bennett_size,
+    clopper_pearson,
+    empirical_bernstein,
+    exact_size,
+    hoeffding_size,
+)
+from easeml.lifecycle.ci.commit import ClauseFinding, Trial, try_commit
+from easeml.lifecycle.ci.condition import Both, Clause, Either, Formula, clauses, evaluate
+from easeml.lifecycle.ci.config import Adaptivity, Config, Metric, Mode, parse_config, read_config, uses_old
+from easeml.lifecycle.ci.examples import Examples, score_examples
+from easeml.lifecycle.ci.ledger import Ledger, Step, commit_digest, open_ledger, test_set_digest
+from easeml.lifecycle.ci.levels import step_nats
+from easeml.lifecycle.ci.parsing import parse
+from easeml.lifecycle.ci.planning import Method, Plan, plan
+from easeml.lifecycle.ci.powered import PoweredMean, powered_mean
+from easeml.lifecycle.ci.published import baseline_size, optimised_size, single_range_size
+from easeml.lifecycle.ci.ratios import f1_bounds, f1_size
+from easeml.lifecycle.ci.verdict import Verdict
+
+__all__ = [
+    "Adaptivity",
+    "Bets",
+    "Both",
+    "Clause",
+    "ClauseFinding",
+    "Config",
+    "Either",
+    "Examples",
+    "Formula",
+    "Ledger",
+    "Method",
+    "Metric",
+    "Mode",
+    "Plan",
+    "PoweredMean",
+    "Step",
+    "Trial",
+    "Verdict",
+    "baseline_size",
+    "bennett_size",
+    "clauses",
+    "clopper_pearson",
+    "commit_digest",
+    "confidence_sequence",
+    "empirical_bernstein",
+    "evaluate",
+    "exact_size",
+    "f1_bounds",
+    "f1_size",
+    "hoeffding_size",
+    "log_wealth",
+    "open_ledger",
+    "optimised_size",
+    "parse",
+    "parse_config",
+    "plan",
+    "powered_mean",
+    "read_config",
+    "score_examples",
+    "single_range_size",
+    "step_nats",
+    "test_set_digest",
+    "try_commit",
+    "uses_old",
+]

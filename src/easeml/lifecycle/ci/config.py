@@ -1,0 +1,250 @@
+"""What a team writes down once: the condition, how sure it wants to be, and what developers get to see."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, TypeVar
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.ci.condition import Formula, clauses
+from easeml.lifecycle.ci.parsing import parse
+
+MOST_STEPS = 1_000_000
+MOST_RELIABLE = 1e-15
+"""The smallest error probability; floats cannot tell smaller ones from reliability 1."""
+
+
+class Mode(StrEnum):
+    """Which error is kept rare where the examples cannot tell: a false pass, or a false fail."""
+
+    FP_FREE = "fp-free"
+    FN_FREE = "fn-free"
+
+
+class Adaptivity(StrEnum):
+    """What developers learn: nothing, every verdict, or the first pass, at which the test set is retired."""
+
+    NONE = "none"
+    FULL = "full"
+    FIRST_CHANGE = "firstChange"
+
+
+class Metric(StrEnum):
+    """What n and o measure: a mean of scores an example, in [0, scale], or the F1 score of one class."""
+
+    ACCURACY = "accuracy"
+    F1 = "f1"
+    ABSOLUTE_ERROR = "absolute-error"
+    SQUARED_ERROR = "squared-error"
+    SCORE = "score"
+
+
+_ADAPTIVITIES = {
+    "none": Adaptivity.NONE,
+    "full": Adaptivity.FULL,
+    "firstchange": Adaptivity.FIRST_CHANGE,
+    "hybrid": Adaptivity.FIRST_CHANGE,
+}
+_KEYS = ("condition", "reliability", "mode", "adaptivity", "steps", "script", "metric", "positive", "scale")
+_OPTIONAL = ("difference", "seed", "batch")
+_LONGEST_TEXT = 100_000
+_Choice = TypeVar("_Choice", bound=StrEnum)
+
+
+@dataclass(frozen=True)
+class Config:
+    """The configuration of a series of tests on one test set.
+
+    ``reliability`` is 1 - delta: no false verdict of the kind that ``mode`` guards against in all ``steps`` together,
+    but for a probability of delta. ``positive`` is the class of F1; ``scale`` the largest error that counts (larger
+    ones are cut to it). ``difference`` is the share of predictions that a commit is expected to change at most: it
+    makes tests cheaper where it is right, and costs labels, but no guarantee, where it is wrong. ``seed`` orders the
+    examples; ``batch`` is how many labels are asked for at a time.
+    """
+
+    condition: Formula
+    reliability: float
+    mode: Mode = Mode.FP_FREE
+    adaptivity: Adaptivity = Adaptivity.FULL
+    steps: int = 1
+    script: str = ""
+    mail: str = ""
+    metric: Metric = Metric.ACCURACY
+    positive: str = "1"
+    scale: float = 1.0
+    difference: float | None = None
+    seed: int = 0
+    batch: int = 50
+
+    def __post_init__(self) -> None:
+        _require(MOST_RELIABLE <= 1 - self.reliability < 1, "reliability", "must lie above 0 and below 1, as 0.9999")
+        _require(1 <= self.steps <= MOST_STEPS, "steps", f"must be a whole number from 1 to {MOST_STEPS:,}")
+        _require(0 < self.scale < math.inf, "scale", "must be a number above 0")
+        _require(self.difference is None or 0 < self.difference <= 1, "difference", "must lie above 0 and at most 1")
+        _require(self.batch >= 1, "batch", "must be at least 1")
+        _require(0 <= self.seed < 2**63, "seed", "must be a whole number from 0 on")
+        if self.metric in (Metric.ACCURACY, Metric.F1):
+            _require(self.scale == 1, "scale", f"is always 1 for {self.metric.value}")
+
+    @property
+    def delta(self) -> float:
+        """The error probability of the whole series."""
+        return 1 - self.reliability
+
+    @property
+    def digest(self) -> str:
+        """A name of what the guarantee depends on; comments, script and batch size do not count."""
+        return hashlib.sha256(json.dumps(self._essentials(), sort_keys=True).encode()).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain JSON values, from which ``read_config`` makes the same configuration."""
+        return {**self._essentials(), "script": self.script, "mail": self.mail, "batch": self.batch}
+
+    def _essentials(self) -> dict[str, Any]:
+        return {
+            "condition": str(self.condition),
+            "reliability": self.reliability,
+            "mode": self.mode.value,
+            "adaptivity": self.adaptivity.value,
+            "steps": self.steps,
+            "metric": self.metric.value,
+            "positive": self.positive,
+            "scale": self.scale,
+            "difference": self.difference,
+            "seed": self.seed,
+        }
+
+
+def read_config(document: Any) -> Config:
+    """Return the configuration in a parsed YAML or JSON document.
+
+    The document is a mapping of keys, or, as published, a list of mappings of one key each; either may stand under a
+    key ``ml``. ``adaptivity`` is none, full, firstChange (also hybrid), or as published ``none -> ADDRESS``.
+
+    Raises:
+        InvalidInput: naming the key that is missing, unknown or wrong.
+    """
+    keys = _flat(document)
+    for key in keys:
+        if key not in (*_KEYS, *_OPTIONAL, "mail"):
+            raise InvalidInput(f"'{key}' is not a key of the configuration.", where=key, remedy=_known_keys())
+    for key in ("condition", "reliability"):
+        if keys.get(key) is None:
+            raise InvalidInput(f"The key '{key}' is missing.", where=key, remedy=_known_keys())
+    adaptivity, mail = _adaptivity(str(keys.get("adaptivity", "full")))
+    difference = keys.get("difference")
+    return Config(
+        condition=_condition(keys["condition"]),
+        reliability=_number(keys, "reliability", 0.0),
+        mode=_choice(Mode, "mode", keys.get("mode", Mode.FP_FREE)),
+        adaptivity=adaptivity,
+        steps=_whole(keys, "steps", 1),
+        script=str(keys.get("script") or ""),
+        mail=mail or str(keys.get("mail") or ""),
+        metric=_choice(Metric, "metric", keys.get("metric", Metric.ACCURACY)),
+        positive=str(keys.get("positive", "1")),
+        scale=_number(keys, "scale", 1.0),
+        difference=None if difference is None else _number(keys, "difference", 1.0),
+        seed=_whole(keys, "seed", 0),
+        batch=_whole(keys, "batch", 50),
+    )
+
+
+def parse_config(text: str) -> Config:
+    """Return the configuration in YAML (or JSON) text; see ``read_config``.
+
+    Raises:
+        InvalidInput: with line and column where the text is no YAML.
+    """
+    import yaml
+
+    if len(text) > _LONGEST_TEXT:
+        raise InvalidInput(f"The configuration is longer than {_LONGEST_TEXT:,} characters.")
+    try:
+        return read_config(yaml.safe_load(text))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        remedy = "Write the condition without quotes, or in single quotes." if "escape" in str(error) else ""
+        raise InvalidInput(f"This is no YAML: {error.problem}.", where=place, remedy=remedy) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise InvalidInput("This is no YAML.") from error
+
+
+def parse_adaptivity(text: str) -> Adaptivity:
+    """Return the adaptivity that a word names, in any case, with or without hyphen or space."""
+    return _adaptivity(text)[0]
+
+
+def uses_old(formula: Formula) -> bool:
+    """Tell whether a condition needs the predictions of an old model."""
+    return any(clause.o or clause.d for clause in clauses(formula))
+
+
+def _flat(document: Any) -> dict[str, Any]:
+    if isinstance(document, Mapping) and set(document) == {"ml"}:
+        document = document["ml"]
+    parts = document if isinstance(document, list) else [document]
+    keys: dict[str, Any] = {}
+    for part in parts:
+        if not isinstance(part, Mapping):
+            raise InvalidInput("The configuration is no mapping of keys to values.", remedy=_known_keys())
+        for key, value in part.items():
+            if key in keys:
+                raise InvalidInput(f"The key '{key}' stands there twice.", where=str(key))
+            keys[str(key)] = value
+    return keys
+
+
+def _condition(value: Any) -> Formula:
+    return parse(value if isinstance(value, str) else "")
+
+
+def _adaptivity(text: str) -> tuple[Adaptivity, str]:
+    word, _, mail = text.partition("->")
+    plain = word.strip().replace("-", "").replace("_", "").replace(" ", "").lower()
+    if plain not in _ADAPTIVITIES:
+        raise InvalidInput(
+            f"The adaptivity '{text}' is not known.", where="adaptivity", remedy="Use none, full or firstChange."
+        )
+    return _ADAPTIVITIES[plain], mail.strip()
+
+
+def _choice(kind: type[_Choice], key: str, value: Any) -> _Choice:
+    try:
+        return kind(str(value).strip().lower())
+    except ValueError as error:
+        known = ", ".join(item.value for item in kind)
+        raise InvalidInput(f"The {key} '{value}' is not known.", where=key, remedy=f"Use one of {known}.") from error
+
+
+def _number(keys: Mapping[str, Any], key: str, default: float) -> float:
+    value = keys.get(key, default)
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = float(value)  # YAML reads 1e-4 as text
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(f"The {key} '{value}' is not a number.", where=key) from error
+    _require(math.isfinite(number), key, "must be finite")
+    return number
+
+
+def _whole(keys: Mapping[str, Any], key: str, default: int) -> int:
+    number = _number(keys, key, default)
+    _require(number == int(number), key, "must be a whole number")
+    return int(number)
+
+
+def _require(holds: bool, key: str, rule: str) -> None:
+    if not holds:
+        raise InvalidInput(f"The {key} {rule}.", where=key)
+
+
+def _known_keys() -> str:
+    return f"Known keys: {', '.join((*_KEYS, *_OPTIONAL))}."

@@ -1,0 +1,199 @@
+"""How a clause is tested: between which two values it must be told apart, with which bets, and on how many examples.
+
+A clause ``x > c +/- eps`` is a choice between two claims that overlap: "x > low" (the clause counts as true) and
+"x < high" (it counts as false), ``high = low + 2 eps``. The mode only places the zone between them: where a false pass
+must be rare, low = c; where a false fail must be rare, high = c. This is the guarantee of the published rule, which
+compares an estimate that is within eps with ``c + eps`` (fp-free) or ``c - eps`` (fn-free).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.ci.betting import Bets, best_bet, growth, ladder_of_bets
+from easeml.lifecycle.ci.bounds import exact_size, up
+from easeml.lifecycle.ci.condition import Clause
+from easeml.lifecycle.ci.config import Metric, Mode
+from easeml.lifecycle.ci.levels import Level
+
+HALF = math.log(2)
+"""Nats of sharing a level between two tests, or a wealth between two halves of a mixture."""
+
+
+@dataclass(frozen=True)
+class Zone:
+    """The clause counts as true where x > low is proven, as false where x < high is proven."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Design:
+    """The test of an upward clause whose value a row lies in [bottom, top].
+
+    ``above`` bets against "mean <= zone.low", ``below`` (on values with turned sign) against "mean >= zone.high".
+    ``rows`` rows always settle the clause, if at most the assumed share of them differ. ``two_valued``: a row's value
+    is bottom or top, so that half of the level goes to one look by exact binomial tails at a number of rows known in
+    advance, half to the bets.
+    """
+
+    clause: Clause
+    zone: Zone
+    level: Level
+    bottom: float
+    top: float
+    share: float
+    above: Bets
+    below: Bets
+    rows: int
+    two_valued: bool
+
+
+def value_range(clause: Clause, scale: float) -> tuple[float, float]:
+    """Return the least and the greatest value that one row can take; agreeing rows of a difference take 0."""
+    if clause.is_difference:
+        reach = abs(clause.n) * scale
+        return min(0.0, clause.d - reach), max(0.0, clause.d + reach)
+    parts = [clause.n * scale, clause.o * scale, clause.d]
+    return sum(min(0.0, part) for part in parts), sum(max(0.0, part) for part in parts)
+
+
+def zone_of(clause: Clause, mode: Mode, bottom: float, top: float) -> Zone:
+    """Return the zone of an upward clause, within what is possible.
+
+    Raises:
+        InvalidInput: if the clause holds always, or never.
+    """
+    width = 2 * clause.tolerance
+    low = clause.threshold if mode is Mode.FP_FREE else clause.threshold - width
+    zone = Zone(max(low, bottom), min(low + width, top))
+    if zone.high - zone.low <= 1e-12 * (top - bottom):
+        verdict = "always" if low < bottom else "never"
+        raise InvalidInput(
+            f"The clause with threshold {abs(clause.threshold):g} and tolerance {clause.tolerance:g} {verdict} holds.",
+            where=f"condition, column {clause.position + 1}",
+            remedy="Choose a threshold between the least and the greatest value that the expression can take.",
+        )
+    return zone
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """What a design takes for granted: how scores are scaled, and how many predictions differ at most."""
+
+    mode: Mode
+    metric: Metric
+    scale: float
+    share: float
+
+
+@lru_cache(maxsize=256)
+def design_clause(clause: Clause, assumed: Assumed, level: Level) -> Design:
+    """Return the test of a clause; ``assumed.share`` costs examples, but no guarantee, where it is wrong."""
+    clause = clause.upward()
+    bottom, top = value_range(clause, assumed.scale)
+    zone = zone_of(clause, assumed.mode, bottom, top)
+    case = _Case(clause, zone, assumed.scale, assumed.share, bottom, top)
+    above, below = case.sides(_meeting_point(case, level))
+    two_valued = len(clause.weights) == 1 and (clause.only_d or assumed.metric is Metric.ACCURACY)
+    rows = _rows(level, above.rate, below.rate)
+    if two_valued:
+        shares = [(edge - bottom) / (top - bottom) for edge in (zone.low, zone.high)]
+        rows = exact_size(shares[0], shares[1], max(level.true, level.false) + HALF)
+    return Design(
+        clause=clause,
+        zone=zone,
+        level=level,
+        bottom=bottom,
+        top=top,
+        share=assumed.share,
+        above=ladder_of_bets(above.bet, zone.low - bottom),
+        below=ladder_of_bets(below.bet, top - zone.high),
+        rows=rows,
+        two_valued=two_valued,
+    )
+
+
+def expected_rows(design: Design, scale: float, truth: float) -> float:
+    """Return about how many rows a test takes where the value of the expression is ``truth``, outside the zone.
+
+    Wald's identity for the best single bet of the mixture, without the last step's excess; at most ``design.rows``.
+    """
+    case = _Case(design.clause, design.zone, scale, design.share, design.bottom, design.top)
+    values, shares = case.support(truth)
+    half = HALF if design.two_valued else 0.0
+    sides = (
+        (design.above, values, design.zone.low, design.level.true + half),
+        (design.below, [-value for value in values], -design.zone.high, design.level.false + half),
+    )
+    found = [float(design.rows)]
+    for bets, points, mean, nats in sides:
+        for size, weight in zip(bets.sizes, bets.weights, strict=True):
+            rate = growth(points, shares, mean, float(size))
+            if rate > 0:
+                found.append((nats - math.log(weight)) / rate)
+    return min(found)
+
+
+@dataclass(frozen=True)
+class _Side:
+    """The best bet of one side, and its gain of log wealth a row."""
+
+    bet: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class _Case:
+    """The hardest rows that a clause can meet."""
+
+    clause: Clause
+    zone: Zone
+    scale: float
+    share: float
+    bottom: float
+    top: float
+
+    def support(self, mean: float) -> tuple[list[float], list[float]]:
+        """Return values and probabilities of the given mean and the largest spread.
+
+        For a difference that is every changed prediction turning right or wrong, ``share`` of the rows; else two
+        values. The logarithm of a bet's gain is concave, so no other case of the same mean and share gains less.
+        """
+        if self.clause.is_difference and self.share < 1:
+            size, offset = abs(self.clause.n) * self.scale, self.clause.d
+            gains = min(self.share, max(0.0, ((mean - self.share * offset) / size + self.share) / 2))
+            return [offset + size, offset - size, 0.0], [gains, self.share - gains, 1 - self.share]
+        high = min(1.0, max(0.0, (mean - self.bottom) / (self.top - self.bottom)))
+        return [self.top, self.bottom], [high, 1 - high]
+
+    def sides(self, mean: float) -> tuple[_Side, _Side]:
+        """Return the best bets of both sides where the rows' mean is ``mean``."""
+        values, shares = self.support(mean)
+        turned = [-value for value in values]
+        above, below = best_bet(values, shares, self.zone.low), best_bet(turned, shares, -self.zone.high)
+        return (
+            _Side(above, growth(values, shares, self.zone.low, above)),
+            _Side(below, growth(turned, shares, -self.zone.high, below)),
+        )
+
+
+def _meeting_point(case: _Case, level: Level) -> float:
+    """Return the mean in the zone at which both sides need the same number of rows (Chernoff's point)."""
+    low, high = case.zone.low, case.zone.high
+    for _ in range(30):
+        middle = (low + high) / 2
+        above, below = case.sides(middle)
+        sooner_above = above.rate * (level.false + HALF) > below.rate * (level.true + HALF)
+        low, high = (low, middle) if sooner_above else (middle, high)
+    return (low + high) / 2
+
+
+def _rows(level: Level, above: float, below: float) -> int:
+    """Return the rows after which the first bet alone, of half the wealth, settles the clause on one side."""
+    sides = [(level.true + HALF) / above if above > 0 else 0.0, (level.false + HALF) / below if below > 0 else 0.0]
+    return max(1, up(max(sides)))

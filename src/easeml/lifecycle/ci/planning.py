@@ -1,0 +1,192 @@
+"""How many examples a series of tests needs, by every method, and which easeml uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.ci.bounds import up
+from easeml.lifecycle.ci.condition import clauses
+from easeml.lifecycle.ci.config import Adaptivity, Config, Metric, Mode
+from easeml.lifecycle.ci.design import Assumed, Design, design_clause, expected_rows
+from easeml.lifecycle.ci.levels import clause_levels, step_nats
+from easeml.lifecycle.ci.published import baseline_size, optimised_size, share_that_may_differ, single_range_size
+from easeml.lifecycle.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+
+@dataclass(frozen=True)
+class Method:
+    """What one method needs for the whole series.
+
+    ``labelled`` labels at most, in a pool of ``pool`` examples that may be unlabelled at first; ``per_commit`` labels
+    at most for one commit, and about ``expected`` where the truth is at the nearer edge of the tolerance.
+    """
+
+    name: str
+    labelled: int
+    pool: int
+    per_commit: int
+    expected: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Plan(Result):
+    """Sample sizes of a configuration.
+
+    ``baseline`` and ``optimised`` are the published numbers of labels (``optimised`` None where no pattern fits);
+    ``chosen`` is the most labels that ``chosen_method`` can need, ``expected`` about what the series takes where every
+    commit lies at an edge of its tolerance. ``unlabelled`` is the size of the pool, labelled or not;
+    ``may_differ`` the share of predictions that a commit changes at most, where a difference is tested.
+    """
+
+    condition: str
+    reliability: float
+    mode: str
+    adaptivity: str
+    steps: int
+    baseline: int
+    optimised: int | None
+    chosen: int
+    chosen_method: str
+    unlabelled: int
+    per_commit: int
+    expected: int
+    may_differ: float | None
+    methods: tuple[Method, ...]
+    guarantee: str
+
+    @property
+    def advice(self) -> str:
+        found = (
+            f"Gather {self.unlabelled:,} examples; at most {self.chosen:,} labels are needed ({self.chosen_method})."
+        )
+        own = [method for method in self.methods if method.name.startswith("sequential")]
+        least = min(own, key=lambda method: method.expected)
+        if least.expected < self.chosen:
+            found += f" Commits that lie clearly on one side take about {least.expected:,} in all ({least.name})."
+        if self.may_differ == 1:
+            found += " If commits change few predictions, say so (difference): that makes it far fewer."
+        return found
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a method."""
+        import pandas as pd
+
+        return pd.DataFrame([vars(method) for method in self.methods])
+
+    def figure(self) -> go.Figure:
+        """Return the labels of each method as bars."""
+        from easeml.figures import ci
+
+        return ci.plan(self.to_json())
+
+
+def plan(config: Config) -> Plan:
+    """Return how many examples and labels a configuration needs, by each method.
+
+    Raises:
+        InvalidInput: if a clause holds always or never, or the metric is F1, whose needs depend on the data.
+    """
+    if config.metric is Metric.F1:
+        raise InvalidInput(
+            "How many examples F1 needs depends on the share of positives.",
+            where="metric",
+            remedy="Use easeml.lifecycle.ci.f1_size for a bound, or start testing: labels are asked for as needed.",
+        )
+    full = config.adaptivity is Adaptivity.FULL
+    own = [_sequential(config, shared=True)] + ([_sequential(config, shared=False)] if full else [])
+    chosen = min(own, key=lambda method: (method.labelled, method.expected))
+    optimised = optimised_size(config)
+    differences = any(clause.is_difference for clause in clauses(config.condition))
+    return Plan(
+        condition=str(config.condition),
+        reliability=config.reliability,
+        mode=config.mode.value,
+        adaptivity=config.adaptivity.value,
+        steps=config.steps,
+        baseline=baseline_size(config),
+        optimised=optimised.labelled if optimised else None,
+        chosen=chosen.labelled,
+        chosen_method=chosen.name,
+        unlabelled=chosen.pool,
+        per_commit=chosen.per_commit,
+        expected=chosen.expected,
+        may_differ=share_that_may_differ(config) if differences else None,
+        methods=(*_published(config), *own),
+        guarantee=guarantee(config),
+    )
+
+
+def guarantee(config: Config) -> str:
+    """Return the promise in a sentence."""
+    rare, kind = ("passes", "fails") if config.mode is Mode.FP_FREE else ("fails", "passes")
+    holds = "does not hold" if rare == "passes" else "holds"
+    other = "holds" if rare == "passes" else "does not hold"
+    return (
+        f"With probability {config.reliability:.15g} or more, no commit of the {config.steps:,} {rare} though the "
+        f"condition {holds}; with the same probability, none {kind} though the condition {other} with every clause "
+        "by more than twice its tolerance."
+    )
+
+
+def rows_that_settle(config: Config, *, shared: bool, answers: int = 2) -> int | None:
+    """Return after how many labelled rows every step is settled; None where that depends on the data (F1)."""
+    if config.metric is Metric.F1:
+        return None
+    return max((design.rows for design in _designs(config, shared=shared, answers=answers)), default=1)
+
+
+def _designs(config: Config, *, shared: bool, answers: int = 2) -> list[Design]:
+    assumed = Assumed(config.mode, config.metric, config.scale, share_that_may_differ(config))
+    nats = step_nats(config, shared=shared, answers=answers)
+    return [design_clause(clause, assumed, level) for clause, level in clause_levels(config.condition, nats)]
+
+
+def _sequential(config: Config, *, shared: bool) -> Method:
+    designs = _designs(config, shared=shared)
+    labelled = [design for design in designs if not design.clause.only_d]
+    pool = max(design.rows for design in designs)
+    per_commit = max((_labels(design, design.rows) for design in labelled), default=0)
+    expected = max((_expected(config, design) for design in labelled), default=0)
+    rows = max((design.rows for design in labelled), default=0)
+    full = config.adaptivity is Adaptivity.FULL
+    if full and shared:  # all is labelled in advance, so that answers alone tell developers anything
+        why = "every step looks at the same labelled examples, at delta / 2^H"
+        return Method("sequential, shared examples", rows, pool, rows, rows, why)
+    if full:
+        steps = config.steps
+        why = "each step takes fresh examples, at delta / H, and asks for labels only until it is settled"
+        return Method("sequential, fresh examples", per_commit * steps, pool * steps, per_commit, expected * steps, why)
+    why = "all steps walk the same pool at delta / H, and ask for labels only until they are settled"
+    total = min(rows, per_commit * config.steps)
+    series = min(total, expected * config.steps)
+    return Method("sequential, shared pool", total, pool, per_commit, series, why)
+
+
+def _labels(design: Design, rows: float) -> int:
+    return up(rows * design.share) if design.clause.is_difference else up(rows)
+
+
+def _expected(config: Config, design: Design) -> int:
+    edges = (expected_rows(design, config.scale, edge) for edge in (design.zone.low, design.zone.high))
+    return max(_labels(design, rows) for rows in edges)
+
+
+def _published(config: Config) -> list[Method]:
+    baseline = baseline_size(config)
+    found = [Method("baseline", baseline, baseline, baseline, baseline, "published: Hoeffding's bound a variable")]
+    only = list(clauses(config.condition))
+    if len(only) == 1 and len(only[0].weights) > 1:
+        size = single_range_size(only[0], step_nats(config, shared=True), scale=config.scale)
+        found.append(Method("single range", size, size, size, size, "Hoeffding's bound on the whole expression"))
+    if optimised := optimised_size(config):
+        why = f"published: Bennett's bound, at most {optimised.share:g} of the predictions changed"
+        labels = (optimised.labelled, optimised.labelled + optimised.unlabelled)
+        found.append(Method("optimised", *labels, optimised.per_commit, labels[0], why))
+    return found

@@ -1,0 +1,68 @@
+
+"""Scans of many points at once, on all cores (compiled, parallel)."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from easeml.lifecycle.cleaning._scan import possible_winners, scan, work_room
+
+
+@numba.njit(cache=True)
+def squared_distances(columns, point, out):
+    """Fill ``out`` with the squared Euclidean distances of candidates, given by ``columns`` (D, T), to a point (D,).
+
+    Coordinates are added in their order, so equal candidates are equally far, and zero differences change nothing.
+    """
+    out[:] = 0.0
+    for d in range(columns.shape[0]):
+        x = point[d]
+        for t in range(columns.shape[1]):
+            step = columns[d, t] - x
+            out[t] += step * step
+
+
+@numba.njit(cache=True)
+def nearest_items(distances, first, k):
+    """Return the candidates that can be among the k nearest in some world, from near to far.
+
+    ``first`` (N + 1,): first candidate of each row. A candidate beyond the k-th smallest of the rows' largest
+    distances never votes: k rows are always nearer. Equally far candidates: the smaller row is nearer.
+    """
+    rows = first.shape[0] - 1
+    farthest = np.empty(rows)
+    for row in range(rows):
+        farthest[row] = distances[first[row] : first[row + 1]].max()
+    limit = np.partition(farthest, k - 1)[k - 1]
+    kept = np.flatnonzero(distances <= limit)
+    return kept[np.argsort(distances[kept], kind="mergesort")].astype(np.int32)
+
+
+@numba.njit(cache=True, parallel=True)
+def nearest_of_block(columns, first, points, k, items, lengths):
+    """Fill ``items[v, :lengths[v]]`` with the candidates that can matter to point v."""
+    for v in numba.prange(points.shape[0]):
+        distances = np.empty(columns.shape[1])
+        squared_distances(columns, points[v], distances)
+        kept = nearest_items(distances, first, k)
+        lengths[v] = kept.shape[0]
+        items[v, : kept.shape[0]] = kept
+
+
+@numba.njit(cache=True, parallel=True)
+def possible_of_points(items, starts, state, k, enough, chosen, possible):
+    """Fill ``possible[v, c]`` for the chosen points; see ``possible_winners``."""
+    for index in numba.prange(chosen.shape[0]):
+        v = chosen[index]
+        possible_winners(items[starts[v] : starts[v + 1]], state, k, enough, possible[v])
+
+
+@numba.njit(cache=True, parallel=True)
+def scan_points(items, starts, state, k, chosen, parts, shares, gains, touched):
+    """Fill a row of ``shares`` a chosen point, and of ``gains`` and ``touched`` where these have columns."""
+    for part in numba.prange(parts):
+        room = work_room(state, k, gains.shape[1] > 0)
+        for index in range(part, chosen.shape[0], parts):
+            v = chosen[index]
+            scan(items[starts[v] : starts[v + 1]], state, k, shares[index], gains[index], touched[index], room)

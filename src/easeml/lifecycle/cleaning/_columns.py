@@ -1,0 +1,112 @@
+"""One column of a dirty table: what its doubtful cells could be, and how its values become parts of vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from easeml.lifecycle.cleaning import detectors
+from easeml.lifecycle.cleaning._frames import Column
+from easeml.lifecycle.cleaning.detect import SuspectCell
+from easeml.lifecycle.cleaning.repairs import ColumnRepairs, category_repairs, cell_options, number_repairs
+
+_LEVELS = 100
+
+
+class DoubtfulColumn:
+    """One input column: its code in vectors, what its doubtful cells could be, and its validation points."""
+
+    def __init__(
+        self,
+        name: str,
+        text: Column,
+        missing: Column,
+        suspects: dict[int, SuspectCell],
+        points: Column,
+        *,
+        others: np.ndarray,
+        seed: int,
+    ):
+        """``text`` and ``missing`` (N,): the training column; ``suspects`` by row; ``points`` (V,): the validation
+        column; ``others`` (N, D): all columns as numbers, for the models that make repairs."""
+        self.name, self.note = name, ""
+        doubt = np.zeros(len(text), bool)
+        doubt[list(suspects)] = True
+        rows, numbers = detectors.numbers_of(text, missing)
+        fixes = {row: cell.suggestion for row, cell in suspects.items() if _number(cell.suggestion) is not None}
+        repaired = len(set(fixes) - set(rows.tolist()))
+        self.is_number = len(rows) + repaired >= 0.8 * max(1, (~missing).sum())
+        trusted = ~missing.to_numpy() & ~doubt
+        if self.is_number:
+            values = np.full(len(text), np.nan)
+            values[rows] = numbers
+            trusted &= np.isfinite(values)
+            for row, fix in fixes.items() if not trusted.any() else ():
+                values[row], trusted[row] = float(fix), True  # every cell has a unit: their numbers are all there is
+            spread = values[trusted].std()
+            self._centre, self._scale = float(np.median(values[trusted])), float(spread) if spread > 0 else 1.0
+            repairs = number_repairs
+        else:
+            values = text.to_numpy(dtype=object)
+            trusted = trusted if trusted.any() else ~missing.to_numpy()
+            levels = text[trusted].value_counts().index[:_LEVELS]
+            self._level = {level: i for i, level in enumerate(levels)}
+            repairs = category_repairs
+        self._made: ColumnRepairs | None = None
+
+        def make(row: int) -> list[tuple[Any, float]]:
+            if self._made is None:
+                self._made = repairs(values, trusted, others, seed=seed)
+            return self._made.options(row)
+
+        self.options = {
+            row: cell_options(*self._claims(cell, missing.iat[row]), cell.confidence, lambda row=row: make(row))
+            for row, cell in suspects.items()
+        }
+        self.codes = self._encode_all(values)
+        self.points = self._validation(points)
+
+    def encode(self, value: Any) -> np.ndarray:
+        """Return the part of a vector that stands for a value."""
+        if self.is_number:
+            return np.array([(float(value) - self._centre) / self._scale])
+        code = np.zeros(len(self._level) + 1)
+        code[self._level.get(value, len(self._level))] = np.sqrt(0.5)  # two values differ by a distance of 1
+        return code
+
+    def _encode_all(self, values: np.ndarray) -> np.ndarray:
+        if self.is_number:
+            return ((np.where(np.isfinite(values), values, self._centre) - self._centre) / self._scale)[:, None]
+        return np.stack([self.encode(value) for value in values])
+
+    def _claims(self, cell: SuspectCell, missing: bool) -> tuple[Any, Any]:
+        """Return original and suggestion of a cell as values of the column, None where there is none."""
+        original = None if missing else cell.value
+        suggestion = cell.suggestion or None
+        if self.is_number:
+            return _number(original), _number(suggestion)
+        return original, suggestion
+
+    def _validation(self, points: Column) -> np.ndarray:
+        missing = detectors.mark_missing(points.to_frame()).iloc[:, 0]
+        if self.is_number:
+            rows, numbers = detectors.numbers_of(points, missing)
+            values = np.full(len(points), self._centre)
+            values[rows] = numbers
+            filled = len(points) - len(rows)
+        else:
+            usual = next(iter(self._level))
+            values = points.where(~missing, usual).to_numpy(dtype=object)
+            filled = int(missing.sum())
+        if filled:
+            self.note = f"Validation rows without a usable {self.name!r}, where a usual value stands in: {filled}."
+        return self._encode_all(values)
+
+
+def _number(value: str | None) -> float | None:
+    try:
+        number = float(value) if value is not None else None
+    except ValueError:
+        return None
+    return number if number is not None and np.isfinite(number) else None

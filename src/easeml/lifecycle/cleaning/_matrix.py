@@ -1,0 +1,25 @@
+"""A table of text as a matrix of numbers, for models that only need a rough picture of it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from easeml.lifecycle.cleaning._frames import Frame
+from easeml.lifecycle.cleaning.detectors import numbers_of
+
+_LEVELS = 30
+
+
+def quick_matrix(text: Frame, missing: Frame) -> np.ndarray:
+    """Return (N, D') float64: columns of numbers as they are, indicators of the commonest 30 values of the others."""
+    columns = [np.zeros((len(text), 1))]
+    for column in text:
+        rows, numbers = numbers_of(text[column], missing[column])
+        if len(rows) >= 0.8 * max(1, (~missing[column]).sum()) and len(rows):
+            values = np.full(len(text), np.median(numbers))
+            values[rows] = numbers
+            columns.append(values[:, None])
+        else:
+            common = text.loc[~missing[column], column].value_counts().index[:_LEVELS]
+            columns.append((text[column].to_numpy()[:, None] == common.to_numpy()[None, :]).astype(np.float64))
+    return np.concatenate(columns, axis=1)

@@ -1,0 +1,87 @@
+
+"""Who wins a vote of k neighbours, over all tallies at once (compiled).
+
+A tally is written as the winner's votes ``w`` and, for every other class, a count that does not beat it: at most ``w``
+for classes after the winner, ``w - 1`` for those before it, since equal votes go to the smallest class. The others are
+multiplied as polynomials cut at these bounds, so no tally is enumerated: O(C^2 k^3) instead of (k + 1)^C.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True)
+def votes_of_others(counts, present, extra, left_out, winner, w, out, spare):
+    """Fill ``out[m]``: weight of m votes among the present classes but ``left_out`` and ``winner``, none beating
+    ``w`` votes of the winner. ``counts[c, n]``: weight of n votes of class c; ``extra`` has one vote more."""
+    top = out.shape[0]
+    out[:] = 0.0
+    out[0] = 1.0
+    for index in range(present.shape[0]):
+        c = present[index]
+        if c in (left_out, winner):
+            continue
+        shift = 1 if c == extra else 0
+        bound = min(w - 1 if c < winner else w, top - 1)
+        spare[:] = 0.0
+        for n in range(shift, bound + 1):
+            weight = counts[c, n - shift]
+            if weight != 0.0:
+                for m in range(top - n):
+                    spare[m + n] += weight * out[m]
+        out[:] = spare
+
+
+@numba.njit(cache=True)
+def count_winners(counts, present, y, k, won, out, spare):
+    """Fill ``won[c]``: weight of the tallies of k - 1 neighbours that class c wins once a vote for ``y`` is added."""
+    won[:] = 0.0
+    for index in range(present.shape[0]):
+        c = present[index]
+        shift = 1 if c == y else 0
+        for w in range(1, k + 1):
+            weight = counts[c, w - shift]
+            if weight != 0.0:
+                votes_of_others(counts, present, y, -1, c, w, out, spare)
+                won[c] += weight * out[k - w]
+
+
+@numba.njit(cache=True)
+def count_swings(counts, present, y, a, k, swing, out, spare):
+    """Fill ``swing[c, d]``: by how much more often c wins when the last vote is for ``a`` instead of ``y``, over the
+    tallies of k - 1 neighbours with d votes of class ``a``; the weight of these d votes is left out."""
+    swing[:] = 0.0
+    for bonus in range(2):
+        voter, sign = (a, 1.0) if bonus == 1 else (y, -1.0)
+        for index in range(present.shape[0]):
+            c = present[index]
+            if c == a:
+                for d in range(k):
+                    votes_of_others(counts, present, voter, -1, a, d + bonus, out, spare)
+                    if d + bonus > 0:
+                        swing[a, d] += sign * out[k - d - bonus]
+                continue
+            shift = 1 if c == voter else 0
+            for w in range(1, k + 1):
+                weight = counts[c, w - shift]
+                if weight == 0.0:
+                    continue
+                votes_of_others(counts, present, voter, a, c, w, out, spare)
+                most = min(w - 1 if a < c else w, k - w) - bonus
+                for d in range(min(most, k - 1) + 1):
+                    swing[c, d] += sign * weight * out[k - w - d - bonus]
+
+
+@numba.njit(cache=True)
+def entropy(shares):
+    """Entropy in bits of non-negative shares, scaled to sum to one; rounding below zero counts as zero."""
+    total = 0.0
+    for share in shares:
+        total += max(share, 0.0)
+    bits = 0.0
+    for share in shares:
+        if share > 0.0:
+            bits -= share / total * np.log2(share / total)
+    return max(bits, 0.0)

@@ -1,0 +1,175 @@
+"""What a wrong or missing cell could be, and how likely each of that is."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_FOLDS, _CONTEST = 5, 2000
+
+Options = list[tuple[Any, float]]
+"""Values that a cell could have, each once, with probabilities that sum to one."""
+
+
+@dataclass(frozen=True)
+class ColumnRepairs:
+    """Repairs of a column: ``values[m][i]`` is what repairer m says of row i, ``weights[m]`` how often it is right."""
+
+    names: tuple[str, ...]
+    values: tuple[np.ndarray, ...]
+    weights: np.ndarray
+
+    def options(self, row: int) -> Options:
+        """Return what a cell could be: equal values once, with their weights added."""
+        found: dict[Any, float] = {}
+        for values, weight in zip(self.values, self.weights, strict=True):
+            value = values[row].item() if isinstance(values[row], np.generic) else values[row]
+            found[value] = found.get(value, 0.0) + float(weight)
+        return list(found.items())
+
+
+def number_repairs(values: np.ndarray, trusted: np.ndarray, others: np.ndarray, *, seed: int) -> ColumnRepairs:
+    """Repairs of a column of numbers.
+
+    Repairers: smallest, quartiles, mean and largest of the trusted cells (the candidates of Karlas et al., VLDB 2021,
+    section 5.1), the mean of the five rows most like this one, and a regression tree. Weights: see ``_contest``.
+
+    Args:
+        values: (N,) numbers; only those of trusted rows are read.
+        trusted: (N,) bool, at least one True.
+        others: (N, D) the other columns as numbers.
+        seed: of folds and tree.
+    """
+    from sklearn.neighbors import KNeighborsRegressor
+    from sklearn.tree import DecisionTreeRegressor
+
+    known = values[trusted]
+    fixed = {
+        "smallest": known.min(),
+        "lower quartile": np.quantile(known, 0.25),
+        "mean": known.mean(),
+        "upper quartile": np.quantile(known, 0.75),
+        "largest": known.max(),
+    }
+    told = {name: np.full(len(values), value) for name, value in fixed.items()}
+    models = {
+        "neighbours": lambda: KNeighborsRegressor(min(5, max(1, int(len(known) * 0.6)))),
+        "tree": lambda: DecisionTreeRegressor(min_samples_leaf=5, max_depth=8, random_state=seed),
+    }
+    told |= _predictions(models, _scaled(others), values, trusted, seed)
+    miss = np.stack([np.abs(column[trusted] - known) for column in told.values()], axis=1)
+    whole = bool((known == np.floor(known)).all())
+    made = tuple(np.round(column) if whole else _short(column) for column in told.values())
+    return ColumnRepairs(tuple(told), made, _contest(miss == miss.min(axis=1, keepdims=True)))
+
+
+def category_repairs(values: np.ndarray, trusted: np.ndarray, others: np.ndarray, *, seed: int) -> ColumnRepairs:
+    """Repairs of a column of categories: the five commonest values, the vote of the five most similar rows, and a
+    classification tree. Arguments as for ``number_repairs``; values are strings."""
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.tree import DecisionTreeClassifier
+
+    known = values[trusted]
+    levels, codes = np.unique(known.astype(str), return_inverse=True)
+    coded = np.zeros(len(values), np.int64)
+    coded[trusted] = codes
+    order = np.argsort(-np.bincount(codes), kind="stable")[:5]
+    told = {f"commonest {i + 1}": np.full(len(values), code) for i, code in enumerate(order)}
+    models = {
+        "neighbours": lambda: KNeighborsClassifier(min(5, max(1, int(len(known) * 0.6)))),
+        "tree": lambda: DecisionTreeClassifier(min_samples_leaf=5, max_depth=8, random_state=seed),
+    }
+    told |= _predictions(models, _scaled(others), coded, trusted, seed)
+    right = np.stack([column[trusted] == codes for column in told.values()], axis=1)
+    made = tuple(levels[column.astype(np.int64)].astype(object) for column in told.values())
+    return ColumnRepairs(tuple(told), made, _contest(right))
+
+
+def cell_options(original: Any, suggestion: Any, confidence: float, repairs: Callable[[], Options]) -> Options:
+    """Return what a suspicious cell could be.
+
+    ``original``: its value, None where it cannot be right (missing, or no number in a column of numbers): then the
+    suggestion, where there is one, is the only option. Otherwise the original is right with 1 - ``confidence``, and
+    what is left goes to the suggestion, or to all ``repairs``.
+    """
+    if suggestion is not None and (original is None or suggestion == original):
+        return [(suggestion, 1.0)]
+    if original is None:
+        return repairs()
+    doubt = min(max(confidence, 0.05), 0.95)
+    rest = [(suggestion, 1.0)] if suggestion is not None else repairs()
+    merged: dict[Any, float] = {original: 1.0 - doubt}
+    for value, weight in rest:
+        merged[value] = merged.get(value, 0.0) + doubt * weight
+    return list(merged.items())
+
+
+def row_options(cells: Mapping[str, Options], most: int) -> list[tuple[dict[str, Any], float]]:
+    """Combine the options of a row's cells into at most ``most`` candidate rows, with probabilities.
+
+    All combinations, as if cells were independent, where there are few enough. Otherwise candidate j takes the j-th
+    likeliest option of every cell (cells with fewer start again), so every option is there, but not every combination.
+    """
+    count = 1
+    for options in cells.values():
+        count *= len(options)
+    if count <= most:
+        picks: Sequence[tuple[tuple[Any, float], ...]] = list(itertools.product(*cells.values()))
+    else:
+        ranked = [sorted(options, key=lambda option: -option[1]) for options in cells.values()]
+        longest = min(most, max(len(options) for options in ranked))
+        picks = [tuple(options[j % len(options)] for options in ranked) for j in range(longest)]
+    weights = [float(np.prod([weight for _, weight in pick])) for pick in picks]
+    total = sum(weights)
+    return [
+        (dict(zip(cells, (value for value, _ in pick), strict=True)), weight / total)
+        for pick, weight in zip(picks, weights, strict=True)
+    ]
+
+
+def _contest(right: np.ndarray) -> np.ndarray:
+    """Return each repairer's share of trusted cells on which it did best: (n, m) bool; shared where several did.
+
+    A cell that a repairer learned from is not counted for it: models say cross-validated values there. One win is
+    added to each, so that none is ruled out.
+    """
+    wins = (right / np.maximum(1, right.sum(axis=1, keepdims=True))).sum(axis=0) + 1.0
+    return wins / wins.sum()
+
+
+def _predictions(
+    models: Mapping[str, Callable[[], Any]], X: np.ndarray, values: np.ndarray, trusted: np.ndarray, seed: int
+) -> dict[str, np.ndarray]:
+    """Fit on trusted cells (a sample of them); say cross-validated values for these, plain predictions elsewhere."""
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    rows = np.flatnonzero(trusted)
+    if len(rows) < 2 * _FOLDS:
+        return {}
+    generator = np.random.default_rng(seed)
+    taught = np.sort(generator.choice(rows, _CONTEST, replace=False)) if len(rows) > _CONTEST else rows
+    said = {}
+    for name, make in models.items():
+        column = np.asarray(make().fit(X[taught], values[taught]).predict(X))
+        folds = KFold(_FOLDS, shuffle=True, random_state=seed)
+        column[taught] = cross_val_predict(make(), X[taught], values[taught], cv=folds)
+        said[name] = column
+    return said
+
+
+def _scaled(matrix: np.ndarray) -> np.ndarray:
+    spread = matrix.std(axis=0)
+    return matrix / np.where(spread > 0, spread, 1.0)
+
+
+def _short(column: np.ndarray) -> np.ndarray:
+    """Round to six significant digits: candidates are read by people, and near-equal ones should be equal."""
+    scale = 10.0 ** (5 - np.floor(np.log10(np.maximum(np.abs(column), 1e-300))))
+    return np.round(column * scale) / scale

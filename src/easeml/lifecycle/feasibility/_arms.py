@@ -1,0 +1,222 @@
+"""What competes in the race: nearest neighbours in one representation each, streamed over growing training sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from easeml.lifecycle.feasibility._folds import Fold
+from easeml.lifecycle.feasibility._neighbours import NearestRows
+
+NEIGHBOURS = (1, 3, 5, 9, 17, 33)
+DIRECT = 0  # in place of a number of neighbours: the learner's own predictions
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is predicted: class numbers 0..C-1, or (``classes`` = 0) numbers of unit variance. (rows,)"""
+
+    values: np.ndarray
+    classes: int
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an arm knows after ``count`` training rows a fold. Arrays are (ways, evaluated rows).
+
+    ``ways`` are numbers of neighbours, or DIRECT. ``losses``: 0 or 1, or squared errors. ``floors``: what the
+    neighbours' own labels say of the loss (1 - largest share; their variance), NaN for DIRECT. ``guesses`` are the
+    predictions.
+    """
+
+    count: int
+    ways: tuple[int, ...]
+    losses: np.ndarray
+    floors: np.ndarray
+    guesses: np.ndarray
+
+
+class Arm(Protocol):
+    """A competitor. ``read`` takes the first ``count`` rows of every fold, growing from call to call."""
+
+    name: str
+
+    def read(self, count: int) -> Reading: ...
+
+
+class NeighbourArm:
+    """Neighbours in a representation that never sees labels: nothing is computed twice."""
+
+    def __init__(self, name: str, embed: Callable[[np.ndarray], np.ndarray], folds: Sequence[Fold], target: Target):
+        """``embed`` turns positions of rows into a matrix (rows, dimensions)."""
+        self.name = name
+        self._embed, self._folds, self._target = embed, folds, target
+        self._stores: list[NearestRows] = []
+        self._centre: np.ndarray | float = 0.0
+        self._scale = 1.0
+        self._count = 0
+
+    def read(self, count: int) -> Reading:
+        if not self._stores:
+            self._open()
+        parts = []
+        for fold, store in zip(self._folds, self._stores, strict=True):
+            new = fold.train[self._count : count]
+            if len(new):
+                store.add(self._shift(self._embed(new)))
+            labels = self._target.values[fold.train[store.nearest()]]
+            parts.append(vote(labels, self._target.values[fold.test], self._target.classes))
+        self._count = count
+        return join(count, parts)
+
+    def _open(self) -> None:
+        queries = [self._embed(fold.test) for fold in self._folds]
+        # centred and of about unit size, so that float32 neither cancels nor overflows
+        self._centre = queries[0].mean(axis=0)
+        self._scale = float(np.abs(queries[0] - self._centre).max()) or 1.0
+        self._stores = [NearestRows(self._shift(matrix), max(NEIGHBOURS)) for matrix in queries]
+
+    def _shift(self, matrix: np.ndarray) -> np.ndarray:
+        return (matrix - self._centre) / self._scale
+
+
+class ScoreArm:
+    """A learner's own predictions, and neighbours among its scores, learned anew at every stage.
+
+    Two learners see half the rows each and score the other half, so that no neighbour's score was learned from that
+    neighbour's label; evaluated rows, which neither saw, get the mean of both.
+    """
+
+    def __init__(
+        self, name: str, make: Callable[[int], Any], matrix: np.ndarray, folds: Sequence[Fold], target: Target
+    ):
+        """``make`` takes a number of rows and returns a fresh learner with scikit-learn's methods."""
+        self.name = name
+        self._make, self._matrix, self._folds, self._target = make, matrix, folds, target
+
+    def read(self, count: int) -> Reading:
+        return join(count, [self._read_fold(fold.train[:count], fold.test) for fold in self._folds])
+
+    def _read_fold(self, train: np.ndarray, test: np.ndarray) -> list[np.ndarray]:
+        halves = train[0::2], train[1::2]
+        scores = np.empty((len(train), max(1, self._target.classes)))
+        tested = np.zeros((len(test), scores.shape[1]))
+        for own, other in ((0, 1), (1, 0)):
+            learner = fitted(self._make(len(halves[own])), self._matrix, self._target, halves[own])
+            scores[other::2] = predict(learner, self._matrix[halves[other]], self._target.classes)
+            tested += predict(learner, self._matrix[test], self._target.classes) / 2
+        actual = self._target.values[test]
+        near = vote(self._target.values[train[nearest(root(scores), root(tested))]], actual, self._target.classes)
+        guess = tested.argmax(axis=1) if self._target.classes else tested[:, 0]
+        direct = [loss(guess, actual, self._target.classes), np.full(len(test), np.nan), guess]
+        return [np.vstack([one, other]) for one, other in zip(direct, near, strict=True)]
+
+
+class LeafArm:
+    """Neighbours by the leaves that rows fall into: trees learn them from one half, the other half votes."""
+
+    def __init__(
+        self, name: str, make: Callable[[int], Any], matrix: np.ndarray, folds: Sequence[Fold], target: Target
+    ):
+        """``make`` returns fresh trees with ``apply``."""
+        self.name = name
+        self._make, self._matrix, self._folds, self._target = make, matrix, folds, target
+
+    def read(self, count: int) -> Reading:
+        parts = []
+        for fold in self._folds:
+            learned, voters = fold.train[: count // 2], fold.train[count // 2 : count]
+            trees = fitted(self._make(len(learned)), self._matrix, self._target, learned)
+            codes = leaf_codes(trees.apply(self._matrix[voters]), trees.apply(self._matrix[fold.test]))
+            labels = self._target.values[voters[nearest(*codes)]]
+            parts.append(vote(labels, self._target.values[fold.test], self._target.classes))
+        return join(count, parts)
+
+
+def fitted(learner: Any, matrix: np.ndarray, target: Target, rows: np.ndarray) -> Any:
+    """Return the learner after learning ``rows``, or one constant prediction where they hold one class."""
+    from sklearn.dummy import DummyClassifier
+
+    values = target.values[rows]
+    if target.classes and not hasattr(learner, "apply") and (values == values[0]).all():
+        learner = DummyClassifier()
+    return learner.fit(matrix[rows], values)
+
+
+def predict(learner: Any, matrix: np.ndarray, classes: int) -> np.ndarray:
+    """Return class shares in columns 0..classes-1 (classes the learner never saw get 0), or one column of numbers."""
+    if not classes:
+        return np.asarray(learner.predict(matrix), dtype=float).reshape(-1, 1)
+    shares = np.zeros((len(matrix), classes))
+    shares[:, learner.classes_] = learner.predict_proba(matrix)
+    return shares
+
+
+def root(scores: np.ndarray) -> np.ndarray:
+    """Return shares as square roots: their distances are Hellinger's. Single columns stay as they are."""
+    return scores if scores.shape[1] == 1 else np.sqrt(scores)
+
+
+def nearest(known: np.ndarray, queries: np.ndarray) -> np.ndarray:
+    """Return (queries, k) positions of the nearest known rows, nearest first."""
+    centre = known.mean(axis=0)
+    store = NearestRows(queries - centre, max(NEIGHBOURS))
+    store.add(known - centre)
+    return store.nearest()
+
+
+def leaf_codes(known: np.ndarray, queries: np.ndarray, dimensions: int = 96) -> tuple[np.ndarray, np.ndarray]:
+    """Return vectors whose squared distances stand for the number of trees that part two rows.
+
+    A random vector a leaf, summed over trees: a projection of the one-hot leaves in the manner of Johnson and
+    Lindenstrauss (1984). ``known`` and ``queries``: (rows, trees) leaf numbers.
+    """
+    rng = np.random.default_rng(0)
+    leaves = int(max(known.max(), queries.max())) + 1
+    sums = [np.zeros((len(rows), dimensions), dtype=np.float32) for rows in (known, queries)]
+    for tree in range(known.shape[1]):
+        vectors = rng.standard_normal((leaves, dimensions), dtype=np.float32)
+        sums[0] += vectors[known[:, tree]]
+        sums[1] += vectors[queries[:, tree]]
+    return sums[0], sums[1]
+
+
+def vote(labels: np.ndarray, actual: np.ndarray, classes: int) -> list[np.ndarray]:
+    """Return losses, floors and guesses, each (ways, rows), of all NEIGHBOURS that ``labels`` (rows, k) allows.
+
+    Ties of the vote go to the class whose votes are nearer.
+    """
+    ways = [k for k in NEIGHBOURS if k <= labels.shape[1]]
+    guesses, floors = (np.empty((len(ways), len(labels))) for _ in range(2))
+    if not classes:
+        sums, squares = labels.cumsum(axis=1), (labels**2).cumsum(axis=1)
+        for row, k in enumerate(ways):
+            guesses[row] = sums[:, k - 1] / k
+            floors[row] = np.maximum(0, squares[:, k - 1] / k - guesses[row] ** 2)
+    else:
+        rows, last = np.arange(len(labels)), labels.shape[1]
+        votes = np.zeros((len(labels), classes))
+        for rank in range(max(ways)):
+            votes[rows, labels[:, rank]] += 1 + (last - rank) / (4 * last**2)  # the surplus only parts ties
+            if rank + 1 in ways:
+                row = ways.index(rank + 1)
+                guesses[row] = votes.argmax(axis=1)
+                floors[row] = 1 - np.floor(votes.max(axis=1)) / (rank + 1)
+    return [np.stack([loss(guess, actual, classes) for guess in guesses]), floors, guesses]
+
+
+def loss(guess: np.ndarray, actual: np.ndarray, classes: int) -> np.ndarray:
+    """Return 0 or 1 for classes, squared errors for numbers."""
+    return (guess != actual).astype(float) if classes else (guess - actual) ** 2
+
+
+def join(count: int, parts: Sequence[Sequence[np.ndarray]]) -> Reading:
+    """Put the folds' arrays side by side; the ways that all folds have."""
+    ways = min(part[0].shape[0] for part in parts)
+    arrays = [np.concatenate([part[n][:ways] for part in parts], axis=1) for n in range(3)]
+    direct = bool(np.isnan(arrays[1][0]).all())
+    names = ((DIRECT,) if direct else ()) + NEIGHBOURS
+    return Reading(count, names[:ways], *arrays)

@@ -1,0 +1,67 @@
+"""Learning curves continued to more rows than there are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+POWERS = np.linspace(0.4, 1.0, 7)
+SLOW_POWERS = np.linspace(0.3, 1.0, 8)  # nearest neighbours in d dimensions converge with n^(-2/d)
+DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Power laws ``a + b n^-c``, a, b >= 0: (draws, powers) each, with the weight of every power.
+
+    The first draw is of the rows as they are, the others of bootstrap samples of the evaluated rows.
+    """
+
+    powers: np.ndarray
+    a: np.ndarray
+    b: np.ndarray
+    weights: np.ndarray
+
+    def at(self, rows: float) -> np.ndarray:
+        """Return the mean loss expected after ``rows`` training rows (may be infinite), (draws,)."""
+        falls = np.zeros(len(self.powers)) if np.isinf(rows) else rows**-self.powers
+        return (self.weights * (self.a + self.b * falls)).sum(axis=1)
+
+    def ends(self, rng: np.random.Generator) -> np.ndarray:
+        """Return the mean loss at endless rows, (draws,): the first as ``at``, others by one power each, drawn."""
+        edges = self.weights.cumsum(axis=1)
+        drawn = (edges < rng.random((len(edges), 1))).sum(axis=1).clip(max=len(self.powers) - 1)
+        return np.append(self.at(np.inf)[:1], self.a[np.arange(len(edges)), drawn][1:])
+
+
+def fit_curve(
+    counts: np.ndarray,
+    losses: np.ndarray,
+    rng: np.random.Generator,
+    *,
+    draws: int = DRAWS,
+    powers: np.ndarray = POWERS,
+) -> Fitted:
+    """Fit power laws to a curve. ``counts``: (points,) training rows, ``losses``: (points, evaluated rows).
+
+    Powers are weighted by how well they fit (the likelihood of normal residues of unknown size); points count by the
+    square root of their rows, as larger training sets vary less.
+    """
+    rows = losses.shape[1]
+    samples = np.vstack([np.ones(rows), rng.multinomial(rows, np.full(rows, 1 / rows), draws - 1)])
+    means = samples @ losses.T / rows
+    weight = np.sqrt(counts / counts.sum())
+    weight = weight / weight.sum()
+    x = counts[:, None] ** -powers
+    mean_x = weight @ x
+    spread = weight @ (x - mean_x) ** 2
+    level = means @ weight
+    b = np.maximum(0, means @ (weight[:, None] * (x - mean_x)) / np.maximum(spread, 1e-300))
+    a = level[:, None] - b * mean_x
+    through_zero = np.maximum(0, means @ (weight[:, None] * x) / (weight @ x**2))
+    a, b = np.where(a < 0, 0.0, a), np.where(a < 0, through_zero, b)
+    gaps = means[:, None, :] - a[:, :, None] - b[:, :, None] * x.T
+    residue = np.maximum((gaps**2 * weight).sum(axis=2), (0.02 * level[:, None]) ** 2 + 1e-12)
+    fits = residue ** (-max(0, len(counts) - 2) / 2)
+    return Fitted(powers, a, b, fits / fits.sum(axis=1, keepdims=True))

@@ -1,0 +1,139 @@
+"""The answer: between which errors the Bayes error lies, what it means for a goal, and what would change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from easeml.lifecycle.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+Verdict = Literal["realistic", "unrealistic", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class Tried:
+    """How one representation fared. ``curve``: (training rows, error, error of the nearest neighbour).
+
+    ``error`` is the least after ``rows`` training rows, reached by ``way``; ``lower`` what its nearest neighbours
+    bound from below. ``dropped`` says why it did not go on, empty if it did.
+    """
+
+    name: str
+    rows: int
+    way: str
+    error: float
+    lower: float
+    dropped: str
+    curve: tuple[tuple[int, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The error that quick learners should reach with ``rows`` labelled rows in all, and its 90 % interval."""
+
+    rows: int
+    error: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class LabelNoise:
+    """``share`` of labels that are wrong, with its 95 % interval, and the error after cleaning.
+
+    ``cleaned``: (share of the wrong labels put right, error then). ``labels_to_fix``: wrong labels to put right to
+    reach the goal; None without a goal or where all of them are not enough.
+    """
+
+    share: float
+    low: float
+    high: float
+    cleaned: tuple[tuple[float, float], ...]
+    labels_to_fix: int | None
+
+
+@dataclass(frozen=True)
+class BayesError(Result):
+    """Estimates of the least error that any model can reach on rows like these.
+
+    Errors are shares of wrong predictions, or for a regression shares of the target's variance (1 - R2);
+    ``noise_variance`` is that in the target's units. ``lower`` and ``upper`` hold at ``confidence`` together: no less
+    (if the representations keep what matters), and no more (reached by a quick learner on rows it never saw).
+    ``estimate`` is the most likely value. ``goal`` is an accuracy or R2. ``risk``: chance that the verdict is wrong.
+    ``more_examples`` would turn the verdict into ``next_verdict``; None where no number up to a thousandfold would.
+    ``work``: share of the work of reading all rows in all representations. ``final``: all rows are read.
+    """
+
+    task: Literal["classification", "regression"]
+    classes: tuple[str, ...]
+    rows: int
+    evaluated: int
+    lower: float
+    estimate: float
+    upper: float
+    reached: float
+    baseline: float
+    noise_variance: float | None
+    confidence: float
+    representation: str
+    goal: float | None
+    verdict: Verdict | None
+    risk: float | None
+    more_examples: int | None
+    next_verdict: Verdict | None
+    forecasts: tuple[Forecast, ...]
+    noise: LabelNoise | None
+    tried: tuple[Tried, ...]
+    work: float
+    final: bool
+    notes: tuple[str, ...]
+
+    @property
+    def advice(self) -> str:
+        """What was found, and what to do next."""
+        best, name = 1 - self.estimate, "accuracy" if self.classes else "R2"
+        span = f"between {max(0.0, 1 - self.upper):.3f} and {1 - self.lower:.3f}"
+        found = f"The best reachable {name} is about {best:.3f} ({span} at {self.confidence:.0%} confidence)."
+        return f"{found} {self._next_step()}"
+
+    def _next_step(self) -> str:
+        noise = self.noise
+        if self.verdict is None:
+            return "Name a goal to learn whether it can be reached."
+        if self.verdict == "realistic":
+            return f"A goal of {self.goal:g} is realistic: train models now."
+        fix = noise is not None and noise.labels_to_fix
+        clean = f" Or check labels: about {fix} of them are likely wrong and in the way." if fix else ""
+        if self.verdict == "unrealistic":
+            begin = f"A goal of {self.goal:g} is unrealistic with these inputs and labels, whatever the model."
+            return f"{begin} Add inputs that say more, or lower the goal.{clean}"
+        begin = f"Whether a goal of {self.goal:g} can be reached cannot be told yet."
+        if self.more_examples is None:
+            return f"{begin} More rows alone will hardly decide it: add inputs that say more.{clean}"
+        return f"{begin} About {self.more_examples} more labelled rows should make it {self.next_verdict}.{clean}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a representation, best first."""
+        import pandas as pd
+
+        rows = [
+            replace_curve(tried) for tried in sorted(self.tried, key=lambda tried: (bool(tried.dropped), tried.error))
+        ]
+        return pd.DataFrame(rows)
+
+    def figure(self) -> go.Figure:
+        """Return the errors over training rows, with bounds, goal and forecast."""
+        from easeml.figures.feasibility import bayes_error_figure
+
+        return bayes_error_figure(self.to_json())
+
+
+def replace_curve(tried: Tried) -> dict[str, object]:
+    """Return a representation's fields without its curve."""
+    fields = vars(replace(tried)).copy()
+    fields.pop("curve")
+    return fields

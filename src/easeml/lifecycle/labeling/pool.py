@@ -1,0 +1,140 @@
+"""Values of unlabelled rows: what each would add to the training rows if it were labelled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.labeling import _tables
+from easeml.lifecycle.labeling._inputs import Task, check_matrix, check_posterior, check_task
+from easeml.lifecycle.labeling.knn import knn_shapley
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.result import Progress
+
+_SAME = 1e-12  # as for training rows: squared distances this close count as equal
+_PAIRS = 2_000_000
+
+
+def value_pool(
+    X: Any,
+    y: Any,
+    pool: Any,
+    X_valid: Any,
+    y_valid: Any,
+    k: int = 5,
+    *,
+    posterior: Any = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Return the expected value (p,) of each unlabelled row, were it alone added to the training rows.
+
+    The game is that of ``knn_shapley`` on the training rows and this one row, whose label is drawn from its
+    ``posterior``: its value is linear in the chance that it matches, so the expectation is exact. Takes
+    O(t ((n + p) (d + log n))).
+
+    Args:
+        X: Labelled rows (n, d).
+        y: Their labels (n,).
+        pool: Unlabelled rows (p, d).
+        X_valid: Validation rows (t, d).
+        y_valid: Their labels (t,).
+        k: Neighbours that vote.
+        posterior: Class probabilities (p, classes) over the sorted classes of ``y``; by default those of a random
+            forest fitted with ``seed``. A validation label that is no class of ``y`` is matched by none.
+
+    Raises:
+        InvalidInput: if the inputs do not fit each other, are empty or not finite.
+    """
+    task = check_task(X, y, X_valid, y_valid, k)
+    candidates = check_pool(task, pool)
+    known = np.unique(task.y)
+    if posterior is None:
+        chances = predicted_posterior(task, candidates, seed)
+    else:
+        chances = check_posterior(posterior, len(candidates), len(known), "posterior")
+    columns = np.zeros((len(candidates), len(task.classes)))
+    columns[:, known] = chances
+    return _values_in(task, candidates, columns, progress)
+
+
+def predicted_pool_values(
+    X: Any, y: Any, pool: Any, X_valid: Any, y_valid: Any, k: int = 5, *, seed: int = 0
+) -> np.ndarray:
+    """Return the values (p,) that a random forest predicts for unlabelled rows from those of the labelled ones.
+
+    It knows nothing about labels: useful where no posterior can be trusted. Arguments as for ``value_pool``.
+    """
+    from sklearn.ensemble import RandomForestRegressor
+
+    task = check_task(X, y, X_valid, y_valid, k)
+    candidates = check_pool(task, pool)
+    values = knn_shapley(X, y, X_valid, y_valid, k)
+    forest = RandomForestRegressor(100, min_samples_leaf=2, random_state=seed).fit(task.X, values * len(values))
+    return forest.predict(candidates) / len(values)
+
+
+def check_pool(task: Task, pool: Any) -> np.ndarray:
+    """Return the pool as a matrix with the columns of the training rows."""
+    candidates = check_matrix(pool, "pool")
+    if candidates.shape[1] != task.X.shape[1]:
+        raise InvalidInput(
+            f"It has {candidates.shape[1]} columns, X has {task.X.shape[1]}.",
+            where="pool",
+            remedy="Encode both with the same encoder, fitted on X.",
+        )
+    return candidates
+
+
+def predicted_posterior(task: Task, candidates: np.ndarray, seed: int) -> np.ndarray:
+    """Return class probabilities (p, classes in y) of a random forest fitted on the labelled rows."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=seed)
+    return forest.fit(task.X, task.y).predict_proba(candidates)
+
+
+def _values_in(task: Task, candidates: np.ndarray, chances: np.ndarray, progress: Progress | None) -> np.ndarray:
+    from scipy.spatial.distance import cdist
+
+    n, t = len(task.X), len(task.X_valid)
+    table = _tables.hard(n + 1, task.k)
+    sums = np.cumsum(table)
+    totals = np.zeros(len(candidates))
+    step = max(1, _PAIRS // (n + len(candidates)))
+    for start in range(0, t, step):
+        some = slice(start, min(start + step, t))
+        near = cdist(task.X_valid[some], task.X, "sqeuclidean")
+        far = cdist(task.X_valid[some], candidates, "sqeuclidean")
+        for labelled, asked, wanted in zip(near, far, task.y_valid[some], strict=True):
+            totals += _values_for(labelled, task.y == wanted, asked, chances[:, wanted], table, sums)
+        if progress:
+            progress(some.stop / t)
+    return totals / t
+
+
+def _values_for(
+    labelled: np.ndarray, match: np.ndarray, asked: np.ndarray, chance: np.ndarray, table: np.ndarray, sums: np.ndarray
+) -> np.ndarray:
+    """Return values (p,) under one validation row, from squared distances of labelled (n,) and asked (p,) rows.
+
+    The formula of ``_kernels`` for a row that shares its distance with ranks a + 1 .. b of the labelled rows; those
+    beyond move one rank further out.
+    """
+    order = np.argsort(labelled)
+    distances = labelled[order]
+    matches = np.concatenate([[0.0], np.cumsum(match[order])])
+    group = np.concatenate([[0], np.cumsum(np.diff(distances) > _SAME * distances[1:])])
+    counts = np.bincount(group)
+    share = np.bincount(group, match[order]) / counts
+    taken = share[group] * (table[1:-1] - table[2:])
+    beyond = np.concatenate([taken[::-1].cumsum()[::-1], [0.0]])
+    a = np.searchsorted(distances, asked * (1 - _SAME), side="left")
+    b = np.searchsorted(distances, asked * (1 + _SAME), side="right")
+    size = b - a
+    mean = (sums[b + 1] - sums[a]) / (size + 1)
+    others = (matches[b] - matches[a]) / np.maximum(size, 1) * (mean - table[b + 1])
+    return chance * mean - others - beyond[b]

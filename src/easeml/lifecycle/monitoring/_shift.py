@@ -1,0 +1,48 @@
+"""How production rows differ from reference rows: a density ratio, and how much of the reference it leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+LARGEST = 50.0
+ROWS = 4000
+
+
+@dataclass(frozen=True)
+class Shift:
+    """``weights``: density of the batch over that of the reference at the reference rows (mean 1); ``overlap``: how
+    many reference rows that weighting is worth, ``(sum w)**2 / sum w**2`` (Kish 1965); ``separation``: area under the
+    ROC curve of the classifier that tells batch from reference, 0.5 where they look the same."""
+
+    weights: np.ndarray
+    overlap: float
+    separation: float
+
+
+def compare(reference: np.ndarray, batch: np.ndarray) -> Shift:
+    """Estimate the density ratio by a domain classifier (Bickel, Brückner, Scheffer 2009): logistic in the scaled
+    features and their squares, so that shifts of mean and spread are seen. Weights are cut at 50."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+
+    centre, scale = reference.mean(axis=0), reference.std(axis=0)
+    varied = scale > 0
+
+    def expand(rows: np.ndarray) -> np.ndarray:
+        scaled = np.clip((rows[:, varied] - centre[varied]) / scale[varied], -5, 5)
+        return np.hstack([scaled, scaled**2])
+
+    known, new = expand(reference), expand(batch)
+    if known.shape[1] == 0 or len(batch) < 2:
+        return Shift(np.ones(len(reference)), float(len(reference)), 0.5)
+    every = max(1, len(known) // ROWS)
+    rows = np.vstack([known[::every], new])
+    domain = np.r_[np.zeros(len(known[::every])), np.ones(len(new))]
+    model = LogisticRegression(C=0.1, solver="newton-cholesky").fit(rows, domain)
+    separation = float(roc_auc_score(domain, model.decision_function(rows)))
+    odds = np.exp(np.clip(model.decision_function(known), -30, 30))
+    weights = np.minimum(odds * len(known[::every]) / len(new), LARGEST)
+    weights /= weights.mean()
+    return Shift(weights, float(weights.sum() ** 2 / (weights**2).sum()), separation)

@@ -1,0 +1,128 @@
+"""A monitor as bytes and back: arrays and JSON in an npz archive, nothing that could run."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.monitoring._alerts import AlertRules
+from easeml.lifecycle.monitoring._backtest import Trust
+from easeml.lifecycle.monitoring._estimators import Calibration, Reference
+from easeml.lifecycle.monitoring._features import Encoder
+from easeml.lifecycle.monitoring._forest import Forest
+from easeml.lifecycle.monitoring._monitor import Monitor, feature_names
+from easeml.lifecycle.monitoring._tracking import Offset
+
+VERSION = 1
+LARGEST = 2 << 30  # bytes after decompression
+TREE_FIELDS = ("roots", "feature", "threshold", "left", "right", "value")
+
+
+def save(monitor: Monitor) -> bytes:
+    """Return the monitor as an npz archive. It holds the encoded reference rows, so keep it as private as they are."""
+    calibration = monitor.reference.calibration
+    head: dict[str, Any] = {
+        "version": VERSION,
+        "task": monitor.task,
+        "tolerance": monitor.tolerance,
+        "encoder": monitor.encoder.to_json(),
+        "classes": list(monitor.classes),
+        "width": monitor.width,
+        "trust": asdict(monitor.trust),
+        "rules": asdict(monitor.rules),
+        "offset": asdict(monitor.offset),
+        "batches": monitor.batches,
+        "maps": None if calibration is None else len(calibration.scores),
+    }
+    arrays = {f"forest_{name}": getattr(monitor.reference.forest, name) for name in TREE_FIELDS}
+    if calibration is not None:
+        for number, (x, y) in enumerate(zip(calibration.scores, calibration.chances, strict=True)):
+            arrays |= {f"scores_{number}": x, f"chances_{number}": y}
+    arrays |= {
+        "features": monitor.reference.features,
+        "right": monitor.reference.right,
+        "expected": monitor.reference.expected,
+        "predictions": monitor.predictions,
+        "head": np.frombuffer(json.dumps(head).encode(), dtype=np.uint8),
+    }
+    out = io.BytesIO()
+    np.savez_compressed(out, **arrays)
+    return out.getvalue()
+
+
+def load(data: bytes) -> Monitor:
+    """Return the monitor that `save` made. Nothing in the bytes is executed; what does not fit is refused.
+
+    Raises:
+        InvalidInput: if they are no monitor of this version.
+    """
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sum(entry.file_size for entry in archive.infolist()) > LARGEST:
+                raise InvalidInput("The monitor unpacks to more than 2 GiB.")
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        return _monitor(json.loads(arrays["head"].tobytes()), arrays)
+    except InvalidInput:
+        raise
+    except Exception as error:  # a hostile archive may fail in many ways; all mean the same
+        raise InvalidInput(
+            "This is not the file of a monitor.", remedy="Make one with `easeml monitor fit`."
+        ) from error
+
+
+def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
+    if head["version"] != VERSION:
+        raise InvalidInput(f"The monitor has version {head['version']}; this easeml reads {VERSION}.")
+    features = _numbers(arrays["features"], 2)
+    rows, width = features.shape
+    forest = Forest(
+        **{
+            name: _numbers(arrays[f"forest_{name}"], 1, whole=name not in {"threshold", "value"})
+            for name in TREE_FIELDS
+        }
+    )
+    forest.check(width)
+    calibration = None
+    if head["maps"] is not None:
+        numbers = range(int(head["maps"]))
+        calibration = Calibration(
+            tuple(_numbers(arrays[f"scores_{n}"], 1) for n in numbers),
+            tuple(_numbers(arrays[f"chances_{n}"], 1) for n in numbers),
+        )
+    right, expected = _numbers(arrays["right"], 1), _numbers(arrays["expected"], 1)
+    predictions = _numbers(arrays["predictions"], 1, whole=head["task"] == "classification")
+    if not len(right) == len(expected) == len(predictions) == rows or head["task"] not in {
+        "classification",
+        "regression",
+    }:
+        raise InvalidInput("The monitor's rows do not fit together.")
+    encoder = Encoder.from_json(head["encoder"])
+    return Monitor(
+        task=head["task"],
+        tolerance=None if head["tolerance"] is None else float(head["tolerance"]),
+        encoder=encoder,
+        classes=tuple(map(str, head["classes"])),
+        width=None if head["width"] is None else int(head["width"]),
+        reference=Reference(features, right, expected, forest, calibration),
+        predictions=predictions,
+        trust=Trust(**head["trust"]),
+        rules=AlertRules(**head["rules"]),
+        offset=Offset(**head["offset"]),
+        batches=int(head["batches"]),
+        names=feature_names(encoder, width),
+    )
+
+
+def _numbers(array: np.ndarray, dimensions: int, *, whole: bool = False) -> np.ndarray:
+    if array.ndim != dimensions or not np.issubdtype(array.dtype, np.number) or not np.all(np.isfinite(array)):
+        raise InvalidInput("The monitor's numbers are damaged.")
+    if whole and not np.issubdtype(array.dtype, np.integer):
+        raise InvalidInput("The monitor's numbers are damaged.")
+    return array

@@ -1,0 +1,234 @@
+"""Compiled inner loops of the rules; imported only when a rule runs."""
+
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def class_beliefs(slots, width, spare, is_open, weights, belief, error, trust, shares, totals):
+    """Fill ``shares[0]``, ``[1]`` and ``[2]`` with the beliefs in each slot by the vote, by the one, and mixed.
+
+    The vote: softmax of the summed ``weights``. The one: (1 - error) A_c + error (1 - A_c) / (slots - 1), A_c the
+    summed ``belief``. Mixed: the vote by ``trust``. ``spare[i]`` adds a slot for a class that nobody predicts.
+    ``totals[j]`` grows by the mixed belief that model j is right, over the open examples. O(n k).
+    """
+    n, k = slots.shape
+    for i in range(n):
+        if not is_open[i]:
+            continue
+        last = width[i] + (1 if spare[i] else 0)
+        vote = shares[0, i]
+        one = shares[1, i]
+        mixed = shares[2, i]
+        for c in range(last):
+            vote[c] = 0.0
+            one[c] = 0.0
+        for j in range(k):
+            vote[slots[i, j]] += weights[j]
+            one[slots[i, j]] += belief[j]
+        top = vote[0]
+        for c in range(1, last):
+            top = max(top, vote[c])
+        total = 0.0
+        for c in range(last):
+            vote[c] = np.exp(vote[c] - top)
+            total += vote[c]
+        for c in range(last):
+            vote[c] /= total
+            one[c] = (1 - error) * one[c] + error * (1 - one[c]) / max(last - 1, 1)
+            mixed[c] = trust * vote[c] + (1 - trust) * one[c]
+        for j in range(k):
+            totals[j] += mixed[slots[i, j]]
+
+
+@njit(cache=True)
+def dispute(slots, width, shares, weights, is_open, scores):
+    """Score open examples by the expected squared gap in correctness of two models drawn by ``weights``.
+
+    With B_c the weight on slot c and q_c its belief, this is
+    2 [sum_c B_c (1 - B_c) q_c (1 - q_c) - sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. O(n k).
+    """
+    n, k = slots.shape
+    held = np.zeros(shares.shape[1])
+    for i in range(n):
+        scores[i] = -np.inf
+        if not is_open[i] or width[i] < 2:
+            continue
+        for c in range(width[i]):
+            held[c] = 0.0
+        for j in range(k):
+            held[slots[i, j]] += weights[j]
+        spread = 0.0
+        mean = 0.0
+        for c in range(width[i]):
+            q = shares[i, c]
+            spread += held[c] * (1 - held[c]) * q * (1 - q) - held[c] ** 2 * q**2
+            mean += held[c] * q
+        scores[i] = max(0.0, 2 * (spread + mean**2))
+
+
+@njit(cache=True)
+def learn(slots_row, last, label, mean, covariance):
+    """Update Gaussian model weights by one label: a step of the extended Kalman filter for softmax regression.
+
+    The gradient is x_y - sum_c q_c x_c, the Hessian sum_c q_c (x_c - m)(x_c - m)', with x_c the models that
+    predict slot c and m their mean under q; one rank-one update a slot. O(k^2 slots).
+    """
+    k = len(slots_row)
+    q = np.zeros(last)
+    for j in range(k):
+        q[slots_row[j]] += mean[j]
+    q = np.exp(q - q.max())
+    q /= q.sum()
+    gradient = np.empty(k)
+    for j in range(k):
+        gradient[j] = (1.0 if slots_row[j] == label else 0.0) - q[slots_row[j]]
+    moved = np.empty(k)
+    for c in range(last):
+        if q[c] < 1e-12:
+            continue
+        norm = 1.0 / q[c]
+        for a in range(k):
+            total = 0.0
+            for b in range(k):
+                total += covariance[a, b] * ((1.0 if slots_row[b] == c else 0.0) - q[slots_row[b]])
+            moved[a] = total
+        for a in range(k):
+            norm += ((1.0 if slots_row[a] == c else 0.0) - q[slots_row[a]]) * moved[a]
+        for a in range(k):
+            for b in range(k):
+                covariance[a, b] -= moved[a] * moved[b] / norm
+    for a in range(k):
+        total = 0.0
+        for b in range(k):
+            total += covariance[a, b] * gradient[b]
+        mean[a] += total
+
+
+@njit(cache=True)
+def expected_entropy(slots, width, belief, gamma, classes, is_open, scores):
+    """Fill ``scores`` with minus the expected entropy (nats) of the belief after a label drawn uniformly.
+
+    Closed form a class: H_c = ln Z_c - [S + (gamma - 1) B_c + gamma ln(gamma) A_c] / Z_c with A_c the belief on the
+    models that predict c, B_c their sum of p ln p, S the sum over all and Z_c = 1 + (gamma - 1) A_c. Classes that
+    nobody predicts leave the belief as it is. O(n k), whatever the number of classes.
+    """
+    n, k = slots.shape
+    plogp = np.zeros(k)
+    for j in range(k):
+        if belief[j] > 0:
+            plogp[j] = belief[j] * np.log(belief[j])
+    whole = plogp.sum()
+    most = width.max()
+    a = np.zeros(most)
+    b = np.zeros(most)
+    log_gamma = np.log(gamma)
+    for i in range(n):
+        scores[i] = -np.inf
+        if not is_open[i]:
+            continue
+        for c in range(width[i]):
+            a[c] = 0.0
+            b[c] = 0.0
+        for j in range(k):
+            a[slots[i, j]] += belief[j]
+            b[slots[i, j]] += plogp[j]
+        total = -(classes - width[i]) * whole
+        for c in range(width[i]):
+            z = 1 + (gamma - 1) * a[c]
+            total += np.log(z) - (whole + (gamma - 1) * b[c] + gamma * log_gamma * a[c]) / z
+        scores[i] = -total / classes
+
+
+@njit(cache=True)
+def pairs(slots, rows, counts):
+    """Count, for every pair of models, on how many of ``rows`` they disagree. O(len(rows) k^2)."""
+    k = slots.shape[1]
+    for i in rows:
+        for j in range(k):
+            for h in range(j):
+                if slots[i, j] != slots[i, h]:
+                    counts[j, h] += 1
+                    counts[h, j] += 1
+
+
+@njit(cache=True)
+def bet(gap, left, bounds, outcome, chance, n, tolerance, seen, total, squares, wealth):
+    """Move the log-wealth of the bets "model j is not worse than h by more than the tolerance" by one label. O(k^2).
+
+    ``gap[j, h]``: labelled examples that j alone has right, less those that h alone has; ``left``: unlabelled ones
+    on which they differ; ``bounds``: the largest 1 / chance of those. The payoff has mean D + tolerance, D the true
+    difference of accuracies; the stake is the plug-in Kelly bet, at most 3/4 of what can be lost.
+    """
+    k = len(outcome)
+    for j in range(k):
+        for h in range(k):
+            if j == h or wealth[j, h] == np.inf:
+                continue
+            lowest = gap[j, h] / n + tolerance
+            if left[j, h] > 0:
+                lowest -= bounds[j, h] / n
+            payoff = (gap[j, h] + (outcome[j] - outcome[h]) / chance) / n + tolerance
+            if lowest < 0:
+                mean = total[j, h] / (seen + 1.0)
+                if mean > 0:
+                    stake = min(mean / ((squares[j, h] + 0.25) / (seen + 1.0)), 0.75 / -lowest)
+                    wealth[j, h] += np.log1p(stake * payoff)
+            else:
+                wealth[j, h] = np.inf
+            total[j, h] += payoff
+            squares[j, h] += payoff * payoff
+
+
+@njit(cache=True)
+def query_chance(slots_row, last, losses, step, multiplier):
+    """Return (disagreement, rate, query probability) of stream Model Picker at the 1-based ``step``. O(k)."""
+    k = len(losses)
+    rate = np.sqrt(np.log(k) / (2 * step))
+    least = losses.min()
+    held = np.zeros(last)
+    total = 0.0
+    for j in range(k):
+        weight = np.exp(-rate * (losses[j] - least))
+        held[slots_row[j]] += weight
+        total += weight
+    most = 0.0
+    for c in range(last):
+        wrong = 1 - held[c] / total
+        most = max(most, wrong * (1 - wrong))
+    if last < 2:
+        return 0.0, rate, 0.0
+    return most, rate, min(1.0, max(multiplier * most, rate))
+
+
+@njit(cache=True)
+def stream_queries(slots, width, labels, order, lots, multiplier):
+    """Return how many labels stream Model Picker asks for over ``order``, with uniform draws ``lots``. O(n k)."""
+    losses = np.zeros(slots.shape[1])
+    asked = 0
+    for step in range(len(order)):
+        row = order[step]
+        _, _, chance = query_chance(slots[row], width[row], losses, step + 1, multiplier)
+        if lots[step] < chance:
+            asked += 1
+            for j in range(len(losses)):
+                if slots[row, j] != labels[row]:
+                    losses[j] += 1 / chance
+    return asked
+
+
+@njit(cache=True)
+def apart_from(slots, leader, rivals, is_open):
+    """Return on which open examples the leader differs from one of the ``rivals`` (a mask). O(n k) at most."""
+    n, k = slots.shape
+    found = np.zeros(n, dtype=np.bool_)
+    for i in range(n):
+        if is_open[i]:
+            for j in range(k):
+                if rivals[j] and slots[i, j] != slots[i, leader]:
+                    found[i] = True
+                    break
+    return found

@@ -1,0 +1,124 @@
+"""The predictions of the models on the unlabelled pool, in the form that the rules work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from easeml.errors import InvalidInput
+
+
+@dataclass(frozen=True)
+class Pool:
+    """``n`` examples predicted by ``k`` models that all differ (models that predict alike everywhere are merged).
+
+    Each example numbers the classes that somebody predicts for it: ``slots[i, j]`` is the place of model j's
+    prediction among the ``width[i]`` different ones of example i. Slot ``width[i]`` stands for "none of them".
+    """
+
+    names: tuple[str, ...]
+    classes: np.ndarray
+    codes: np.ndarray
+    slots: np.ndarray
+    width: np.ndarray
+    merged: np.ndarray
+    members: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, predictions: Any, names: Sequence[str] | None = None) -> Pool:
+        """Read an array or frame of hard labels, shape (n, k): one row an example, one column a model.
+
+        Raises:
+            InvalidInput: where it is no such matrix, or a prediction is missing.
+        """
+        if names is None and hasattr(predictions, "columns"):
+            names = [str(name) for name in predictions.columns]
+        matrix = np.asarray(predictions)
+        if matrix.ndim != 2 or 0 in matrix.shape:
+            raise InvalidInput(
+                f"The predictions have the shape {matrix.shape}.",
+                where="predictions",
+                remedy="Give one row an example and one column a model, at least one of each.",
+            )
+        _refuse_missing(matrix)
+        if names is None:
+            names = [f"model {column}" for column in range(matrix.shape[1])]
+        if len(names) != matrix.shape[1] or len(set(names)) != len(names):
+            raise InvalidInput("Every model needs a name of its own.", where="names", remedy="Rename the columns.")
+        # Mixed objects (numbers beside texts) have no order of their own: their text form has one.
+        values = matrix.astype(str) if matrix.dtype == object else matrix
+        classes, codes = np.unique(values, return_inverse=True)
+        codes = np.ascontiguousarray(codes.reshape(matrix.shape), dtype=np.int32)
+        distinct, first, merged = np.unique(codes, axis=1, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        merged = np.argsort(order)[merged.ravel()]
+        codes = np.ascontiguousarray(distinct[:, order])
+        slots, width = _slots(codes)
+        members = tuple(tuple(np.flatnonzero(merged == model).tolist()) for model in range(codes.shape[1]))
+        return cls(tuple(names), classes, codes, slots, width, merged, members)
+
+    @property
+    def examples(self) -> int:
+        """Return the number of examples, n."""
+        return self.codes.shape[0]
+
+    @property
+    def models(self) -> int:
+        """Return the number of different models, k."""
+        return self.codes.shape[1]
+
+    @property
+    def contested(self) -> np.ndarray:
+        """Return which examples the models disagree on, a boolean of shape (n,)."""
+        return self.width > 1
+
+    def code(self, label: Any) -> int:
+        """Return the number of a class; -1 for one that no model ever predicts.
+
+        Raises:
+            InvalidInput: where the label is missing.
+        """
+        value = np.asarray(label)
+        if value.ndim:
+            raise InvalidInput(f"The label {label!r} is not a single value.", where="label", remedy="Give one class.")
+        _refuse_missing(value.reshape(1, 1))
+        text = self.classes.dtype.kind in "US"
+        value = np.asarray(str(value.item())) if text else value
+        if not text and value.dtype.kind in "USO":
+            return -1
+        place = int(np.searchsorted(self.classes, value))
+        return place if place < len(self.classes) and self.classes[place] == value else -1
+
+    def slot(self, row: int, code: int) -> int:
+        """Return the slot of a class among the predictions for an example; ``width[row]`` if nobody predicts it."""
+        agreeing = np.flatnonzero(self.codes[row] == code)
+        return int(self.slots[row, agreeing[0]]) if len(agreeing) else int(self.width[row])
+
+
+def _slots(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    order = np.argsort(codes, axis=1, kind="stable")
+    ranked = np.take_along_axis(codes, order, axis=1)
+    steps = np.cumsum(np.diff(ranked, axis=1, prepend=ranked[:, :1]) != 0, axis=1)
+    slots = np.empty(codes.shape, dtype=np.int32)
+    np.put_along_axis(slots, order, steps.astype(np.int32), axis=1)
+    return slots, (steps[:, -1] + 1).astype(np.int32)
+
+
+def _refuse_missing(matrix: np.ndarray) -> None:
+    missing = np.zeros(matrix.shape, dtype=bool)
+    if matrix.dtype.kind in "fc":
+        missing = ~np.isfinite(matrix)
+    elif matrix.dtype == object:
+        import pandas as pd
+
+        missing = pd.isna(matrix)
+    if missing.any():
+        row, column = np.argwhere(missing)[0].tolist()
+        raise InvalidInput(
+            "A prediction or label is missing.",
+            where=f"row {row}, column {column}",
+            remedy="Fill it with a class, or leave the row out.",
+        )

@@ -1,0 +1,108 @@
+"""What a picking returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from easeml.lifecycle.result import Result
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+REASONS = {
+    "certified": "no other model is better by more than the tolerance, at the confidence asked for",
+    "budget": "the budget of labels is spent",
+    "settled": "no label that is left can change the choice",
+    "stream ended": "every example of the stream was offered once",
+    "paused": "more labels may still be told",
+}
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of one model: how many of the labels it has right, and its estimated accuracy on the pool.
+
+    ``low`` and ``high`` bound the accuracy of all models at once, at the confidence of the picking. ``same_as`` names
+    an earlier model with the same predictions everywhere.
+    """
+
+    model: str
+    right: int
+    accuracy: float
+    low: float
+    high: float
+    same_as: str | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One label that was asked for, and the model that led once it was known."""
+
+    row: int
+    label: Any
+    leader: str
+
+
+@dataclass(frozen=True)
+class Picking(Result):
+    """The chosen model, how accurate it is, what was asked, and why the asking stopped.
+
+    ``low`` and ``high`` bound its accuracy on the whole pool, at ``confidence``, valid after any number of labels.
+    ``certified`` tells whether no model is better by more than ``tolerance``, at the same confidence.
+    """
+
+    method: str
+    model: str
+    accuracy: float
+    low: float
+    high: float
+    labels: int
+    examples: int
+    stopped: str
+    certified: bool
+    tolerance: float
+    confidence: float
+    models: tuple[Standing, ...]
+    asked: tuple[Asked, ...]
+
+    @property
+    def advice(self) -> str:
+        """Say which model to use, and whether more labels are needed."""
+        head = (
+            f"Use {self.model}: its accuracy is about {self.accuracy:.1%} "
+            f"({self.low:.1%} to {self.high:.1%}) after {self.labels} of {self.examples} labels."
+        )
+        if self.certified:
+            return f"{head} No model is better by more than {self.tolerance:.1%}, at {self.confidence:.0%} confidence."
+        if self.stopped == "settled":
+            return f"{head} More labels from this pool cannot change the choice."
+        if self.stopped == "paused":
+            return f"{head} Another model may still be better: tell more labels to be sure."
+        return f"{head} Stopped because {REASONS[self.stopped]}; another model may be better: label more to be sure."
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a model, the best first."""
+        import pandas as pd
+
+        rows = [
+            {
+                "model": standing.model,
+                "chosen": standing.model == self.model,
+                "accuracy": standing.accuracy,
+                "low": standing.low,
+                "high": standing.high,
+                "right": standing.right,
+                "same as": standing.same_as,
+            }
+            for standing in self.models
+        ]
+        frame = pd.DataFrame(rows)
+        return frame.sort_values(["chosen", "accuracy"], ascending=False, kind="stable").reset_index(drop=True)
+
+    def figure(self) -> go.Figure:
+        """Draw the models with their intervals."""
+        from easeml.figures.picking import standings
+
+        return standings(self.to_json())

@@ -1,0 +1,152 @@
+"""One job's part of the search, and the terms that jobs and tenants search under."""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from easeml.errors import InvalidInput
+from easeml.search.arms import Arm
+from easeml.search.surrogates import Posterior
+
+_NO_ARMS = np.zeros(0, dtype=int)
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a job may use up: ``tasks`` (runs), ``seconds`` (of devices), ``cost`` (what the seconds are charged at).
+
+    None is no limit. Runs under way count, with the cost predicted for them; the run that reaches a limit may end
+    above it. Raises ``InvalidInput`` for a limit that is negative or not a number.
+    """
+
+    tasks: int | None = None
+    seconds: float | None = None
+    cost: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("tasks", "seconds", "cost"):
+            limit = getattr(self, name)
+            if limit is not None and not limit >= 0:
+                raise InvalidInput(f"The limit {limit} is not a number of at least 0.", where=f"budget.{name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A tenant's share: ``priority`` above 0 weighs its gains and its turns; ``devices``: most runs at once;
+    ``seconds``: most device seconds in all (None: no quota). Raises ``InvalidInput``."""
+
+    priority: float = 1.0
+    devices: int | None = None
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 < self.priority < math.inf:
+            raise InvalidInput(f"The priority {self.priority} is not a number above 0.", where="terms.priority")
+        for name in ("devices", "seconds"):
+            quota = getattr(self, name)
+            if quota is not None and not quota >= 0:
+                raise InvalidInput(f"The quota {quota} is not a number of at least 0.", where=f"terms.{name}")
+
+
+@dataclass(frozen=True, eq=False)
+class SearchJob:
+    """One job's part of the state. Arms are indices into ``arms``; ``costs`` (K,) in device seconds.
+
+    ``active``: the provider lets it take part; ``resting``: it has converged. ``deadline``: moment by which runs must
+    be expected to end; ``now``: the present moment, kept for jobs with a deadline. ``spent``: device seconds,
+    ``charged``: what they were charged at.
+    """
+
+    name: str
+    tenant: str
+    arms: tuple[Arm, ...]
+    costs: np.ndarray
+    posterior: Posterior
+    active: bool = True
+    running: tuple[int, ...] = ()
+    finished: frozenset[int] = frozenset()
+    failed: frozenset[int] = frozenset()
+    best: float | None = None
+    spent: float = 0.0
+    charged: float = 0.0
+    budget: Budget = Budget()
+    deadline: float = math.inf
+    now: float = 0.0
+    resting: bool = False
+
+    @cached_property
+    def startable(self) -> np.ndarray:
+        """Indices of arms that may be started now, in order."""
+        if not self.active or self.resting or not self.within_budget:
+            return _NO_ARMS
+        free = self._without([*self.running, *self.finished, *self.failed])
+        return free if self.deadline == math.inf else free[self.now + self.costs[free] <= self.deadline]
+
+    @cached_property
+    def untried(self) -> np.ndarray:
+        """Indices of arms without a result yet, those under way included."""
+        return self._without([*self.finished, *self.failed])
+
+    @cached_property
+    def within_budget(self) -> bool:
+        """May another run start?"""
+        budget, runs = self.budget, len(self.running) + len(self.finished) + len(self.failed)
+        if budget.tasks is not None and runs >= budget.tasks:
+            return False
+        ahead = float(self.costs[list(self.running)].sum())
+        return (budget.seconds is None or self.spent + ahead < budget.seconds) and (
+            budget.cost is None or self.charged + ahead < budget.cost
+        )
+
+    @cached_property
+    def believed(self) -> Posterior:
+        """The belief as if every arm under way came out at its mean."""
+        belief = self.posterior
+        for arm in self.running:
+            belief = belief.believe(arm)
+        return belief
+
+    @cached_property
+    def incumbent(self) -> float | None:
+        """The best quality found, or believed of an arm under way; None before the first run."""
+        running = [float(self.posterior.mean[arm]) for arm in self.running]
+        return max([*running, *([] if self.best is None else [self.best])], default=None)
+
+    @cached_property
+    def improvement(self) -> np.ndarray:
+        """Expected improvement (K,) of each arm over the incumbent; a job without any run has the quality 0."""
+        return self.believed.improvement(0.0 if self.incumbent is None else self.incumbent)
+
+    @cached_property
+    def rates(self) -> np.ndarray:
+        """Expected improvement per device second of the ``startable`` arms."""
+        return self.improvement[self.startable] / self.costs[self.startable]
+
+    @cached_property
+    def best_rate(self) -> float:
+        """The highest of the ``rates``; 0 where nothing may be started."""
+        return float(self.rates.max(initial=0.0))
+
+    def with_result(self, arm: int, quality: float | None, seconds: float, charge: float) -> "SearchJob":
+        """Return the job after a run of ``arm`` ended; without quality the run failed, and the arm is excluded."""
+        ended = replace(
+            self,
+            running=tuple(a for a in self.running if a != arm),
+            spent=self.spent + seconds,
+            charged=self.charged + charge,
+        )
+        if quality is None:
+            return replace(ended, failed=self.failed | {arm})
+        return replace(
+            ended,
+            posterior=self.posterior.observe(arm, quality),
+            finished=self.finished | {arm},
+            best=quality if self.best is None else max(self.best, quality),
+        )
+
+    def _without(self, taken: list[int]) -> np.ndarray:
+        free = np.ones(len(self.arms), dtype=bool)
+        free[taken] = False
+        return np.flatnonzero(free)

@@ -1,0 +1,57 @@
+"""easeml's own default."""
+
+from collections.abc import Callable
+from operator import attrgetter
+
+from easeml.search.jobs import SearchJob
+from easeml.search.policies.base import Decision, OneByOne, Scored, decided
+from easeml.search.policies.expected_improvement import RULE
+from easeml.search.state import SearchState
+
+_PATIENCE = 8  # turns that others may have for each of a tenant's own
+
+
+class GainPerCost(OneByOne):
+    """The run of any tenant with the highest expected gain per device second, weighed by the tenant's priority.
+
+    The expected gain is the expected improvement over the best quality of its job, which is 0 before the first run, so
+    that first models come first by themselves. For tenants that do not touch each other, spending each device second
+    where the gain per second is highest is optimal as far as one run looks ahead (for known gains: Smith's rule, 1956).
+    What makes it better than ``EIRate`` is the belief: see ``easeml.search.learned_prior``.
+
+    Starvation bound: among n tenants of equal priority with something to start, each is served within any 9 n
+    decisions; one that has waited for 8 n decisions comes next, the longest wait first. A tenant of p times the mean
+    priority waits for 8 n / p decisions.
+    """
+
+    name = "gain-per-cost"
+
+    def next(self, state: SearchState) -> Decision:
+        """See ``OneByOne``."""
+        overdue = _overdue(state)
+        if overdue is not None:
+            jobs = state.waiting[overdue]
+            best = max(jobs, key=lambda job: job.best_rate)
+            rule = "the tenant has waited longest"
+            return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
+        jobs = [job for jobs in state.waiting.values() for job in jobs]
+        best = max(jobs, key=_weighed(state))
+        return decided(self.name, state, [Scored(best, best.startable, best.rates, RULE)])
+
+    def longest_wait(self, tenants: int) -> int | None:
+        """See ``Policy``."""
+        return (_PATIENCE + 1) * tenants
+
+
+def _weighed(state: SearchState) -> Callable[[SearchJob], float]:
+    if not state.terms:
+        return attrgetter("best_rate")
+    return lambda job: job.best_rate * state.priority(job.tenant)
+
+
+def _overdue(state: SearchState) -> str | None:
+    """Return the tenant that must be served now, if any: those that wait are in the order in which they are due."""
+    tenant = next(iter(state.waiting))
+    total = sum(map(state.priority, state.waiting)) if state.terms else len(state.waiting)
+    waited = state.step - state.turns.get(tenant, 0)
+    return tenant if waited >= _PATIENCE * total / state.priority(tenant) else None

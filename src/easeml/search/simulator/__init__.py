@@ -1,0 +1,28 @@
+"""Simulating searches: workloads, events on a simulated clock, losses, and policies beside each other."""
+
+from easeml.search.simulator.compare import Comparison, Setting, belief, compare, draw, half_width, one_run
+from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
+from easeml.search.simulator.events import Run, Scenario, Trace, simulate
+from easeml.search.simulator.workload import Workload, split, synthetic, uniform_costs
+
+__all__ = [
+    "LEVELS",
+    "Comparison",
+    "Curve",
+    "Run",
+    "Scenario",
+    "Setting",
+    "Trace",
+    "Workload",
+    "belief",
+    "clairvoyant",
+    "compare",
+    "curve",
+    "draw",
+    "half_width",
+    "one_run",
+    "simulate",
+    "split",
+    "synthetic",
+    "uniform_costs",
+]

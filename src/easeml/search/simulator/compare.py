@@ -1,0 +1,162 @@
+"""Policies beside each other on one workload: the same tenants, costs and past for all, over many seeds."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import t as student
+
+from easeml.errors import InvalidInput
+from easeml.search.arms import Arm
+from easeml.search.policies import DEFAULT, Policy, policy_named
+from easeml.search.prior import default_prior
+from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
+from easeml.search.simulator.events import Scenario, simulate
+from easeml.search.simulator.workload import Workload, split, uniform_costs
+from easeml.search.surrogates import Prior
+from easeml.search.table_priors import empirical_prior, scaled_prior
+
+GRID = np.unique(np.concatenate([[0.0], np.geomspace(1e-5, 1, 301), np.linspace(0, 1, 201)]))
+_OWN_PRIOR = {DEFAULT, "ei-per-cost-round-robin"}  # the policies of easeml; the others get the prior of their papers
+HISTORIES = ("given", "none", "misleading")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How to compare: number of ``tenants`` under test, ``devices`` and ``seeds``.
+
+    ``costs``: ``measured`` or ``uniform`` (drawn anew for each seed); ``history``: ``given`` (the other tenants'
+    qualities), ``none``, or ``misleading`` (the same, with the columns' names mixed up). Raises ``InvalidInput``.
+    """
+
+    tenants: int = 10
+    devices: int = 1
+    seeds: int = 30
+    costs: str = "measured"
+    history: str = "given"
+
+    def __post_init__(self) -> None:
+        for name in ("tenants", "devices", "seeds"):
+            if getattr(self, name) < 1:
+                raise InvalidInput(f"{getattr(self, name)} is not a number of at least 1.", where=name)
+        if self.costs not in {"measured", "uniform"}:
+            raise InvalidInput(f"There are no costs {self.costs!r}.", where="costs", remedy="Use measured or uniform.")
+        if self.history not in HISTORIES:
+            raise InvalidInput(f"There is no history {self.history!r}.", where="history", remedy=f"Use {HISTORIES}.")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """``curves``: policy -> one ``Curve`` for each seed; ``limit``: those of the clairvoyant on one device."""
+
+    setting: Setting
+    curves: dict[str, list[Curve]]
+    limit: list[Curve]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return lists over a grid of cost shares for every policy, and figures that say how good each is."""
+        limit = _told(self.limit)
+        policies = {name: {**_told(curves), "clairvoyant": limit["mean_loss"]} for name, curves in self.curves.items()}
+        return {
+            "tenants": self.setting.tenants,
+            "devices": self.setting.devices,
+            "seeds": self.setting.seeds,
+            "costs": self.setting.costs,
+            "history": self.setting.history,
+            "levels": list(LEVELS),
+            "policies": {**policies, "clairvoyant": limit},
+            "clairvoyant": limit,
+        }
+
+
+def compare(
+    workload: Workload,
+    policies: Sequence[str],
+    setting: Setting,
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Simulate every policy on the same draws of tenants, costs and past, one for each seed.
+
+    ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown policy, or more tenants
+    than the workload has.
+    """
+    found = {name: policy_named(name) for name in dict.fromkeys(policies) if name != "clairvoyant"}
+    curves: dict[str, list[Curve]] = {name: [] for name in found}
+    limit = []
+    for seed in range(setting.seeds):
+        past, work = draw(workload, setting, seed)
+        limit.append(clairvoyant(work))
+        beliefs: dict[bool, Prior] = {}
+        for place, (name, policy) in enumerate(found.items()):
+            own = policy.name in _OWN_PRIOR
+            if own not in beliefs:
+                beliefs[own] = belief(past, work.models, own=own)
+            curves[name].append(one_run(work, policy, beliefs[own], setting.devices, seed))
+            if progress:
+                progress((seed + (place + 1) / len(found)) / setting.seeds)
+    return Comparison(setting, curves, limit)
+
+
+def draw(workload: Workload, setting: Setting, seed: int) -> tuple[np.ndarray, Workload]:
+    """Return the past qualities, perhaps none, and the workload of the tenants under test of one seed."""
+    generator = np.random.default_rng(seed)
+    past, work = split(workload, setting.tenants, generator)
+    if setting.costs == "uniform":
+        work = uniform_costs(work, generator)
+    if setting.history == "misleading":
+        past = past[:, generator.permutation(past.shape[1])]
+    return (past[:0] if setting.history == "none" else past), work
+
+
+def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
+    """Return easeml's ``own`` prior from past qualities, or that of the published policies; ``default_prior`` if none.
+
+    A model that no past tenant ran is expected to be like the average of all.
+    """
+    known = past[~np.isnan(past).all(axis=1)]
+    if not len(known):
+        return default_prior([Arm(model, model, 1.0) for model in models])
+    unknown = np.isnan(known).all(axis=0)
+    known = np.where(unknown, np.nanmean(known, axis=1, keepdims=True), known)
+    return scaled_prior(known) if own else empirical_prior(known)
+
+
+def one_run(work: Workload, policy: Policy, prior: Prior, devices: int, seed: int) -> Curve:
+    """Return the curve of one policy on one draw."""
+    return curve(simulate(work, policy, prior, Scenario(speeds=(1.0,) * devices), seed=seed), work)
+
+
+def half_width(values: np.ndarray, comparisons: int = 1) -> np.ndarray:
+    """Return half the width of the 95 % interval of the mean over the first axis (Student t).
+
+    ``comparisons``: how many intervals must hold at once (Bonferroni).
+    """
+    count = len(values)
+    if count < 2:
+        return np.full(values.shape[1:], np.inf)
+    quantile = student.ppf(1 - 0.025 / comparisons, count - 1)
+    return quantile * values.std(axis=0, ddof=1) / np.sqrt(count)
+
+
+def _told(curves: list[Curve]) -> dict[str, Any]:
+    losses = np.array([each.at(GRID) for each in curves])
+    means = losses.mean(axis=2)
+    middle, half = means.mean(axis=0), half_width(means)
+    half = np.where(np.isfinite(half), half, 0.0)
+    return {
+        "cost_share": GRID.tolist(),
+        "mean_loss": middle.tolist(),
+        "interval": np.column_stack([np.maximum(middle - half, 0.0), middle + half]).tolist(),
+        "worst_loss": losses.max(axis=2).mean(axis=0).tolist(),
+        "area": float(np.mean([each.area for each in curves])),
+        "share_to_level": [float(np.mean([each.share_to(level) for each in curves])) for level in LEVELS],
+        "share_to_most": float(np.mean([each.share_to_most for each in curves])),
+        "seconds_to_level": [_mean_time(curves, level) for level in LEVELS],
+    }
+
+
+def _mean_time(curves: list[Curve], level: float) -> float | None:
+    times = [each.time_to(level) for each in curves]
+    return float(np.mean(times)) if np.isfinite(times).all() else None

@@ -1,0 +1,179 @@
+"""What looks wrong in a table."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.cleaning import METHODS, Rule, detect_errors, parse_rules
+
+
+def cities(count: int = 60) -> pd.DataFrame:
+    """A clean table in which the zip code says the city."""
+    generator = np.random.default_rng(0)
+    place = generator.integers(0, 4, count)
+    names = np.array(["springfield", "riverside", "franklin", "greenville"])
+    return pd.DataFrame(
+        {
+            "zip": np.array(["35233", "36301", "36360", "35150"])[place],
+            "city": names[place],
+            "score": generator.normal(50, 5, count).round(1).astype(str),
+            "when": [
+                f"{h}:{m:02d} a.m."
+                for h, m in zip(generator.integers(1, 12, count), generator.integers(0, 60, count), strict=True)
+            ],
+        }
+    )
+
+
+def found(table: pd.DataFrame, method: str, **more: object) -> set[tuple[int, str]]:
+    report = detect_errors(table, methods=[method], **more)  # pyright: ignore[reportArgumentType]
+    return {(cell.row, cell.column) for cell in report.cells}
+
+
+@pytest.mark.parametrize("method", [m for m in METHODS if m != "duplicate"])
+def test_a_clean_table_has_no_findings(method: str) -> None:
+    assert found(cities(), method, rules=[Rule(("zip",), "city")]) == set()
+
+
+@pytest.mark.parametrize("word", ["", "N/A", "null", " ? ", None, np.nan])
+def test_missing(word: object) -> None:
+    table = cities().astype(object)
+    table.at[3, "city"] = word
+    assert found(table, "missing") == {(3, "city")}
+
+
+def test_units_beside_numbers_with_the_number_as_suggestion() -> None:
+    table = cities()
+    table.loc[[1, 2], "score"] = ["48.0 points", "5o"]
+    report = detect_errors(table, methods=["format"])
+    assert {(cell.row, cell.suggestion) for cell in report.cells} == {(1, "48"), (2, "5")}
+
+
+def test_a_column_with_one_unit_is_as_it_is_meant() -> None:
+    table = pd.DataFrame({"sample": [f"{n} patients" for n in range(30)]})
+    assert found(table, "format") == set()
+    table.at[4, "sample"] = "4 pxtients"
+    report = detect_errors(table, methods=["format"])
+    assert [(cell.row, cell.suggestion) for cell in report.cells] == [(4, "4 patients")]
+
+
+def test_rare_shapes() -> None:
+    table = cities(80)
+    table.at[7, "when"] = "7:16aDec 1"
+    assert found(table, "format") == {(7, "when")}
+
+
+def test_outliers_but_no_codes() -> None:
+    table = cities()
+    table.at[5, "score"] = "5000.5"
+    assert found(table, "outlier") == {(5, "score")}
+    codes = pd.DataFrame({"id": [str(i) for i in range(1000, 1040)] + ["9999999"]})
+    assert found(codes, "outlier") == set()
+
+
+def test_misspellings() -> None:
+    table = cities()
+    table.at[0, "city"] = "sprinxfield"
+    report = detect_errors(table, methods=["misspelling"])
+    assert [(cell.row, cell.suggestion) for cell in report.cells] == [(0, "springfield")]
+
+
+def test_numbers_in_names_are_no_misspellings() -> None:
+    table = pd.DataFrame({"code": ["section 11"] * 20 + ["section 12"]})
+    assert found(table, "misspelling") == set()
+
+
+def test_dependencies_are_found_and_their_breaches_too() -> None:
+    table = cities()
+    right = table.at[9, "city"]
+    table.at[9, "city"] = "salem"
+    report = detect_errors(table, methods=["dependency"])
+    assert [(cell.row, cell.column, cell.suggestion) for cell in report.cells] == [(9, "city", right)]
+
+
+def test_rules_and_ties() -> None:
+    table = pd.DataFrame({"a": ["x"] * 3 + ["y"] * 2, "b": ["1", "1", "2", "3", "4"]})
+    report = detect_errors(table, methods=["rule"], rules=[Rule(("a",), "b")])
+    cells = {(cell.row, cell.suggestion, round(cell.confidence, 3)) for cell in report.cells}
+    assert cells == {(2, "1", 0.667), (3, "", 0.5), (4, "", 0.5)}
+
+
+def test_duplicates_but_for_case_space_and_numbering() -> None:
+    table = pd.DataFrame({"id": ["1", "2", "3"], "name": ["Ann Lee", "ann  lee", "Bob"], "age": ["3", "3", "3"]})
+    assert found(table, "duplicate") == {(1, "")}
+
+
+def test_rows_that_differ_in_a_number_are_no_duplicates() -> None:
+    table = pd.DataFrame({"weight": ["1.5", "2.5", "700"], "colour": ["red"] * 3})
+    assert found(table, "duplicate") == set()
+
+
+def test_wrong_labels() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=200)
+    labels = np.where(x > 0, "high", "low")
+    labels[[3, 90]] = np.where(x[[3, 90]] > 0, "low", "high")
+    x[[3, 90]] += np.sign(x[[3, 90]])
+    table = pd.DataFrame({"x": x.astype(str), "y": labels})
+    assert {(3, "y"), (90, "y")} <= found(table, "label", target="y")
+
+
+def test_the_report() -> None:
+    table = cities()
+    table.at[3, "city"] = ""
+    report = detect_errors(table)
+    assert "'city'" in report.advice
+    assert report.mask().sum() == 1
+    assert report.to_json()["by_method"] == {"missing": 1}
+    assert len(report.to_frame()) == 1
+    assert report.figure().data
+    assert "Nothing looks wrong" in detect_errors(cities(), methods=["missing"]).advice
+
+
+def test_tables_of_any_kind() -> None:
+    detect_errors(pd.DataFrame({"a": [1.5, np.nan, 3.0]}))
+    detect_errors(pd.DataFrame({"a": ["", ""], "b": ["", ""]}))
+    detect_errors(pd.DataFrame({"a": ["x"]}), target="a")
+    detect_errors(pd.DataFrame({"a": ["1", "2"] * 30, "b": ["same"] * 60}, index=[5] * 60), target="b")
+    detect_errors(pd.DataFrame({0: ["é\u0301" * 300, "1e999"] * 6, "b": pd.to_datetime(["2024-01-01"] * 12)}))
+
+
+@pytest.mark.parametrize(
+    ("table", "more"),
+    [
+        (pd.DataFrame(), {}),
+        (pd.DataFrame({"a": []}), {}),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), {}),
+        (pd.DataFrame({"a": [1]}), {"methods": ["magic"]}),
+        (pd.DataFrame({"a": [1]}), {"target": "b"}),
+        (pd.DataFrame({"a": [1]}), {"rules": [Rule(("a",), "b")]}),
+    ],
+    ids=["nothing", "no rows", "twice", "method", "target", "rule"],
+)
+def test_what_does_not_fit_is_refused(table: pd.DataFrame, more: dict[str, object]) -> None:
+    with pytest.raises(InvalidInput):
+        detect_errors(table, **more)  # pyright: ignore[reportArgumentType]
+
+
+def test_rules_are_read() -> None:
+    text = "# zip codes\nt1&t2&EQ(t1.zip code,t2.zip code)&IQ(t1.city,t2.city)\n\n"
+    text += "t1&t2&EQ(t1.a,t2.a)&EQ(t1.b,t2.b)&IQ(t1.c,t2.c)"
+    assert parse_rules(text) == [Rule(("zip code",), "city"), Rule(("a", "b"), "c")]
+    assert str(Rule(("a", "b"), "c")) == "a + b -> c"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nonsense",
+        "t1&t2",
+        "t1&t2&EQ(t1.a,t2.b)&IQ(t1.c,t2.c)",
+        "t1&t2&GT(t1.a,t2.a)",
+        "t1&t2&EQ(t1.a,t2.a)",
+        "t1&EQ(t1.a,1)",
+    ],
+)
+def test_other_rules_are_refused(line: str) -> None:
+    with pytest.raises(InvalidInput, match="line 1"):
+        parse_rules(line)

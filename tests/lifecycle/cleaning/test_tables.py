@@ -1,0 +1,192 @@
+"""From dirty tables to candidates, and the commands."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from easeml.cli import clean
+from easeml.errors import InvalidInput
+from easeml.lifecycle.cleaning import candidates_of, plan_table
+from easeml.lifecycle.cleaning.repairs import category_repairs, cell_options, number_repairs, row_options
+
+
+def flowers(count: int, seed: int) -> pd.DataFrame:
+    """Numbers and a category that tell the label."""
+    generator = np.random.default_rng(seed)
+    kind = generator.integers(0, 3, count)
+    return pd.DataFrame(
+        {
+            "name": [
+                f"plant {seed} {'abcdefghij'[i % 10]}{'klmnopqrst'[i // 10 % 10]}{'uvwxyz'[i // 100]}"
+                for i in range(count)
+            ],
+            "length": (kind * 2.0 + generator.normal(0, 0.7, count)).round(3).astype(str),
+            "width": (kind + generator.normal(0, 1.0, count)).round(3).astype(str),
+            "colour": np.array(["red", "blue", "white"])[np.where(generator.random(count) < 0.8, kind, 0)],
+            "kind": np.array(["rose", "iris", "lily"])[kind],
+        }
+    )
+
+
+@pytest.fixture
+def dirty() -> pd.DataFrame:
+    table = flowers(120, 0)
+    generator = np.random.default_rng(9)
+    for column in ("length", "colour"):
+        table.loc[generator.choice(120, 30, replace=False), column] = ""
+    return table
+
+
+def test_candidates_of_a_dirty_table(dirty: pd.DataFrame) -> None:
+    made = candidates_of(dirty, flowers(40, 1), "kind")
+    in_doubt = (dirty[["length", "colour"]] == "").any(axis=1).to_numpy()
+    assert set(np.flatnonzero(in_doubt)) <= set(made.rows.dirty.tolist())
+    assert np.isfinite(made.rows.values).all()
+    assert made.X_valid.shape[1] == made.rows.values.shape[1]
+    assert made.y_valid is not None
+    assert max(made.rows.sizes) <= 25
+    row = int(np.flatnonzero((dirty["length"] == "") & (dirty["colour"] != ""))[0])
+    assert all(isinstance(option["length"], float) for option in made.options[row])
+    assert len(made.options[row]) == made.rows.sizes[row]
+    assert any("'name' is not used" in note for note in made.notes)
+
+
+def test_the_plan_names_cells_and_rows_of_the_file(dirty: pd.DataFrame) -> None:
+    dirty.at[0, "kind"] = ""
+    made = candidates_of(dirty, flowers(40, 1), "kind")
+    plan = plan_table(made, n=4)
+    assert len(plan.planned) == 4
+    for item in plan.planned:
+        assert item.row != 0
+        assert {name for name in item.cells if dirty.at[item.row, name] == ""} or item.cells
+        assert item.candidates > 1
+    assert any("without a label" in note for note in plan.notes)
+
+
+def test_values_with_units_are_repaired_for_sure() -> None:
+    train = flowers(60, 0)
+    train["length"] = [f"{value} cm" if i % 2 else f"{value} centim." for i, value in enumerate(train["length"])]
+    made = candidates_of(train, flowers(20, 1), "kind")
+    assert made.fixed == 60
+    plain = candidates_of(flowers(60, 0), flowers(20, 1), "kind")
+    np.testing.assert_allclose(made.rows.values[:, 0], plain.rows.values[:, 0], atol=1e-9)
+
+
+def test_a_misspelt_category_keeps_its_value_as_a_candidate() -> None:
+    train = flowers(80, 0)
+    train.at[5, "colour"] = "whjte"
+    made = candidates_of(train, flowers(20, 1), "kind", methods=["misspelling"])
+    assert {option["colour"] for option in made.options[5]} == {"whjte", "white"}
+
+
+@pytest.mark.parametrize("column", ["kind", "width"])
+def test_absent_columns_are_named(column: str) -> None:
+    train, valid = flowers(30, 0), flowers(10, 1)
+    with pytest.raises(InvalidInput, match=column):
+        candidates_of(train.drop(columns=column), valid, "kind") if column == "kind" else candidates_of(
+            train, valid.drop(columns=column), "kind"
+        )
+
+
+def test_tables_without_labels_or_inputs_are_refused() -> None:
+    table = flowers(30, 0)
+    with pytest.raises(InvalidInput, match="label"):
+        candidates_of(table.assign(kind=""), table, "kind")
+    with pytest.raises(InvalidInput, match="no column"):
+        candidates_of(table[["name", "kind"]], table, "kind")
+
+
+def test_validation_rows_may_have_gaps_and_new_values() -> None:
+    valid = flowers(10, 1)
+    valid.loc[0, ["length", "colour"]] = ["", "green"]
+    made = candidates_of(flowers(60, 0), valid, "kind")
+    assert np.isfinite(made.X_valid).all()
+    assert any("without a usable 'length'" in note for note in made.notes)
+
+
+def test_repairers_that_are_right_weigh_more() -> None:
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=300)
+    trusted = np.arange(300) % 5 > 0
+    made = number_repairs(2 * x, trusted, x[:, None], seed=0)
+    weight = dict(zip(made.names, made.weights, strict=True))
+    assert weight["neighbours"] + weight["tree"] > 0.8
+    assert sum(share for _, share in made.options(0)) == pytest.approx(1.0)
+    words = np.where(x > 0, "up", "down").astype(object)
+    votes = category_repairs(words, trusted, x[:, None], seed=0)
+    assert max(votes.options(0), key=lambda option: option[1])[0] == words[0]
+
+
+def test_few_trusted_cells_still_give_repairs() -> None:
+    values = np.array([1.0, np.nan, np.nan])
+    made = number_repairs(values, np.array([True, False, False]), np.zeros((3, 1)), seed=0)
+    assert made.options(1) == [(1.0, pytest.approx(1.0))]
+
+
+def test_options_of_cells() -> None:
+    def repairs() -> list[tuple[object, float]]:
+        return [("a", 0.5), ("b", 0.5)]
+
+    assert cell_options(None, None, 1.0, repairs) == [("a", 0.5), ("b", 0.5)]
+    assert cell_options(None, "s", 0.9, repairs) == [("s", 1.0)]
+    assert cell_options("o", "s", 0.75, repairs) == [("o", 0.25), ("s", 0.75)]
+    assert cell_options("a", None, 0.5, repairs) == [("a", 0.75), ("b", 0.25)]
+
+
+def test_rows_combine_cells_up_to_a_bound() -> None:
+    cells = {"x": [(1, 0.6), (2, 0.4)], "y": [("a", 0.5), ("b", 0.3), ("c", 0.2)]}
+    full = row_options(cells, 6)
+    assert len(full) == 6
+    assert sum(weight for _, weight in full) == pytest.approx(1.0)
+    few = row_options(cells, 5)
+    assert [world for world, _ in few] == [{"x": 1, "y": "a"}, {"x": 2, "y": "b"}, {"x": 1, "y": "c"}]
+
+
+@pytest.fixture
+def program() -> typer.Typer:
+    app = typer.Typer()
+    clean.register(app)
+    return app
+
+
+@pytest.fixture
+def files(tmp_path: Path, dirty: pd.DataFrame) -> list[str]:
+    dirty.to_csv(tmp_path / "train.csv", index=False)
+    flowers(40, 1).to_csv(tmp_path / "valid.csv", index=False)
+    return [str(tmp_path / "train.csv"), "--valid", str(tmp_path / "valid.csv"), "--target", "kind"]
+
+
+def test_plan_command(program: typer.Typer, files: list[str], tmp_path: Path) -> None:
+    ran = CliRunner().invoke(program, ["clean", "plan", *files, "-n", "3", "--json", "--out", str(tmp_path / "p.csv")])
+    assert ran.exit_code == 0
+    document = json.loads(ran.stdout)
+    assert len(document["planned"]) == 3
+    assert document["advice"]
+    assert len((tmp_path / "p.csv").read_text().splitlines()) == 4
+    shown = CliRunner().invoke(program, ["clean", "plan", *files, "-n", "3"])
+    assert "cells in doubt" in shown.stdout
+
+
+def test_detect_command(program: typer.Typer, files: list[str], tmp_path: Path) -> None:
+    ran = CliRunner().invoke(program, ["clean", "detect", files[0], "--json", "--target", "kind"])
+    assert ran.exit_code == 0
+    assert json.loads(ran.stdout)["by_method"]["missing"] == 60
+    rules = tmp_path / "rules.txt"
+    rules.write_text("t1&t2&EQ(t1.colour,t2.colour)&IQ(t1.kind,t2.kind)")
+    ran = CliRunner().invoke(
+        program, ["clean", "detect", files[0], "--rules", str(rules), "--out", str(tmp_path / "r.html")]
+    )
+    assert ran.exit_code == 0
+    assert "suspicious places" in ran.stdout
+    assert (tmp_path / "r.html").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("wrong", [["--rules", "absent.txt"], ["--out", "x.pdf"], ["--target", "nothing"]])
+def test_wrong_use_is_an_error(program: typer.Typer, files: list[str], wrong: list[str]) -> None:
+    ran = CliRunner().invoke(program, ["clean", "detect", files[0], *wrong])
+    assert isinstance(ran.exception, InvalidInput)

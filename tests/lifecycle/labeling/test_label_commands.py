@@ -1,0 +1,102 @@
+"""The commands on files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from sklearn.datasets import load_iris
+from typer.testing import CliRunner
+
+from easeml.cli import label
+from easeml.errors import InvalidInput
+
+RUNNER = CliRunner()
+APP = typer.Typer()
+label.register(APP)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Write iris in three parts, with owners and a few wrong labels in the first."""
+    folder = tmp_path_factory.mktemp("iris")
+    bunch: Any = load_iris(as_frame=True)
+    frame = bunch.frame.drop(columns="target")
+    frame["species"] = np.array(bunch.target_names)[bunch.target]
+    frame = frame.sample(frac=1, random_state=0, ignore_index=True)
+    train, valid, pool = frame[:80].copy(), frame[80:120], frame[120:].drop(columns="species")
+    train.loc[[3, 30], "species"] = ["virginica" if s != "virginica" else "setosa" for s in train.species[[3, 30]]]
+    train["lab"] = np.where(np.arange(80) % 2 == 0, "north", "south")
+    made = {}
+    for name, part in (("owned", train), ("train", train.drop(columns="lab")), ("valid", valid), ("pool", pool)):
+        made[name] = str(folder / f"{name}.csv")
+        part.to_csv(made[name], index=False)
+    return made
+
+
+def run(*words: str) -> Any:
+    answer = RUNNER.invoke(APP, ["label", *words], catch_exceptions=False)
+    assert answer.exit_code == 0, answer.output
+    return answer.stdout
+
+
+def test_value(files: dict[str, str], tmp_path: Path):
+    words = ["value", files["train"], "--valid", files["valid"], "--target", "species", "-k", "5"]
+    out = tmp_path / "values.csv"
+    document = json.loads(run(*words, "--json", "--out", str(out)))
+    assert document["advice"]
+    values = [row["value"] for row in document["rows"]]
+    assert values == sorted(values)
+    assert {3, 30} <= {row["row"] for row in document["rows"][:8]}
+    written = pd.read_csv(out)
+    assert written["value"].to_list() == pytest.approx(values)
+    page = tmp_path / "values.html"
+    assert "negative value" in run(*words, "--error", "0.1", "--out", str(page))
+    assert "<table" in page.read_text("utf-8")
+
+
+def test_next(files: dict[str, str]):
+    words = ["next", files["train"], "--pool", files["pool"], "--valid", files["valid"], "--target", "species"]
+    rows = json.loads(run(*words, "-n", "7", "--json"))["rows"]
+    assert len(rows) == 7
+    assert {row["guess"] for row in rows} <= {"setosa", "versicolor", "virginica"}
+    assert "Label these 30 of 30 rows" in run(*words)
+
+
+@pytest.mark.parametrize("valid", [True, False])
+def test_mislabelled(files: dict[str, str], valid: bool):
+    words = ["mislabelled", files["train"], "--target", "species"]
+    rows = json.loads(run(*words, *(["--valid", files["valid"]] if valid else []), "--json"))["rows"]
+    assert {3, 30} <= {row["row"] for row in rows[:8]}
+
+
+def test_owners(files: dict[str, str]):
+    # The validation file has no owners; nobody needs to own it.
+    words = ["owners", files["owned"], "--valid", files["valid"], "--target", "species", "--owner", "lab"]
+    rows = json.loads(run(*words, "--budget", "10", "--json"))["rows"]
+    assert {row["owner"] for row in rows} == {"north", "south"}
+    assert sum(row["payment"] for row in rows) == pytest.approx(10)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(["value", "TRAIN", "--valid", "POOL", "--target", "species"], id="no labels"),
+        pytest.param(["value", "TRAIN", "--valid", "VALID", "--target", "colour"], id="no such target"),
+        pytest.param(["value", "TRAIN", "--valid", "nowhere.csv", "--target", "species"], id="no such file"),
+        pytest.param(
+            ["value", "TRAIN", "--valid", "VALID", "--target", "species", "--out", "x.pdf"], id="kind of file"
+        ),
+        pytest.param(["owners", "TRAIN", "--valid", "VALID", "--target", "species", "--owner", "lab"], id="no owner"),
+    ],
+)
+def test_wrong_use_is_an_error_with_a_message(files: dict[str, str], words: list[str]):
+    given = [
+        {"TRAIN": files["train"], "VALID": files["valid"], "POOL": files["pool"]}.get(word, word) for word in words
+    ]
+    with pytest.raises(InvalidInput) as caught:
+        RUNNER.invoke(APP, ["label", *given], catch_exceptions=False)
+    assert caught.value.message

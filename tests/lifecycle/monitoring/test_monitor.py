@@ -1,0 +1,214 @@
+"""The monitor as a user meets it: fit, score, choose, save, load."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from monitoring_streams import world
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.monitoring import AlertRules, Labelled, at_random, fit, load, save
+
+
+@pytest.fixture(scope="module")
+def state() -> bytes:
+    known = world(1500, 0)
+    return save(fit(known.inputs, known.predicted, known.labels, known.scores))
+
+
+def test_nothing_changed(state):
+    new = world(600, 1)
+    report = load(state).score(*new.batch())
+    assert report.status == "ok"
+    assert report.low <= new.quality <= report.high
+    assert report.estimates.confidence == pytest.approx(report.estimates.constant, abs=0.03)
+    assert "nothing to do" in report.advice
+
+
+def test_a_shift_to_harder_rows_is_estimated_without_labels(state):
+    """Confidence cannot see it: the model is as sure as ever."""
+    new = world(600, 2, shift=1.0)
+    report = load(state).score(*new.batch())
+    assert abs(report.score - new.quality) < 0.5 * abs(report.reference - new.quality)
+    assert abs(report.estimates.confidence - new.quality) > 2 * abs(report.score - new.quality)
+    assert report.low <= new.quality <= report.high
+    assert report.drift[0].alarm and report.drift[0].where == "hard"
+
+
+def test_a_certain_drop_is_an_alert(state):
+    monitor = load(state)
+    monitor.rules = AlertRules(drop=0.05, widest=0.5)
+    monitor.trust = type(monitor.trust)(1.0, 0.0, 0.0, 0.9, 8)
+    report = monitor.score(*world(600, 3, shift=1.2).batch())
+    assert report.status == "alert"
+    assert "got worse" in report.advice
+
+
+def test_rows_unlike_any_reference_cannot_be_judged(state):
+    new = world(400, 4, shift=7.0)
+    report = load(state).score(*new.batch())
+    assert report.status == "cannot tell"
+    assert report.reasons
+    assert report.low <= new.quality <= report.high
+    assert "Label some rows" in report.advice
+
+
+def test_a_new_concept_needs_labels(state):
+    changed = [world(500, 10 + i, flipped=0.4) for i in range(4)]
+    blind, told = load(state), load(state)
+    reports = []
+    for number, new in enumerate(changed):
+        assert blind.score(*new.batch()).status == "ok"  # nothing in the data tells
+        query = told.choose(*new.batch(), budget=80, seed=number)
+        reports.append(told.score(*new.batch(), Labelled(query, new.labels[query.rows])))
+    assert reports[-1].status == "alert"
+    assert any(report.drift[2].alarm for report in reports)
+    assert reports[-1].low <= changed[-1].quality <= reports[-1].high
+    assert reports[-1].labelled is not None
+
+
+def test_labels_chosen_at_random_are_welcome_too(state):
+    new = world(500, 20)
+    rows = np.random.default_rng(0).choice(500, 50, replace=False)
+    report = load(state).score(*new.batch(), Labelled(at_random(rows, 500), new.labels[rows]))
+    assert report.low <= new.quality <= report.high
+
+
+def test_state_is_plain_and_goes_on(state):
+    monitor = load(state)
+    new = world(300, 5)
+    first = monitor.score(*new.batch())
+    again = load(save(monitor))
+    assert again.batches == 1
+    assert load(state).score(*new.batch()).to_json() == first.to_json()
+    assert json.loads(json.dumps(first.to_json()))["score"] == first.score
+    with np.load(__import__("io").BytesIO(state), allow_pickle=False) as archive:
+        assert all(archive[name].dtype.kind in "iuf" for name in archive.files)
+
+
+def test_hostile_state_is_refused(state):
+    import io
+    import pickle
+
+    for data in (b"", b"x" * 100, pickle.dumps({"a": 1}), state[: len(state) // 2]):
+        with pytest.raises(InvalidInput):
+            load(data)
+    with np.load(io.BytesIO(state), allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    for name, value in {
+        "forest_left": arrays["forest_left"] * 0,  # a tree that would never end
+        "forest_feature": arrays["forest_feature"] + 1000,
+        "right": arrays["right"][:-1],
+        "features": np.full_like(arrays["features"], np.nan),
+        "head": np.frombuffer(b"{}", dtype=np.uint8),
+        "expected": np.array([object()] * 3),
+    }.items():
+        out = io.BytesIO()
+        np.savez(out, **{**arrays, name: value})
+        with pytest.raises(InvalidInput):
+            load(out.getvalue())
+
+
+def test_results_show_themselves(state):
+    report = load(state).score(*world(200, 6).batch())
+    assert list(report.to_frame()["status"]) == [report.status]
+    assert report.figure().data
+    assert "<table" in report.to_html()
+
+
+def test_regression_counts_what_is_within_the_tolerance():
+    rng = np.random.default_rng(0)
+    inputs = pd.DataFrame({"x": rng.normal(size=2400)})
+    labels = inputs["x"].to_numpy() * 3
+    predicted = labels + rng.normal(size=2400) * (1 + 3 * (inputs["x"].to_numpy() > 0.5))
+    known, new = slice(0, 1200), inputs["x"].to_numpy()[1200:] > 0
+    monitor = fit(inputs[known], predicted[known], labels[known], task="regression")
+    assert monitor.tolerance == pytest.approx(3, rel=0.15)
+    rows = np.flatnonzero(new) + 1200
+    truth = float((np.abs(predicted[rows] - labels[rows]) <= monitor.tolerance).mean())
+    report = load(save(monitor)).score(inputs.iloc[rows], predicted[rows])
+    assert abs(report.score - truth) < 0.05 < abs(report.reference - truth)
+
+
+def test_many_classes_with_names_and_a_class_never_seen():
+    rng = np.random.default_rng(0)
+    names = np.array(["cat", "dog", "eel"])
+    chances = rng.dirichlet([0.5] * 3, 700)
+    labels = np.array([rng.choice(names, p=row) for row in chances])
+    predicted = names[chances.argmax(axis=1)]
+    monitor = fit(chances[:500], predicted[:500], labels[:500], chances[:500])
+    other = np.where(np.arange(200) < 5, "fox", predicted[500:])
+    report = monitor.score(chances[500:], other, chances[500:])
+    assert 0 <= report.low <= report.score <= report.high <= 1
+    assert report.estimates.confidence == pytest.approx(float((labels == predicted)[500:].mean()), abs=0.1)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_model_without_errors_or_successes(right):
+    labels = np.ones(200, dtype=int)
+    monitor = fit(np.random.default_rng(0).normal(size=(200, 2)), labels if right else 1 - labels, labels)
+    report = monitor.score(np.zeros((1, 2)), [1 if right else 0])
+    assert report.score == float(right)
+    assert report.high - report.low > 0.3  # one row says little, however well the reference went
+
+
+def test_gaps_and_new_levels_in_the_inputs(state):
+    new = world(300, 7)
+    inputs = new.inputs.assign(
+        hard=new.inputs["hard"].where(np.arange(300) % 3 > 0), group=np.where(np.arange(300) % 2, "new", None)
+    )
+    report = load(state).score(inputs, new.predicted, new.scores)
+    assert 0 <= report.low <= report.high <= 1
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda b: (b[0].iloc[:0], b[1][:0], b[2][:0]),
+        lambda b: (b[0].drop(columns="hard"), b[1], b[2]),
+        lambda b: (b[0], b[1][:-1], b[2]),
+        lambda b: (b[0], b[1], None),
+        lambda b: (b[0], b[1], b[2] * 5),
+        lambda b: (b[0], b[1], np.full(len(b[2]), np.nan)),
+        lambda b: (b[0], np.where(np.arange(len(b[1])) == 3, None, b[1]), b[2]),
+    ],
+    ids=["empty", "column", "length", "no scores", "scores", "nan", "missing prediction"],
+)
+def test_wrong_batches_are_refused_and_not_counted(state, spoil):
+    monitor = load(state)
+    with pytest.raises(InvalidInput):
+        monitor.score(*spoil(world(50, 8).batch()))
+    assert monitor.batches == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"labels": np.zeros(10)},
+        {"labels": np.full(100, np.nan)},
+        {"tolerance": 1.0},
+        {"inputs": np.zeros((10, 2))},
+        {"inputs": np.zeros(100)},
+        {"probabilities": np.full((100, 2), 2.0)},
+        {"task": "regression", "labels": np.array(["a"] * 100)},
+        {"task": "regression", "labels": np.full(100, np.inf)},
+    ],
+    ids=["lengths", "nan", "tolerance", "few", "shape", "probabilities", "text", "infinite"],
+)
+def test_wrong_references_are_refused(wrong):
+    good = {"inputs": np.zeros((100, 2)), "predictions": np.zeros(100), "labels": np.arange(100) % 2}
+    with pytest.raises(InvalidInput):
+        fit(**{**good, **wrong})
+
+
+@pytest.mark.parametrize("wrong", [{"drop": 0.0}, {"widest": 1.0}, {"alpha": 2.0}], ids=str)
+def test_wrong_rules_are_refused(wrong):
+    with pytest.raises(InvalidInput):
+        AlertRules(**wrong)
+
+
+def test_progress_reaches_one():
+    known, shares = world(300, 9), []
+    fit(known.inputs, known.predicted, known.labels, progress=shares.append)
+    assert shares == sorted(shares) and shares[-1] == 1.0

@@ -1,0 +1,197 @@
+"""The published rules and easeml's own, against check values, brute force and a rule that is known to be wrong."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.picking import METHODS, Session, StreamPicker, pick, tune_epsilon, vote_accuracy
+from easeml.lifecycle.picking._kernels import dispute, learn, query_chance
+from easeml.lifecycle.picking._pool import Pool
+from easeml.lifecycle.picking._rules import ModelSelector
+
+
+def test_stream_query_probability_of_known_case():
+    rate = np.sqrt(np.log(4) / 20)
+    losses = -np.log(np.array([0.4, 0.3, 0.2, 0.1])) / rate
+    disagreement, floor, chance = query_chance(np.array([0, 1, 1, 2], dtype=np.int32), 3, losses, 10, 1.0)
+    assert disagreement == pytest.approx(0.25, abs=1e-9)
+    assert floor == pytest.approx(0.263276884773, abs=1e-9)
+    assert chance == pytest.approx(0.263276884773, abs=1e-9)
+
+
+def test_selector_entropy_and_posterior_of_known_case():
+    pool = Pool.of(np.array([[0, 1, 1, 2], [0, 0, 0, 1], [2, 1, 0, 1], [1, 1, 1, 1]]))
+    rule = ModelSelector(pool, 0.4)
+    bits = -rule.scores(np.ones(4, dtype=bool)) / np.log(2)
+    assert bits[:3] == pytest.approx([1.973608532286, 1.985254479144, 1.973608532286], abs=1e-9)
+    assert np.isinf(bits[3]), "what all agree on is never asked for"
+    assert rule.scores(np.ones(4, dtype=bool)).argmax() == 0
+    rule.tell(0, pool.slot(0, 1))
+    assert rule.belief() == pytest.approx([0.2, 0.3, 0.3, 0.2], abs=1e-9)
+
+
+def test_expected_agreement_with_the_votes_of_known_case():
+    pool = Pool.of(np.array([[0, 1, 1], [2, 2, 0], [1, 0, 2], [1, 1, 1]]))
+    assert vote_accuracy(pool) == pytest.approx([0.583333333333, 0.666666666667, 0.583333333333], abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 6), st.integers(2, 5))
+def test_selector_entropy_is_that_of_the_posteriors(seed, models, classes):
+    rng = np.random.default_rng(seed)
+    predictions = rng.integers(classes, size=(12, models))
+    predictions[0] = np.arange(models) % classes
+    pool = Pool.of(predictions)
+    rule = ModelSelector(pool, 0.35)
+    for row in range(3):
+        rule.tell(row, int(rng.integers(pool.width[row] + 1)))
+    belief = rule.belief()
+    found = rule.scores(np.ones(12, dtype=bool))
+    for row in np.flatnonzero(pool.contested):
+        entropies = []
+        for label in range(len(pool.classes)):
+            after = belief * np.where(pool.codes[row] == label, 0.65 / 0.35, 1.0)
+            after /= after.sum()
+            entropies.append(-(after * np.log(after)).sum())
+        assert -found[row] == pytest.approx(np.mean(entropies), abs=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000))
+def test_dispute_is_the_expected_squared_gap_of_two_contenders(seed):
+    rng = np.random.default_rng(seed)
+    pool = Pool.of(rng.integers(4, size=(6, 5)))
+    weights = rng.dirichlet(np.ones(pool.models))
+    shares = np.zeros((6, int(pool.width.max()) + 1))
+    for row in range(6):
+        shares[row, : pool.width[row] + 1] = rng.dirichlet(np.ones(pool.width[row] + 1))
+    found = np.empty(6)
+    dispute(pool.slots, pool.width, shares, weights, np.ones(6, dtype=bool), found)
+    for row in np.flatnonzero(pool.contested):
+        slots, gap = pool.slots[row], 0.0
+        for one, first in zip(slots, weights, strict=True):
+            for other, second in zip(slots, weights, strict=True):
+                if one != other:
+                    q, r = shares[row, one], shares[row, other]
+                    gap += first * second * (q + r - (q - r) ** 2)
+        assert found[row] == pytest.approx(gap, abs=1e-12)
+
+
+def test_learning_moves_the_weights_by_one_newton_step():
+    slots = np.array([0, 1, 1, 2], dtype=np.int32)
+    mean, covariance = np.array([0.3, -0.2, 0.5, 0.1]), np.diag([1.0, 2.0, 0.5, 1.5])
+    onehot = (slots[None, :] == np.arange(4)[:, None]).astype(float)
+    q = np.exp(onehot @ mean)
+    q /= q.sum()
+    centred = onehot - q @ onehot
+    hessian = np.linalg.inv(covariance) + (q[:, None] * centred).T @ centred
+    expected = mean + np.linalg.solve(hessian, onehot[1] - q @ onehot)
+    learn(slots, 4, 1, mean, covariance)
+    assert mean == pytest.approx(expected)
+    assert np.linalg.inv(covariance) == pytest.approx(hessian)
+
+
+def rate_divided_again_and_again(predictions, labels, budget, seed):
+    """Stream picking whose rate is divided by sqrt(t) at every step, cumulatively, as the published package has it."""
+    rng = np.random.default_rng(seed)
+    models = predictions.shape[1]
+    losses, rate = np.zeros(models), np.sqrt(np.log(models) / 2)
+    belief, asked = np.full(models, 1 / models), 0
+    for step, row in enumerate(rng.permutation(len(labels)), start=1):
+        rate /= np.sqrt(step)
+        belief = np.exp(-rate * losses)
+        belief /= belief.sum()
+        wrong = np.array([belief[predictions[row] != label].sum() for label in np.unique(predictions[row])])
+        chance = (wrong * (1 - wrong)).max()
+        if asked < budget and rng.random() < chance:
+            asked += 1
+            losses += (predictions[row] != labels[row]) / chance
+    return int(belief.argmax()), belief
+
+
+def test_the_published_rate_returns_model_0_and_the_corrected_one_the_best(three_classes):
+    predictions, labels = three_classes
+    best = int((predictions == labels[:, None]).mean(axis=0).argmax())
+    assert best != 0
+    for seed in range(10):
+        chosen, belief = rate_divided_again_and_again(predictions, labels, 300, seed)
+        assert chosen == 0
+        assert belief == pytest.approx(np.full(len(belief), 1 / len(belief)), abs=1e-9)
+    found = [pick(predictions, labels.__getitem__, method="model-picker", budget=300, seed=s).model for s in range(10)]
+    assert found.count(f"model {best}") >= 9
+
+
+def test_stream_picker_asks_never_where_all_agree_and_counts_weighted_losses():
+    picker = StreamPicker(3, multiplier=1000.0)
+    assert not picker.offer(["a", "a", "a"])
+    assert picker.offer(["a", "b", "b"])
+    picker.tell("b")
+    assert picker.losses.tolist() == [1.0, 0.0, 0.0]
+    assert picker.leader == 1
+    assert picker.offer(["a", "b", "b"])
+    picker.tell("something that nobody predicts")
+    assert picker.losses.tolist() == [2.0, 1.0, 1.0]
+    with pytest.raises(InvalidInput, match="No label"):
+        picker.tell("b")
+    with pytest.raises(InvalidInput, match="2 predictions for 3"):
+        picker.offer(["a", "b"])
+
+
+def test_stream_weights_of_known_losses():
+    picker = StreamPicker(4)
+    picker.losses, picker.seen = np.array([22 / 3, 4, 0, 22 / 3]), 3
+    assert picker.weights == pytest.approx([0.02444, 0.12133, 0.82979, 0.02444], abs=1e-5)
+
+
+def test_epsilon_is_tuned_without_labels_and_within_the_grid(three_classes):
+    chosen = tune_epsilon(Pool.of(three_classes[0]), np.random.default_rng(0), pools=1, examples=60, labels=20)
+    assert 0.35 <= chosen <= 0.49
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_finds_a_clear_best(method, three_classes):
+    predictions, labels = three_classes
+    asked: list[int] = []
+
+    def oracle(row):
+        asked.append(row)
+        return labels[row]
+
+    found = pick(predictions, oracle, budget=150, method=method, stop_early=False, epsilon=0.46)
+    assert found.model == "model 3"
+    assert found.labels == len(asked) == len(set(asked)) <= 150
+    assert [one.row for one in found.asked] == asked
+    assert found.low <= found.accuracy <= found.high
+    assert found.low - 1e-9 <= 0.9 <= found.high + 1e-9
+
+
+@pytest.mark.parametrize("method", ["default", "model-selector", "random"])
+def test_the_same_seed_asks_the_same(method, three_classes):
+    predictions, labels = three_classes
+    first, second = (
+        pick(predictions, labels.__getitem__, budget=40, method=method, seed=5, epsilon=0.46) for _ in range(2)
+    )
+    assert first == second
+
+
+def test_batches_are_distinct_rows_and_must_be_told(three_classes):
+    predictions, labels = three_classes
+    session = Session(predictions)
+    rows = session.ask(20)
+    assert len(set(rows)) == 20
+    with pytest.raises(InvalidInput, match="still wait"):
+        session.ask()
+    with pytest.raises(InvalidInput, match="Told"):
+        session.tell(rows[:3], labels[rows[:3]])
+    session.tell(rows[::-1], labels[rows[::-1]])
+    assert not set(rows) & set(session.ask(20))
+
+
+@pytest.mark.parametrize("method", ["default", "coda", "entropy"])
+def test_one_batch_may_take_the_whole_pool(method, three_classes):
+    predictions, labels = three_classes
+    found = pick(predictions, labels.__getitem__, method=method, batch=1000, stop_early=False)
+    assert found.stopped == "settled"
+    assert found.model == "model 3"
