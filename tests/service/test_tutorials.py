@@ -13,11 +13,11 @@ import pytest
 
 from service_process import EasemlProcess
 
-pytestmark = pytest.mark.service
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
 TUTORIALS = sorted(FOLDER.glob("*.md"))
 WITH_SERVICE = {"tables.md"}
 EXIT = re.compile(r"# exit (\d+)$")
+FILE = re.compile(r"# (\S+\.\w+)\n")  # a first line that names the file of the block
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
@@ -46,7 +46,13 @@ def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
     assert done.returncode == (int(expected.group(1)) if expected else 0), said
 
 
-@pytest.mark.parametrize("tutorial", TUTORIALS, ids=[path.name for path in TUTORIALS])
+@pytest.mark.parametrize(
+    "tutorial",
+    [
+        pytest.param(path, id=path.name, marks=[pytest.mark.service] if path.name in WITH_SERVICE else [])
+        for path in TUTORIALS
+    ],
+)
 def test_a_tutorial_can_be_followed(
     tutorial: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ):
@@ -54,7 +60,10 @@ def test_a_tutorial_can_be_followed(
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"__name__": "tutorial"}
     for language, block in BLOCK.findall(tutorial.read_text("utf-8")):
-        if language == "python":
+        if named := FILE.match(block):
+            (tmp_path / named.group(1)).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / named.group(1)).write_text(block, "utf-8")
+        elif language == "python":
             exec(compile(block, str(tutorial), "exec"), names)
         elif language in ("", "sh", "bash", "console"):
             for command in commands(block):
