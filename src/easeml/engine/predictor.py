@@ -1,8 +1,9 @@
-"""The predictor: answers the controller's forwarded requests from serving children that keep live models loaded."""
+"""The predictor: keeps live models loaded in serving children, and hands them the controller's connections."""
 
 import asyncio
 import hmac
 import signal
+import socket
 import tempfile
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -14,7 +15,7 @@ import uvloop
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.serving.child import problem
-from easeml.engine.serving.frames import Header, answer_before_threads, encode, read_frame
+from easeml.engine.serving.frames import Header, answer_before_threads, encode, receive_frame_soon
 from easeml.engine.serving.tenant import TenantChild, warm_up
 from easeml.errors import EasemlError, NotReady
 from easeml.settings import Settings
@@ -23,12 +24,13 @@ from easeml.store.records import Application, TrainedModel
 
 log = structlog.get_logger()
 SECRET_FILE = "internal.secret"  # noqa: S105 the name of a file
-_TRIES = 3
+_GREETING_SECONDS = 5.0
+_BACKLOG = 1024
 
 
 @dataclass
 class _Slot:
-    """What an application serves; ``model_id`` changes in one assignment, so no request mixes two models."""
+    """What an application serves."""
 
     model_id: str = ""
     child: TenantChild | None = None
@@ -46,22 +48,13 @@ class Predictor:
         self._children: dict[str, TenantChild] = {}
         self._starting: dict[str, asyncio.Lock] = {}
 
-    async def predict(self, tenant: str, application: str, content_type: str, body: bytes) -> tuple[int, bytes]:
-        """Return status and JSON of a prediction. A child that dies under a request is replaced, and asked again."""
+    async def child_of(self, tenant: str, application: str) -> TenantChild:
+        """Return the living child that serves the application, set up now if need be; raises as ``set_up``."""
         slot = self._slots.setdefault((tenant, application), _Slot())
-        for attempt in range(_TRIES):
-            try:
-                if slot.child is None or not slot.child.alive:
-                    await self.set_up(tenant, application)
-                assert slot.child is not None
-                request = {"do": "predict", "model_id": slot.model_id, "content_type": content_type}
-                answer, reply = await slot.child.call(request, body)
-            except NotReady:
-                if attempt == _TRIES - 1:
-                    raise
-            else:
-                return answer["status"], reply
-        raise AssertionError("unreachable")
+        if slot.child is None or not slot.child.alive:
+            await self.set_up(tenant, application)
+        assert slot.child is not None
+        return slot.child
 
     async def set_up(self, tenant: str, application: str) -> None:
         """Load the live model of an application beside what serves, switch to it, and let the old one go.
@@ -76,10 +69,8 @@ class Predictor:
                 return
             folder = await asyncio.to_thread(self._fetch, model)
             await child.load(model.id, model.name, declared.objective, folder)
-            old_child, old_model = slot.child, slot.model_id
+            await child.serve(application, model.id)
             slot.model_id, slot.child = model.id, child
-            if old_child is child and old_model:
-                child.unload(old_model)
             log.info("serving", application=application, model=model.id)
 
     async def follow_promotions(self) -> None:
@@ -140,31 +131,40 @@ class Predictor:
         return folder
 
 
-class _Server:
-    """The loopback side: frames in, frames out, many at once on one connection after another."""
+class _Door:
+    """Where controllers come in: each connection is checked, and handed to the child that serves its application."""
 
     def __init__(self, predictor: Predictor, secret: str):
         self._predictor = predictor
         self._secret = secret
+        self._guests: set[asyncio.Task[None]] = set()
 
-    async def connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the frames of one connection, in order."""
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                header, body = await read_frame(reader)
-                status, reply = await self._answer(header, body)
-                writer.write(encode({"status": status}, reply))
-                await writer.drain()
-        writer.close()
+    async def stand_open(self, listener: socket.socket) -> None:
+        """Let everybody in who knows the secret."""
+        while True:
+            connection, _ = await asyncio.get_running_loop().sock_accept(listener)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            guest = asyncio.create_task(self._receive(connection))
+            self._guests.add(guest)
+            guest.add_done_callback(self._guests.discard)
 
-    async def _answer(self, header: Header, body: bytes) -> tuple[int, bytes]:
+    async def _receive(self, connection: socket.socket) -> None:
+        with connection, suppress(OSError, EOFError, TimeoutError, ValueError, KeyError):
+            async with asyncio.timeout(_GREETING_SECONDS):
+                header, _ = await receive_frame_soon(connection)
+            status, reply, child = await self._admit(header)
+            await asyncio.get_running_loop().sock_sendall(connection, encode({"status": status}, reply))
+            if child is not None:
+                child.hand_over(connection, header["application"])
+
+    async def _admit(self, header: Header) -> tuple[int, bytes, TenantChild | None]:
         if not hmac.compare_digest(str(header.get("secret", "")), self._secret):
-            return 401, problem(401, "Not signed in", EasemlError("The internal secret does not match."))
+            return 401, problem(401, "Not signed in", EasemlError("The internal secret does not match.")), None
         try:
-            return await self._predictor.predict(header["tenant"], header["application"], header["content_type"], body)
+            return 200, b"", await self._predictor.child_of(header["tenant"], header["application"])
         except EasemlError as error:
             status = {"not-found": 404, "not-ready": 503}.get(error.code, 500)
-            return status, problem(status, "No prediction", error)
+            return status, problem(status, "No prediction", error), None
 
 
 def run_predictor(settings: Settings) -> None:
@@ -186,20 +186,22 @@ async def _run(store: Store, settings: Settings) -> None:
     secret = (settings.home / SECRET_FILE).read_text().strip()
     with tempfile.TemporaryDirectory(prefix="serving-") as folder:
         predictor = Predictor(store, settings, Path(folder))
-        server = await asyncio.start_server(_Server(predictor, secret).connected, "127.0.0.1", 0)
-        host, port = server.sockets[0].getsockname()
+        listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+        listener.setblocking(False)
+        host, port = listener.getsockname()
         process = register(store, "predictor", f"{host}:{port}")
         work = [
             asyncio.create_task(stop.wait()),
             asyncio.create_task(_heartbeats(store, process.id)),
             asyncio.create_task(predictor.follow_promotions()),
+            asyncio.create_task(_Door(predictor, secret).stand_open(listener)),
         ]
         try:
             ended, _ = await asyncio.wait(work, return_when=asyncio.FIRST_COMPLETED)
             for task in ended:
                 task.result()  # an unexpected end is a crash: the supervisor starts a fresh predictor
         finally:
-            server.close()
+            listener.close()
             for task in work:
                 task.cancel()
             await predictor.stop()

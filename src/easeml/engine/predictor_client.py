@@ -1,73 +1,112 @@
-"""The controller's side of the data plane: forwards a request's bytes to a predictor and brings back its answer."""
+"""The controller's side of the data plane: forwards a request to the serving child and brings back its answer."""
 
 import asyncio
 import time
 from contextlib import suppress
 
-from easeml.engine.serving.frames import Header, encode, read_frame
+from easeml.engine.serving.frames import encode, read_frame
 from easeml.errors import NotReady
 from easeml.settings import Settings
 from easeml.store import Store
 
 _PATIENCE = 30.0  # seconds; a predictor that was killed is back within this, also on a busy machine
 _PAUSE = 0.05
+_TRIES = 3  # of a request that was sent: it may be what ends the serving process
+_MOST_IDLE = 256
 
 _Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+_Key = tuple[str, str]  # tenant, application
+
+
+class _Refused(Exception):
+    """The predictor does not serve this application; holds its answer."""
+
+    def __init__(self, status: int, content: bytes):
+        super().__init__(status)
+        self.answer = status, content
 
 
 class PredictorClient:
-    """Keeps open connections to the running predictor; a prediction is asked again when a connection breaks."""
+    """Keeps open connections, each for one application; a prediction is asked again when a connection breaks."""
 
     def __init__(self, store: Store, settings: Settings):
         self._store = store
         self._secret_file = settings.home / "internal.secret"
-        self._idle: list[_Connection] = []
+        self._idle: dict[_Key, list[_Connection]] = {}
 
     async def predict(self, tenant_id: str, application_id: str, content_type: str, body: bytes) -> tuple[int, bytes]:
         """Return HTTP status and JSON bytes of the answer. Raises ``NotReady`` if no predictor answers in time."""
-        header = {"tenant": tenant_id, "application": application_id, "content_type": content_type}
-        deadline = time.monotonic() + _PATIENCE
-        while time.monotonic() < deadline:
+        key, request = (tenant_id, application_id), encode({"content_type": content_type}, body)
+        deadline, broken = time.monotonic() + _PATIENCE, 0
+        while time.monotonic() < deadline and broken < _TRIES:
+            kept = self._kept(key)
+            connection = kept
             try:
-                return await self._ask(header, body)
-            except (
-                OSError,
-                asyncio.IncompleteReadError,
-            ):  # a prediction changes nothing: asking again is safe
-                await asyncio.sleep(_PAUSE)
+                connection = kept or await self._open(key)
+                return await self._ask(key, connection, request)
+            except _Refused as refusal:
+                return refusal.answer
+            except (OSError, asyncio.IncompleteReadError):  # a prediction changes nothing: asking again is safe
+                if kept is None:
+                    broken += connection is not None
+                    await asyncio.sleep(_PAUSE)
+        if broken:
+            raise NotReady("The serving process ended while it worked on the request.", remedy="Send fewer rows.")
         raise NotReady("No predictor answers.", remedy="Try again in a few seconds; see: easeml status")
 
     async def close(self) -> None:
         """Close all idle connections."""
-        while self._idle:
-            _, writer = self._idle.pop()
-            writer.close()
+        for connections in self._idle.values():
+            for _, writer in connections:
+                writer.close()
+        self._idle.clear()
 
-    async def _ask(self, header: Header, body: bytes) -> tuple[int, bytes]:
-        reader, writer = connection = self._idle.pop() if self._idle else await self._connect()
+    def _kept(self, key: _Key) -> _Connection | None:
+        connections = self._idle.get(key, [])
+        while connections:
+            reader, writer = connections.pop()
+            if not reader.at_eof():
+                return reader, writer
+            writer.close()
+        return None
+
+    async def _ask(self, key: _Key, connection: _Connection, request: bytes) -> tuple[int, bytes]:
+        reader, writer = connection
         done = False
         try:
-            writer.write(encode({**header, "secret": self._secret}, body))
+            writer.write(request)
             await writer.drain()
             answer, reply = await read_frame(reader)
             done = True
         finally:  # also when the caller goes away half-way: the answer left on the wire must not reach another
             if done:
-                self._idle.append(connection)
+                await self._keep(key, connection)
             else:
                 with suppress(OSError):
                     writer.close()
         return answer["status"], reply
 
-    async def _connect(self) -> _Connection:
-        address = await asyncio.to_thread(self._address)
-        host, _, port = address.rpartition(":")
-        return await asyncio.open_connection(host, int(port))
+    async def _keep(self, key: _Key, connection: _Connection) -> None:
+        if sum(map(len, self._idle.values())) >= _MOST_IDLE:
+            await self.close()  # they are opened again where they are needed
+        self._idle.setdefault(key, []).append(connection)
 
-    def _address(self) -> str:
-        self._secret = self._secret_file.read_text().strip()
+    async def _open(self, key: _Key) -> _Connection:
+        """Be handed to the child that serves the application. Raises ``_Refused``, ``OSError``."""
+        address, secret = await asyncio.to_thread(self._whereabouts)
+        host, _, port = address.rpartition(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        tenant, application = key
+        writer.write(encode({"tenant": tenant, "application": application, "secret": secret}))
+        answer, reply = await read_frame(reader)
+        if answer["status"] != 200:
+            writer.close()
+            raise _Refused(answer["status"], reply)
+        return reader, writer
+
+    def _whereabouts(self) -> tuple[str, str]:
         with self._store.read() as tx:
             running = tx.processes.list(kind="predictor", state="running", limit=1, newest_first=True)
         if not running:
             raise ConnectionRefusedError("no predictor is registered")
-        return running[0].address
+        return running[0].address, self._secret_file.read_text().strip()

@@ -5,9 +5,11 @@ a memory limit, that is replaced when it dies.
 """
 
 import json
+import selectors
 import socket
 import threading
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ from easeml.errors import EasemlError
 from easeml.modules import interval
 from easeml.modules.pipeline import TrainedPipeline, load_trained
 from easeml.schema import Schema
+
+_LONGEST_ID = 256  # bytes
+_PATIENCE = 30.0  # seconds for a frame that has begun to arrive, or an answer to leave
 
 
 @dataclass(frozen=True)
@@ -30,37 +35,80 @@ class _Served:
     schema_out: Schema
 
 
-def serve(connection: socket.socket, memory: int) -> None:
-    """Answer frames until the other end closes. ``memory``: most bytes of private memory."""
+def serve(control: socket.socket, handed: socket.socket, memory: int) -> None:
+    """Load and switch models as ``control`` says, and answer the connections that come over ``handed``.
+
+    Returns when the other end closes. ``memory``: most bytes of private memory.
+    """
     limit_child(memory=memory, threads=1)
-    models: dict[str, _Served] = {}
-    writing = threading.Lock()
+    _Child(control, handed).run()
 
-    def answer(header: Header, body: bytes = b"") -> None:
-        with writing:
-            connection.sendall(encode(header, body))
 
-    def load(request: Header) -> None:
+class _Child:
+    """One loop over all sockets: between two requests, never within one, another model takes over."""
+
+    def __init__(self, control: socket.socket, handed: socket.socket):
+        self._control = control
+        self._handed = handed
+        self._writing = threading.Lock()
+        self._loaded: dict[str, _Served] = {}  # by model
+        self._serving: dict[str, str] = {}  # application to model
+        self._selector = selectors.DefaultSelector()
+
+    def run(self) -> None:
+        """Serve until the predictor closes."""
+        self._selector.register(self._control, selectors.EVENT_READ, self._obey)
+        self._selector.register(self._handed, selectors.EVENT_READ, self._adopt)
         try:
-            models[request["model_id"]] = _load(request)
-        except Exception as error:  # whatever a stored model does, the child goes on with the others
-            answer({"id": request["id"], "ok": False, "error": f"{type(error).__name__}: {error}"})
-        else:
-            answer({"id": request["id"], "ok": True})
-
-    while True:
-        try:
-            request, body = receive_frame(connection)
+            while True:
+                for key, _ in self._selector.select():
+                    key.data()
         except (EOFError, OSError):
             return
+
+    def _obey(self) -> None:
+        request, _ = receive_frame(self._control)
         match request["do"]:
             case "load":  # beside the requests: a model that loads does not stop the one that serves
-                threading.Thread(target=load, args=(request,), daemon=True).start()
-            case "unload":
-                models.pop(request["model_id"], None)
-            case "predict":
-                status, reply = _predict(models[request["model_id"]], request["content_type"], body)
-                answer({"id": request["id"], "ok": True, "status": status}, reply)
+                threading.Thread(target=self._load, args=(request,), daemon=True).start()
+            case "serve":
+                self._serving[request["application"]] = request["model_id"]
+                live = set(self._serving.values())
+                for model_id in [m for m in self._loaded if m not in live]:
+                    del self._loaded[model_id]
+                self._acknowledge(request, "")
+
+    def _load(self, request: Header) -> None:
+        try:
+            self._loaded[request["model_id"]] = _load(request)
+        except Exception as error:  # whatever a stored model does, the child goes on with the others
+            self._acknowledge(request, f"{type(error).__name__}: {error}")
+        else:
+            self._acknowledge(request, "")
+
+    def _acknowledge(self, request: Header, error: str) -> None:
+        with self._writing:
+            self._control.sendall(encode({"id": request["id"], "error": error}))
+
+    def _adopt(self) -> None:
+        """Take over a connection on which predictions of one application are asked for."""
+        application, descriptors, _, _ = socket.recv_fds(self._handed, _LONGEST_ID, 1)
+        if not descriptors:
+            raise EOFError
+        connection = socket.socket(fileno=descriptors[0])
+        connection.settimeout(_PATIENCE)
+        answer = partial(self._answer, connection, application.decode())
+        self._selector.register(connection, selectors.EVENT_READ, answer)
+
+    def _answer(self, connection: socket.socket, application: str) -> None:
+        try:
+            header, body = receive_frame(connection)
+            served = self._loaded[self._serving[application]]
+            status, reply = _predict(served, header["content_type"], body)
+            connection.sendall(encode({"status": status}, reply))
+        except (EOFError, OSError):
+            self._selector.unregister(connection)
+            connection.close()
 
 
 def _load(request: Header) -> _Served:

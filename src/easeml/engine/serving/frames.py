@@ -40,6 +40,23 @@ async def read_frame(reader: asyncio.StreamReader) -> tuple[Header, bytes]:
     return json.loads(packed[:head]), packed[head:]
 
 
+async def receive_frame_soon(connection: socket.socket) -> tuple[Header, bytes]:
+    """Read one frame, and not a byte more, from a non-blocking socket. Raises ``EOFError`` when the peer has gone."""
+    head, body = _lengths(await _receive_soon(connection, _LENGTHS.size))
+    packed = await _receive_soon(connection, head + body)
+    return json.loads(packed[:head]), packed[head:]
+
+
+async def _receive_soon(connection: socket.socket, size: int) -> bytes:
+    loop, received = asyncio.get_running_loop(), b""
+    while len(received) < size:
+        part = await loop.sock_recv(connection, size - len(received))
+        if not part:
+            raise EOFError
+        received += part
+    return received
+
+
 def receive_frame(connection: socket.socket) -> tuple[Header, bytes]:
     """Read one frame from a blocking socket. Raises ``EOFError`` when the peer has gone."""
     head, body = _lengths(_receive(connection, _LENGTHS.size))

@@ -28,21 +28,23 @@ def _nothing() -> None:
 
 
 class TenantChild:
-    """One child process. ``call`` may be used by many tasks at once; answers are matched by number."""
+    """One child process. Many tasks may use it at once; answers are matched by number."""
 
     def __init__(self, memory: int):
         self._memory = memory
         self._numbers = itertools.count()
-        self._waiting: dict[int, asyncio.Future[tuple[Header, bytes]]] = {}
+        self._waiting: dict[int, asyncio.Future[str]] = {}
 
     async def start(self) -> None:
         """Fork the child and begin to listen to it."""
         ours, theirs = socket.socketpair()
+        self._handing, handed = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         from easeml.engine.serving.child import serve  # here: it imports the modules room
 
-        self._process = _context.Process(target=serve, args=(theirs, self._memory), daemon=True)
+        self._process = _context.Process(target=serve, args=(theirs, handed, self._memory), daemon=True)
         await asyncio.to_thread(self._process.start)
         theirs.close()
+        handed.close()
         reader, self._writer = await asyncio.open_connection(sock=ours)
         self._listener = asyncio.create_task(self._listen(reader))
 
@@ -51,36 +53,34 @@ class TenantChild:
         """Whether the child still answers."""
         return not self._listener.done()
 
-    async def call(self, header: Header, body: bytes = b"") -> tuple[Header, bytes]:
-        """Send a frame and return its answer. Raises ``NotReady`` when the child dies first."""
+    async def load(self, model_id: str, name: str, objective: str, folder: Path) -> None:
+        """Load a model beside those that serve. Raises ``EasemlError`` if it fails or its parity does not hold."""
+        facts = {"model_id": model_id, "name": name, "objective": objective, "folder": str(folder)}
+        if error := await self._call({"do": "load", **facts}):
+            raise EasemlError(f"Model {model_id} could not be loaded: {error}")
+
+    async def serve(self, application: str, model_id: str) -> None:
+        """Let a loaded model answer for an application from now on; models that answer for none are forgotten."""
+        await self._call({"do": "serve", "application": application, "model_id": model_id})
+
+    def hand_over(self, connection: socket.socket, application: str) -> None:
+        """Let the child answer on a connection. Raises ``OSError`` if it has ended."""
+        socket.send_fds(self._handing, [application.encode()], [connection.fileno()])
+
+    async def _call(self, header: Header) -> str:
+        """Send a frame and return its error. Raises ``NotReady`` when the child dies first."""
         if not self.alive:
             raise NotReady("The serving process ended.")
         number = next(self._numbers)
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
-        self._writer.write(encode({**header, "id": number}, body))
+        self._writer.write(encode({**header, "id": number}))
         await self._writer.drain()
         return await future
-
-    async def load(self, model_id: str, name: str, objective: str, folder: Path) -> None:
-        """Load a model beside those that serve. Raises ``EasemlError`` if it fails or its parity does not hold."""
-        request = {
-            "do": "load",
-            "model_id": model_id,
-            "name": name,
-            "objective": objective,
-            "folder": str(folder),
-        }
-        answer, _ = await self.call(request)
-        if not answer["ok"]:
-            raise EasemlError(f"Model {model_id} could not be loaded: {answer['error']}")
-
-    def unload(self, model_id: str) -> None:
-        """Forget a model. Requests sent before are answered by it still: frames are handled in order."""
-        self._writer.write(encode({"do": "unload", "model_id": model_id}))
 
     async def stop(self) -> None:
         """End the child."""
         self._writer.close()
+        self._handing.close()
         self._process.kill()
         await asyncio.to_thread(self._process.join)
         await asyncio.gather(self._listener, return_exceptions=True)
@@ -88,14 +88,14 @@ class TenantChild:
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         try:
             while True:
-                header, body = await read_frame(reader)
+                header, _ = await read_frame(reader)
                 future = self._waiting.pop(header["id"])
                 if not future.done():  # the caller may have gone
-                    future.set_result((header, body))
+                    future.set_result(header["error"])
         except (asyncio.IncompleteReadError, OSError):
             log.warning("serving child ended", pid=self._process.pid)
         finally:
             for future in self._waiting.values():
                 if not future.done():
-                    future.set_exception(NotReady("The serving process ended while it worked on the request."))
+                    future.set_exception(NotReady("The serving process ended."))
             self._waiting.clear()

@@ -1,4 +1,3 @@
-
 """Scans of many points at once, on all cores (compiled, parallel)."""
 
 from __future__ import annotations

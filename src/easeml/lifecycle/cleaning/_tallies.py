@@ -1,4 +1,3 @@
-
 """Who wins a vote of k neighbours, over all tallies at once (compiled).
 
 A tally is written as the winner's votes ``w`` and, for every other class, a count that does not beat it: at most ``w``

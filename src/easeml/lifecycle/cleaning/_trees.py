@@ -1,4 +1,3 @@
-
 """Products of many small polynomials under changes of one factor, and derivatives with respect to every factor.
 
 One segment tree a class, all in one array of nodes: leaves are the dirty rows of the class, the polynomial of a leaf is

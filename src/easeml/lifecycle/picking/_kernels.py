@@ -1,6 +1,5 @@
 """Compiled inner loops of the rules; imported only when a rule runs."""
 
-
 from __future__ import annotations
 
 import numpy as np
