@@ -68,9 +68,7 @@ def main() -> None:
     return None
 
 
-def play(
-    name: str, predictions: np.ndarray, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int
-):
+def play(name: str, predictions: np.ndarray, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int):
     """Yield a row (set, method, run, budget, best, gap) for each budget."""
     rows = np.random.default_rng(run).permutation(len(truth))[: int(0.8 * len(truth))]
     truth, pool = truth[rows], Pool.of(predictions[rows])
