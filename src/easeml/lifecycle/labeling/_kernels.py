@@ -41,7 +41,7 @@ def _scan(
             m = float(match[ids[start]])
             values[start] = m * table[stop] - beyond
             if start > 0:
-                beyond += m * (table[start] - table[stop])
+                beyond += float(m * (table[start] - table[stop]))
         else:
             matches = 0.0
             for i in range(start, stop):
@@ -53,7 +53,7 @@ def _scan(
                 m = float(match[ids[i]])
                 values[i] = m * mean - (matches - m) * share - beyond
             if start > 0:
-                beyond += matches / size * (table[start] - table[stop])
+                beyond += float(matches / size * (table[start] - table[stop]))
         stop = start
 
 
