@@ -104,10 +104,15 @@ def _refuse(rooms: Rooms, application: Application, model: TrainedModel) -> Prom
 
 def _previous(rooms: Rooms, application: Application) -> str:
     """Return the model that the live one replaced when it first went live: repeated rollbacks go further back."""
-    first = rooms.promotions.find(application_id=application.id, model_id=application.live_model_id, state="live")
-    if first is None or not first.previous_model_id:
-        raise Conflict("No other model was live before this one.", where=application.id)
-    return first.previous_model_id
+    for kind in ("better", "rollback"):  # a model that never was the best can only have been asked for
+        first = rooms.promotions.find(
+            application_id=application.id, model_id=application.live_model_id, state="live", kind=kind
+        )
+        if first is not None:
+            if first.previous_model_id:
+                return first.previous_model_id
+            break
+    raise Conflict("No other model was live before this one.", where=application.id)
 
 
 def _record(
