@@ -156,7 +156,7 @@ CELLS = st.one_of(
 )
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=6)))
 def test_any_table_satisfies_the_schema_inferred_from_it(tmp_path: Path, rows: list[list[str]]) -> None:
     frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))]).assign(extra=range(7, 7 + len(rows)))

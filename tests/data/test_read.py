@@ -81,7 +81,7 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_table(tmp_path / "nothing.csv")
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     st.one_of(
         st.binary(max_size=300),

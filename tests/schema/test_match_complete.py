@@ -23,7 +23,7 @@ from easeml.schema import (
 
 from .schema_oracle import exists, holds
 
-SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+SETTINGS = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 VARIABLES = ["a", "b"]
 
 
@@ -130,7 +130,7 @@ def test_a_destination_like_its_source(data) -> None:
     check(data.draw(derived(source)), source)
 
 
-@settings(SETTINGS, max_examples=120)
+@settings(SETTINGS, max_examples=50)
 @given(st.data())
 def test_input_and_output_together(data) -> None:
     sources = data.draw(schemas(False, 2)), data.draw(schemas(False, 2))
@@ -143,7 +143,7 @@ def test_input_and_output_together(data) -> None:
         assert all(found[0].variables[key] == found[1].variables[key] for key in shared)
 
 
-@settings(SETTINGS, max_examples=60)
+@settings(SETTINGS, max_examples=50)
 @given(schemas(True))
 def test_a_schema_takes_itself(schema: Schema) -> None:
     """Its variables stand for themselves; only constants made of variables refuse them, and there are none."""
