@@ -31,8 +31,9 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
             easeml.start()
             answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", rows)
             assert len(answer["predictions"]) == 3
-            shown = json.loads(easeml.command("app", "show", application, "--json"))
-            assert shown["job"]["tasks_done"] == 4
+            job = json.loads(easeml.command("app", "show", application, "--json"))["job"]
+            decisions = easeml.call("GET", f"/api/v1/decisions?job_id={job['id']}&limit=200")["items"]
+            assert 0 < job["tasks_done"] + job["tasks_failed"] == len(decisions) <= 4
         finally:
             easeml.stop()
         assert not list((tmp_path / "home").glob("*.db"))

@@ -8,6 +8,7 @@ from types import FrameType
 
 import structlog
 import uvicorn
+import uvloop
 
 from easeml.api.app import create_app
 from easeml.api.bell import Bell
@@ -42,7 +43,7 @@ def run_controller(settings: Settings) -> None:
     answer_before_threads()
     store = Store.open(settings.database, settings.artefacts)
     try:
-        asyncio.run(_serve(store, settings))
+        uvloop.run(_serve(store, settings))
     finally:
         store.close()
 

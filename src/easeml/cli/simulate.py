@@ -1,7 +1,6 @@
 """``simulate``: what policies would have done on recorded work."""
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,10 +18,6 @@ _POLICIES = "default,hybrid,ei-rate,gp-ucb-round-robin,gittins,cheapest-first,ra
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the root."""
-    if find_spec("easeml.cli.simulate_preemption"):
-        from easeml.cli import simulate_preemption  # pyright: ignore[reportAttributeAccessIssue]
-
-        simulate_preemption.register(simulate)
     app.add_typer(simulate, name="simulate")
 
 

@@ -22,13 +22,16 @@ def is_ready(version: Version) -> bool:
 
 
 def has_reached(application: Application, milestone: Milestone) -> bool:
-    """Tell whether an application is there. Raises Conflict where it never will be."""
+    """Tell whether an application is there. Raises Conflict where it never will be.
+
+    A search has converged when it ended and its last tasks are done: until then its best model may still change.
+    """
     job = application.job
     state = job.state if job else ""
     if application.state == "failed" or state == "failed":
         reason = application.error or (job.error if job else "") or "no reason is known"
         raise Conflict(f"The application failed: {reason}", where=application.id)
-    ended = state in {"resting", "stopped"}
+    ended = job is not None and state in {"resting", "stopped"} and job.tasks_under_way == 0
     if milestone is Milestone.CONVERGED:
         return ended
     if application.live_model is None and ended:

@@ -209,6 +209,7 @@ class Job(_Answer):
     cost: float = 0.0
     tasks_done: int = 0
     tasks_failed: int = 0
+    tasks_under_way: int = 0
     candidates: int = 0
     limits: dict[str, Any] = Field(default_factory=dict)
     tolerance: float = 0.001

@@ -84,6 +84,7 @@ def show(rooms: Rooms, job: Job) -> resources.Job:
         cost=job.cost,
         tasks_done=rooms.tasks.count(job_id=job.id, kind="train", state="done"),
         tasks_failed=rooms.tasks.count(job_id=job.id, kind="train", state="failed"),
+        tasks_under_way=rooms.tasks.count(job_id=job.id, kind="train", state=["waiting", "running"]),
         candidates=rooms.candidates.count(job_id=job.id),
         limits=job.limits,
         tolerance=job.tolerance,
