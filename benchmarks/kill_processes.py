@@ -52,6 +52,7 @@ def main() -> None:
                 easeml.command("app", "wait", applications[-1], "--until", "first-model", "--timeout", "120")
                 seeds = range(first, min(first + EACH, options.kills))
                 kills += kill_at_random(easeml, applications, seeds)
+                print(f"{len(kills)} kills in {time.monotonic() - begun:.0f} s", flush=True)
             for application in applications:
                 easeml.command("job", "stop", application)
             ended = check_books(easeml)

@@ -19,6 +19,7 @@ from easeml.engine.serving.frames import answer_before_threads
 from easeml.settings import Settings
 from easeml.store import Store
 
+_IDLE = 75  # seconds that a connection may lie idle: longer than clients and proxies keep theirs
 _GRACE = 10  # seconds that requests under way get to end
 _log = structlog.get_logger("easeml.api")
 
@@ -63,6 +64,7 @@ async def _serve(store: Store, settings: Settings) -> None:
         server_header=False,
         proxy_headers=False,
         log_level="warning",
+        timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_GRACE,
     )
     process = await asyncio.to_thread(register, store, "controller", f"{settings.host}:{settings.port}")
