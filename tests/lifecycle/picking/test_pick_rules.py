@@ -68,7 +68,7 @@ def test_dispute_is_the_expected_squared_gap_of_two_contenders(seed):
     for row in range(6):
         shares[row, : pool.width[row] + 1] = rng.dirichlet(np.ones(pool.width[row] + 1))
     found = np.empty(6)
-    dispute(pool.slots, pool.width, shares, weights, np.ones(6, dtype=bool), found)
+    dispute(*pool.dissent, pool.width, shares, weights, np.ones(6, dtype=bool), found)
     for row in np.flatnonzero(pool.contested):
         slots, gap = pool.slots[row], 0.0
         for one, first in zip(slots, weights, strict=True):

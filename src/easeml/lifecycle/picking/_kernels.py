@@ -1,4 +1,8 @@
-"""Compiled inner loops of the rules; imported only when a rule runs."""
+"""Compiled inner loops of the rules; imported only when a rule runs.
+
+Those over all examples follow the pool's dissent: what the models together hold on slot 0, the most voted one, is what
+all of them hold less what the dissenting hold elsewhere. So their work grows with the disagreement, not with n k.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,17 @@ from numba import njit
 
 
 @njit(cache=True)
-def class_beliefs(slots, width, spare, is_open, weights, belief, error, trust, shares, totals):
+def class_beliefs(starts, models, slots, width, spare, is_open, weights, belief, error, trust, shares, totals):
     """Fill ``shares[0]``, ``[1]`` and ``[2]`` with the beliefs in each slot by the vote, by the one, and mixed.
 
     The vote: softmax of the summed ``weights``. The one: (1 - error) A_c + error (1 - A_c) / (slots - 1), A_c the
     summed ``belief``. Mixed: the vote by ``trust``. ``spare[i]`` adds a slot for a class that nobody predicts.
-    ``totals[j]`` grows by the mixed belief that model j is right, over the open examples. O(n k).
+    ``totals[j]`` grows by the mixed belief that model j is right, over the open examples. O(n + dissent).
     """
-    n, k = slots.shape
-    for i in range(n):
+    all_weights = weights.sum()
+    all_belief = belief.sum()
+    majority = 0.0
+    for i in range(len(width)):
         if not is_open[i]:
             continue
         last = width[i] + (1 if spare[i] else 0)
@@ -25,9 +31,15 @@ def class_beliefs(slots, width, spare, is_open, weights, belief, error, trust, s
         for c in range(last):
             vote[c] = 0.0
             one[c] = 0.0
-        for j in range(k):
-            vote[slots[i, j]] += weights[j]
-            one[slots[i, j]] += belief[j]
+        vote[0] = all_weights
+        one[0] = all_belief
+        for at in range(starts[i], starts[i + 1]):
+            weight = weights[models[at]]
+            held = belief[models[at]]
+            vote[0] -= weight
+            one[0] -= held
+            vote[slots[at]] += weight
+            one[slots[at]] += held
         top = vote[0]
         for c in range(1, last):
             top = max(top, vote[c])
@@ -39,27 +51,30 @@ def class_beliefs(slots, width, spare, is_open, weights, belief, error, trust, s
             vote[c] /= total
             one[c] = (1 - error) * one[c] + error * (1 - one[c]) / max(last - 1, 1)
             mixed[c] = trust * vote[c] + (1 - trust) * one[c]
-        for j in range(k):
-            totals[j] += mixed[slots[i, j]]
+        majority += mixed[0]
+        for at in range(starts[i], starts[i + 1]):
+            totals[models[at]] += mixed[slots[at]] - mixed[0]
+    totals += majority
 
 
 @njit(cache=True)
-def dispute(slots, width, shares, weights, is_open, scores):
-    """Score open examples by the expected squared gap in correctness of two models drawn by ``weights``.
+def dispute(starts, models, slots, width, shares, weights, is_open, scores):
+    """Score open examples by the expected squared gap in correctness of two models drawn by ``weights``, summing to 1.
 
     With B_c the weight on slot c and q_c its belief, this is
-    2 [sum_c B_c (1 - B_c) q_c (1 - q_c) - sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. O(n k).
+    2 [sum_c B_c (1 - B_c) q_c (1 - q_c) - sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. O(n + dissent).
     """
-    n, k = slots.shape
     held = np.zeros(shares.shape[1])
-    for i in range(n):
+    for i in range(len(width)):
         scores[i] = -np.inf
         if not is_open[i] or width[i] < 2:
             continue
         for c in range(width[i]):
             held[c] = 0.0
-        for j in range(k):
-            held[slots[i, j]] += weights[j]
+        held[0] = 1.0
+        for at in range(starts[i], starts[i + 1]):
+            held[0] -= weights[models[at]]
+            held[slots[at]] += weights[models[at]]
         spread = 0.0
         mean = 0.0
         for c in range(width[i]):
@@ -108,16 +123,15 @@ def learn(slots_row, last, label, mean, covariance):
 
 
 @njit(cache=True)
-def expected_entropy(slots, width, belief, gamma, classes, is_open, scores):
+def expected_entropy(starts, models, slots, width, belief, gamma, classes, is_open, scores):
     """Fill ``scores`` with minus the expected entropy (nats) of the belief after a label drawn uniformly.
 
     Closed form a class: H_c = ln Z_c - [S + (gamma - 1) B_c + gamma ln(gamma) A_c] / Z_c with A_c the belief on the
     models that predict c, B_c their sum of p ln p, S the sum over all and Z_c = 1 + (gamma - 1) A_c. Classes that
-    nobody predicts leave the belief as it is. O(n k), whatever the number of classes.
+    nobody predicts leave the belief as it is. O(n + dissent), whatever the number of classes.
     """
-    n, k = slots.shape
-    plogp = np.zeros(k)
-    for j in range(k):
+    plogp = np.zeros(len(belief))
+    for j in range(len(belief)):
         if belief[j] > 0:
             plogp[j] = belief[j] * np.log(belief[j])
     whole = plogp.sum()
@@ -125,16 +139,22 @@ def expected_entropy(slots, width, belief, gamma, classes, is_open, scores):
     a = np.zeros(most)
     b = np.zeros(most)
     log_gamma = np.log(gamma)
-    for i in range(n):
+    for i in range(len(width)):
         scores[i] = -np.inf
         if not is_open[i]:
             continue
         for c in range(width[i]):
             a[c] = 0.0
             b[c] = 0.0
-        for j in range(k):
-            a[slots[i, j]] += belief[j]
-            b[slots[i, j]] += plogp[j]
+        a[0] = 1.0
+        b[0] = whole
+        for at in range(starts[i], starts[i + 1]):
+            p = belief[models[at]]
+            h = plogp[models[at]]
+            a[0] -= p
+            b[0] -= h
+            a[slots[at]] += p
+            b[slots[at]] += h
         total = -(classes - width[i]) * whole
         for c in range(width[i]):
             z = 1 + (gamma - 1) * a[c]
@@ -220,14 +240,19 @@ def stream_queries(slots, width, labels, order, lots, multiplier):
 
 
 @njit(cache=True)
-def apart_from(slots, leader, rivals, is_open):
-    """Return on which open examples the leader differs from one of the ``rivals`` (a mask). O(n k) at most."""
-    n, k = slots.shape
-    found = np.zeros(n, dtype=np.bool_)
-    for i in range(n):
-        if is_open[i]:
-            for j in range(k):
-                if rivals[j] and slots[i, j] != slots[i, leader]:
-                    found[i] = True
-                    break
+def apart_from(starts, models, slots, votes, rivals, is_open):
+    """Return on which open examples the leader, whose slots are ``votes``, differs from one of the ``rivals``.
+
+    ``rivals`` is a mask of models. O(n + dissent) at most.
+    """
+    found = np.zeros(len(votes), dtype=np.bool_)
+    many = rivals.sum()
+    for i in range(len(votes)):
+        if not is_open[i]:
+            continue
+        alike = many if votes[i] == 0 else 0
+        for at in range(starts[i], starts[i + 1]):
+            if rivals[models[at]]:
+                alike += int(slots[at] == votes[i]) - int(votes[i] == 0)
+        found[i] = alike < many
     return found

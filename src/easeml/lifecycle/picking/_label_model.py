@@ -69,7 +69,8 @@ class LabelModel:
         """Return the expected dispute between contenders."""
         self.refresh()
         found = np.empty(self._pool.examples)
-        self._kernels.dispute(self._pool.slots, self._pool.width, self._shares[2], self.contention(), is_open, found)
+        contention = self.contention()
+        self._kernels.dispute(*self._pool.dissent, self._pool.width, self._shares[2], contention, is_open, found)
         return found
 
     def standing(self) -> np.ndarray:
@@ -100,6 +101,6 @@ class LabelModel:
         trust = 1 / (1 + np.exp(-self._ahead))
         self._expected = np.zeros(self._pool.models)
         self._kernels.class_beliefs(
-            self._pool.slots, self._pool.width, self._spare, self._open, self._mean, odds / odds.sum(), self.ERROR,
+            *self._pool.dissent, self._pool.width, self._spare, self._open, self._mean, odds / odds.sum(), self.ERROR,
             trust, self._shares, self._expected,
         )  # fmt: skip

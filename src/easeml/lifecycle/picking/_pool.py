@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ class Pool:
     """``n`` examples predicted by ``k`` models that all differ (models that predict alike everywhere are merged).
 
     Each example numbers the classes that somebody predicts for it: ``slots[i, j]`` is the place of model j's
-    prediction among the ``width[i]`` different ones of example i. Slot ``width[i]`` stands for "none of them".
+    prediction among the ``width[i]`` different ones of example i, from the most voted one, 0. Slot ``width[i]`` stands
+    for "none of them".
     """
 
     names: tuple[str, ...]
@@ -70,6 +72,16 @@ class Pool:
         """Return the number of different models, k."""
         return self.codes.shape[1]
 
+    @cached_property
+    def dissent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return who predicts something else than the most, example by example: (starts, models, slots).
+
+        Those of example i lie from ``starts[i]`` to ``starts[i + 1]``.
+        """
+        rows, models = np.nonzero(self.slots)
+        starts = np.searchsorted(rows, np.arange(self.examples + 1))
+        return starts, models.astype(np.int32), self.slots[rows, models]
+
     @property
     def contested(self) -> np.ndarray:
         """Return which examples the models disagree on, a boolean of shape (n,)."""
@@ -102,9 +114,13 @@ def _slots(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(codes, axis=1, kind="stable")
     ranked = np.take_along_axis(codes, order, axis=1)
     steps = np.cumsum(np.diff(ranked, axis=1, prepend=ranked[:, :1]) != 0, axis=1)
+    width = steps[:, -1] + 1
+    votes = np.zeros((len(codes), int(width.max())), dtype=np.int32)
+    np.add.at(votes, (np.arange(len(codes))[:, None], steps), 1)
+    by_votes = np.argsort(np.argsort(-votes, axis=1, kind="stable"), axis=1)
     slots = np.empty(codes.shape, dtype=np.int32)
-    np.put_along_axis(slots, order, steps.astype(np.int32), axis=1)
-    return slots, (steps[:, -1] + 1).astype(np.int32)
+    np.put_along_axis(slots, order, np.take_along_axis(by_votes, steps, axis=1).astype(np.int32), axis=1)
+    return slots, width.astype(np.int32)
 
 
 def _refuse_missing(matrix: np.ndarray) -> None:

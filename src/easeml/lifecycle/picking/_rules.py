@@ -89,7 +89,7 @@ class ModelSelector(Counting):
         found = np.empty(self.pool.examples)
         classes = max(len(self.pool.classes), 2)
         self._kernels.expected_entropy(
-            self.pool.slots,
+            *self.pool.dissent,
             self.pool.width,
             self.belief(),
             self._gamma,

@@ -184,7 +184,7 @@ class Session:
         self._scores = self._rule.scores(self._open)
         self._rivals = self._certificate.rivals(self._leader)
         self._contended_of = self._leader
-        contended = _kernels.apart_from(self.pool.slots, self._leader, self._rivals, self._open)
+        contended = _kernels.apart_from(*self.pool.dissent, self.pool.slots[:, self._leader], self._rivals, self._open)
         self._contended = Urn(np.flatnonzero(contended), self.pool.examples)
 
     def _draw(self) -> tuple[int, float, float, tuple[int, np.ndarray, float] | None]:
