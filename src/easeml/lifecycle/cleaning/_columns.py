@@ -8,6 +8,7 @@ import numpy as np
 
 from easeml.lifecycle.cleaning import detectors
 from easeml.lifecycle.cleaning._frames import Column
+from easeml.lifecycle.cleaning._matrix import numbers_of
 from easeml.lifecycle.cleaning.detect import SuspectCell
 from easeml.lifecycle.cleaning.repairs import ColumnRepairs, category_repairs, cell_options, number_repairs
 
@@ -33,7 +34,7 @@ class DoubtfulColumn:
         self.name, self.note = name, ""
         doubt = np.zeros(len(text), bool)
         doubt[list(suspects)] = True
-        rows, numbers = detectors.numbers_of(text, missing)
+        rows, numbers = numbers_of(text, missing)
         fixes = {row: cell.suggestion for row, cell in suspects.items() if _number(cell.suggestion) is not None}
         repaired = len(set(fixes) - set(rows.tolist()))
         self.is_number = len(rows) + repaired >= 0.8 * max(1, (~missing).sum())
@@ -91,7 +92,7 @@ class DoubtfulColumn:
     def _validation(self, points: Column) -> np.ndarray:
         missing = detectors.mark_missing(points.to_frame()).iloc[:, 0]
         if self.is_number:
-            rows, numbers = detectors.numbers_of(points, missing)
+            rows, numbers = numbers_of(points, missing)
             values = np.full(len(points), self._centre)
             values[rows] = numbers
             filled = len(points) - len(rows)

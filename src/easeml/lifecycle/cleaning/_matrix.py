@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from easeml.lifecycle.cleaning._frames import Frame
-from easeml.lifecycle.cleaning.detectors import numbers_of
+from easeml.lifecycle.cleaning._frames import Column, Frame
 
 _LEVELS = 30
 
@@ -23,3 +22,13 @@ def quick_matrix(text: Frame, missing: Frame) -> np.ndarray:
             common = text.loc[~missing[column], column].value_counts().index[:_LEVELS]
             columns.append((text[column].to_numpy()[:, None] == common.to_numpy()[None, :]).astype(np.float64))
     return np.concatenate(columns, axis=1)
+
+
+def numbers_of(text: Column, missing: Column) -> tuple[np.ndarray, np.ndarray]:
+    """Return the rows that hold plain finite numbers, and these numbers."""
+    import pandas as pd
+
+    numbers: Column = pd.to_numeric(text.where(~missing), errors="coerce")
+    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+    rows = np.flatnonzero(np.isfinite(values))
+    return rows, values[rows]

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from easeml.lifecycle.cleaning._frames import Column, Frame
+from easeml.lifecycle.cleaning._matrix import numbers_of, quick_matrix
 from easeml.lifecycle.cleaning.rules import Rule, find_rules, violations
 
 FIELDS = ["row", "column", "reason", "suggestion", "confidence"]
@@ -182,8 +183,6 @@ def find_wrong_labels(text: Frame, missing: Frame, target: str, *, seed: int = 0
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-    from easeml.lifecycle.cleaning._matrix import quick_matrix
-
     labels = text[target].to_numpy()
     counts = text.loc[~missing[target], target].value_counts()
     kept = np.flatnonzero(~missing[target].to_numpy() & np.isin(labels, counts.index[counts >= 5].to_numpy()))
@@ -209,16 +208,6 @@ def mark_missing(text: Frame) -> Frame:
 def measures(values: np.ndarray) -> bool:
     """Tell whether at least 80% of values are numbers, with or without a unit."""
     return bool(np.mean([_WITH_UNIT.match(value) is not None for value in values]) >= 0.8)
-
-
-def numbers_of(text: Column, missing: Column) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows that hold plain finite numbers, and these numbers."""
-    import pandas as pd
-
-    numbers: Column = pd.to_numeric(text.where(~missing), errors="coerce")
-    values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-    rows = np.flatnonzero(np.isfinite(values))
-    return rows, values[rows]
 
 
 def _unlike_numbers(
