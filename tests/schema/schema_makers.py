@@ -49,7 +49,9 @@ def values(draw, name: str, known: dict[str, CategoryClass]) -> dict[str, Any]:
     kind = draw(st.sampled_from(TYPES))
     made: dict[str, Any] = {"name": name, "type": kind, "optional": draw(st.booleans())}
     if kind == "tensor":
-        made["dim"] = draw(dims())
+        made["dim"] = draw(st.one_of(dims(), st.just((1,))))
+        if made["dim"] == (1,):
+            made["format"] = draw(st.sampled_from(["", "1.234,5"]))
     elif kind == "category":
         made["class_name"] = draw(st.one_of(st.just(name), NAMES, st.sampled_from(sorted(known) or [name])))
         known.setdefault(made["class_name"], draw(classes()))
@@ -68,6 +70,7 @@ def schemas(draw) -> Schema:
     for name in names:
         if name not in groups:
             more = {"repeat": draw(st.sampled_from(["", "*", "+"])), "column": draw(st.text(max_size=4))}
+            more["missing"] = tuple(draw(st.lists(st.text(max_size=3), max_size=2)))
             nodes[name] = Node(**draw(values(name, known)), **more)
             continue
         links = []

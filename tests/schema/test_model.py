@@ -196,7 +196,7 @@ def test_any_json_is_a_schema_or_a_schema_error(document: Any) -> None:
         (one(number(), **{"ref-constraints": {"fan_in": True}}), "ref-constraints.fan_in: .*Did you mean 'fan-in'"),
         (one(number(optinal=True)), "nodes.a.optinal: .*Did you mean 'optional'"),
         (one(many(TENSOR, link={"a": 1})), "nodes.a.link: .*Did you mean 'links'"),
-        (one(many(("t", TENSOR[1] | {"class": "c"}))), r"nodes.a.fields.t.class: .*Known here: dim, optional"),
+        (one(many(("t", TENSOR[1] | {"class": "c"}))), r"nodes.a.fields.t.class: .*Known here: dim, format, optional"),
         (one(CATEGORY, classes={"c": {"dim": 2, "label": ["x", "y"]}}), "classes.c.label: .*Did you mean 'labels'"),
         (one(number(**{"zzz": 1})), "nodes.a.zzz: .*no meaning"),
     ],

@@ -100,12 +100,18 @@ class Column(_Answer):
 
     name: str
     type: str  # number, category, text, timestamp
-    role: str  # input, target, drop
+    role: str  # what is done with it: input, target, drop
     missing: float = 0.0  # share of the rows
     distinct: int = 0
     examples: list[str] = Field(default_factory=list)
     classes: list[str] = Field(default_factory=list)
     evidence: str = ""
+    nature: str = "input"  # what it seems to be: input, target, identifier, constant, leak, time, group
+    confidence: float = 1.0  # in the type, 0 to 1
+    nature_confidence: float = 1.0
+    format: str = ""  # how numbers (1.234,5) or timestamps (%d.%m.%Y) are written
+    missing_codes: list[str] = Field(default_factory=list)  # declared to stand for no value
+    suspected_codes: list[str] = Field(default_factory=list)  # seem to; confirm with set COLUMN.missing
 
 
 class Version(_Answer):

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from easeml.data._errors import DatasetError, did_you_mean
+from easeml.data._number_forms import NumberForm
 from easeml.data._report import TYPES, ColumnReport
 from easeml.data._values import numeric_labels
 from easeml.schema import CategoryClass, Node, Schema, node_names
@@ -31,15 +32,16 @@ def declare_columns(
 ) -> Columns:
     """Apply a declaration to the reports alone, without data.
 
-    ``target`` None means the proposed one. ``set`` maps columns to types. Dropped are the columns proposed for
-    dropping and those in ``drop``, without those in ``keep``. A whole-number target with few values becomes a
-    category unless ``set`` says number.
+    ``target`` None means the proposed one. ``set`` maps columns to types, ``COLUMN.missing`` to the values that stand
+    for a missing one, with commas, and ``COLUMN.format`` to how its numbers or timestamps are written. Dropped are the
+    columns proposed for dropping and those in ``drop``, without those in ``keep``. A whole-number target with few
+    values becomes a category unless ``set`` says number.
 
     Raises:
         DatasetError: for unknown names or types, a target that is not possible, or no input left.
     """
-    set = dict(set or {})
     by_name = {report.name: report for report in reports}
+    reports, set = _with_settings(by_name, set or {})
     for given in (*set, *drop, *keep, *([target] if target is not None else [])):
         if given not in by_name:
             raise DatasetError(f"there is no column '{given}'.", remedy=did_you_mean(given, by_name))
@@ -56,11 +58,11 @@ def declare_columns(
     if target in drop:
         raise DatasetError("the target cannot be dropped.", where=f"column '{target}'")
     columns = [_decide(report, target, set.get(report.name), drop, keep) for report in reports]
-    return assemble(columns, target, {})
+    return assemble(columns, target)
 
 
-def assemble(columns: list[ColumnReport], target: str, formats: Mapping[str, str]) -> Columns:
-    """Check decided columns and derive schemas and notes. ``formats``: how timestamps are written, by column."""
+def assemble(columns: list[ColumnReport], target: str) -> Columns:
+    """Check decided columns and derive schemas and notes."""
     answer = next(column for column in columns if column.name == target)
     _check_target(answer)
     inputs = [column for column in columns if column.role == "input"]
@@ -70,9 +72,10 @@ def assemble(columns: list[ColumnReport], target: str, formats: Mapping[str, str
     for column in inputs:
         if column.missing == 1.0:
             raise DatasetError("has no value in any row.", where=f"column '{column.name}'", remedy="Drop it (--drop).")
-    schema_in = schema_of(inputs, formats, tuple(column.name for column in dropped))
-    schema_out = schema_of([replace(answer, missing=0.0)], formats, ())
-    notes = [f"Column '{column.name}' is not used. {column.evidence}".strip() for column in dropped]
+    schema_in = schema_of(inputs, tuple(column.name for column in dropped))
+    schema_out = schema_of([replace(answer, missing=0.0)], ())
+    notes = [f"Column '{column.name}': {column.evidence}" for column in inputs if column.nature == "leak"]
+    notes += [f"Column '{column.name}' is not used. {column.evidence}".strip() for column in dropped]
     return Columns(columns, target, schema_in, schema_out, notes)
 
 
@@ -81,11 +84,49 @@ def kind_of(node: Node) -> str:
     return "number" if node.type == "tensor" else node.type
 
 
+def _with_settings(
+    by_name: Mapping[str, ColumnReport], set: Mapping[str, str]
+) -> tuple[list[ColumnReport], dict[str, str]]:
+    """The reports with missing codes and formats as set, and what else is set: types."""
+    types, made = {}, dict(by_name)
+    for key, value in set.items():
+        name, _, what = key.rpartition(".")
+        if key in by_name or name not in by_name or what not in ("missing", "format"):
+            types[key] = value
+        elif what == "missing":
+            codes = [code.strip() for code in value.split(",") if code.strip()]
+            made[name] = replace(
+                made[name], missing_codes=codes, suspected_codes=[], classes=_without(made[name], codes)
+            )
+        else:
+            made[name] = replace(made[name], format=_checked_format(name, set.get(name, made[name].type), value))
+    return list(made.values()), types
+
+
+def _without(report: ColumnReport, codes: Collection[str]) -> list[str]:
+    return [label for label in report.classes if label not in codes]
+
+
+def _checked_format(name: str, kind: str, form: str) -> str:
+    if kind == "number":
+        return NumberForm.from_example(form).example
+    if kind != "timestamp" or "%" not in form:
+        raise DatasetError(
+            f"{form!r} is not how a {kind} is written.",
+            where=f"column '{name}'",
+            remedy="Write the form of a number as 1.234,5 and that of a date as %d.%m.%Y.",
+        )
+    return form
+
+
 def _decide(
     report: ColumnReport, target: str, kind: str | None, drop: Collection[str], keep: Collection[str]
 ) -> ColumnReport:
     """A column with its final role and type."""
+    if report.name != target and report.nature == "target":
+        report = replace(report, nature="input")
     if report.name == target:
+        report = replace(report, nature="target")
         few = report.type == "number" and report.classes
         return replace(report, role="target", type=kind or ("category" if few else report.type))
     unused = (report.role == "drop" or report.name in drop) and report.name not in keep
@@ -112,18 +153,18 @@ def _check_target(answer: ColumnReport) -> None:
         )
 
 
-def schema_of(columns: list[ColumnReport], formats: Mapping[str, str], dropped: tuple[str, ...]) -> Schema:
+def schema_of(columns: list[ColumnReport], dropped: tuple[str, ...]) -> Schema:
     """The schema of these columns; labels are in it where the reports have them all."""
     nodes, classes = {}, {}
     for name, column in zip(node_names(c.name for c in columns), columns, strict=True):
-        optional = column.missing > 0
+        more = {"optional": column.missing > 0, "column": column.name, "missing": tuple(column.missing_codes)}
         if column.type == "number":
-            nodes[name] = Node(name, "tensor", dim=(1,), optional=optional, column=column.name)
+            nodes[name] = Node(name, "tensor", dim=(1,), format=column.format, **more)
         elif column.type == "category":
-            nodes[name] = Node(name, "category", class_name=name, optional=optional, column=column.name)
+            nodes[name] = Node(name, "category", class_name=name, **more)
             known = len(column.classes) == column.distinct
             classes[name] = CategoryClass(column.distinct, tuple(column.classes) if known else ())
         else:
-            form = formats.get(column.name, "")
-            nodes[name] = Node(name, column.type, optional=optional, column=column.name, format=form)
+            form = column.format if column.type == "timestamp" else ""
+            nodes[name] = Node(name, column.type, format=form, **more)
     return Schema(nodes, classes, dropped)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from easeml.data import _values as v
 from easeml.data._columns import declare_columns, schema_of
 from easeml.data._errors import DatasetError, did_you_mean
+from easeml.data._look import look
+from easeml.data._natures import propose_target, with_natures, with_target
+from easeml.data._number_forms import plain_numbers
 from easeml.data._read import column_text
-from easeml.data._report import ColumnReport, look
+from easeml.data._report import ColumnReport
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TELLING = ("target", "label", "class", "y", "outcome", "response")  # the first that occurs is the target
-_SUGGESTIVE = ("survived", "churn", "churned", "diagnosis", "species", "saleprice", "sale_price", "price")
-_TAIL = re.compile(r"[ _.-](target|label|class|outcome)$")
+SAMPLE = 50_000  # rows that are looked at closely; all are checked
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,11 @@ class Inference:
     notes: list[str]
 
 
-def infer_table(table: pa.Table, target: str | None = None) -> Inference:
+def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAMPLE) -> Inference:
     """Infer the columns of a table that ``read_table`` gave; ``target`` None: propose one.
+
+    Of a table with more than ``sample`` rows, evenly spaced ones are looked at, and what they suggest is checked
+    against all.
 
     Raises:
         DatasetError: if the target is not one of its columns or not possible.
@@ -41,35 +46,65 @@ def infer_table(table: pa.Table, target: str | None = None) -> Inference:
     names = table.column_names
     if target is not None and target not in names:
         raise DatasetError(f"there is no column '{target}'.", remedy=did_you_mean(target, names))
-    reports = [look(name, column_text(table, name)) for name in names]
     notes = _reading_notes(table)
-    chosen = target if target is not None else propose_target(reports)
-    if chosen is None or all(r.role == "drop" for r in reports if r.name != chosen):
+    looked = _sampled(table, sample)
+    if looked is not table:
+        notes.append(f"Columns were judged by {looked.num_rows} evenly spaced rows and checked against all.")
+    seen = {name: column_text(looked, name) for name in names}
+    reports = [look(name, seen[name], told_type(table, name)) for name in names]
+    if looked is not table:
+        reports = [
+            _checked(report, column_text(table, report.name), told_type(table, report.name)) for report in reports
+        ]
+    reports = with_natures(reports, seen)
+    proposal = (target, 1.0, "") if target is not None else propose_target(reports)
+    if proposal is None or all(r.role == "drop" for r in reports if r.name != proposal[0]):
         if target is not None:
             declare_columns(reports, target)  # raises what is wrong
         usable = [report for report in reports if report.distinct] or reports
-        source = schema_of(usable, {}, ())
+        source = schema_of(usable, ())
         return Inference(reports, table.num_rows, "", source, None, [*notes, "No column suggests itself as target."])
-    decided = declare_columns(reports, chosen)
-    return Inference(
-        decided.columns, table.num_rows, chosen, decided.schema_in, decided.schema_out, [*notes, *decided.notes]
-    )
+    chosen, sure, why = proposal
+    decided = declare_columns(with_target(reports, seen, chosen), chosen)
+    columns = [
+        replace(report, nature="target", nature_confidence=sure, evidence=f"{report.evidence} {why}".strip())
+        if report.name == chosen
+        else report
+        for report in decided.columns
+    ]
+    return Inference(columns, table.num_rows, chosen, decided.schema_in, decided.schema_out, [*notes, *decided.notes])
 
 
-def propose_target(reports: list[ColumnReport]) -> str | None:
-    """A suitable column whose name tells, else the last suitable one, else None."""
-    suitable = [r for r in reports if r.role == "input" and r.type in ("number", "category") and r.distinct > 1]
-    lower = {report.name.lower(): report.name for report in reversed(suitable)}
-    for word in (*_TELLING, *_SUGGESTIVE):
-        if word in lower:
-            return lower[word]
-    tailed = [report.name for report in suitable if _TAIL.search(report.name.lower())]
-    return tailed[-1] if tailed else (suitable[-1].name if suitable else None)
+def told_type(table: pa.Table, name: str) -> str:
+    """The type that the file itself states for a column, empty where it says none."""
+    return (table.schema.field(name).metadata or {}).get(b"type", b"").decode()
+
+
+def _sampled(table: pa.Table, sample: int) -> pa.Table:
+    import numpy as np
+
+    if table.num_rows <= sample:
+        return table
+    return table.take(np.linspace(0, table.num_rows - 1, sample).astype(np.int64))
+
+
+def _checked(report: ColumnReport, array: pa.Array, told: str) -> ColumnReport:
+    """What a sample suggests, if it holds for all rows; else what all rows suggest."""
+    if report.role == "drop" or report.type in ("category", "text"):
+        return look(report.name, array, told)  # what matters here is which values there are
+    plain = plain_numbers(array, report.format) if report.type == "number" else array
+    made = v.convert(plain, report.type, (), report.format)
+    if made.bad.any():
+        return look(report.name, array, told)
+    distinct = v.arrow_compute().count_distinct(array.filter(~made.missing)).as_py()
+    if report.classes and distinct != report.distinct:
+        return look(report.name, array, told)
+    return replace(report, missing=float(made.missing.mean()), distinct=distinct)
 
 
 def _reading_notes(table: pa.Table) -> list[str]:
     found = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    notes = []
+    notes = [found["note"]] if "note" in found else []
     if found.get("encoding") in ("cp1252", "latin-1"):
         notes.append(f"The file is not UTF-8; it was read as {found['encoding']}.")
     if all(re.fullmatch(r"[+-]?\d+(\.\d+)?", name) for name in table.column_names):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from easeml.data import _values as v
 from easeml.data._columns import kind_of
 from easeml.data._errors import DatasetError, did_you_mean, shown
+from easeml.data._number_forms import plain_number_of
 from easeml.data._read import column_text, table_from_bytes
 from easeml.schema import Node, Schema
 
@@ -116,7 +117,10 @@ class _Reader:
         arrays = [column.from_table(table, notes) for column in self.columns]
         labels = None
         if self.target.name in table.column_names:
-            missing = v.missing_mask(column_text(table, self.target.name), self.target.kind)
+            answers = column_text(table, self.target.name)
+            missing = v.missing_mask(
+                v.plain(answers, self.target.kind, codes=self.target.node.missing), self.target.kind
+            )
             if self._labelled(int((~missing).sum()), len(missing), notes):
                 labels = self.target.from_table(table, None)
         return self._rows(arrays, labels, table.num_rows, notes)
@@ -161,6 +165,7 @@ class _Column:
         self.codes = {label: i for i, label in enumerate(self.labels)}
         self.numeric = v.numeric_labels(self.labels)
         self.codes_of_missing = v.MISSING_NUMBER if self.kind in ("number", "timestamp") else v.MISSING
+        self.declared_missing = v.codes_of(node.missing)
         readers: dict[str, Callable[[Any], Any]] = {
             "number": self._number,
             "category": self._code,
@@ -168,6 +173,7 @@ class _Column:
             "timestamp": self._timestamp,
         }
         self.read = readers[self.kind]
+        self.quick = self.kind == "number" and not self.declared_missing
         self.finish = _FINISH[self.kind]
 
     def from_cells(self, rows: list[Mapping[str, Any]], notes: list[str] | None) -> Any:
@@ -175,7 +181,7 @@ class _Column:
         cells = []
         for row in rows:
             value = row.get(self.name, _ABSENT)
-            if type(value) is float and self.kind == "number" and math.isfinite(value):  # nearly every cell
+            if type(value) is float and self.quick and math.isfinite(value):  # nearly every cell
                 cells.append(value)
                 continue
             if self.is_missing(value):
@@ -198,7 +204,7 @@ class _Column:
             if not self.node.optional:
                 self._missing("the header", True)
             return self.finish([None] * table.num_rows, self.labels)
-        array = column_text(table, self.name)
+        array = v.plain(column_text(table, self.name), self.kind, self.node.format, self.node.missing)
         made = v.convert(array, self.kind, self.labels, self.node.format)
         if made.missing.any() and not self.node.optional:
             self._missing(f"row {int(made.missing.argmax()) + 2}", False)
@@ -215,12 +221,20 @@ class _Column:
         if value is None or value is _ABSENT:
             return True
         if isinstance(value, str):
-            return value.strip().lower() in self.codes_of_missing
-        return isinstance(value, float) and math.isnan(value)
+            value = value.strip()
+            return value.lower() in self.codes_of_missing or v.is_code(value, self.declared_missing)
+        if isinstance(value, float) and math.isnan(value):
+            return True
+        return (
+            bool(self.declared_missing)
+            and isinstance(value, int | float)
+            and v.is_code(str(value), self.declared_missing)
+        )
 
     def _number(self, value: Any) -> float:
         if isinstance(value, str):
-            if not v.is_number(value.strip()):
+            value = plain_number_of(value.strip(), self.node.format)
+            if not v.is_number(value):
                 raise _BadCell
         elif not isinstance(value, int | float):
             raise _BadCell

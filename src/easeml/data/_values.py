@@ -25,10 +25,12 @@ _ISO = re.compile(ISO)
 _NUMBER = re.compile(NUMBER)
 _DAYS = (
     *("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
-    *("%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y"),
+    *("%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%Y.%m.%d", "%d/%b/%Y"),
 )
+_OTHER_DAYS = ("%Y-%m", "%Y/%m", "%a %b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%d %H:%M:%S")
+_COMPACT = "%Y%m%d"
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
-FORMATS = tuple(day + time for day in _DAYS for time in _TIMES)
+FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *_OTHER_DAYS)
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,34 @@ def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str 
     if kind == "timestamp":
         return to_timestamps(array, form)
     return to_categories(array, labels) if kind == "category" else to_text(array)
+
+
+def plain(array: pa.Array, kind: str, form: str = "", codes: Sequence[str] = ()) -> pa.Array:
+    """The column as the functions below read it: numbers without the marks of ``form``, ``codes`` as empty text."""
+    from easeml.data._number_forms import plain_numbers
+
+    if codes:
+        distinct = array.dictionary_encode()
+        gone = codes_of(codes)
+        kept = ["" if is_code(text, gone) else text for text in distinct.dictionary.to_pylist()]
+        array = _text(kept).take(distinct.indices)
+    return plain_numbers(array, form) if kind == "number" else array
+
+
+def codes_of(codes: Sequence[str]) -> frozenset[str]:
+    """Missing codes as ``is_code`` takes them."""
+    return frozenset(plain_number(code).lower() for code in codes)
+
+
+def is_code(text: str, codes: frozenset[str]) -> bool:
+    """Whether a value is one of the ``codes``; the numbers among these in any spelling."""
+    return text.lower() in codes or plain_number(text) in codes
+
+
+def _text(values: list[str]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(values, pa.string())
 
 
 def missing_mask(array: pa.Array, kind: str) -> np.ndarray:
@@ -119,8 +149,11 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
     return Converted(values, missing, np.isnat(values) & ~missing)
 
 
-def timestamp_format(texts: list[str]) -> str | None:
-    """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``; None: they are none."""
+def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
+    """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``; None: they are none.
+
+    ``compact``: eight digits may be a day between 1900 and 2099.
+    """
     import pyarrow as pa
 
     sample = texts[:100]
@@ -128,8 +161,19 @@ def timestamp_format(texts: list[str]) -> str | None:
         return None
     forms = [""] if all(_ISO.match(text) for text in sample) else []
     forms += [form for form in FORMATS if all(_reads(text, form) for text in sample)]
+    if compact and all(len(text) == 8 and text.isdigit() and text[:2] in ("19", "20") for text in sample):
+        forms += [_COMPACT] if all(_reads(text, _COMPACT) for text in sample) else []
     array = pa.array(texts)
     return next((form for form in forms if not to_timestamps(array, form).bad.any()), None)
+
+
+def swapped_day(form: str) -> str:
+    """The form with day and month changed, empty if these cannot be mistaken for one another."""
+    if form.startswith(("%m/%d", "%m-%d")):
+        return f"%d{form[2]}%m{form[5:]}"
+    if form.startswith(("%d/%m", "%d-%m")):
+        return f"%m{form[2]}%d{form[5:]}"
+    return ""
 
 
 def parse_timestamp(text: str, form: str) -> np.datetime64:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data import _values as v
 from easeml.data._columns import Columns, assemble, declare_columns
 from easeml.data._errors import DatasetError, shown
+from easeml.data._number_forms import number_form
 from easeml.data._read import ROW, column_text
 from easeml.data._report import ColumnReport, sort_labels
 from easeml.schema import Schema
@@ -76,9 +77,7 @@ def declare(
     import pandas as pd
 
     decided = declare_columns(reports, target, set, drop, keep)
-    used = [_with_data(table, report) for report in decided.columns]
-    formats = {report.name: form for report, form in used if form}
-    final = assemble([report for report, _ in used], decided.target, formats)
+    final = assemble([_with_data(table, report) for report in decided.columns], decided.target)
     frame = pd.DataFrame(_typed_columns(table, final))
     answered = frame[final.target].notna().to_numpy()
     unanswered = int((~answered).sum())
@@ -136,23 +135,37 @@ def read_upload(folder: str | Path) -> tuple[pa.Table, list[ColumnReport]]:
     return _read_arrow(folder / "table.arrow"), reports
 
 
-def _with_data(table: pa.Table, report: ColumnReport) -> tuple[ColumnReport, str]:
-    """The report with what the data says under the decided type, and how a timestamp is written."""
+def _with_data(table: pa.Table, report: ColumnReport) -> ColumnReport:
+    """The report with what the data says under the decided type."""
     if report.role == "drop":
-        return report, ""
-    array = column_text(table, report.name)
+        return report
+    report = replace(report, format=_format(table, report))
+    array = _plain(table, report)
     missing = v.missing_mask(array, report.type)
-    report = replace(report, missing=float(missing.mean()))
+    report = replace(report, missing=float(missing.mean()), classes=[])
+    if report.type != "category":
+        return report
     texts = array.filter(~missing).unique().to_pylist()
-    if report.type == "category":
-        labels = {v.plain_number(text) for text in texts}
-        if not v.numeric_labels(tuple(labels)):
-            labels = set(texts)
-        classes = sort_labels(list(labels))
-        return replace(report, classes=classes, distinct=len(classes)), ""
-    if report.type == "timestamp":
-        return replace(report, classes=[]), v.timestamp_format(texts) or ""
-    return replace(report, classes=[]) if report.type == "text" else report, ""
+    labels = {v.plain_number(text) for text in texts}
+    if not v.numeric_labels(tuple(labels)):
+        labels = set(texts)
+    classes = sort_labels(list(labels))
+    return replace(report, classes=classes, distinct=len(classes))
+
+
+def _format(table: pa.Table, report: ColumnReport) -> str:
+    """How the values are written: as declared or inferred, else as the data says."""
+    if report.format or report.type not in ("number", "timestamp"):
+        return report.format if report.type in ("number", "timestamp") else ""
+    array = _plain(table, report)
+    if report.type == "number" and not v.to_numbers(array).bad.any():
+        return ""
+    texts = array.filter(~v.missing_mask(array, report.type)).unique().to_pylist()
+    return (number_form(texts) if report.type == "number" else v.timestamp_format(texts, compact=True)) or ""
+
+
+def _plain(table: pa.Table, report: ColumnReport) -> pa.Array:
+    return v.plain(column_text(table, report.name), report.type, report.format, report.missing_codes)
 
 
 def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
@@ -164,12 +177,11 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
     nodes = {**columns.schema_in.columns, **columns.schema_out.columns}
     for name, node in nodes.items():
         report = by_name[name]
-        array = column_text(table, name)
-        made = v.convert(array, report.type, tuple(report.classes), node.format)
+        made = v.convert(_plain(table, report), report.type, tuple(report.classes), node.format)
         if made.bad.any():
             row = int(made.bad.argmax())
             raise DatasetError(
-                f"{shown(array[row].as_py())} is not a {report.type}.",
+                f"{shown(table.column(name)[row].as_py())} is not a {report.type}.",
                 where=f"column '{name}', row {row + 2} (the header is row 1)",
                 remedy=f"Correct the value, or let the column be another type (--set {name}=text).",
             )

@@ -10,12 +10,12 @@ from typing import Any
 from easeml.schema._model import SchemaWarning
 
 DOCUMENT = ("nodes", "classes", "ref-constraints", "src-dims", "dropped")
-SINGLETON = ("singleton", "fields", "links", "repeat", "column", "src-name")
+SINGLETON = ("singleton", "fields", "links", "repeat", "column", "missing", "src-name")
 NON_SINGLETON = ("singleton", "fields", "links", "src-name")
 CLASS = ("dim", "labels", "src-name")
 CONSTRAINTS = ("cyclic", "undirected", "fan-in")
 _VALUE = ("type", "optional", "src-name")
-_OF_TYPE = {"tensor": ("dim", "src-dim"), "category": ("class",), "timestamp": ("format",)}
+_OF_TYPE = {"tensor": ("dim", "format", "src-dim"), "category": ("class",), "timestamp": ("format",)}
 
 
 def value_keys(kind: Any) -> tuple[str, ...]:

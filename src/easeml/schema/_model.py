@@ -32,7 +32,8 @@ class Field:
     """One value: of a singleton, or of each instance of a non-singleton.
 
     ``type`` is one of ``TYPES``; ``dim`` is the shape of a tensor; ``class_name`` the class of a category.
-    ``optional``: the value may be missing. ``format``: how a timestamp is written (strptime), empty for ISO 8601.
+    ``optional``: the value may be missing. ``format``: how a timestamp is written (strptime), empty for ISO 8601; how a
+    number is written, by the example ``1.234,5``, empty for ``1234.5``.
     ``src_name`` and ``src_dim`` say what it was matched with; only results of matching have them.
     """
 
@@ -68,11 +69,12 @@ class Node(Field):
     A singleton has exactly one value, which the attributes of ``Field`` describe. A non-singleton has an empty
     ``type``, any number of instances, a value for each of its ``fields`` in each of them, and ``links`` between them.
     ``repeat``: this singleton stands for any number (``*``) or at least one (``+``) of like ones. ``column``: the
-    name of the column in the user's table.
+    name of the column in the user's table. ``missing``: what stands for a missing value there, besides the usual.
     """
 
     repeat: str = ""
     column: str = ""
+    missing: tuple[str, ...] = ()
     fields: tuple[Field, ...] = ()
     links: tuple[Link, ...] = ()
 

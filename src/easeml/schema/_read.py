@@ -102,7 +102,9 @@ def _node(name: Any, value: Any) -> Node:
     body, place = _singleton_body(node, path)
     shared = {key: node[key] for key in ("optional", "src-name") if key in node}
     value = _value({**shared, **body}, place)
-    return Node(name, **value, repeat=repeat, column=_of_type(node, "column", str, "", path))
+    column = _of_type(node, "column", str, "", path)
+    missing = _strings(node.get("missing", []), f"{path}.missing")
+    return Node(name, **value, repeat=repeat, column=column, missing=missing)
 
 
 def _singleton_body(node: Mapping[str, Any], path: str) -> tuple[Mapping[str, Any], str]:
@@ -152,12 +154,13 @@ def _value(body: Mapping[str, Any], path: str) -> dict[str, Any]:
     kind = _required(body, "type", keys.value_keys(None), path, f"one of {', '.join(TYPES)}")
     if kind not in TYPES:
         raise SchemaError(f"expected one of {', '.join(TYPES)}, found {_shown(kind)}.", where=f"{path}.type")
+    dim = _dims(body, path) if kind == "tensor" else ()
     return {
         "type": kind,
-        "dim": _dims(body, path) if kind == "tensor" else (),
+        "dim": dim,
         "class_name": _class_name(body, path) if kind == "category" else "",
         "optional": _of_type(body, "optional", bool, False, path),
-        "format": _of_type(body, "format", str, "", path) if kind == "timestamp" else "",
+        "format": _of_type(body, "format", str, "", path) if kind == "timestamp" or dim == (1,) else "",
         "src_name": _src_name(body, path),
         "src_dim": _src_dim(body, path) if kind == "tensor" else (),
     }

@@ -167,7 +167,12 @@ class _Parser:
             made["column"] = self.string()
         self.expect(":")
         if made or not self.skip("["):
-            nodes[name] = {"singleton": True, **made, **self.value(name)}
+            made |= self.value(name)
+            if self.skip("missing"):
+                self.expect("(")
+                made["missing"] = self.strings()
+                self.expect(")")
+            nodes[name] = {"singleton": True, **made}
             return
         nodes[name] = {"singleton": False, "fields": self.items("]", self.field)}
         if self.skip("links"):
@@ -191,17 +196,14 @@ class _Parser:
     def value(self, name: str) -> dict[str, Any]:
         """A type, and whether the value may be missing. ``name`` is that of its class where it says none."""
         if self.skip("number"):
-            made: dict[str, Any] = {"type": "tensor", "dim": [1]}
+            made: dict[str, Any] = {"type": "tensor", "dim": [1], **self.form()}
         elif self.skip("tensor"):
             self.expect("[")
             made = {"type": "tensor", "dim": self.dims()}
         elif self.skip("category"):
             made = {"type": "category", "class": self.category(name)}
         elif self.skip("timestamp"):
-            made = {"type": "timestamp"}
-            if self.skip("("):
-                made["format"] = self.string()
-                self.expect(")")
+            made = {"type": "timestamp", **self.form()}
         else:
             made = {"type": next((word for word in ("text", "document") if self.skip(word)), None)}
             if made["type"] is None:
@@ -210,6 +212,14 @@ class _Parser:
         if self.skip("?"):
             made["optional"] = True
         return made
+
+    def form(self) -> dict[str, str]:
+        """How a number or a timestamp is written, where that is said."""
+        if not self.skip("("):
+            return {}
+        form = self.string()
+        self.expect(")")
+        return {"format": form}
 
     def dims(self) -> list[int | str]:
         found: list[int | str] = []

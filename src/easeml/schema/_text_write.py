@@ -26,7 +26,7 @@ def write_text(schema: Schema) -> str:
 
 
 def _is_lone(node: Node) -> bool:
-    return node.singleton and node.name == LONE and not node.repeat and not node.column
+    return node.singleton and node.name == LONE and not node.repeat and not node.column and not node.missing
 
 
 def _own_classes(schema: Schema) -> set[str]:
@@ -44,7 +44,8 @@ def _own_classes(schema: Schema) -> set[str]:
 def _node(schema: Schema, node: Node, own: set[str]) -> str:
     if node.singleton:
         column = f" {_quoted(node.column)}" if node.column else ""
-        return f"{node.name}{node.repeat}{column}: {_value(schema, node, own)}"
+        missing = f" missing ({', '.join(map(_quoted, node.missing))})" if node.missing else ""
+        return f"{node.name}{node.repeat}{column}: {_value(schema, node, own)}{missing}"
     fields = ", ".join(f"{field.name}: {_value(schema, field, own)}" for field in node.fields)
     links = ", ".join(f"{link.target}: {_bound(link)}" for link in node.links)
     return f"{node.name}: [{fields}]" + (f" links {{{links}}}" if links else "")
@@ -53,7 +54,7 @@ def _node(schema: Schema, node: Node, own: set[str]) -> str:
 def _value(schema: Schema, value: Field, own: set[str]) -> str:
     text = value.type
     if value.type == "tensor":
-        text = "number" if value.dim == (1,) else f"tensor[{', '.join(map(str, value.dim))}]"
+        text = _number(value.format) if value.dim == (1,) else f"tensor[{', '.join(map(str, value.dim))}]"
     elif value.type == "category" and value.class_name in own:
         text = f"category({_members(schema.classes[value.class_name])})"
     elif value.type == "category":
@@ -61,6 +62,10 @@ def _value(schema: Schema, value: Field, own: set[str]) -> str:
     elif value.format:
         text = f"timestamp({_quoted(value.format)})"
     return text + ("?" if value.optional else "")
+
+
+def _number(form: str) -> str:
+    return f"number({_quoted(form)})" if form else "number"
 
 
 def _clauses(schema: Schema, own: set[str]) -> list[str]:

@@ -26,6 +26,8 @@ def write(schema: Schema) -> dict[str, Any]:
 def _node(node: Node) -> dict[str, Any]:
     if node.singleton:
         given = {key: getattr(node, key) for key in ("repeat", "column") if getattr(node, key)}
+        if node.missing:
+            given["missing"] = list(node.missing)
         return {"singleton": True, **_value(node), **given}
     value: dict[str, Any] = {
         "singleton": False,

@@ -1,0 +1,49 @@
+"""What the name of a column tells."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+
+
+def _set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+IDENTIFIERS = _set("id ids uuid guid pid rowid identifier oid")
+COUNTERS = IDENTIFIERS | _set("index idx row no nr number num key rank record")
+CODES = _set(
+    "code codes zip zipcode postal postcode plz class subclass type category cat cluster segment zone zoning district "
+    "region sector phone telephone fax mobile label flag species kind grade mode channel"
+)
+DIALLED = _set("zip zipcode postal postcode plz phone telephone fax mobile iban ssn isbn ean barcode")
+ENTITIES = _set(
+    "user author customer patient subject client account session household provider student employee person "
+    "individual device hospital store shop company brewery supplier vendor seller buyer driver vehicle flight phone "
+    "member visitor family machine sensor station site product item"
+)
+MOMENTS = _set("time timestamp date datetime epoch created updated unix ts day")
+PREDICTIONS = _set("pred preds prediction predictions predicted proba probs forecast yhat")
+
+
+@lru_cache(maxsize=4096)
+def words(name: str) -> tuple[str, ...]:
+    """The words of a name in lower case: ``customerID`` is customer, id."""
+    return tuple(part.lower() for part in _PARTS.findall(name))
+
+
+def names_identifier(name: str) -> bool:
+    """Whether a name says that the column names the row, or something."""
+    return any(word in IDENTIFIERS for word in words(name))
+
+
+def names_entity(name: str) -> bool:
+    """Whether a name says that rows with the same value are of the same somebody or something."""
+    parts = words(name)
+    if not parts:
+        return False
+    if parts[-1] in IDENTIFIERS or parts[-1] in ENTITIES:
+        return True
+    return len(parts) > 1 and parts[-1] in {"number", "no", "nr", "key", "name", "code"} and parts[-2] in ENTITIES
