@@ -9,6 +9,12 @@ from easeml.api.context import Context
 from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
 from easeml.contract.resources import Prediction
 
+_TABLES = (
+    "application/x-ndjson",
+    "application/vnd.apache.parquet",
+    "application/vnd.apache.arrow.stream",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+)
 PATH = "/api/v1/applications/{application_id}/predict"
 
 
@@ -44,7 +50,7 @@ def describe() -> dict[str, Any]:
         "post": {
             "tags": ["applications"],
             "operationId": "predict",
-            "summary": "Predict rows, as JSON or CSV; rows with the target get the quality as well",
+            "summary": "Predict rows, as JSON, CSV or another table; rows with the target get the quality as well",
             "parameters": [
                 {
                     "name": "application_id",
@@ -58,6 +64,7 @@ def describe() -> dict[str, Any]:
                 "content": {
                     "application/json": {"schema": rows},
                     "text/csv": {"schema": {"type": "string"}},
+                    **{kind: {"schema": {"type": "string", "format": "binary"}} for kind in _TABLES},
                 },
             },
             "responses": {"200": {"description": "One prediction a row", "content": {"application/json": answer}}},

@@ -19,11 +19,13 @@ app = typer.Typer(no_args_is_help=True, help="Applications: from a table to a se
 
 @app.command()
 def create(
-    file: Annotated[Path, typer.Argument(help="Table: a text file with a header, such as CSV or TSV.")],
+    file: Annotated[Path, typer.Argument(help="Table: CSV, Parquet, Excel, JSON lines, ARFF ...")],
     *,
     target: Annotated[str | None, typer.Option(help="Column to predict; proposed where left out.")] = None,
     objective: Annotated[str | None, typer.Option(help="What to optimise; the default of the target's type.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="COLUMN=TYPE: another type than inferred.")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="COLUMN=TYPE, COLUMN.missing=CODES, COLUMN.format=FORM.")
+    ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out.")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="Column to keep although proposed for dropping.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the application.")] = None,

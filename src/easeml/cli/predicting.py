@@ -17,6 +17,7 @@ from easeml.contract.resources import Prediction
 from easeml.errors import Conflict, InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
+_TEXT = {".csv", ".tsv", ".txt", ".tab", ""}
 _DELIMITERS = ",;\t|"
 COLUMN = "prediction"
 
@@ -28,14 +29,15 @@ def register(app: typer.Typer) -> None:
 
 def predict(
     application_id: ApplicationId,
-    file: Annotated[Path, typer.Argument(help="Rows: CSV with a header, JSON or JSON lines.")],
+    file: Annotated[Path, typer.Argument(help="Rows: a table in any format that can be uploaded.")],
     out: Annotated[Path | None, typer.Option(help="Write a CSV file; standard output by default.")] = None,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a file."""
-    body = _read(file)
+    suffix = file.suffix.lower()
+    body = _read(file) if suffix in _JSON | _TEXT else _as_csv(file)
     with Client() as client:
-        if file.suffix.lower() in _JSON:
+        if suffix in _JSON:
             rows = read_json(body, str(file))
             prediction = client.predict(application_id, rows)
             header, cells = _cells_of(rows)
@@ -121,6 +123,18 @@ def with_predictions(
     writer.writerow([*header, name])
     writer.writerows([*row, value] for row, value in zip(rows, prediction.predictions, strict=True))
     return out.getvalue()
+
+
+def _as_csv(file: Path) -> bytes:
+    """Return a table of another format as CSV. Raises InvalidInput where it is none."""
+    from easeml.data import read_table
+
+    table = read_table(file)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(table.column_names)
+    writer.writerows(zip(*(column.to_pylist() for column in table.columns), strict=True))
+    return out.getvalue().encode()
 
 
 def _cells_of(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:

@@ -5,14 +5,16 @@ names: numbers are float64, categories are pandas Categoricals whose categories 
 also for numbers), text is ``str``, timestamps are datetime64[us] in UTC.
 """
 
+from easeml.data._by_class import read_pictures
 from easeml.data._columns import Columns, declare_columns
 from easeml.data._easeml_folder import EasemlDataset, infer_easeml, is_easeml, read_easeml, write_easeml
 from easeml.data._errors import DatasetError
 from easeml.data._infer import Inference, infer_table
 from easeml.data._inference import infer
-from easeml.data._read import ROW, read_table
+from easeml.data._read import read_table
 from easeml.data._report import ColumnReport
 from easeml.data._rows import ColumnTable, Rows, parse_rows
+from easeml.data._typed import ROW
 from easeml.data._version import (
     Declared,
     VersionTables,
@@ -42,6 +44,7 @@ __all__ = [
     "is_easeml",
     "parse_rows",
     "read_easeml",
+    "read_pictures",
     "read_table",
     "read_upload",
     "read_version",

@@ -21,7 +21,7 @@ from easeml.data._errors import DatasetError
 
 FolderFiles = dict[str, str]  # path inside a folder -> path in the tree
 
-_BROKEN = (  # what the libraries raise for files that are not what they should be
+BROKEN = (  # what the libraries raise for files that are not what they should be
     OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError,
     struct.error,
 )  # fmt: skip
@@ -50,7 +50,7 @@ class Tree:
         try:
             with self.files[path]() as file:
                 data = file.read(most + 1)
-        except _BROKEN as error:
+        except BROKEN as error:
             raise DatasetError(f"cannot be read: {error}.", where=path) from error
         if len(data) > most:
             raise DatasetError(f"it is larger than {most:,} bytes.", where=path)
@@ -77,7 +77,7 @@ def open_tree(path: str | Path) -> Iterator[Tree]:
                 files, folders = _tar(path, stack)
         except DatasetError:
             raise
-        except _BROKEN as error:
+        except BROKEN as error:
             remedy = "Give a folder, or a tar or zip file of one."
             raise DatasetError(f"cannot be read: {error}.", where=str(path), remedy=remedy) from error
         shown = {name: opener for name, opener in sorted(files.items()) if not _hidden(name)}

@@ -120,10 +120,10 @@ def _number(values: _Values, array: pa.Array, told: str) -> ColumnReport | None:
         report, distinct=len(unique), classes=classes, format=form, suspected_codes=suspect_numbers(unique, number_of)
     )
     if told == "number":
-        return replace(report, confidence=1.0)
-    if whole and not form:
-        return _codes(values, unique) or _counted(report, values, array, unique)
-    return report
+        report = replace(report, confidence=1.0)
+    if not whole or form:
+        return report
+    return (not told and _codes(values, unique)) or _counted(report, values, array, unique)
 
 
 def _number_confidence(unique: np.ndarray, whole: bool, few: bool, form: str) -> float:

@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ABSENT = object()
+_TABLES = {  # media types and the endings of their files
+    "text/csv": "csv",
+    "application/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    "application/x-ndjson": "jsonl",
+    "application/vnd.apache.parquet": "parquet",
+    "application/vnd.apache.arrow.file": "arrow",
+    "application/vnd.apache.arrow.stream": "arrows",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+}
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
 _EXPECTED = {"number": "a number", "text": "text", "timestamp": "a date or time", "category": "one of its classes"}
 
@@ -63,19 +73,20 @@ class _BadCell(ValueError):
 def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Schema) -> Rows:
     """Read the rows of a prediction request; see ``easeml.data`` for how frames are typed.
 
-    JSON is ``{"rows": [{...}]}``, or the list alone; CSV has a header. Columns that were dropped, and the target,
+    JSON is ``{"rows": [{...}]}``, or the list alone; CSV has a header; JSON lines, Parquet, Arrow and Excel
+    are read as uploads are. Columns that were dropped, and the target,
     may come along. A value may be missing where it was missing in training; a category that was not there in
     training becomes missing, with a note.
 
     Raises:
-        DatasetError: naming row (counted from 1 in JSON; the header is row 1 in CSV), column and remedy.
+        DatasetError: naming row (counted from 1 in JSON; the header is row 1 in tables), column and remedy.
     """
     reader = _reader(schema_in, schema_out)
     kind = content_type.partition(";")[0].strip().lower()
     if kind in ("application/json", ""):
         return reader.read_json(body)
-    if kind in ("text/csv", "text/tab-separated-values", "application/csv"):
-        return reader.read_csv(body, "rows.tsv" if "tab" in kind else "rows.csv")
+    if kind in _TABLES:
+        return reader.read_table(body, f"rows.{_TABLES[kind]}")
     raise DatasetError(f"rows cannot be read as {shown(content_type)}.", remedy=_FORM)
 
 
@@ -107,8 +118,8 @@ class _Reader:
         labels = self.target.from_cells(rows, None) if self._labelled(given, len(rows), notes) else None
         return self._rows(arrays, labels, len(rows), notes)
 
-    def read_csv(self, body: bytes, name: str) -> Rows:
-        """Read rows from CSV, column by column."""
+    def read_table(self, body: bytes, name: str) -> Rows:
+        """Read rows from a table file, column by column."""
         table = table_from_bytes(body, name)
         for given in table.column_names:
             if given not in self.known:

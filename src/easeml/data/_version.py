@@ -12,8 +12,9 @@ from easeml.data import _values as v
 from easeml.data._columns import Columns, assemble, declare_columns
 from easeml.data._errors import DatasetError, shown
 from easeml.data._number_forms import number_form
-from easeml.data._read import ROW, column_text
+from easeml.data._read import column_text
 from easeml.data._report import ColumnReport, sort_labels
+from easeml.data._typed import ROW
 from easeml.schema import Schema
 
 if TYPE_CHECKING:

@@ -1,0 +1,291 @@
+"""Every reader keeps one contract: the same table from every format, refusals with a place, no crash on rubbish."""
+
+import gzip
+import io
+import json
+import tarfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from easeml.data import DatasetError, declare, infer, infer_table, parse_rows, read_pictures, read_table
+
+from .table_files import FORMATS, flowers
+
+BINARY = ("parquet", "feather", "arrows", "xlsx", "zip", "csv.gz")
+
+
+def values(table: pa.Table) -> dict[str, list]:
+    """Numbers as numbers, the rest as text, so that 1 and 1.0 are the same."""
+    return {
+        name: [
+            float(cell) if name in ("length", "width") and cell not in ("", "?") else cell.strip("?") for cell in column
+        ]
+        for name, column in table.to_pydict().items()
+    }
+
+
+@pytest.fixture(scope="module", params=FORMATS)
+def file(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("formats") / f"flowers.{request.param}"
+    FORMATS[request.param](flowers(), path)
+    return path
+
+
+def test_the_same_table_from_every_format(file: Path, tmp_path: Path) -> None:
+    flowers().to_csv(tmp_path / "plain.csv", index=False)
+    table = read_table(file)
+    assert values(table) == values(read_table(tmp_path / "plain.csv"))
+    assert set(table.schema.types) == {pa.string()}
+
+
+def test_the_same_inference_from_every_format(file: Path) -> None:
+    found = infer(file, "kind")
+    seen = {report.name: (report.type, report.role, round(report.missing, 3)) for report in found.columns}
+    assert seen == {
+        "length": ("number", "input", 0.0),
+        "width": ("number", "input", 0.1),
+        "colour": ("category", "input", 0.0),
+        "kind": ("category", "target", 0.0),
+    }
+    assert found.output is not None
+    assert found.output.labels("kind") == ("big", "small")
+
+
+def test_every_format_satisfies_the_schema_inferred_from_it(file: Path) -> None:
+    table = read_table(file)
+    made = declare(table, infer_table(table, "kind").columns)
+    assert made.summary["rows"] == 120
+    body = table.to_pylist()
+    parsed = parse_rows(json.dumps(body).encode(), "application/json", made.schema_in, made.schema_out)
+    assert parsed.notes == []
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind"),
+    [
+        ("parquet", "application/vnd.apache.parquet"),
+        ("arrows", "application/vnd.apache.arrow.stream"),
+        ("xlsx", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+        ("jsonl", "application/x-ndjson"),
+    ],
+)
+def test_an_endpoint_takes_tables(tmp_path: Path, ending: str, kind: str) -> None:
+    path = tmp_path / f"rows.{ending}"
+    FORMATS[ending](flowers(), path)
+    table = read_table(path)
+    made = declare(table, infer_table(table, "kind").columns)
+    parsed = parse_rows(path.read_bytes(), kind, made.schema_in, made.schema_out)
+    pd.testing.assert_series_equal(parsed.frame["length"], flowers()["length"])
+    assert parsed.labels is not None
+
+
+def test_a_file_that_is_cut_off_or_changed_is_refused_or_read(file: Path, tmp_path: Path) -> None:
+    whole = file.read_bytes()
+    rng = np.random.default_rng(1)
+    for data in [whole[: len(whole) // 2], whole[:20], *(_changed(whole, rng) for _ in range(15))]:
+        path = tmp_path / file.name
+        path.write_bytes(data)
+        try:
+            assert read_table(path).num_rows
+        except DatasetError as error:
+            assert error.message
+
+
+def _changed(data: bytes, rng: np.random.Generator) -> bytes:
+    made = bytearray(data)
+    for at in rng.integers(0, len(data), 5):
+        made[at] = int(rng.integers(0, 256))
+    return bytes(made)
+
+
+DOCUMENTS = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+MARKS = [b"PAR1", b"ARROW1\0\0", b"\xff\xff\xff\xff", b"\x93NUMPY\x01\0", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b'{"a":',
+         b"[{", b"@relation x\n@attribute a real\n@data\n", b"@problemname x\n@data\n", b"%PDF"]  # fmt: skip
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.sampled_from(MARKS), st.binary(max_size=200))
+def test_rubbish_behind_any_mark_only_ever_raises_dataset_errors(tmp_path: Path, mark: bytes, rest: bytes) -> None:
+    path = tmp_path / "rubbish"
+    path.write_bytes(mark + rest)
+    try:
+        assert infer(path).rows
+    except DatasetError as error:
+        assert error.message
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(DOCUMENTS)
+def test_any_json_is_read_or_refused(tmp_path: Path, document: object) -> None:
+    path = tmp_path / "t.json"
+    path.write_text(json.dumps([document, document]))
+    try:
+        infer(path)
+    except DatasetError as error:
+        assert error.message
+
+
+def test_json_nested_missing_and_named_faults(tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": {"b": 1, "c": true}}\n\n{"a": {"b": 2.5}, "d": [1, 2]}\n')
+    assert read_table(path).to_pydict() == {"a.b": ["1", "2.5"], "a.c": ["true", ""], "d": ["", "[1, 2]"]}
+    path.write_text('{"a": 1}\n{"a": \n')
+    with pytest.raises(DatasetError, match="line 2: this is no JSON"):
+        read_table(path)
+    path.write_text('{"a": 1}\n[2]\n')
+    with pytest.raises(DatasetError, match="line 2: this is no JSON object"):
+        read_table(path)
+
+
+def test_parquet_types(tmp_path: Path) -> None:
+    moments = pd.to_datetime(["2020-01-05 10:00", "2021-03-01 00:00"])
+    columns = {
+        "when": moments,
+        "day": moments.date,
+        "yes": [True, None],
+        "big": [2**60, -1],
+        "sort": pa.array(["b", "a"]).dictionary_encode(),
+        "place": pa.array([[1.5, 2.0], [3.0, 4.0]], pa.list_(pa.float64(), 2)),
+        "inner": [{"x": 1}, {"x": 2}],
+        "wild": [float("inf"), 1.0],
+    }
+    table = pa.table(columns)
+    pa.parquet.write_table(table, tmp_path / "t.parquet")
+    assert read_table(tmp_path / "t.parquet").to_pydict() == {
+        "when": ["2020-01-05 10:00:00.000000", "2021-03-01 00:00:00.000000"],
+        "day": ["2020-01-05", "2021-03-01"],
+        "yes": ["true", ""],
+        "big": ["1152921504606846976", "-1"],
+        "sort": ["b", "a"],
+        "place[0]": ["1.5", "3"],
+        "place[1]": ["2", "4"],
+        "inner.x": ["1", "2"],
+        "wild": ["", "1"],
+    }
+
+
+def test_a_column_of_bytes_is_refused_by_name(tmp_path: Path) -> None:
+    pa.parquet.write_table(pa.table({"a": [1], "raw": [b"\xff"]}), tmp_path / "t.parquet")
+    with pytest.raises(DatasetError, match=r"column 'raw'.*holds bytes"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_a_workbook_with_a_title_and_two_sheets(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "empty"
+    rows = book.create_sheet("rows")
+    for row in [["Report 2020"], [], ["a", "b", "when"], [1, "x", pd.Timestamp("2020-01-05")], [2.5, None, None]]:
+        rows.append(row)
+    book.create_sheet("more").append([1, 2])
+    book.worksheets[2].append([3, 4])
+    book.save(tmp_path / "t.xlsx")
+    table = read_table(tmp_path / "t.xlsx")
+    assert table.to_pydict() == {"a": ["1", "2.5"], "b": ["x", ""], "when": ["2020-01-05", ""]}
+    assert any("'rows' was read" in note for note in infer(tmp_path / "t.xlsx").notes)
+
+
+def test_sparse_arff_and_dates(tmp_path: Path) -> None:
+    path = tmp_path / "t.arff"
+    path.write_text(
+        "@relation t\n@attribute a numeric\n@attribute k {n,y}\n@attribute d date 'yyyy-MM-dd'\n"
+        "@data\n{0 3, 2 2020-01-05}\n{1 y}\n"
+    )
+    assert read_table(path).to_pydict() == {"a": ["3", "0"], "k": ["n", "y"], "d": ["2020-01-05", "0"]}
+
+
+def test_arrays(tmp_path: Path) -> None:
+    np.savez(tmp_path / "t.npz", X=np.arange(8.0).reshape(2, 2, 2), y=np.array(["cat", "dog"]))
+    assert read_table(tmp_path / "t.npz").to_pydict() == {
+        "X[0,0]": ["0", "4"], "X[0,1]": ["1", "5"], "X[1,0]": ["2", "6"], "X[1,1]": ["3", "7"], "y": ["cat", "dog"]
+    }  # fmt: skip
+    np.save(tmp_path / "t.npy", np.array([[1, 2], [3, 4]], dtype=">i2"))
+    assert read_table(tmp_path / "t.npy").to_pydict() == {"x[0]": ["1", "3"], "x[1]": ["2", "4"]}
+    np.save(tmp_path / "o.npy", np.array([{}], dtype=object), allow_pickle=True)
+    with pytest.raises(DatasetError, match="pickle"):
+        read_table(tmp_path / "o.npy")
+
+
+def test_series_of_several_channels_and_unequal_length(tmp_path: Path) -> None:
+    path = tmp_path / "t.ts"
+    path.write_text("#c\n@problemName t\n@univariate false\n@classLabel true a b\n@data\n1,2,3:4,5,6:a\n7,?:8:b\n")
+    table = read_table(path)
+    assert table.column_names == [*(f"channel {c}[{i}]" for c in (1, 2) for i in range(3)), "label"]
+    assert table.to_pylist()[1] == {
+        "channel 1[0]": "7", "channel 1[1]": "", "channel 1[2]": "", "channel 2[0]": "8", "channel 2[1]": "",
+        "channel 2[2]": "", "label": "b",
+    }  # fmt: skip
+    assert "unequal" in infer(path, "label").notes[0]
+    path.write_text("@problemName t\n@classLabel true a\n@data\n1,x:a\n")
+    with pytest.raises(DatasetError, match="line 4: 'x' is not a number"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("packed", ["folder", "zip", "tar.gz"])
+def test_texts_by_class(tmp_path: Path, packed: str) -> None:
+    files = {f"{label}/{i}.txt": f"{label} text number {i}\nas written" for label in ("good", "bad") for i in range(6)}
+    path = tmp_path / f"texts.{packed}"
+    if packed == "folder":
+        for name, text in files.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(text)
+    elif packed == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, text in files.items():
+                archive.writestr(name, text)
+    else:
+        with tarfile.open(path, "w:gz") as archive:
+            for name, text in files.items():
+                member = tarfile.TarInfo(name)
+                member.size = len(text)
+                archive.addfile(member, io.BytesIO(text.encode()))
+    found = infer(path)
+    assert (found.rows, found.target) == (12, "label")
+    assert found.input.to_text() == '{text "text": text}'
+    assert read_table(path)["text"][0].as_py() == "bad text number 0 as written"
+
+
+def test_pictures_by_class_keep_their_bytes(tmp_path: Path) -> None:
+    path = tmp_path / "pictures.zip"
+    written = {}
+    with zipfile.ZipFile(path, "w") as archive:
+        for i, size in enumerate([(4, 6), (4, 6), (5, 6)]):
+            file = io.BytesIO()
+            Image.new("RGB", size, (i, 0, 0)).save(file, "PNG")
+            name = f"{'ab'[i % 2]}/{i}.png"
+            written[name] = file.getvalue()
+            archive.writestr(name, file.getvalue())
+    assert dict(zip(*(read_pictures(path)[name].to_pylist() for name in ("file", "bytes")), strict=True)) == written
+    found = infer(path)
+    assert found.input.to_text() == "{image: tensor[6, w, 3]}"
+    assert found.output is not None
+    assert found.output.labels("label") == ("a", "b")
+    with pytest.raises(DatasetError, match="pictures"):
+        read_table(path)
+
+
+def test_bombs_and_ways_out_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("easeml.data._source.LARGEST", 1 << 20)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("t.csv", b"0" * (2 << 20))
+    (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"0" * (2 << 20)))
+    with zipfile.ZipFile(tmp_path / "out.zip", "w") as archive:
+        archive.writestr("a/1.txt", "x")
+        archive.writestr("../b/2.txt", "x")
+    for name, message in (("bomb.zip", "unpacks"), ("bomb.csv.gz", "unpacks"), ("out.zip", "leads out")):
+        with pytest.raises(DatasetError, match=message):
+            read_table(tmp_path / name)
