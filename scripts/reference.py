@@ -15,7 +15,7 @@ from easeml.api import create_app
 from easeml.cli.main import app as commands
 from easeml.modules import Module, load_registry
 from easeml.schema import Schema
-from easeml.settings import Settings
+from easeml.settings import Settings, Share
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 HEADER = "<!-- Made by scripts/reference.py (`make docs`); change the code and run it again. -->\n\n"
@@ -249,13 +249,18 @@ def settings_page() -> str:
     """Return the page of the settings."""
     prefix = Settings.model_config.get("env_prefix", "")
     rows = [
-        (f"`{name}`", f"`{prefix}{name.upper()}`", f"`{field.default}`" if field.default != "" else "empty",
+        (f"`{name}`", f"`{prefix}{name.upper()}`", f"`{field.get_default(call_default_factory=True)}`" if field.default != "" else "empty",
          sentence(field.description, name))
         for name, field in Settings.model_fields.items()
     ]  # fmt: skip
     about = "Flags win over the environment, that over `config.toml` in the home, that over defaults. "
     units = "Sizes are in bytes, times in seconds."
-    return f"# Settings\n\n{about}{units}\n\n{table(('name', 'variable', 'default', 'meaning'), rows)}"
+    shares = [(f"`{name}`", sentence(field.description, name)) for name, field in Share.model_fields.items()]
+    return (
+        f"# Settings\n\n{about}{units}\n\n{table(('name', 'variable', 'default', 'meaning'), rows)}\n"
+        "A share is a table of `config.toml` under the tenant's name, such as `[shares.ann]`, of:\n\n"
+        f"{table(('name', 'meaning'), shares)}"
+    )
 
 
 # Text

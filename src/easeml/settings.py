@@ -2,13 +2,21 @@
 
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+
+class Share(BaseModel):
+    """A tenant's share of the devices, as the provider sets it; empty is no limit."""
+
+    priority: float = Field(1.0, gt=0, allow_inf_nan=False, description="weighs its gains and its turns")
+    devices: int | None = Field(None, ge=0, description="most training tasks at once")
+    seconds: float | None = Field(None, ge=0, description="most device seconds of the searches it has open")
 
 
 class Settings(BaseSettings):
@@ -27,7 +35,8 @@ class Settings(BaseSettings):
     task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
-    policy: str = Field("ei-per-cost-round-robin", description="policy of the scheduler")
+    policy: str = Field("default", description="policy of the scheduler")
+    shares: dict[str, Share] = Field(default_factory=dict, description="shares of tenants, by name")
 
     @property
     def database(self) -> str:

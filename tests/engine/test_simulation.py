@@ -1,5 +1,7 @@
 """Crash interleavings of two schedulers and two workers on a simulated clock: one result a task, nothing lost."""
 
+import atexit
+import shutil
 import tempfile
 from collections import Counter
 from pathlib import Path
@@ -24,7 +26,7 @@ from easeml.store.records import Process
 LEASE = 10.0
 LIMITS = Limits(seconds=1, memory=1, threads=1)
 ENDED = ("done", "failed", "cancelled")
-POLICY = "ei-per-cost-round-robin"
+POLICY = "default"
 PARTIES = st.integers(0, 1)
 WHEN = st.none() | st.integers(0, 4)
 
@@ -41,6 +43,7 @@ class Engine(RuleBasedStateMachine):
         self.now = 1000.0
         if Engine._template is None:
             Engine._template = Path(tempfile.mkdtemp(prefix="easeml-simulation-"))
+            atexit.register(shutil.rmtree, Engine._template, ignore_errors=True)
             simulated.make_template(Engine._template)
         self.store = simulated.open_copy(Engine._template, self.home / "home", lambda: self.now)
         self.decided: set[str] = set()

@@ -18,7 +18,7 @@ def slot_with_two_tasks(store: Store, folder: Path) -> Slot:
     """Return a slot for which a scheduler has written two tasks."""
     simulated.add_job(store, folder)
     process = register(store, "worker")
-    Scheduler(store, REGISTRY, policy_named("ei-per-cost-round-robin"), 10.0).step()
+    Scheduler(store, REGISTRY, policy_named(), 10.0).step()
     limits = Limits(seconds=1, memory=1, threads=1)
     return Slot("search", SlotContext(store, SimulatedExecutor(), limits, process.id, folder / "work", 10.0))
 

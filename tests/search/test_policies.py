@@ -109,6 +109,16 @@ def test_default_equals_brute_force(seed):
     assert top[0]["sd"] == pytest.approx(np.sqrt(belief.variance[decision.arm]))
 
 
+def test_the_default_gives_everybody_a_first_model_before_anybody_a_better_one():
+    dear = [Arm("svm", "svm", 5000.0), Arm("gbm", "lightgbm", 9000.0)]
+    state = add_job(two_tenants(), "z", "cid", dear, default_prior(dear))
+    policy = policy_named()
+    state = policy.observe(policy.observe(state, Observation("x", 0, 0.5, 1.0)), Observation("y", 0, 0.5, 1.0))
+    decision = policy.decide(state, 1)[0]
+    assert (decision.job, decision.arm) == ("z", 0)
+    assert "without any run" in decision.explanation["rule"]
+
+
 def test_devices_do_not_all_choose_near_identical_arms():
     block = np.kron(np.eye(2), np.full((2, 2), 0.04)) + 1e-6 * np.eye(4)
     state = add_job(SearchState(), "x", "ann", ARMS, Prior(np.array([0.7, 0.7, 0.6, 0.6]), block, 1e-4))

@@ -56,7 +56,7 @@ def state_of(store: Store, app: Application) -> SearchState:
     arm = {c.id: c.arm for c in candidates}
     arms = [Arm(c.name, c.model, c.predicted_cost) for c in candidates]
     state = add_job(SearchState(), app.job.id, "tenant", arms, default_prior(arms))
-    policy = policy_named("ei-per-cost-round-robin")
+    policy = policy_named()
     for task in found:
         state = started(state, app.job.id, arm[task.candidate_id])
         if task.state in ("done", "failed"):

@@ -1,5 +1,6 @@
 """``app``: declare applications, look at them, and decide what they serve."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,9 @@ def create(
     exclude: Annotated[str | None, typer.Option(help="Not these models, with commas.")] = None,
     max_tasks: Annotated[int | None, typer.Option(min=1, help="Most candidates to train.")] = None,
     max_seconds: Annotated[float | None, typer.Option(min=0.001, help="Most device seconds to spend.")] = None,
+    deadline: Annotated[
+        datetime | None, typer.Option(help="Local time by which training must be expected to end.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -55,6 +59,7 @@ def create(
             exclude=_names(exclude or ""),
             max_tasks=max_tasks,
             max_seconds=max_seconds,
+            deadline=None if deadline is None else deadline.astimezone(),
         )
         proposal = client.propose(declaration)
         if not as_json:

@@ -2,7 +2,7 @@
 
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 T = TypeVar("T")
 
@@ -158,6 +158,7 @@ class Declaration(_Request):
     exclude: list[str] = Field(default_factory=list)
     max_tasks: int | None = Field(None, gt=0)
     max_seconds: float | None = Field(None, gt=0)
+    deadline: AwareDatetime | None = None  # no training that is expected to end later is started
     tolerance: float = Field(0.001, ge=0)
     seed: int = 0
 

@@ -1,5 +1,7 @@
 """The scheduler's picture of all searches: a ``SearchState`` kept in step with the rows of the store."""
 
+import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -7,15 +9,19 @@ from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Registry
 from easeml.search import (
     Arm,
+    Budget,
     Observation,
     Policy,
     SearchState,
+    Terms,
     add_job,
     default_prior,
     learned_prior,
     released,
     remove_job,
     set_active,
+    set_now,
+    set_terms,
     spaces,
     started,
 )
@@ -37,9 +43,11 @@ class _Page:
 class Book:
     """Follows the rows: ``sync`` after every change of a job; ``state`` is then what the policy decides on."""
 
-    def __init__(self, policy: Policy, registry: Registry):
+    def __init__(self, policy: Policy, registry: Registry, shares: Mapping[str, Terms] | None = None):
+        """``shares``: what tenants may use, by name, where that is not the usual."""
         self.policy = policy
         self._registry = registry
+        self._shares = shares or {}
         self.state = SearchState()
         self._pages: dict[str, _Page] = {}
 
@@ -59,6 +67,11 @@ class Book:
             self._follow(job.id, page, task)
         self.state = set_active(self.state, job.id, job.state == "running")
 
+    def move_to(self, now: float) -> list[str]:
+        """Move to the present, in seconds of the epoch; return the jobs whose deadline has passed since."""
+        before, self.state = self.state.now, set_now(self.state, now)
+        return [name for name, job in self.state.jobs.items() if before < job.deadline <= now]
+
     def start(self, job_id: str, arm: int, task_id: str) -> None:
         """Note a task that was just written."""
         self._pages[job_id].tasks[task_id] = "waiting"
@@ -77,7 +90,12 @@ class Book:
             if trial.job_id != job.id
         ]
         prior = learned_prior(arms, history) if history else default_prior(arms)
-        self.state = add_job(self.state, job.id, job.tenant_id, arms, prior)
+        budget = Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
+        deadline = job.limits.get("deadline", math.inf)
+        self.state = add_job(self.state, job.id, job.tenant_id, arms, prior, budget=budget, deadline=deadline)
+        share = self._shares.get(tx.tenants.get(job.tenant_id).name) if self._shares else None
+        if share:
+            self.state = set_terms(self.state, job.tenant_id, share)
         page = self._pages[job.id] = _Page({candidate.id: candidate.arm for candidate in candidates})
         return page
 

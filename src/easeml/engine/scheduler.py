@@ -1,14 +1,14 @@
 """The scheduler: one leader that decides, over the jobs of all tenants, what is trained next."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import structlog
 
 from easeml.errors import Conflict, Fenced
 from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
-from easeml.search import Decision, Policy, policy_named
+from easeml.search import Decision, Policy, Terms, policy_named
 from easeml.service import promotion, search
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
@@ -36,7 +36,8 @@ def run_scheduler(settings: Settings) -> None:
     store = Store.open(settings.database, settings.artefacts)
     process = register(store, "scheduler")
     policy = policy_named(settings.policy)
-    scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id)
+    shares = {name: Terms(**share.model_dump()) for name, share in settings.shares.items()}
+    scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id, shares)
     wakeup = store.wakeup()
     try:
         next_beat = next_round = 0.0
@@ -70,14 +71,17 @@ class Scheduler:
         policy: Policy,
         lease_seconds: float,
         holder: str | None = None,
+        shares: Mapping[str, Terms] | None = None,
     ):
+        """``shares``: what tenants may use, by name."""
         self._store = store
         self._registry = registry
         self._policy = policy
         self._lease_seconds = lease_seconds
         self._holder = holder or new_id("proc")
         self._lease: Lease | None = None
-        self._book = Book(policy, registry)
+        self._shares = shares
+        self._book = Book(policy, registry, shares)
         self._seq = 0
         self._failed: set[str] = set()
         self._again: set[str] = set()
@@ -104,6 +108,7 @@ class Scheduler:
         """Give back the work of processes that are gone; let the next step try again what failed for a job."""
         self._again, self._failed = self._failed, set()
         if self._lease is not None:
+            self._again.update(self._move_to_now())
             give_back_lost_work(self._store, self._lease_seconds)
 
     def step_down(self) -> None:
@@ -120,7 +125,7 @@ class Scheduler:
             lease = tx.leases.acquire(LEASE, self._holder, self._lease_seconds)
         if lease is not None and (self._lease is None or lease.epoch != self._lease.epoch):
             _log.info("leading", epoch=lease.epoch)
-            self._book = Book(self._policy, self._registry)
+            self._book = Book(self._policy, self._registry, self._shares)
             self._seq = 0
         self._lease = lease
         return lease is not None
@@ -175,6 +180,7 @@ class Scheduler:
             self._book.hold(job_id)
 
     def _decide(self) -> None:
+        self._again.update(self._move_to_now())
         free = self._free_devices()
         while free > 0:
             choices = self._policy.decide(self._book.state, free)
@@ -184,6 +190,10 @@ class Scheduler:
             free -= written
             if written == len(choices):
                 return  # the policy had no more to give, or all devices are taken
+
+    def _move_to_now(self) -> list[str]:
+        with self._store.read() as tx:
+            return self._book.move_to(tx.now())
 
     def _write(self, choice: Decision) -> bool:
         """Write one decision; False (and the job is held until its next change) if it could not be."""

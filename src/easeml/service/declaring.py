@@ -181,5 +181,6 @@ def _declared_version(rooms: Rooms, caller: Caller, plan: Plan) -> DatasetVersio
 
 
 def _limits(declaration: resources.Declaration) -> Json:
-    limits = {"tasks": declaration.max_tasks, "seconds": declaration.max_seconds}
+    deadline = declaration.deadline.timestamp() if declaration.deadline else None
+    limits = {"tasks": declaration.max_tasks, "seconds": declaration.max_seconds, "deadline": deadline}
     return {name: value for name, value in limits.items() if value is not None}

@@ -1,5 +1,6 @@
 """The scheduler's side of a search: jobs start, choices become tasks, progress is kept, converged jobs rest."""
 
+import math
 from typing import Any
 
 from easeml.contract.tasks import Pipeline, TrainSpec
@@ -37,7 +38,7 @@ def write_decision(tx: Transaction, registry: Registry, choice: Choice, policy: 
     job = tx.unscoped().jobs.get(choice.job)
     rooms = tx.scoped(job.tenant_id)
     candidate = rooms.candidates.find(job_id=job.id, arm=choice.arm)
-    if job.state != "running" or candidate is None or not within_limits(rooms, job):
+    if job.state != "running" or candidate is None or not within_limits(tx, job):
         return None
     if rooms.tasks.count(candidate_id=candidate.id, state=[*UNDER_WAY, "done", "failed"]):
         return None
@@ -69,15 +70,21 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
     changes = _progress(rooms, job, state)
     if any(getattr(job, name) != value for name, value in changes.items()):
         job = rooms.jobs.update(job.id, **changes)
-    if job.state == "running" and _is_done(rooms, job):
+    if job.state == "running" and _is_done(tx, job):
         return jobs.set_state(tx, job, "resting", "job.resting")
-    if job.state == "resting" and not _is_done(rooms, job):
+    if job.state == "resting" and not _is_done(tx, job):
         return jobs.set_state(tx, job, "running", "job.running")
     return job
 
 
-def within_limits(rooms: Rooms, job: Job) -> bool:
-    """May another task of this job start? Tasks under way count as tasks, and with the cost predicted for them."""
+def within_limits(tx: Transaction, job: Job) -> bool:
+    """May another task of this job start before its deadline?
+
+    Tasks under way count as tasks, and with the cost predicted for them.
+    """
+    if tx.now() >= job.limits.get("deadline", math.inf):
+        return False
+    rooms = tx.scoped(job.tenant_id)
     most_tasks, most_seconds = job.limits.get("tasks"), job.limits.get("seconds")
     if most_seconds is not None and job.cost + _predicted_cost_under_way(rooms, job) >= most_seconds:
         return False
@@ -142,11 +149,12 @@ def _progress(rooms: Rooms, job: Job, state: SearchState) -> dict[str, Any]:
     }
 
 
-def _is_done(rooms: Rooms, job: Job) -> bool:
+def _is_done(tx: Transaction, job: Job) -> bool:
+    rooms = tx.scoped(job.tenant_id)
     converged = job.expected_improvement is not None and job.expected_improvement <= job.tolerance
     if converged and job.best_quality is not None:
         return True
     if rooms.tasks.count(job_id=job.id, kind="train", state=list(UNDER_WAY)):
         return False
     tried = rooms.tasks.count(job_id=job.id, kind="train", state=["done", "failed"])
-    return tried >= rooms.candidates.count(job_id=job.id) or not within_limits(rooms, job)
+    return tried >= rooms.candidates.count(job_id=job.id) or not within_limits(tx, job)

@@ -130,7 +130,7 @@ class Job:
     """One model search for an application on one version.
 
     ``state``: preparing -> running <-> paused; running <-> resting (converged); any -> stopped | failed.
-    ``limits``: tasks, seconds (either may be missing). ``expected_improvement`` and its error: quality still
+    ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing). ``expected_improvement`` and its error: quality still
     expected from further search.
     """
 

@@ -9,13 +9,14 @@ from easeml.search.policies.expected_improvement import RULE
 from easeml.search.state import SearchState
 
 _PATIENCE = 8  # turns that others may have for each of a tenant's own
+_FIRST = "jobs without any run first, expected quality per device second"
 
 
 class GainPerCost(OneByOne):
     """The run of any tenant with the highest expected gain per device second, weighed by the tenant's priority.
 
-    The expected gain is the expected improvement over the best quality of its job, which is 0 before the first run, so
-    that first models come first by themselves. For tenants that do not touch each other, spending each device second
+    The expected gain is the expected improvement over the best quality of its job, which is 0 before the first run.
+    A job without any run comes first: nobody gets a better model while somebody has none. For tenants that do not touch each other, spending each device second
     where the gain per second is highest is optimal as far as one run looks ahead (for known gains: Smith's rule, 1956).
     What makes it better than ``EIRate`` is the belief: see ``easeml.search.learned_prior``.
 
@@ -35,8 +36,10 @@ class GainPerCost(OneByOne):
             rule = "the tenant has waited longest"
             return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
         jobs = [job for jobs in state.waiting.values() for job in jobs]
-        best = max(jobs, key=_weighed(state))
-        return decided(self.name, state, [Scored(best, best.startable, best.rates, RULE)])
+        fresh = [job for job in jobs if job.incumbent is None]
+        best = max(fresh or jobs, key=_weighed(state))
+        rule = _FIRST if fresh else RULE
+        return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
 
     def longest_wait(self, tenants: int) -> int | None:
         """See ``Policy``."""

@@ -1,0 +1,75 @@
+"""The scheduler's picture of the searches: limits, deadlines and shares reach the policy."""
+
+from pathlib import Path
+
+import pytest
+import simulated
+from simulated import REGISTRY
+
+from easeml.engine.book import Book
+from easeml.engine.scheduler import Scheduler
+from easeml.search import Terms, policy_named
+from easeml.store import Store
+
+NOW = 1000.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    simulated.make_template(tmp_path / "template")
+    return simulated.open_copy(tmp_path / "template", tmp_path / "home", lambda: NOW)
+
+
+def opened(store: Store, folder: Path, shares: dict[str, Terms] | None = None, **limits: float) -> tuple[Book, str]:
+    """Return a book that follows one job with these limits, and the job's id."""
+    job_id = simulated.add_job(store, folder)
+    book = Book(policy_named(), REGISTRY, shares)
+    with store.write() as tx:
+        job = tx.unscoped().jobs.update(job_id, limits=limits)
+        book.sync(tx, job)
+    return book, job_id
+
+
+def test_limits_of_a_job_are_the_budget_of_its_search(store: Store, tmp_path: Path) -> None:
+    book, _ = opened(store, tmp_path, tasks=2)
+    assert len(book.policy.decide(book.state, 5)) == 2
+
+
+def test_no_run_is_started_that_would_end_after_the_deadline(store: Store, tmp_path: Path) -> None:
+    book, job = opened(store, tmp_path, deadline=NOW + 1.5)  # a run takes one second
+    assert book.move_to(NOW) == []
+    assert len(book.policy.decide(book.state, 5)) == simulated.ARMS
+    assert book.move_to(NOW + 1) == []
+    assert book.policy.decide(book.state, 5) == []
+    assert book.move_to(NOW + 2) == [job]
+    assert book.move_to(NOW + 3) == []
+
+
+def test_a_tenant_has_the_share_that_the_provider_gave_it(store: Store, tmp_path: Path) -> None:
+    with store.read() as tx:
+        names = [tenant.name for tenant in tx.tenants.list()]
+    book, _ = opened(store, tmp_path)
+    assert len(book.policy.decide(book.state, 5)) == simulated.ARMS
+    with store.read() as tx:
+        name = next(tenant.name for tenant in tx.tenants.list() if tenant.name not in names)
+        fresh = Book(policy_named(), REGISTRY, {name: Terms(devices=1)})
+        fresh.sync(tx, tx.unscoped().jobs.list()[0])
+    assert len(fresh.policy.decide(fresh.state, 5)) == 1
+
+
+def test_a_job_rests_when_its_deadline_has_passed(tmp_path: Path) -> None:
+    clock = [NOW]
+    simulated.make_template(tmp_path / "template")
+    store = simulated.open_copy(tmp_path / "template", tmp_path / "home", lambda: clock[0])
+    job_id = simulated.add_job(store, tmp_path)
+    with store.write() as tx:
+        tx.unscoped().jobs.update(job_id, limits={"deadline": NOW + 5})
+    scheduler = Scheduler(store, REGISTRY, policy_named(), 10.0)
+    scheduler.step()
+    clock[0] = NOW + 6
+    for _ in range(2):
+        scheduler.keep_house()
+        scheduler.step()
+    with store.read() as tx:
+        assert tx.unscoped().jobs.get(job_id).state == "resting"
+    store.close()
