@@ -248,11 +248,11 @@ def nodes_text(schema: Schema | None) -> str:
 def settings_page() -> str:
     """Return the page of the settings."""
     prefix = Settings.model_config.get("env_prefix", "")
-    rows = [
-        (f"`{name}`", f"`{prefix}{name.upper()}`", f"`{field.get_default(call_default_factory=True)}`" if field.default != "" else "empty",
-         sentence(field.description, name))
-        for name, field in Settings.model_fields.items()
-    ]  # fmt: skip
+    rows = []
+    for name, field in Settings.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        shown = "empty" if default == "" else f"`{default}`"
+        rows.append((f"`{name}`", f"`{prefix}{name.upper()}`", shown, sentence(field.description, name)))
     about = "Flags win over the environment, that over `config.toml` in the home, that over defaults. "
     units = "Sizes are in bytes, times in seconds."
     shares = [(f"`{name}`", sentence(field.description, name)) for name, field in Share.model_fields.items()]

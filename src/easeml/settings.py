@@ -36,6 +36,7 @@ class Settings(BaseSettings):
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
     policy: str = Field("default", description="policy of the scheduler")
+    optimizer: str = Field("default", description="optimizer that proposes configurations of models")
     shares: dict[str, Share] = Field(default_factory=dict, description="shares of tenants, by name")
 
     @property

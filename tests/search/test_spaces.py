@@ -107,3 +107,32 @@ def test_wrong_configurations_name_the_path(config, path):
     with pytest.raises(InvalidInput) as caught:
         spaces.features(SVM, config)
     assert caught.value.where == path
+
+
+def test_completing_fills_in_what_was_left_out_also_inside_a_choice():
+    found = spaces.complete(SVM, {"kernel": {"name": "rbf"}, "C": 7})
+    assert found == {**spaces.default(SVM), "C": 7}
+    assert spaces.complete(SVM, {"kernel": {"name": "linear"}})["kernel"] == {"name": "linear"}
+    with pytest.raises(InvalidInput, match="none of"):
+        spaces.complete(SVM, {"solver": "d"}, "svm")
+    with pytest.raises(InvalidInput) as caught:
+        spaces.complete(SVM, {"inner": {"of": True}}, "svm")
+    assert caught.value.where == "svm.inner.of"
+
+
+def test_a_grid_holds_every_combination_once():
+    found = list(spaces.grid(SVM, 3))
+    assert len(found) == 3 * (3 + 1) * 3 * 3 * 2
+    assert all(spaces.complete(SVM, config) == config for config in found)
+    assert len({repr(config) for config in found}) == len(found)
+    assert [config["k"] for config in spaces.grid({"k": {".int": [1, 2]}}, 5)] == [1, 2]
+    assert list(spaces.grid({}, 3)) == [{}]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**20))
+def test_a_configuration_is_built_again_from_its_own_parameters(seed):
+    for config in spaces.suggest(SVM, 6, seed):
+        known = spaces.parameters(SVM, config)
+        assert spaces.build(SVM, lambda path, _, known=known: known[path][1]) == config
+        assert (".kernel[0].gamma" in known) == (config["kernel"]["name"] == "rbf")

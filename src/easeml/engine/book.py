@@ -2,30 +2,28 @@
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 
-from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Registry
 from easeml.search import (
     Arm,
     Budget,
     Observation,
     Policy,
+    Prior,
     SearchState,
     Terms,
+    add_arms,
     add_job,
-    default_prior,
     learned_prior,
     released,
     remove_job,
     set_active,
     set_now,
     set_terms,
-    spaces,
     started,
 )
-from easeml.service.experience import finished_trials
+from easeml.service.experience import features_of, finished_trials
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Candidate, Job, Task
 
@@ -63,6 +61,8 @@ class Book:
             return
         rooms = tx.scoped(job.tenant_id)
         page = self._pages.get(job.id) or self._open(tx, rooms, job)
+        if rooms.candidates.count(job_id=job.id) > len(page.arms):
+            self._extend(tx, rooms, job, page)
         for task in rooms.tasks.list(job_id=job.id, kind="train", limit=None):
             self._follow(job.id, page, task)
         self.state = set_active(self.state, job.id, job.state == "running")
@@ -84,12 +84,7 @@ class Book:
     def _open(self, tx: Transaction, rooms: Rooms, job: Job) -> _Page:
         candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
         arms = [self._arm(candidate) for candidate in candidates]
-        history = [
-            (trial.job_id, trial.candidate.model, self._arm(trial.candidate).features, trial.quality)
-            for trial in finished_trials(tx)
-            if trial.job_id != job.id
-        ]
-        prior = learned_prior(arms, history) if history else default_prior(arms)
+        prior = self._prior(tx, job, arms)
         budget = Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
         deadline = job.limits.get("deadline", math.inf)
         self.state = add_job(self.state, job.id, job.tenant_id, arms, prior, budget=budget, deadline=deadline)
@@ -98,6 +93,23 @@ class Book:
             self.state = set_terms(self.state, job.tenant_id, share)
         page = self._pages[job.id] = _Page({candidate.id: candidate.arm for candidate in candidates})
         return page
+
+    def _extend(self, tx: Transaction, rooms: Rooms, job: Job, page: _Page) -> None:
+        """Take in the candidates that were added."""
+        candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
+        new = [self._arm(candidate) for candidate in candidates[len(page.arms) :]]
+        prior = self._prior(tx, job, [*self.state.job(job.id).arms, *new])
+        self.state = add_arms(self.state, job.id, new, prior)
+        page.arms.update({candidate.id: candidate.arm for candidate in candidates})
+
+    def _prior(self, tx: Transaction, job: Job, arms: list[Arm]) -> Prior:
+        """Return the belief that all finished tasks teach."""
+        own, others = [], []
+        for trial in finished_trials(tx):
+            features = features_of(self._registry, trial.candidate)
+            run = (trial.job_id, trial.candidate.model, features, trial.quality)
+            (own if trial.job_id == job.id else others).append(run)
+        return learned_prior(arms, others, own)
 
     def _follow(self, job_id: str, page: _Page, task: Task) -> None:
         known, now = page.tasks.get(task.id), "waiting" if task.state == "running" else task.state
@@ -113,8 +125,4 @@ class Book:
             self.state = released(self.state, job_id, arm)
 
     def _arm(self, candidate: Candidate) -> Arm:
-        features: tuple[float, ...] = ()
-        with suppress(NotFound, InvalidInput):  # a module that is gone, or whose space has changed since
-            space = self._registry.get(candidate.model).space
-            features = spaces.features(space, candidate.pipeline["model"]["config"])
-        return Arm(candidate.name, candidate.model, candidate.predicted_cost, features)
+        return Arm(candidate.name, candidate.model, candidate.predicted_cost, features_of(self._registry, candidate))

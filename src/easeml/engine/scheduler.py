@@ -9,7 +9,8 @@ from easeml.errors import Conflict, Fenced
 from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
 from easeml.search import Decision, Policy, Terms, policy_named
-from easeml.service import promotion, search
+from easeml.search.optimizers import Optimizer, optimizer_named
+from easeml.service import promotion, proposals, search
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Event, Lease
@@ -37,7 +38,8 @@ def run_scheduler(settings: Settings) -> None:
     process = register(store, "scheduler")
     policy = policy_named(settings.policy)
     shares = {name: Terms(**share.model_dump()) for name, share in settings.shares.items()}
-    scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id, shares)
+    optimizer = optimizer_named(settings.optimizer)
+    scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id, shares, optimizer)
     wakeup = store.wakeup()
     try:
         next_beat = next_round = 0.0
@@ -72,8 +74,10 @@ class Scheduler:
         lease_seconds: float,
         holder: str | None = None,
         shares: Mapping[str, Terms] | None = None,
+        optimizer: Optimizer | None = None,
     ):
-        """``shares``: what tenants may use, by name."""
+        """``shares``: what tenants may use, by name. ``optimizer``: of configurations; easeml's own by default."""
+        self._optimizer = optimizer or optimizer_named()
         self._store = store
         self._registry = registry
         self._policy = policy
@@ -175,6 +179,8 @@ class Scheduler:
             return
         with self._store.write() as tx:
             self._check(tx)
+            if proposals.add_proposals(tx, self._registry, self._optimizer, job_id, self._book.state):
+                return  # the next step follows, with what was added
             job = search.update_progress(tx, job_id, self._book.state)
         if job.state != "running":
             self._book.hold(job_id)

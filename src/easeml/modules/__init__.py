@@ -4,7 +4,6 @@ Fitting and loading are in ``easeml.modules.pipeline``, the suite that every mod
 ``easeml.modules.conformance``.
 """
 
-from easeml.modules.configuration import complete, default_of
 from easeml.modules.contract import (
     CONTRACT_VERSION,
     Context,
@@ -33,8 +32,6 @@ __all__ = [
     "Registry",
     "Trained",
     "Transform",
-    "complete",
-    "default_of",
     "interval",
     "load_registry",
     "score",

@@ -8,8 +8,8 @@ from typing import Any
 
 from easeml.errors import InvalidInput
 from easeml.schema import Schema
+from easeml.search import spaces
 
-from .configuration import check_space
 from .contract import CONTRACT_VERSION
 
 KINDS = ("model", "transform", "objective")
@@ -60,7 +60,7 @@ def parse(text: str, where: str) -> Module:
         raise InvalidInput(f"This is not TOML: {error}", where=where) from error
     _check(document, where)
     space = document.get("space", {})
-    check_space(space, f"{where}: space")
+    spaces.check(space, f"{where}: space")
     return Module(
         name=document["name"],
         kind=document["kind"],

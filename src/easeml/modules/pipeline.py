@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import Damaged, InvalidInput
+from easeml.search import spaces
 
 from . import manifest
-from .configuration import complete
 from .contract import Context, Data, FittedTransform, Predictions, Trained
 from .registry import Registry, load_registry
 from .target import Target
@@ -156,7 +156,7 @@ def _complete_choice(choice: Mapping[str, Any], kind: str) -> dict[str, Any]:
     module = _registry().get(choice["module"])
     if module.kind != kind:
         raise InvalidInput(f"{module.name} is a {module.kind}, not a {kind}.", where="pipeline")
-    return {"module": module.name, "config": complete(module.space, choice.get("config", {}), module.name)}
+    return {"module": module.name, "config": spaces.complete(module.space, choice.get("config", {}), module.name)}
 
 
 def _chain(description: Mapping[str, Any]) -> list[dict[str, Any]]:

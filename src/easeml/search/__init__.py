@@ -2,7 +2,7 @@
 
 from easeml.search.arms import Arm
 from easeml.search.convergence import Remaining, remaining, settled
-from easeml.search.costs import predict_cost
+from easeml.search.costs import CostModel, Costs, Work, hinted_cost, learn_costs, most_telling
 from easeml.search.improvement import expected_improvement
 from easeml.search.jobs import Budget, SearchJob, Terms
 from easeml.search.policies import (
@@ -50,6 +50,8 @@ __all__ = [
     "Arm",
     "Budget",
     "CheapestFirst",
+    "CostModel",
+    "Costs",
     "Decision",
     "EIPerCostRoundRobin",
     "EIRate",
@@ -73,14 +75,17 @@ __all__ = [
     "SearchJob",
     "SearchState",
     "Terms",
+    "Work",
     "add_arms",
     "add_job",
     "default_prior",
     "expected_improvement",
+    "hinted_cost",
+    "learn_costs",
     "learned_prior",
+    "most_telling",
     "observed",
     "policy_named",
-    "predict_cost",
     "released",
     "remaining",
     "remember",

@@ -3,8 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
-from scipy.stats import qmc
 
 from easeml.search.improvement import BEST_POSSIBLE
 from easeml.search.state import SearchState, set_resting
@@ -59,6 +57,9 @@ def settled(state: SearchState, job: str, tolerance: float) -> SearchState:
 
 
 def _normal_draws(dimensions: int) -> np.ndarray:
+    from scipy.special import ndtri
+    from scipy.stats import qmc
+
     points = qmc.Sobol(dimensions, scramble=True, rng=_SEED).random(_DRAWS)
     return ndtri(np.clip(points, 1e-12, 1 - 1e-12))
 

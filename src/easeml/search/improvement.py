@@ -1,7 +1,6 @@
 """Expected improvement: what an arm may add to the best quality found so far."""
 
 import numpy as np
-from scipy.special import ndtr
 
 _FAR = 8.0  # standard deviations, beyond which a normal variable is not found in float64
 BEST_POSSIBLE = 1.0  # qualities are scaled so that 1 is best
@@ -21,6 +20,8 @@ def expected_improvement(mean: np.ndarray, variance: np.ndarray, best: float | n
 
 
 def _excess(mean: np.ndarray, deviation: np.ndarray, level: float | np.ndarray) -> np.ndarray:
+    from scipy.special import ndtr
+
     with np.errstate(divide="ignore", invalid="ignore"):
         u = (mean - level) / deviation
         density = np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi)

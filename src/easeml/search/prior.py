@@ -43,20 +43,24 @@ _WEIGHT = 5.0  # of what is believed without history, in jobs
 _SWEEPS = 30
 
 
-def default_prior(arms: Sequence[Arm]) -> Prior:
+def default_prior(arms: Sequence[Arm], config_variance: float = _CONFIG_VARIANCE) -> Prior:
     """Return the prior of a cold start: typical qualities by model family, and a kernel of three parts.
 
     All arms share the level of the job; arms of one model share its effect; configurations of one model are alike as
-    far as their features are near: exp(-d^2 / (2 l^2)), l = 0.3.
+    far as their features are near: exp(-d^2 / (2 l^2)), where d is the root mean square distance and l = 0.3.
+    ``config_variance``: how far, squared, configurations are from the mean of their model.
     """
     mean = np.array([_typical(arm.model) for arm in arms], dtype=float)
     same = _same_model(arms)
-    covariance = _JOB_VARIANCE + _MODEL_VARIANCE * same + _CONFIG_VARIANCE * _config_kernel(arms, same)
+    covariance = _JOB_VARIANCE + _MODEL_VARIANCE * same + config_variance * _config_kernel(arms, same)
     return Prior(mean, covariance, _NOISE)
 
 
-def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun]) -> Prior:
+def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()) -> Prior:
     """Return the prior learned from ``history``: (job, model, config features, quality) of finished runs of any tenant.
+
+    ``own``: runs of the job itself, which its posterior will be conditioned on. They only help to tell how much
+    configurations matter.
 
     Empirical Bayes for a two-way table with missing cells (Gelman et al., Bayesian Data Analysis, 3rd edition,
     chapters 5 and 15). The mean quality of each (job, model) is taken apart, by alternating fits, into a level of the
@@ -69,12 +73,13 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun]) -> Prior:
     learned from runs with features only, and is taken out of the models' variance. Without history it is
     ``default_prior``; a model without history keeps its typical distance to the others.
     """
-    if not history:
-        return default_prior(arms)
     table = _Table.of(arms, history)
-    levels, effects = _two_way(table)
     spread = _deviations(table, history)
-    config_variance = _shrunk_variance(np.array([deviation for *_, deviation in spread]), _CONFIG_VARIANCE)
+    all_spread = [*spread, *_deviations(_Table.of(arms, own), own)]
+    config_variance = _shrunk_variance(np.array([deviation for *_, deviation in all_spread]), _CONFIG_VARIANCE)
+    if not history:
+        return default_prior(arms, config_variance)
+    levels, effects = _two_way(table)
     by_model = _of_models(table, levels, effects, config_variance)
     models = {model: place for place, model in enumerate(table.models)}
     places = np.array([models[arm.model] for arm in arms], dtype=int)
@@ -197,4 +202,4 @@ def _config_kernel(arms: Sequence[Arm], same: np.ndarray) -> np.ndarray:
 
 
 def _rbf(differences: np.ndarray) -> np.ndarray:
-    return np.exp(-np.sum(differences**2, axis=1) / (2 * _LENGTH**2))
+    return np.exp(-np.mean(differences**2, axis=1) / (2 * _LENGTH**2))

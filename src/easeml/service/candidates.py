@@ -1,15 +1,17 @@
 """Candidates of a job: every model that fits, with its default configuration and some spread over its space."""
 
-import json
+from collections.abc import Sequence
+from dataclasses import replace
 
 from easeml.ids import new_id
-from easeml.modules import Module, Registry
-from easeml.search import costs, spaces
+from easeml.modules import Registry
+from easeml.search import learn_costs, spaces
 from easeml.service.declaring import allowed_models
-from easeml.service.experience import Trial, size
+from easeml.service.experience import Trial, size, work_of
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
 
 CONFIGURATIONS = 4  # of each model: the default and three more
+_MOST_TRIALS = 1000  # the newest, that costs are learned from
 
 
 def make_candidates(
@@ -21,33 +23,34 @@ def make_candidates(
     found: list[Candidate] = []
     for match in allowed_models(matches, rules.get("models"), rules.get("exclude") or []):
         model = match.module
-        chain = registry.candidates(model, version.schema_in)
-        transforms = [{"module": transform.name, "config": {}} for transform in chain]
-        cost = _predict_cost(model, version, trials)
-        for number, config in enumerate(_configurations(model), start=1):
-            found.append(
-                Candidate(
-                    id=new_id("cand"),
-                    tenant_id=job.tenant_id,
-                    job_id=job.id,
-                    arm=len(found),
-                    name=model.name if number == 1 else f"{model.name}-{number}",
-                    model=model.name,
-                    pipeline={"transforms": transforms, "model": {"module": model.name, "config": config}},
-                    predicted_cost=cost,
-                )
-            )
-    return found
+        transforms = [{"module": one.name, "config": {}} for one in registry.candidates(model, version.schema_in)]
+        for number, config in enumerate(spaces.suggest(model.space, CONFIGURATIONS, seed=0), start=1):
+            found.append(make_candidate(job, len(found), model.name, number, transforms, config))
+    return with_costs(registry, found, version, trials)
 
 
-def _configurations(model: Module) -> list[Json]:
-    """Return the distinct configurations to try, the default first; a constant space has but one."""
-    suggested = spaces.suggest(model.space, CONFIGURATIONS, seed=0)
-    distinct = {json.dumps(config, sort_keys=True): config for config in suggested}
-    return list(distinct.values())
+def make_candidate(job: Job, arm: int, model: str, number: int, transforms: Sequence[Json], config: Json) -> Candidate:
+    """Return a candidate whose cost is not predicted yet: the ``number``-th configuration of its model, from 1."""
+    return Candidate(
+        id=new_id("cand"),
+        tenant_id=job.tenant_id,
+        job_id=job.id,
+        arm=arm,
+        name=model if number == 1 else f"{model}-{number}",
+        model=model,
+        pipeline={"transforms": list(transforms), "model": {"module": model, "config": config}},
+        predicted_cost=0.0,
+    )
 
 
-def _predict_cost(model: Module, version: DatasetVersion, trials: list[Trial]) -> float:
+def with_costs(
+    registry: Registry, candidates: list[Candidate], version: DatasetVersion, trials: list[Trial]
+) -> list[Candidate]:
+    """Return candidates of one job with the costs that finished tasks of all tenants let expect."""
     rows, columns = size(version)
-    history = [(t.rows, t.columns, t.cost) for t in trials if t.candidate.model == model.name]
-    return costs.predict_cost(model.cost, rows, columns, history)
+    model = learn_costs([(work_of(registry, t.candidate, t.rows, t.columns), t.cost) for t in trials[:_MOST_TRIALS]])
+    predicted = model.predict([work_of(registry, candidate, rows, columns) for candidate in candidates])
+    return [
+        replace(candidate, predicted_cost=cost)
+        for candidate, cost in zip(candidates, predicted.seconds.tolist(), strict=True)
+    ]

@@ -1,7 +1,11 @@
 """What finished training tasks taught, over all tenants: numbers by model and configuration, no data and no names."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 
+from easeml.errors import InvalidInput, NotFound
+from easeml.modules import Registry
+from easeml.search import Work, hinted_cost, spaces
 from easeml.store import Transaction
 from easeml.store.records import Candidate, DatasetVersion
 
@@ -43,6 +47,25 @@ def finished_trials(tx: Transaction) -> list[Trial]:
             )
         )
     return trials
+
+
+def features_of(registry: Registry, candidate: Candidate) -> tuple[float, ...]:
+    """Return a candidate's configuration in [0, 1]; empty if its module is gone, or has another space by now."""
+    with suppress(NotFound, InvalidInput):
+        space = registry.get(candidate.model).space
+        return spaces.features(space, candidate.pipeline["model"]["config"])
+    return ()
+
+
+def work_of(registry: Registry, candidate: Candidate, rows: int, columns: int) -> Work:
+    """Return what the cost of a candidate depends on, for a job with tables of this size."""
+    hints = {}
+    with suppress(NotFound):
+        hints = registry.get(candidate.model).cost
+    features = features_of(registry, candidate)
+    return Work(
+        candidate.model, rows, columns, features, job=candidate.job_id, hinted=hinted_cost(hints, rows, columns)
+    )
 
 
 def size(version: DatasetVersion) -> tuple[int, int]:

@@ -130,8 +130,8 @@ class Job:
     """One model search for an application on one version.
 
     ``state``: preparing -> running <-> paused; running <-> resting (converged); any -> stopped | failed.
-    ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing). ``expected_improvement`` and its error: quality still
-    expected from further search.
+    ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing). ``expected_improvement`` and
+    its error: quality still expected from further search.
     """
 
     id: str

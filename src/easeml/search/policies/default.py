@@ -16,8 +16,9 @@ class GainPerCost(OneByOne):
     """The run of any tenant with the highest expected gain per device second, weighed by the tenant's priority.
 
     The expected gain is the expected improvement over the best quality of its job, which is 0 before the first run.
-    A job without any run comes first: nobody gets a better model while somebody has none. For tenants that do not touch each other, spending each device second
-    where the gain per second is highest is optimal as far as one run looks ahead (for known gains: Smith's rule, 1956).
+    A job without any run comes first: nobody gets a better model while somebody has none. For tenants that do not touch
+    each other, spending each device second where the gain per second is highest is optimal as far as one run looks
+    ahead (for known gains: Smith's rule, 1956).
     What makes it better than ``EIRate`` is the belief: see ``easeml.search.learned_prior``.
 
     Starvation bound: among n tenants of equal priority with something to start, each is served within any 9 n

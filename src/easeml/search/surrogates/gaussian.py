@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from easeml.errors import InvalidInput
 from easeml.search.improvement import expected_improvement
@@ -249,6 +248,8 @@ def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
 
     n observations of an arm are one of their mean with noise s2 / n.
     """
+    from scipy.linalg import cholesky, solve_triangular
+
     seen = np.flatnonzero(counts)
     if not seen.size:
         return Posterior.of(prior)

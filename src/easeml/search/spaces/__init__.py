@@ -1,0 +1,116 @@
+"""Configuration spaces: defaults, checks, quasi-random draws, grids, and configurations as points of the unit cube.
+
+What a space is written as: ``spaces.parse``.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from easeml.errors import InvalidInput
+from easeml.search.spaces.nodes import Ask, Choice, Number, Parameter
+from easeml.search.spaces.parse import parse
+
+__all__ = [
+    "Ask", "Choice", "Number", "Parameter", "build", "check", "complete", "default", "draws", "features", "grid",
+    "parameters", "parse", "suggest",
+]  # fmt: skip
+
+Config = dict[str, Any]
+
+
+def default(space: Mapping[str, Any]) -> Config:
+    """Return the configuration of all defaults: ``.default``, else the first choice or the middle of the bounds.
+
+    Raises ``InvalidInput`` naming the path where the space is not of the language.
+    """
+    return parse(space).default()
+
+
+def check(space: Mapping[str, Any], where: str) -> None:
+    """Raise ``InvalidInput``, its path beginning with ``where``, if the space is not of the language."""
+    parse(space, where)
+
+
+def complete(space: Mapping[str, Any], config: Mapping[str, Any], where: str = "config") -> Config:
+    """Return ``config`` with the defaults of ``space`` filled in, also inside what was chosen.
+
+    Raises ``InvalidInput`` with the path, beginning with ``where``, of a value outside the space.
+    """
+    root = parse(space)
+    problem = root.why_not(config, where)
+    if problem:
+        raise InvalidInput(problem[1], where=problem[0])
+    return root.complete(config)
+
+
+def features(space: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[float, ...]:
+    """Return ``config`` as coordinates in [0, 1], of the same number for all configurations of a space.
+
+    A number is one coordinate on its scale; a choice among k > 2 is one of k, of two is 0 or 1; parameters that do
+    not apply are in the middle. Missing keys count as their defaults. Raises ``InvalidInput`` with the path of a
+    value outside the space.
+    """
+    return tuple(parse(space).features(complete(space, config)))
+
+
+def build(space: Mapping[str, Any], ask: Ask) -> Config:
+    """Return a configuration made of what ``ask(path, parameter)`` says, which is asked for what applies only."""
+    return parse(space).build(ask, "")
+
+
+def parameters(space: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, tuple[Parameter, Any]]:
+    """Return path -> (parameter, value) of all that applies in a configuration; of a choice the index of its option.
+
+    The paths are those that ``build`` asks for. Raises like ``complete``.
+    """
+    return {path: (one, value) for path, one, value in parse(space).parameters(complete(space, config), "")}
+
+
+def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:
+    """Yield configurations that fill the space evenly, without end, the default first; there may be repeats.
+
+    Scrambled Sobol points (Sobol 1967; Owen 1998) of ``seed``. A parameter of one path has the same coordinate in all
+    points. Raises ``InvalidInput`` like ``default``.
+    """
+    from scipy.stats import qmc
+
+    root = parse(space)
+    yield root.default()
+    points = qmc.Sobol(max(1, len(root.unused())), scramble=True, rng=seed)
+    places: dict[str, int] = {}
+    size = 64
+    while True:
+        for point in points.random(size):
+
+            def ask(path: str, parameter: Parameter, point: np.ndarray = point) -> Any:
+                place = places.setdefault(path, len(places))
+                share = min(float(point[place]), 1 - 1e-12)
+                return parameter.drawn(share) if isinstance(parameter, Number) else int(share * len(parameter.options))
+
+            yield root.build(ask, "")
+
+
+def suggest(space: Mapping[str, Any], n: int, seed: int) -> list[Config]:
+    """Return at most ``n`` different configurations that fill the space evenly; the first is the default.
+
+    Fewer than ``n`` when the space seems to have fewer. Raises ``InvalidInput`` like ``default``.
+    """
+    found: list[Config] = []
+    for config in islice(draws(space, seed), 4 * 2 ** math.ceil(math.log2(n)) + 1 if n > 0 else 0):
+        if config not in found:
+            found.append(config)
+        if len(found) == n or not parse(space).unused():
+            break
+    return found
+
+
+def grid(space: Mapping[str, Any], levels: int) -> Iterator[Config]:
+    """Yield every combination of ``levels`` values of each number and of all choices.
+
+    Raises ``InvalidInput`` like ``default``.
+    """
+    return parse(space).grid(levels)

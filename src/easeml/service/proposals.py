@@ -1,0 +1,64 @@
+"""More configurations for a search that has tried most of what it began with."""
+
+from easeml.modules import Registry
+from easeml.search import SearchJob, SearchState
+from easeml.search.optimizers import Optimizer, Tried
+from easeml.service.candidates import make_candidate, with_costs
+from easeml.service.experience import finished_trials
+from easeml.service.search import within_limits
+from easeml.store import Rooms, Transaction
+from easeml.store.records import Candidate, Job
+
+_STOCK = 6  # untried candidates below which a job gets more
+_MODELS = 3  # the most promising ones, that get them
+_EACH = 2
+_MOST = 1000  # candidates of a job
+
+
+def add_proposals(
+    tx: Transaction, registry: Registry, optimizer: Optimizer, job_id: str, state: SearchState
+) -> list[Candidate]:
+    """Add configurations that ``optimizer`` proposes for the most promising models of a running job, if it needs any.
+
+    It does when few of its candidates are untried; whether to train what was added is then for the search to say,
+    which rests when it expects too little of it. Returns what was added: none where the spaces are used up or the
+    limits of the job are.
+    """
+    job, searched = tx.unscoped().jobs.get(job_id), state.job(job_id)
+    if job.state != "running" or searched.best is None or not _needs_more(searched) or not within_limits(tx, job):
+        return []
+    rooms = tx.scoped(job.tenant_id)
+    candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
+    if len(candidates) > len(searched.arms):  # the state has not followed yet
+        return []
+    qualities = _qualities(rooms, job)
+    added: list[Candidate] = []
+    for model in _promising(registry, searched):
+        own = [one for one in candidates if one.model == model]
+        tried = [Tried(one.pipeline["model"]["config"], qualities.get(one.id)) for one in own]
+        configs = optimizer.propose(registry.get(model).space, tried, _EACH, seed=0)
+        for number, config in enumerate(configs, start=len(own) + 1):
+            arm, transforms = len(candidates) + len(added), own[0].pipeline["transforms"]
+            added.append(make_candidate(job, arm, model, number, transforms, config))
+    if added:
+        added = with_costs(registry, added, rooms.versions.get(job.version_id), finished_trials(tx))
+        rooms.candidates.add_all(added)
+        tx.events.append("job.candidates", job.id, {"added": len(added)}, job.tenant_id)
+    return added
+
+
+def _needs_more(searched: SearchJob) -> bool:
+    left = searched.untried.size - len(searched.running)
+    return left < _STOCK and len(searched.arms) < _MOST
+
+
+def _promising(registry: Registry, searched: SearchJob) -> list[str]:
+    """Return the models that can vary, those with the highest expected quality of any arm first."""
+    order = searched.posterior.mean.argsort(kind="stable")[::-1]
+    models = dict.fromkeys(searched.arms[arm].model for arm in order.tolist())
+    return [model for model in models if registry.get(model).space][:_MODELS]
+
+
+def _qualities(rooms: Rooms, job: Job) -> dict[str, float | None]:
+    tasks = rooms.tasks.list(job_id=job.id, kind="train", state="done", limit=None)
+    return {task.candidate_id: task.quality for task in tasks}
