@@ -1,4 +1,4 @@
-"""One tool on some tables: ``{name: file}`` as JSON on standard input, types, seconds and peak megabytes as JSON out."""
+"""One tool on some tables: ``{name: file}`` as JSON on standard input, types, seconds, peak megabytes as JSON out."""
 
 import csv
 import gzip
