@@ -1,4 +1,4 @@
-"""Types and roles of the columns of public tables beside the hand-written truth, pandas, DuckDB, frictionless, skrub.
+"""Types and roles of columns of public tables beside the hand-written truth, pandas, DuckDB, frictionless, skrub.
 
 ``python benchmarks/column_types.py --data ../shared/data [--out FOLDER] [--rows 1000000]``
 

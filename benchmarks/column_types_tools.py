@@ -1,4 +1,4 @@
-"""One tool on some tables: ``{name: file}`` as JSON on standard input, types, seconds, peak megabytes as JSON out."""
+"""One tool on some tables: ``{name: file}`` as JSON on standard input; types, seconds and peak megabytes out."""
 
 import csv
 import gzip
@@ -60,7 +60,7 @@ def skrub(path: str) -> Columns:
     from skrub import TableReport
 
     frame = pd.read_csv(path, sep=delimiter(path), low_memory=False)
-    report = TableReport(frame, plot_distributions=False, compute_associations=False, max_plot_columns=0)
+    report = TableReport(frame, plot_distributions=False, compute_associations=False)
     columns = json.loads(report.json())["columns"]
     return {column["name"]: {"type": _skrub(column)} for column in columns}
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from easeml.data._errors import DatasetError, did_you_mean
 from easeml.data._number_forms import NumberForm
-from easeml.data._report import TYPES, ColumnReport
+from easeml.data._report import SUSPICION, TYPES, ColumnReport
 from easeml.data._values import numeric_labels
 from easeml.schema import CategoryClass, Node, Schema, node_names
 
@@ -57,6 +57,8 @@ def declare_columns(
         )
     if target in drop:
         raise DatasetError("the target cannot be dropped.", where=f"column '{target}'")
+    if by_name[target].nature != "target":
+        reports = [_of_another_target(report) for report in reports]
     columns = [_decide(report, target, set.get(report.name), drop, keep) for report in reports]
     return assemble(columns, target)
 
@@ -103,6 +105,13 @@ def _with_settings(
     return list(made.values()), types
 
 
+def _of_another_target(report: ColumnReport) -> ColumnReport:
+    """The report without what was said for the sake of the proposed target."""
+    if report.nature not in ("leak", "target"):
+        return report
+    return replace(report, nature="input", evidence=report.evidence.partition(SUSPICION)[0])
+
+
 def _without(report: ColumnReport, codes: Collection[str]) -> list[str]:
     return [label for label in report.classes if label not in codes]
 
@@ -123,8 +132,6 @@ def _decide(
     report: ColumnReport, target: str, kind: str | None, drop: Collection[str], keep: Collection[str]
 ) -> ColumnReport:
     """A column with its final role and type."""
-    if report.name != target and report.nature == "target":
-        report = replace(report, nature="input")
     if report.name == target:
         report = replace(report, nature="target")
         few = report.type == "number" and report.classes

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from easeml.data._errors import DatasetError
@@ -19,6 +21,9 @@ _DELIMITERS = ",;\t|"
 _SAMPLE = 1 << 18  # characters looked at to find the delimiter
 _STREAMED = 8 << 20  # bytes from which a file is read in blocks
 _BLOCK = 16 << 20
+_RESERVED = 1 << 30  # bytes: Arrow reserves a block for each column
+_WIDE = 1000  # columns from which that is too much
+_CELLS = 1 << 21  # that are held as Python values
 
 
 def read_csv(source: Source) -> pa.Table:
@@ -45,7 +50,10 @@ def _whole(source: Source) -> pa.Table:
     names = _header(text, delimiter, name)
     data = text.encode()
     data = data.lstrip() if delimiter != "\t" else data.lstrip(b"\r\n")
-    table = _parse(pa.BufferReader(data), min(len(data) + 1, 64 << 20), delimiter, names, name)
+    if len(names) > _WIDE:
+        table = _parse_wide(io.StringIO(text, newline=""), delimiter, names, name)
+    else:
+        table = _parse(pa.BufferReader(data), min(len(data) + 1, 64 << 20), delimiter, names, name)
     if table.num_rows == 0:
         raise DatasetError(
             "there is a header but no row.",
@@ -67,9 +75,13 @@ def _streamed(source: Source) -> pa.Table | None:
     delimiter = _delimiter(sample, source.name)
     names = _header(sample, delimiter, source.name)
     try:
-        with pa.OSFile(str(source.path), "rb") as file:
-            table = _parse(file, _BLOCK, delimiter, names, source.name)
-    except (_Unreadable, OSError):
+        if len(names) > _WIDE:
+            with open(source.path, encoding="utf-8", newline="") as lines:  # noqa: PTH123  path is not None
+                table = _parse_wide(lines, delimiter, names, source.name)
+        else:
+            with pa.OSFile(str(source.path), "rb") as file:
+                table = _parse(file, min(_BLOCK, _RESERVED // len(names)), delimiter, names, source.name)
+    except (_Unreadable, OSError, UnicodeDecodeError):
         return None
     return table.replace_schema_metadata({"encoding": "utf-8", "delimiter": delimiter})
 
@@ -168,10 +180,36 @@ def _parse(file: object, block: int, delimiter: str, names: list[str], name: str
     return table.slice(1).rename_columns(names)
 
 
+def _parse_wide(lines: Iterable[str], delimiter: str, names: list[str], name: str) -> pa.Table:
+    """As ``_parse``, some rows at a time, for tables with very many columns."""
+    import pyarrow as pa
+
+    csv.field_size_limit(1 << 30)
+    records = ((number, row) for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1) if any(row))
+    parts: list[pa.RecordBatch] = []
+    try:
+        next(records)
+        while rows := list(itertools.islice(records, max(1, _CELLS // len(names)))):
+            for number, row in rows:
+                if len(row) != len(names):
+                    raise _width(len(names), len(row), f"{name}, row {number} (the header is row 1)", delimiter)
+            columns = zip(*(row for _, row in rows), strict=True)
+            arrays = [pa.array([cell.strip() for cell in column], pa.string()) for column in columns]
+            parts.append(pa.RecordBatch.from_arrays(arrays, names))
+    except csv.Error as error:
+        raise DatasetError(f"it cannot be read as a table: {error}.", where=name, remedy="Check quotes.") from error
+    return pa.Table.from_batches(parts, pa.schema([(column, pa.string()) for column in names])).combine_chunks()
+
+
 def _ragged(row: object, delimiter: str, name: str) -> DatasetError:
     expected, actual, number = (getattr(row, key) for key in ("expected_columns", "actual_columns", "number"))
+    where = f"{name}, row {number} (the header is row 1)" if number else name
+    return _width(expected, actual, where, delimiter)
+
+
+def _width(expected: int, actual: int, where: str, delimiter: str) -> DatasetError:
     return DatasetError(
         f"the header has {expected} columns, and this row has {actual}.",
-        where=f"{name}, row {number} (the header is row 1)" if number else name,
+        where=where,
         remedy=f"Add or remove cells, or put quotes around values that contain {delimiter!r}.",
     )

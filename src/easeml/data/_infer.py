@@ -65,14 +65,15 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         source = schema_of(usable, ())
         return Inference(reports, table.num_rows, "", source, None, [*notes, "No column suggests itself as target."])
     chosen, sure, why = proposal
-    decided = declare_columns(with_target(reports, seen, chosen), chosen)
-    columns = [
+    reports = [
         replace(report, nature="target", nature_confidence=sure, evidence=f"{report.evidence} {why}".strip())
         if report.name == chosen
         else report
-        for report in decided.columns
+        for report in with_target(reports, seen, chosen)
     ]
-    return Inference(columns, table.num_rows, chosen, decided.schema_in, decided.schema_out, [*notes, *decided.notes])
+    decided = declare_columns(reports, chosen)
+    notes += decided.notes
+    return Inference(decided.columns, table.num_rows, chosen, decided.schema_in, decided.schema_out, notes)
 
 
 def told_type(table: pa.Table, name: str) -> str:

@@ -11,7 +11,7 @@ from easeml.data import _name_words as names
 from easeml.data import _values as v
 from easeml.data._leaks import leaks
 from easeml.data._number_forms import plain_numbers
-from easeml.data._report import ColumnReport
+from easeml.data._report import SUSPICION, ColumnReport
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,7 @@ def with_target(reports: Sequence[ColumnReport], table: dict[str, pa.Array], tar
     for name, (why, sure) in leaks(reports, table, target).items():
         report = made[name]
         remedy = f"Drop it if it is not known when you predict (--drop '{name}')."
-        evidence = f"{report.evidence} Suspected to leak '{target}': {why}. {remedy}"
+        evidence = f"{report.evidence}{SUSPICION} '{target}': {why}. {remedy}"
         made[name] = replace(report, nature="leak", nature_confidence=sure, evidence=evidence)
     return list(made.values())
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EXAMPLE = re.compile(
     r"(?P<prefix>[^\d.,+-]{0,8})1(?P<thousands>[.,' \u00a0\u202f’]?)234(?P<decimal>[.,])5(?P<suffix>\D{0,8})"
 )
-_AFFIXES = re.compile(r"(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?P<suffix>\D{0,8})")
+_AFFIXES = re.compile(r"[+-]?(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?P<suffix>\D{0,8})")
 _SEPARATORS = (
     (",", "."),
     ("", ","),

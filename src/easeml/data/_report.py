@@ -9,7 +9,7 @@ from easeml.data import _values as v
 
 TYPES = ("number", "category", "text", "timestamp")
 NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
-DROPPED = ("identifier", "constant")  # natures that are proposed for dropping
+SUSPICION = " Suspected to leak"  # what the evidence of a leak goes on with
 
 
 @dataclass(frozen=True)

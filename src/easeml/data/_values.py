@@ -81,12 +81,14 @@ def _text(values: list[str]) -> pa.Array:
 
 def missing_mask(array: pa.Array, kind: str) -> np.ndarray:
     """Where a column of this kind has no value."""
-    import pyarrow as pa
+    compute = arrow_compute()
+    codes = _missing_codes(kind in ("number", "timestamp"))
+    return compute.is_in(compute.utf8_lower(array), codes).to_numpy(zero_copy_only=False)
 
-    codes = MISSING_NUMBER if kind in ("number", "timestamp") else MISSING
-    return (
-        arrow_compute().is_in(arrow_compute().utf8_lower(array), pa.array(sorted(codes))).to_numpy(zero_copy_only=False)
-    )
+
+@lru_cache(maxsize=2)
+def _missing_codes(numbers: bool) -> pa.Array:
+    return _text(sorted(MISSING_NUMBER if numbers else MISSING))
 
 
 def to_numbers(array: pa.Array) -> Converted:
@@ -95,13 +97,28 @@ def to_numbers(array: pa.Array) -> Converted:
     import pyarrow as pa
 
     missing = missing_mask(array, "number")
-    plain = arrow_compute().utf8_ltrim(array, "+")
-    written = arrow_compute().if_else(
-        arrow_compute().match_substring_regex(array, NUMBER), plain, pa.scalar(None, pa.string())
-    )
-    values = np.array(arrow_compute().cast(written, pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
-    values[np.isinf(values) | missing] = np.nan
+    values = _cast(array, missing)
+    if values is None:
+        plain = arrow_compute().utf8_ltrim(array, "+")
+        written = arrow_compute().if_else(
+            arrow_compute().match_substring_regex(array, NUMBER), plain, pa.scalar(None, pa.string())
+        )
+        values = np.array(arrow_compute().cast(written, pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
+        values[np.isinf(values) | missing] = np.nan
     return Converted(values, missing, np.isnan(values) & ~missing)
+
+
+def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
+    """The numbers of a column without any bad value, as Arrow casts them at once; None where there may be one."""
+    import numpy as np
+    import pyarrow as pa
+
+    given = arrow_compute().if_else(pa.array(missing), pa.scalar(None, pa.string()), array) if missing.any() else array
+    try:
+        values = np.array(arrow_compute().cast(given, pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
+    except pa.ArrowInvalid:
+        return None
+    return values if np.array_equal(np.isfinite(values), ~missing) else None  # "inf" and "nan" are no numbers
 
 
 def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
