@@ -4,8 +4,9 @@
 
 Right is what ``truth/columns.txt`` says, or calls as right. Peers know no roles; where a tool gives no class of type
 (string columns), the nearest one is taken: pandas and DuckDB know number, timestamp and text; frictionless the same;
-skrub's TableReport is read as pandas with its own count of unique values (at most 40 is a category). Each tool
-runs in its own process for the time and peak memory. Half of the tables are "final": nobody looked at them before.
+skrub's TableReport is read as pandas with its own count of unique values (at most 40 is a category). Each tool runs in
+its own process for CPU time (which other work on the machine does not change) and peak memory. Half of the tables are
+"final": rules were not made by looking at them.
 """
 
 import argparse
@@ -166,11 +167,11 @@ def confidence(tables: list[TrueTable], found: dict) -> str:
 
 def costs(found: dict[str, Found], rows: int) -> list[str]:
     """Seconds and peak memory."""
-    lines = [f"{'':14}{'all tables (s)':>16}{f'{rows:,} rows (s)':>20}{'peak (MB)':>12}{'of it imports':>16}"]
+    lines = [f"{'':14}{'all tables (CPU s)':>20}{f'{rows:,} rows (CPU s)':>26}{'peak (MB)':>12}{'of it imports':>16}"]
     for tool, answers in found.items():
         tables, large, nothing = (answers[name] for name in ("tables", "large", "nothing"))
         lines.append(
-            f"{tool:14}{tables['seconds']:>16.1f}{large['seconds']:>20.1f}{large['peak']:>12.0f}{nothing['peak']:>16.0f}"
+            f"{tool:14}{tables['seconds']:>20.1f}{large['seconds']:>26.1f}{large['peak']:>12.0f}{nothing['peak']:>16.0f}"
         )
     return lines
 

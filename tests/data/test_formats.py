@@ -17,7 +17,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from easeml.data import DatasetError, declare, infer, infer_table, parse_rows, read_pictures, read_table
+from easeml.data import (
+    DatasetError,
+    croissant,
+    declare,
+    infer,
+    infer_table,
+    parse_rows,
+    read_pictures,
+    read_table,
+    write_table,
+)
 
 from .table_files import FORMATS, flowers
 
@@ -289,3 +299,41 @@ def test_bombs_and_ways_out_are_refused(tmp_path: Path, monkeypatch: pytest.Monk
     for name, message in (("bomb.zip", "unpacks"), ("bomb.csv.gz", "unpacks"), ("out.zip", "leads out")):
         with pytest.raises(DatasetError, match=message):
             read_table(tmp_path / name)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".arrow", ".jsonl", ".arff"])
+def test_what_is_written_is_read_again(tmp_path: Path, ending: str) -> None:
+    flowers().assign(when="05.01.2020", note=[f"said {i} times over and over" for i in range(120)]).to_csv(
+        tmp_path / "t.csv", index=False
+    )
+    table = read_table(tmp_path / "t.csv")
+    first = infer_table(table, "kind")
+    write_table(tmp_path / f"out{ending}", table, first.columns)
+    again = infer(tmp_path / f"out{ending}", "kind")
+    for one, other in zip(first.columns, again.columns, strict=True):
+        assert (one.name, one.type, one.missing, one.classes) == (other.name, other.type, other.missing, other.classes)
+    with pytest.raises(DatasetError, match="something already"):
+        write_table(tmp_path / f"out{ending}", table, first.columns)
+
+
+def test_croissant(tmp_path: Path) -> None:
+    path = tmp_path / "flowers.csv"
+    flowers().to_csv(path, index=False)
+    made = json.loads(json.dumps(croissant(path, infer(path, "kind"))))
+    assert made["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    kinds = {field["name"]: field["dataType"] for field in made["recordSet"][0]["field"]}
+    assert kinds == {"length": "sc:Float", "width": "sc:Float", "colour": "sc:Text", "kind": "sc:Text"}
+    assert len(made["distribution"][0]["sha256"]) == 64
+
+
+def test_a_wide_table(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    path = tmp_path / "wide.csv"
+    frame = pd.DataFrame(rng.normal(size=(30, 3000)).round(3)).add_prefix("c").assign(y=["a", "b"] * 15)
+    frame.to_csv(path, index=False)
+    table = read_table(path)
+    assert (table.num_rows, table.num_columns) == (30, 3001)
+    np.testing.assert_array_equal([float(cell) for cell in table["c2999"].to_pylist()], frame["c2999"])
+    path.write_text(path.read_text().replace("\n", ",1\n", 3).replace(",1\n", "\n", 2))
+    with pytest.raises(DatasetError, match=r"row 3 \(the header is row 1\)"):
+        read_table(path)

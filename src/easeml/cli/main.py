@@ -12,6 +12,7 @@ from easeml.cli import (
     applications,
     ci,
     clean,
+    data,
     feasibility,
     label,
     meter,
@@ -82,7 +83,7 @@ accounts.register(app)
 predicting.register(app)
 work.register(app)
 app.add_typer(applications.app, name="app")
-for room in (schema, feasibility, clean, label, picking, ci, meter, monitor, simulate):  # these need no service
+for room in (schema, data, feasibility, clean, label, picking, ci, meter, monitor, simulate):  # these need no service
     room.register(app)
 
 

@@ -9,6 +9,7 @@ from easeml.data._by_class import read_pictures
 from easeml.data._columns import Columns, declare_columns
 from easeml.data._easeml_folder import EasemlDataset, infer_easeml, is_easeml, read_easeml, write_easeml
 from easeml.data._errors import DatasetError
+from easeml.data._export import croissant, typed_table, write_table
 from easeml.data._infer import Inference, infer_table
 from easeml.data._inference import infer
 from easeml.data._read import read_table
@@ -36,6 +37,7 @@ __all__ = [
     "Inference",
     "Rows",
     "VersionTables",
+    "croissant",
     "declare",
     "declare_columns",
     "infer",
@@ -48,7 +50,9 @@ __all__ = [
     "read_table",
     "read_upload",
     "read_version",
+    "typed_table",
     "write_easeml",
+    "write_table",
     "write_upload",
     "write_version",
 ]

@@ -202,7 +202,7 @@ def _like_codes(texts: list[str]) -> str:
 
 def _nearly_numbers(texts: list[str]) -> str:
     """A hint for a column that a few values keep from being a number."""
-    bad = v.to_numbers(_array(texts)).bad
+    bad = v.to_numbers(_array(texts[:10_000])).bad
     if bad.mean() > 0.1:
         return ""
     return f" It would be a number but for values such as {texts[int(bad.argmax())]!r}."

@@ -1,0 +1,159 @@
+"""Tables out: to the formats that hold them, and what they are as Croissant metadata."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from easeml.data import _values as v
+from easeml.data._errors import DatasetError
+from easeml.data._infer import Inference
+from easeml.data._read import column_text
+from easeml.data._report import ColumnReport
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".arff")
+_CROISSANT = {"number": "sc:Float", "category": "sc:Text", "text": "sc:Text", "timestamp": "sc:DateTime"}
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "recordSet": "cr:recordSet",
+    "field": "cr:field",
+    "source": "cr:source",
+    "extract": "cr:extract",
+    "column": "cr:column",
+    "fileObject": "cr:fileObject",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+}
+
+
+def typed_table(table: pa.Table, reports: list[ColumnReport]) -> pa.Table:
+    """Return a table of text with the types of its reports: float64, dictionary, string, timestamp[us]."""
+    import pyarrow as pa
+
+    columns = []
+    for report in reports:
+        array = v.plain(column_text(table, report.name), report.type, report.format, report.missing_codes)
+        if report.type == "number":
+            numbers = v.to_numbers(array)
+            columns.append(pa.array(numbers.values, mask=numbers.missing | numbers.bad))
+        elif report.type == "timestamp":
+            columns.append(pa.array(v.to_timestamps(array, report.format).values, pa.timestamp("us")))
+        else:
+            missing = pa.array(v.missing_mask(array, report.type))
+            text = v.arrow_compute().if_else(missing, pa.scalar(None, pa.string()), array)
+            columns.append(text.dictionary_encode() if report.type == "category" else text)
+    return pa.table(columns, [report.name for report in reports])
+
+
+def write_table(path: str | Path, table: pa.Table, reports: list[ColumnReport]) -> None:
+    """Write a table, typed by its reports, in the format of the ending: one of ``FORMATS``.
+
+    Raises:
+        DatasetError: for another ending, or if there is a file already.
+    """
+    from pyarrow import csv, feather, parquet
+
+    path = Path(path)
+    if path.suffix not in FORMATS:
+        raise DatasetError(
+            f"{path.suffix!r} cannot be written.", where=str(path), remedy=f"One of {', '.join(FORMATS)}."
+        )
+    if path.exists():
+        raise DatasetError("there is something already.", where=str(path), remedy="Name a new file.")
+    typed = typed_table(table, reports)
+    if path.suffix == ".parquet":
+        parquet.write_table(typed, path)
+    elif path.suffix in (".arrow", ".feather"):
+        feather.write_feather(typed, str(path), compression="uncompressed")
+    elif path.suffix == ".jsonl":
+        _plain(typed).to_pandas().to_json(path, orient="records", lines=True, force_ascii=False, date_format="iso")
+    elif path.suffix == ".arff":
+        path.write_text(_arff(_plain(typed), reports), encoding="utf-8")
+    else:
+        delimiter = "\t" if path.suffix == ".tsv" else ","
+        csv.write_csv(_plain(typed), path, csv.WriteOptions(delimiter=delimiter))
+
+
+def croissant(file: str | Path, inference: Inference) -> dict[str, Any]:
+    """Return Croissant 1.0 metadata (JSON-LD) of a table file and what was inferred from it.
+
+    Raises:
+        DatasetError: if the file cannot be read.
+    """
+    file = Path(file)
+    name = re.sub(r"\W+", "-", file.stem)
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        size = file.stat().st_size
+    except OSError as error:
+        raise DatasetError(f"cannot be read: {error.strerror}.", where=str(file)) from error
+    fields = [
+        {
+            "@type": "cr:Field",
+            "@id": f"rows/{report.name}",
+            "name": report.name,
+            "description": report.evidence,
+            "dataType": _CROISSANT[report.type],
+            "source": {"fileObject": {"@id": file.name}, "extract": {"column": report.name}},
+        }
+        for report in inference.columns
+    ]
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "name": name,
+        "description": f"{inference.rows} rows; to predict: {inference.target or 'nothing'}.",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": file.name,
+                "name": file.name,
+                "contentUrl": file.name,
+                "contentSize": f"{size} B",
+                "encodingFormat": _media_type(file),
+                "sha256": digest,
+            }
+        ],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
+    }
+
+
+def _media_type(file: Path) -> str:
+    kinds = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".jsonl": "application/jsonlines"}
+    return kinds.get(file.suffix, "application/x-parquet" if file.suffix == ".parquet" else "application/octet-stream")
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    """The table with strings in place of dictionaries."""
+    import pyarrow as pa
+
+    kinds = [pa.string() if pa.types.is_dictionary(field.type) else field.type for field in table.schema]
+    return table.cast(pa.schema([field.with_type(kind) for field, kind in zip(table.schema, kinds, strict=True)]))
+
+
+def _arff(table: pa.Table, reports: list[ColumnReport]) -> str:
+    import arff
+
+    told = {"number": "NUMERIC", "text": "STRING", "timestamp": "STRING"}
+    rows = [
+        [value.isoformat() if hasattr(value, "isoformat") else value for value in row]
+        for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
+    ]
+    kinds = [
+        sorted(set(table.column(report.name).drop_null().to_pylist()))
+        if report.type == "category"
+        else told[report.type]
+        for report in reports
+    ]
+    names = [(report.name, kind) for report, kind in zip(reports, kinds, strict=True)]
+    return arff.dumps({"relation": "table", "attributes": names, "data": rows})
