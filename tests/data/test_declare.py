@@ -35,7 +35,15 @@ def test_defaults_and_frames(tmp_path: Path) -> None:
         *("int64", "float64", "category", "str", "datetime64[us]", "category")
     ]
     assert list(train["job"].cat.categories) == ["clerk", "cook", "smith"]
-    assert made.summary == {"rows": 60, "train": 36, "validation": 12, "test": 12, "target": "kind", "seed": 0}
+    assert made.summary == {
+        "rows": 60,
+        "train": 36,
+        "validation": 12,
+        "test": 12,
+        "target": "kind",
+        "seed": 0,
+        "split": "random",
+    }
     assert made.schema_in.dropped == ("id", "country")
     assert made.schema_in.nodes["born"].format == "%m/%d/%Y"
     rows = np.concatenate([frame["_row"] for frame in made.frames.values()])
@@ -147,6 +155,48 @@ def test_wine(tmp_path: Path) -> None:
     whole = pd.concat(made.frames.values()).sort_values("_row")
     np.testing.assert_array_equal(whole["target"].astype(int), wine["target"])
     np.testing.assert_array_equal(whole[wine.columns[:-1]], wine[wine.columns[:-1]])
+
+
+def test_a_split_by_time_tests_on_the_latest_rows(tmp_path: Path) -> None:
+    days = [f"{1 + i % 28:02}.{1 + i // 28:02}.2020" for i in np.random.default_rng(0).permutation(100)]
+    text = "day;x;y\n" + "\n".join(f"{day};{i * 7 % 11};{'ab'[i % 2]}" for i, day in enumerate(days))
+    made = declared(tmp_path, text, target="y", split="time:day")
+    first, middle, last = (made.frames[role]["day"] for role in ("train", "validation", "test"))
+    assert first.max() < middle.min()
+    assert middle.max() < last.min()
+    assert (len(first), len(middle), len(last)) == (60, 20, 20)
+
+
+def test_a_split_by_group_keeps_groups_whole(tmp_path: Path) -> None:
+    text = "who,x,y\n" + "\n".join(f"p{i % 23},{i * 7 % 11},{'ab'[i % 2]}" for i in range(200))
+    made = declared(tmp_path, text, target="y", split="group:who", keep=["who"])
+    groups = [set(frame["who"]) for frame in made.frames.values()]
+    assert not groups[0] & groups[1] | groups[0] & groups[2] | groups[1] & groups[2]
+    assert made.summary["train"] > made.summary["test"] > 20
+
+
+def test_given_roles_are_used_and_not_learned_from(tmp_path: Path) -> None:
+    roles = ["train", "Val", "test", "training"] * 10
+    text = "part,x,y\n" + "\n".join(f"{role},{i * 7 % 11},{'ab'[i % 3 % 2]}" for i, role in enumerate(roles))
+    made = declared(tmp_path, text, target="y", split="given:part")
+    assert [made.summary[role] for role in ("train", "validation", "test")] == [20, 10, 10]
+    assert list(made.schema_in.columns) == ["x"]
+    assert list(made.frames["test"]["_row"]) == [i for i, role in enumerate(roles) if role == "test"]
+
+
+@pytest.mark.parametrize(
+    ("split", "message"),
+    [
+        ("time", "'time' is not a split"),
+        ("weekly:born", "is not a split"),
+        ("group:jop", "Did you mean 'job'"),
+        ("time:job", "column 'job': it is category"),
+        ("given:job", "is no role of a row"),
+    ],
+)
+def test_refused_splits(tmp_path: Path, split: str, message: str) -> None:
+    with pytest.raises(DatasetError, match=message):
+        declared(tmp_path, split=split)
 
 
 CELLS = st.one_of(

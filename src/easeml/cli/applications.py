@@ -29,6 +29,9 @@ def create(
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out.")] = None,
     keep: Annotated[list[str] | None, typer.Option(help="Column to keep although proposed for dropping.")] = None,
+    split: Annotated[
+        str, typer.Option(help="Rows to train and test: random, time:COLUMN, group:COLUMN or given:COLUMN.")
+    ] = "random",
     name: Annotated[str | None, typer.Option(help="Name of the application.")] = None,
     models: Annotated[str | None, typer.Option(help="Only these models, with commas.")] = None,
     exclude: Annotated[str | None, typer.Option(help="Not these models, with commas.")] = None,
@@ -57,6 +60,7 @@ def create(
             keep=keep or [],
             models=None if models is None else _names(models),
             exclude=_names(exclude or ""),
+            split=split,
             max_tasks=max_tasks,
             max_seconds=max_seconds,
             deadline=None if deadline is None else deadline.astimezone(),

@@ -161,6 +161,7 @@ class Declaration(_Request):
     deadline: AwareDatetime | None = None  # no training that is expected to end later is started
     tolerance: float = Field(0.001, ge=0)
     seed: int = 0
+    split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
 
 
 class ObjectiveOption(_Answer):

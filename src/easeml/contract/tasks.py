@@ -47,6 +47,7 @@ class DeclareSpec(_Wire):
     drop: list[str] = Field(default_factory=list)  # besides what is proposed for dropping
     keep: list[str] = Field(default_factory=list)  # although proposed for dropping
     seed: int = 0
+    split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
 
 
 class TrainSpec(_Wire):

@@ -15,6 +15,7 @@ from easeml.data._inference import infer
 from easeml.data._read import read_table
 from easeml.data._report import ColumnReport
 from easeml.data._rows import ColumnTable, Rows, parse_rows
+from easeml.data._splits import Split
 from easeml.data._typed import ROW
 from easeml.data._version import (
     Declared,
@@ -36,6 +37,7 @@ __all__ = [
     "EasemlDataset",
     "Inference",
     "Rows",
+    "Split",
     "VersionTables",
     "croissant",
     "declare",

@@ -14,6 +14,7 @@ from easeml.data._errors import DatasetError, shown
 from easeml.data._number_forms import number_form
 from easeml.data._read import column_text
 from easeml.data._report import ColumnReport, sort_labels
+from easeml.data._splits import ROLES, Split, row_roles
 from easeml.data._typed import ROW
 from easeml.schema import Schema
 
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
     import pyarrow as pa
-
-ROLES = ("train", "validation", "test")
-_CYCLE = ("train", "test", "train", "validation", "train")  # any two neighbours have a train row
-_FEWEST = 5  # rows: one validation row, one test row, and as many again to learn from
 
 
 @dataclass(frozen=True)
@@ -64,11 +61,14 @@ def declare(
     drop: Collection[str] = (),
     keep: Collection[str] = (),
     seed: int = 0,
+    split: str = "random",
 ) -> Declared:
     """Apply a declaration (see ``declare_columns``) to a table that ``read_table`` gave, and give rows their roles.
 
     Rows without a target value are left out. Of the others 20 % are test rows, 20 % validation rows, the rest train
-    rows, drawn with ``seed``, class by class where the target is a category; the only row of a class is a train row.
+    rows. ``split``: ``random``, drawn with ``seed``, class by class where the target is a category (the only row of a
+    class is a train row); ``time:COLUMN``, the latest test; ``group:COLUMN``, rows of one group with one role, drawn
+    with ``seed``; ``given:COLUMN``, which says train, validation or test and is not an input.
 
     Raises:
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
@@ -77,6 +77,8 @@ def declare(
     import numpy as np
     import pandas as pd
 
+    way = Split.from_text(split, [report.name for report in reports])
+    drop = [*drop, way.column] if way.way == "given" else drop
     decided = declare_columns(reports, target, set, drop, keep)
     final = assemble([_with_data(table, report) for report in decided.columns], decided.target)
     frame = pd.DataFrame(_typed_columns(table, final))
@@ -85,11 +87,16 @@ def declare(
     frame = frame.loc[answered]
     notes = list(final.notes)
     if unanswered:
-        notes.append(f"{_rows(unanswered)} without a value of '{final.target}' left out.")
-    roles = _row_roles(pd.Series(frame[final.target]), seed, notes, final.target)
+        notes.append(
+            f"{unanswered} {'row' if unanswered == 1 else 'rows'} without a value of '{final.target}' left out."
+        )
+    by = None
+    if way.column:
+        by = _by(table, way, next(report for report in final.columns if report.name == way.column))[answered]
+    roles = row_roles(pd.Series(frame[final.target]), way, by, seed, notes)
     frames = {role: frame.loc[roles == role].reset_index(drop=True) for role in ROLES}
     counts = {role: int(np.sum(roles == role)) for role in ROLES}
-    summary = {"rows": len(frame), **counts, "target": final.target, "seed": seed}
+    summary = {"rows": len(frame), **counts, "target": final.target, "seed": seed, "split": split}
     return Declared(frames, final.schema_in, final.schema_out, final.target, final.columns, notes, summary)
 
 
@@ -190,36 +197,21 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
     return typed
 
 
-def _row_roles(answers: pd.Series, seed: int, notes: list[str], target: str) -> np.ndarray:
-    """A role for each row: the rows in random order, sorted by class, take the roles of ``_CYCLE`` in turn."""
-    import numpy as np
-    import pandas as pd
-
-    rows = len(answers)
-    random = np.random.default_rng(seed)
-    order = random.permutation(rows)
-    roles = np.full(rows, "train", dtype=object)
-    if isinstance(answers.dtype, pd.CategoricalDtype):
-        codes = answers.cat.codes.to_numpy()
-        counts = np.bincount(codes, minlength=len(answers.cat.categories))
-        single = [str(answers.cat.categories[code]) for code in np.flatnonzero(counts == 1)]
-        if single:
-            names = ", ".join(single[:5]) + (" and more" if len(single) > 5 else "")
-            notes.append(f"Classes of '{target}' with one row only, which is used for training: {names}.")
-        order = order[counts[codes[order]] > 1]
-        order = order[np.argsort(codes[order], kind="stable")]
-    roles[order] = np.resize(np.array(_CYCLE, dtype=object), len(order))
-    if rows < _FEWEST or not all((roles == role).any() for role in ROLES):
+def _by(table: pa.Table, split: Split, report: ColumnReport) -> np.ndarray:
+    """The column of a split: a number a row for ``time``, else text."""
+    if split.way != "time":
+        return column_text(table, split.column).to_numpy(zero_copy_only=False)
+    if report.type not in ("number", "timestamp"):
         raise DatasetError(
-            f"{_rows(rows)} with a value of '{target}': too few to learn from and to test.",
-            where=f"column '{target}'",
-            remedy=f"Add rows: at least {_FEWEST}, several of each class.",
+            f"it is {report.type}, not a time or a number.", where=f"column '{split.column}'", remedy="Name another."
         )
-    return roles
-
-
-def _rows(count: int) -> str:
-    return f"{count} {'row' if count == 1 else 'rows'}"
+    report = replace(report, format=_format(table, report))
+    made = v.convert(_plain(table, report), report.type, (), report.format)
+    if report.type == "number":
+        return made.values
+    times = made.values.astype("int64").astype(float)
+    times[made.missing | made.bad] = float("nan")
+    return times
 
 
 def _arrow(frame: pd.DataFrame) -> pa.Table:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from easeml.contract import resources
 from easeml.contract.tasks import DeclareSpec
-from easeml.data import ColumnReport, Columns, declare_columns
+from easeml.data import ColumnReport, Columns, Split, declare_columns
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
 from easeml.modules import ModelMatch, Module, Registry
@@ -111,7 +111,9 @@ def _find_upload(rooms: Rooms, declaration: resources.Declaration) -> tuple[Data
 def _declare_columns(upload: DatasetVersion, declaration: resources.Declaration) -> Columns:
     reports = [ColumnReport.from_json(column) for column in upload.columns]
     target = declaration.target or upload.summary.get("target")
-    return declare_columns(reports, target=target, set=declaration.set, drop=declaration.drop, keep=declaration.keep)
+    split = Split.from_text(declaration.split, [report.name for report in reports])
+    drop = [*declaration.drop, split.column] if split.way == "given" else declaration.drop
+    return declare_columns(reports, target=target, set=declaration.set, drop=drop, keep=declaration.keep)
 
 
 def _choose_objective(name: str | None, fitting: list[Module], registry: Registry) -> Module:
@@ -162,6 +164,7 @@ def _spec(plan: Plan) -> DeclareSpec:
         drop=declaration.drop,
         keep=declaration.keep,
         seed=declaration.seed,
+        split=declaration.split,
     )
 
 

@@ -32,7 +32,7 @@ def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResul
     from easeml import data
 
     table, reports = data.read_upload(inputs / "table")
-    declared = data.declare(table, reports, spec.target, spec.set, spec.drop, spec.keep, spec.seed)
+    declared = data.declare(table, reports, spec.target, spec.set, spec.drop, spec.keep, spec.seed, spec.split)
     data.write_version(outputs / "version", declared)
     value = {
         "columns": [report.to_json() for report in declared.columns],
