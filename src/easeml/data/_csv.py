@@ -76,7 +76,7 @@ def _streamed(source: Source) -> pa.Table | None:
     names = _header(sample, delimiter, source.name)
     try:
         if len(names) > _WIDE:
-            with open(source.path, encoding="utf-8", newline="") as lines:  # noqa: PTH123  path is not None
+            with source.open() as file, io.TextIOWrapper(file, "utf-8", newline="") as lines:
                 table = _parse_wide(lines, delimiter, names, source.name)
         else:
             with pa.OSFile(str(source.path), "rb") as file:

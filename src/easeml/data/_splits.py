@@ -116,7 +116,7 @@ def _whole_groups(groups: np.ndarray, seed: int) -> np.ndarray:
     for one in np.random.default_rng(seed).permutation(len(sizes)):
         role = max(lacking, key=lambda name: lacking[name] / _SHARES[name])
         of_group[one] = role
-        lacking[role] -= sizes[one]
+        lacking[role] -= int(sizes[one])
     return of_group[group]
 
 
