@@ -11,6 +11,7 @@ its own process for CPU time (which other work on the machine does not change) a
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
@@ -41,14 +42,14 @@ def main() -> None:
         return
     tables = [table for table in read_truth() if table.half in options.half]
     python = peers_python()
-    lines = [
-        f"{platform.processor() or platform.machine()}, {platform.python_implementation()} {platform.python_version()}"
-    ]
     with tempfile.TemporaryDirectory() as folder:
         large = large_file(Path(folder), options.rows)
         found = {}
         for tool in ("easeml", *PEERS):
             found[tool] = run(tool, sys.executable if tool == "easeml" else python, options.data, tables, large)
+    versions = ", ".join(f"{tool} {answers['nothing']['version']}" for tool, answers in found.items())
+    machine = f"{os.cpu_count()} cores {platform.machine()}, {platform.system()}, Python {platform.python_version()}"
+    lines = [machine, versions]
     for half in options.half:
         lines += ["", *compare(half, [table for table in tables if table.half == half], found)]
     lines += ["", *costs(found, options.rows)]

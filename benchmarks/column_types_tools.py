@@ -7,6 +7,7 @@ import json
 import re
 import sys
 import time
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -110,7 +111,7 @@ def main() -> None:
     started = time.process_time()
     found = {name: globals()[tool](path) for name, path in json.load(sys.stdin).items()}
     seconds = time.process_time() - started
-    print(json.dumps({"found": found, "seconds": seconds, "peak": _peak()}))
+    print(json.dumps({"found": found, "seconds": seconds, "peak": _peak(), "version": metadata.version(tool)}))
 
 
 if __name__ == "__main__":

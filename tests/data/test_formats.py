@@ -329,11 +329,12 @@ def test_croissant(tmp_path: Path) -> None:
 def test_a_wide_table(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     path = tmp_path / "wide.csv"
-    frame = pd.DataFrame(rng.normal(size=(30, 3000)).round(3)).add_prefix("c").assign(y=["a", "b"] * 15)
+    names = {i: f"{'long name ' * 10}c{i}" for i in range(3000)}  # the header is longer than what is looked at first
+    frame = pd.DataFrame(rng.normal(size=(30, 3000)).round(3)).rename(columns=names).assign(y=["a", "b"] * 15)
     frame.to_csv(path, index=False)
     table = read_table(path)
     assert (table.num_rows, table.num_columns) == (30, 3001)
-    np.testing.assert_array_equal([float(cell) for cell in table["c2999"].to_pylist()], frame["c2999"])
+    np.testing.assert_array_equal([float(cell) for cell in table[names[2999]].to_pylist()], frame[names[2999]])
     path.write_text(path.read_text().replace("\n", ",1\n", 3).replace(",1\n", "\n", 2))
     with pytest.raises(DatasetError, match=r"row 3 \(the header is row 1\)"):
         read_table(path)

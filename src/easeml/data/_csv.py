@@ -68,7 +68,7 @@ def _streamed(source: Source) -> pa.Table | None:
     import pyarrow as pa
 
     with source.open() as file:
-        head = file.read(_SAMPLE)
+        head = file.read(_SAMPLE) + file.readline()  # the header may be longer than the sample
     sample = head.decode("utf-8", "ignore")
     if len(sample.encode()) < len(head) - 3 or not sample.strip() or not sample[0].isprintable() or "\0" in sample:
         return None  # packed, in another encoding, with a mark, or with empty lines first
@@ -136,10 +136,16 @@ def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
 
 def _header(text: str, delimiter: str, name: str) -> list[str]:
     """The column names: those of the first record with content; ``column N`` where the cell is empty."""
-    record = next((record for record in _records(text[:_SAMPLE], delimiter, 1000) if any(record)), None)
+    record = next((record for record in _records(text[: _header_end(text)], delimiter, 1000) if any(record)), None)
     if record is None:
         raise DatasetError("the header cannot be read.", where=name, remedy="Check the quotes in the first line.")
     return check_names(record, name)
+
+
+def _header_end(text: str) -> int:
+    """Where the sample ends, or the first line with content if that is longer."""
+    line = text.find("\n", len(text) - len(text.lstrip()))
+    return max(_SAMPLE, len(text) if line < 0 else line + 1)
 
 
 def _parse(file: object, block: int, delimiter: str, names: list[str], name: str) -> pa.Table:
