@@ -74,7 +74,8 @@ def print_comparison(name: str, found: Comparison) -> list[list[object]]:
             cells.append(f"{shown:>17}{mark}")
         print(f"{policy:<20}" + "".join(cells))
         seeds = np.column_stack(list(values.values()))
-        rows += [[setting.devices, setting.history, policy, seed, *row] for seed, row in enumerate(seeds.round(6))]
+        first = setting.first_seed
+        rows += [[setting.devices, setting.history, policy, first + n, *row] for n, row in enumerate(seeds.round(6))]
     best = min((policy for policy in told if policy in PUBLISHED), key=lambda policy: told[policy]["area"].mean())
     ratio = told["default"]["area"].mean() / told[best]["area"].mean()
     print(f"default / best published ({best}) area: {ratio:.2f}")
@@ -92,7 +93,7 @@ def late_arrival(workload, setting: Setting, policies: tuple[str, ...]) -> None:
     print("late arrival: median share of the total time until its first result, and until it is within 0.01")
     for name in policies:
         first, near = [], []
-        for seed in range(setting.seeds):
+        for seed in range(setting.first_seed, setting.first_seed + setting.seeds):
             past, work = draw(workload, setting, seed)
             total = float(work.cost.sum()) / setting.devices
             late = Scenario(speeds=(1.0,) * setting.devices, arrivals={0: 0.1 * total})
@@ -121,6 +122,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--seeds", type=int, default=30)
+    parser.add_argument("--first-seed", type=int, default=1000, help="constants were chosen on seeds from 0")
     parser.add_argument("--tenants", type=int, default=10)
     parser.add_argument("--devices", default="1")
     parser.add_argument("--histories", default="given")
@@ -140,7 +142,7 @@ def main() -> None:
             by_devices: dict[int, Comparison] = {}
             for devices in map(int, options.devices.split(",")):
                 costs = "measured" if measured else "uniform"
-                setting = Setting(options.tenants, devices, options.seeds, costs, history)
+                setting = Setting(options.tenants, devices, options.seeds, costs, history, options.first_seed)
                 found = by_devices[devices] = compare(workload, policies, setting)
                 rows += print_comparison(folder.name, found)
                 picture = f"{folder.name}_{devices}_{history}.svg"
@@ -148,7 +150,8 @@ def main() -> None:
             if len(by_devices) > 1:
                 speed_up(by_devices)
         if options.late:
-            setting = Setting(options.tenants, 1, options.seeds, "measured" if measured else "uniform")
+            costs = "measured" if measured else "uniform"
+            setting = Setting(options.tenants, 1, options.seeds, costs, first_seed=options.first_seed)
             late_arrival(workload, setting, tuple(policies[:4]))
         with (options.out / f"{folder.name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)

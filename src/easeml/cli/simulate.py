@@ -9,6 +9,7 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import print_json, print_table, say
 from easeml.cli.progress import progress
+from easeml.cli.simulate_preemption import simulate_preemption
 from easeml.errors import InvalidInput
 
 simulate = typer.Typer(no_args_is_help=True, help="What policies would have done on recorded work.")
@@ -17,13 +18,8 @@ _POLICIES = "default,hybrid,ei-rate,gp-ucb-round-robin,gittins,cheapest-first,ra
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands of this module to the root."""
+    """Add ``simulate`` to the root."""
     app.add_typer(simulate, name="simulate")
-
-
-@simulate.callback()
-def _group() -> None:
-    """Keep ``search`` a command of its own, also where it is the only one."""
 
 
 @simulate.command("search")
@@ -71,6 +67,9 @@ def simulate_search(
     if as_json:
         return print_json(found)
     return _print(found, out)
+
+
+simulate.command("preemption")(simulate_preemption)
 
 
 def _print(found: dict[str, Any], out: Path | None) -> None:

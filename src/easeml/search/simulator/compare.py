@@ -27,7 +27,8 @@ class Setting:
     """How to compare: number of ``tenants`` under test, ``devices`` and ``seeds``.
 
     ``costs``: ``measured`` or ``uniform`` (drawn anew for each seed); ``history``: ``given`` (the other tenants'
-    qualities), ``none``, or ``misleading`` (the same, with the columns' names mixed up). Raises ``InvalidInput``.
+    qualities), ``none``, or ``misleading`` (the same, with the columns' names mixed up). ``first_seed``: of them.
+    Raises ``InvalidInput``.
     """
 
     tenants: int = 10
@@ -35,11 +36,14 @@ class Setting:
     seeds: int = 30
     costs: str = "measured"
     history: str = "given"
+    first_seed: int = 0
 
     def __post_init__(self) -> None:
         for name in ("tenants", "devices", "seeds"):
             if getattr(self, name) < 1:
                 raise InvalidInput(f"{getattr(self, name)} is not a number of at least 1.", where=name)
+        if self.first_seed < 0:
+            raise InvalidInput(f"The seed {self.first_seed} is below 0.", where="first_seed")
         if self.costs not in {"measured", "uniform"}:
             raise InvalidInput(f"There are no costs {self.costs!r}.", where="costs", remedy="Use measured or uniform.")
         if self.history not in HISTORIES:
@@ -85,7 +89,8 @@ def compare(
     found = {name: policy_named(name) for name in dict.fromkeys(policies) if name != "clairvoyant"}
     curves: dict[str, list[Curve]] = {name: [] for name in found}
     limit = []
-    for seed in range(setting.seeds):
+    for number in range(setting.seeds):
+        seed = setting.first_seed + number
         past, work = draw(workload, setting, seed)
         limit.append(clairvoyant(work))
         beliefs: dict[bool, Prior] = {}
@@ -95,7 +100,7 @@ def compare(
                 beliefs[own] = belief(past, work.models, own=own)
             curves[name].append(one_run(work, policy, beliefs[own], setting.devices, seed))
             if progress:
-                progress((seed + (place + 1) / len(found)) / setting.seeds)
+                progress((number + (place + 1) / len(found)) / setting.seeds)
     return Comparison(setting, curves, limit)
 
 

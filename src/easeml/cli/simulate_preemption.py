@@ -1,0 +1,172 @@
+"""``simulate preemption``: what interactive and best-effort tasks would have waited under rules of preemption."""
+
+import csv
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_table, say
+from easeml.cli.progress import progress
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from easeml.search.preemption import Tasks
+
+SYNTHETIC = "synthetic"
+_RULES = "least-delay,fitgpp,fifo,longest-remaining,random"
+_BEST_EFFORT = "BE"
+_NODE = {"gpu": 8.0, "cpu_milli": 96_000.0, "memory_mib": 786_432.0}  # of traces that do not tell their nodes
+_PERCENTILES = (50, 95, 99)
+_BUSY = 0.9  # part of the jobs for which the nodes would do, if nobody ever waited
+
+
+def simulate_preemption(
+    trace: Annotated[str, typer.Argument(metavar="TRACE", help="Folder with jobs.csv, that file, or: synthetic.")],
+    policies: Annotated[str, typer.Option(help="Names with commas between.")] = _RULES,
+    nodes: Annotated[int | None, typer.Option(min=1, help="Equal nodes; as many as keep the trace busy.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Only so many, the first ones (synthetic: 16,384).")] = None,
+    interactive: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of interactive jobs, where the trace does not tell.")
+    ] = 0.3,
+    seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Replay a trace of jobs under several rules, and compare the slowdowns of interactive and best-effort jobs.
+
+    Slowdown is 1 + time spent waiting / time spent running. The synthetic trace is that of the FitGpp paper.
+    """
+    import numpy as np
+
+    from easeml.search.preemption import Cluster, paper_tasks, replay, rule_named
+    from easeml.search.preemption.traces import PAPER_LOAD, PAPER_NODES
+
+    rules = [rule_named(name.strip()) for name in policies.split(",") if name.strip()]
+    if not rules:
+        raise InvalidInput("There is no policy to compare.", where="--policies")
+    generator = np.random.default_rng(seed)
+    with progress("Replaying") as bar:
+        if trace == SYNTHETIC:
+            cluster = Cluster(nodes or PAPER_NODES)
+            drawn = paper_tasks(jobs or 16_384, generator, interactive)
+            tasks = _submitted(drawn, replay(drawn, cluster, rule_named("fifo"), load=PAPER_LOAD).submit)
+            left_out = 0
+        else:
+            tasks, left_out = read_trace(Path(trace), interactive, generator, jobs)
+            cluster = Cluster(nodes or tasks.nodes_in_use(_BUSY))
+        told: dict[str, Any] = {}
+        for place, rule in enumerate(rules):
+            told[rule.name] = _told(tasks, replay(tasks, cluster, rule, seed=seed))
+            bar((place + 1) / len(rules))
+    found = {
+        "trace": trace,
+        "nodes": cluster.nodes,
+        "jobs": len(tasks.submit),
+        "interactive": int(tasks.interactive.sum()),
+        "left_out": left_out,
+        "policies": told,
+    }
+    return print_json(found) if as_json else _print(found)
+
+
+def read_trace(path: Path, interactive: float, generator: Any, most: int | None = None) -> tuple["Tasks", int]:
+    """Return the tasks of ``jobs.csv`` (or of that file), and how many were left out: larger than a node, or endless.
+
+    Columns ``submit_time`` and ``duration`` in seconds, ``num_gpu``; if known ``gpu_milli`` (of each), ``cpu_milli``,
+    ``memory_mib``, ``qos`` (``BE`` is best effort, any other interactive; drawn with the chance ``interactive`` where
+    it is missing) and ``grace`` (else 5 % of the duration, at most 20 minutes). Nodes have 8 GPUs, 96 CPUs and 768
+    GiB. Raises ``InvalidInput`` with file, row and column.
+    """
+    import numpy as np
+
+    from easeml.search.preemption import Tasks
+
+    file = path / "jobs.csv" if path.is_dir() else path
+    rows = _read(file)
+    rows.sort(key=lambda row: row["submit_time"])
+    columns = {name: np.array([row[name] for row in rows], dtype=float) for name in rows[0] if name != "qos"}
+    gpus = columns["num_gpu"] * columns.get("gpu_milli", np.full(len(rows), 1000.0)) / 1000
+    demand = np.column_stack(
+        [gpus / _NODE["gpu"], *(columns[name] / _NODE[name] for name in ("cpu_milli", "memory_mib") if name in columns)]
+    )
+    if "qos" in rows[0]:
+        urgent = np.array([row["qos"] != _BEST_EFFORT for row in rows])
+    else:
+        urgent = generator.random(len(rows)) < interactive
+    grace = columns.get("grace", np.minimum(0.05 * columns["duration"], 1200.0))
+    kept = np.flatnonzero((demand <= 1).all(axis=1) & (columns["duration"] > 0))
+    if not kept.size:
+        raise InvalidInput("No job of the trace fits a node.", where=str(file))
+    first = kept[:most]
+    parts = (columns["submit_time"], columns["duration"], demand, urgent, grace)
+    return Tasks(*(part[first] for part in parts)), len(rows) - kept.size
+
+
+def _read(file: Path) -> list[dict[str, Any]]:
+    try:
+        with file.open(newline="", encoding="utf-8-sig") as opened:
+            rows = list(csv.DictReader(opened))
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise InvalidInput("The file is no CSV table.", where=str(file), remedy="Save it as UTF-8 CSV.") from error
+    wanted = ["submit_time", "duration", "num_gpu"]
+    missing = [name for name in wanted if not rows or name not in rows[0]]
+    if missing:
+        raise InvalidInput(f"The trace has no column {missing[0]!r}, or no row.", where=str(file))
+    optional = [name for name in ("gpu_milli", "cpu_milli", "memory_mib", "grace") if name in rows[0]]
+    return [
+        {name: _number(file, number, name, row[name]) for name in (*wanted, *optional)}
+        | ({"qos": row["qos"]} if "qos" in row else {})
+        for number, row in enumerate(rows, start=2)
+    ]
+
+
+def _number(file: Path, row: int, column: str, text: str | None) -> float:
+    try:
+        value = float(text or "")
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        where = f"{file}, row {row}, column {column!r}"
+        raise InvalidInput(f"{text!r} is not a number of at least 0.", where=where)
+    return value
+
+
+def _submitted(tasks: "Tasks", submit: Any) -> "Tasks":
+    from easeml.search.preemption import Tasks
+
+    return Tasks(submit, tasks.seconds, tasks.demand, tasks.interactive, tasks.grace)
+
+
+def _told(tasks: "Tasks", outcome: Any) -> dict[str, Any]:
+    """Return percentiles of the slowdowns of either kind, and what suspending did."""
+    import numpy as np
+
+    kinds = {"interactive": tasks.interactive, "best_effort": ~tasks.interactive}
+    told: dict[str, Any] = {
+        kind: {f"p{q}": float(np.percentile(outcome.slowdown[own], q)) for q in _PERCENTILES} if own.any() else None
+        for kind, own in kinds.items()
+    }
+    told["suspended_share"] = (
+        float((outcome.suspensions[~tasks.interactive] > 0).mean()) if told["best_effort"] else 0.0
+    )
+    told["seconds_until_back"] = (
+        {f"p{q}": float(np.percentile(outcome.back, q)) for q in _PERCENTILES} if outcome.back.size else None
+    )
+    return told
+
+
+def _print(found: dict[str, Any]) -> None:
+    rows = []
+    for name, told in found["policies"].items():
+        cells = [
+            "-" if told[kind] is None else f"{told[kind][f'p{q}']:.2f}"
+            for kind in ("interactive", "best_effort")
+            for q in _PERCENTILES
+        ]
+        rows.append((name, *cells, f"{100 * told['suspended_share']:.1f} %"))
+    titles = [f"{kind} p{q}" for kind in ("interactive", "best effort") for q in _PERCENTILES]
+    print_table(["policy", *titles, "suspended"], rows)
+    jobs = f"{found['jobs']} jobs, {found['interactive']} interactive, {found['left_out']} left out"
+    say(f"{jobs}; {found['nodes']} nodes. Slowdown: 1 + waiting / running. Suspended: share of best-effort jobs.")
