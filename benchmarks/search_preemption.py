@@ -2,9 +2,9 @@
 
     python benchmarks/search_preemption.py --data DIR [--jobs 32768] [--seeds 3]
 
-*synthetic*: jobs like those of the FitGpp paper (USENIX OpML 2019) on 84 nodes at load 2.0 under FIFO, 30 % interactive;
-it used 2^19 jobs. Published there: FitGpp cuts the 95th percentile of interactive slowdown by 96.6 % against FIFO, for
-+18.0 % of the median and +23.9 % of the 95th percentile for the others. ``DIR/gpu_trace_alibaba_2023``: its best-effort
+*synthetic*: jobs like those of the FitGpp paper (USENIX OpML 2019) on 84 nodes at load 2.0 under FIFO, 30 % of them
+interactive; it used 2^19 jobs. Published there: FitGpp cuts the 95th percentile of interactive slowdown by 96.6 %
+against FIFO, for +18.0 % of the median and +23.9 % of the 95th percentile for the others. ``DIR/gpu_trace_alibaba_2023``: its best-effort
 class against all others; ``DIR/gpu_trace_itp``: 30 % of jobs drawn as interactive, jobs of more than 8 GPUs left out.
 Nodes of the traces are as many as would do for 90 % of the jobs if nobody waited. Means over seeds.
 """
@@ -45,7 +45,6 @@ def main() -> None:
     rows: list[list[object]] = []
     for name in ("synthetic", "gpu_trace_alibaba_2023", "gpu_trace_itp"):
         trace, more = ("synthetic", ["--jobs", str(options.jobs)]) if name == "synthetic" else (options.data / name, [])
-        # qos of the Alibaba trace is given: nothing is drawn but by the rule of chance
         found = [replayed(str(trace), "--seed", str(seed), *more) for seed in range(options.seeds)]
         print(f"\n## {name}: {found[0]['jobs']} jobs, {found[0]['nodes']} nodes, {options.seeds} seeds")
         print(f"{'policy':<20}" + "".join(f"{kind[:11] + ' ' + q:>18}" for kind, q in COLUMNS) + f"{'suspended':>12}")
