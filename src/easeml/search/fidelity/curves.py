@@ -32,8 +32,8 @@ def forecast(steps: Sequence[float], qualities: Sequence[float], horizon: float)
     Power laws quality = a - b step^-c (one of the families of Domhan, Springenberg, Hutter, IJCAI 2015), fitted by
     least squares for 20 exponents c with b of at least 0, averaged by their likelihood; a Bayesian linear regression
     for each (Bishop, 2006, section 3.3) gives the error, and their disagreement adds to it. With fewer than four
-    reports it is the last quality, with an error of all that is left up to 1. Raises ``InvalidInput`` for steps out of order, or what
-    is not a number.
+    reports it is the last quality, with an error of all that is left up to 1. Raises ``InvalidInput`` for steps out of
+    order, or what is not a number.
     """
     x, y = _checked(steps, qualities, horizon)
     if x.size < _FEWEST:

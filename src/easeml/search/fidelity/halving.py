@@ -46,8 +46,8 @@ class Halving:
         ASHA (Li et al., A system for massively parallel hyperparameter tuning, MLSys 2020, algorithm 2): from the
         highest rung down, the best of those in the best 1 / ``factor`` of a rung that have not gone on from it.
         ``results``: candidate -> its quality at rung 0, 1, and so on; a rung at which it failed is NaN, and it never
-        goes on. ``running`` candidates are not told to go on twice. Nobody is dropped for good: who was not good enough goes
-        on when more have been measured and it is among the best of them. Ties go to the name that is first.
+        goes on. ``running`` candidates are not told to go on twice. Nobody is dropped for good: who was not good enough
+        goes on when more have been measured and it is among the best of them. Ties go to the name that is first.
         """
         for number in reversed(range(len(self.levels) - 1)):
             reached = {name: found[number] for name, found in results.items() if len(found) > number}
