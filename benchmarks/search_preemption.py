@@ -5,8 +5,9 @@
 *synthetic*: jobs like those of the FitGpp paper (USENIX OpML 2019) on 84 nodes at load 2.0 under FIFO, 30 % of them
 interactive; it used 2^19 jobs. Published there: FitGpp cuts the 95th percentile of interactive slowdown by 96.6 %
 against FIFO, for +18.0 % of the median and +23.9 % of the 95th percentile for the others.
-``DIR/gpu_trace_alibaba_2023``: its best-effort class against all others; ``DIR/gpu_trace_itp``: 30 % of jobs drawn as interactive, jobs of more than 8 GPUs left out.
-Nodes of the traces are as many as would do for 90 % of the jobs if nobody waited. Means over seeds.
+``DIR/gpu_trace_alibaba_2023``: its best-effort class against all others; ``DIR/gpu_trace_itp``: 30 % of jobs drawn as
+interactive, jobs of more than 8 GPUs left out. Nodes of the traces are as many as would do for 90 % of the jobs if
+nobody waited. Means over seeds.
 """
 
 import argparse
