@@ -1,0 +1,51 @@
+"""A hundred users on a hundred devices: how long simulating takes, and whether a device is ever idle while work waits.
+
+    python benchmarks/search_scale.py [--users 100] [--devices 100] [--models 200]
+
+The workload is SYN(0.5, 1.0) of the ease.ml paper, with as many past tenants again; every run takes 0.05 to 1 second of
+the simulated clock. Also the speed-up against one device, at four losses.
+"""
+
+import argparse
+import os
+import platform
+import time
+
+import numpy as np
+import scipy
+
+from easeml.search import policy_named
+from easeml.search.simulator import LEVELS, Scenario, Workload, belief, curve, simulate, synthetic
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--users", type=int, default=100)
+    parser.add_argument("--models", type=int, default=200)
+    parser.add_argument("--devices", default="1,4,16,100")
+    options = parser.parse_args()
+    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
+    print(f"NumPy {np.__version__}, SciPy {scipy.__version__}; {options.users} users x {options.models} models")
+    whole = synthetic(0.5, 1.0, np.random.default_rng(0), 2 * options.users, options.models)
+    work: Workload = whole.of(np.arange(options.users))
+    prior = belief(whole.quality[options.users :], work.models, own=True)
+    titles = "".join(f"{f'to {level:g}':>12}" for level in LEVELS)
+    print(
+        f"{'devices':>8}{'runs':>8}{'took [s]':>10}{'a run [ms]':>12}{'idle [s]':>10}{titles}   speed-up, simulated time"
+    )
+    alone: list[float] = []
+    for devices in map(int, options.devices.split(",")):
+        begin = time.perf_counter()
+        trace = simulate(work, policy_named(), prior, Scenario(speeds=(1.0,) * devices))
+        took = time.perf_counter() - begin
+        told = curve(trace, work)
+        times = [told.time_to(level) for level in LEVELS]
+        alone = alone or times
+        shown = "".join(f"{one / some:>12.1f}" for one, some in zip(alone, times, strict=True))
+        runs = len(trace.runs)
+        print(f"{devices:>8}{runs:>8}{took:>10.1f}{1e3 * took / runs:>12.2f}{trace.idle:>10.3f}{shown}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
