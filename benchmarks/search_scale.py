@@ -31,9 +31,8 @@ def main() -> None:
     work: Workload = whole.of(np.arange(options.users))
     prior = belief(whole.quality[options.users :], work.models, own=True)
     titles = "".join(f"{f'to {level:g}':>12}" for level in LEVELS)
-    print(
-        f"{'devices':>8}{'runs':>8}{'took [s]':>10}{'a run [ms]':>12}{'idle [s]':>10}{titles}   speed-up, simulated time"
-    )
+    print("speed-up: of the simulated time to a loss, against the first line")
+    print(f"{'devices':>8}{'runs':>8}{'took [s]':>10}{'a run [ms]':>12}{'idle [s]':>10}{titles}")
     alone: list[float] = []
     for devices in map(int, options.devices.split(",")):
         begin = time.perf_counter()

@@ -106,8 +106,9 @@ def _neighbours(space: Mapping[str, Any], done: Sequence[Tried], generator: np.r
         def ask(path: str, parameter: Number | Choice, values: dict[str, Any] = values) -> Any:
             kept = values.get(path)
             if isinstance(parameter, Choice):
-                change = kept is None or generator.random() < _CHANGED / 2
-                return int(generator.integers(len(parameter.options))) if change else kept[1]
+                if kept is None or generator.random() < _CHANGED / 2:
+                    return int(generator.integers(len(parameter.options)))
+                return kept[1]
             if kept is None:
                 return parameter.drawn(float(generator.random()))
             if generator.random() >= _CHANGED:

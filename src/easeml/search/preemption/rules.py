@@ -138,7 +138,7 @@ def rule_named(name: str) -> Rule:
 
 
 def _makes_room(wanted: np.ndarray, running: Running) -> np.ndarray:
-    return (running.demand + running.free >= wanted - 1e-9).all(axis=1)
+    return np.all(running.demand + running.free >= wanted - 1e-9, axis=1)
 
 
 def _of_most(values: np.ndarray) -> np.ndarray:
