@@ -3,6 +3,8 @@
 import numpy as np
 
 _FAR = 8.0  # standard deviations, beyond which a normal variable is not found in float64
+_LEAST = 1e-12  # standard deviation that stands for none
+_ROOT = float(np.sqrt(2 * np.pi))
 BEST_POSSIBLE = 1.0  # qualities are scaled so that 1 is best
 
 
@@ -12,18 +14,17 @@ def expected_improvement(mean: np.ndarray, variance: np.ndarray, best: float | n
     sd h((mean - best) / sd) with h(u) = u Phi(u) + phi(u) (Jones, Schonlau, Welch 1998), less the part above the
     quality of 1 that nothing can reach.
     """
-    deviation = np.sqrt(variance)
+    mean, deviation = np.broadcast_arrays(mean, np.maximum(np.sqrt(variance), _LEAST))
     gain = _excess(mean, deviation, best)
-    if (mean + _FAR * deviation > BEST_POSSIBLE).any():
-        gain = gain - _excess(mean, deviation, np.maximum(best, BEST_POSSIBLE))
-    return gain
+    over = mean + _FAR * deviation > BEST_POSSIBLE
+    if over.any():
+        ceiling = np.broadcast_to(np.maximum(best, BEST_POSSIBLE), mean.shape)
+        gain[over] -= _excess(mean[over], deviation[over], ceiling[over])
+    return np.maximum(gain, 0.0)
 
 
 def _excess(mean: np.ndarray, deviation: np.ndarray, level: float | np.ndarray) -> np.ndarray:
     from scipy.special import ndtr
 
-    with np.errstate(divide="ignore", invalid="ignore"):
-        u = (mean - level) / deviation
-        density = np.exp(-0.5 * u * u) / np.sqrt(2 * np.pi)
-        gain = deviation * (u * ndtr(u) + density)
-    return np.maximum(np.where(deviation > 0, gain, mean - level), 0.0)
+    u = (mean - level) / deviation
+    return np.maximum(deviation * (u * ndtr(u) + np.exp(-0.5 * u * u) / _ROOT), 0.0)

@@ -73,7 +73,8 @@ class SearchState:
             if job.startable.size:
                 found.setdefault(job.tenant, []).append(job)
         if not self.terms:  # all are equal: the common case, and one to be quick in
-            return {tenant: found[tenant] for tenant in sorted(found, key=lambda tenant: self.turns.get(tenant, 0))}
+            turns = self.turns
+            return {tenant: found[tenant] for tenant in sorted(found, key=lambda tenant: turns.get(tenant, 0))}
         found = {tenant: jobs for tenant, jobs in found.items() if not self._used_up(tenant)}
         total = sum(self.priority(tenant) for tenant in found)
         due = {tenant: self.turns.get(tenant, 0) + total / self.priority(tenant) for tenant in found}
