@@ -12,6 +12,7 @@ import uvloop
 
 from easeml.api.app import create_app
 from easeml.api.bell import Bell
+from easeml.api.site import create_site
 from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
@@ -57,7 +58,7 @@ async def _serve(store: Store, settings: Settings) -> None:
     predictor = PredictorClient(store, settings)
     app = create_app(store, settings, predictor)
     config = uvicorn.Config(
-        app,
+        create_site(app, settings),
         host=settings.host,
         port=settings.port,
         access_log=False,

@@ -1,6 +1,6 @@
 """The outermost middleware: bounded bodies, security headers, and a problem document whatever happens."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -10,7 +10,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from easeml.api.problems import problem_of
 from easeml.errors import InvalidInput, TooLarge
 
-_HEADERS = {
+HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
@@ -22,9 +22,11 @@ _HEADERS = {
 class Shield:
     """Bounds every request body by ``limit_of(scope)`` bytes and turns every exception into a problem document."""
 
-    def __init__(self, app: ASGIApp, limit_of: Callable[[Scope], int]):
+    def __init__(self, app: ASGIApp, limit_of: Callable[[Scope], int], headers: Mapping[str, str] = HEADERS):
+        """``headers``: put into every answer that does not say otherwise."""
         self._app = app
         self._limit_of = limit_of
+        self._headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -42,7 +44,7 @@ class Shield:
             if message["type"] == "http.response.start":
                 started = True
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in self._headers.items():
                     headers.setdefault(name, value)
             await send(message)
 

@@ -204,6 +204,16 @@ class TrainedModel(_Answer):
     created: float
 
 
+class Improvement(_Answer):
+    """A task that found a better quality than all before it in its job. ``cost``: spent till then."""
+
+    task_id: str
+    name: str
+    quality: float
+    cost: float
+    finished: float
+
+
 class Job(_Answer):
     """One model search."""
 
@@ -219,6 +229,7 @@ class Job(_Answer):
     tasks_failed: int = 0
     tasks_under_way: int = 0
     candidates: int = 0
+    improvements: list[Improvement] = Field(default_factory=list)  # oldest first
     limits: dict[str, Any] = Field(default_factory=dict)
     tolerance: float = 0.001
     error: str = ""
@@ -250,6 +261,7 @@ class Application(_Answer):
     objective: str
     endpoint: str
     live_model: TrainedModel | None = None
+    pinned: bool = False  # is the live model held against better ones?
     test_quality: TestQuality | None = None
     job: Job | None = None
     running: list[str] = Field(default_factory=list)  # names of candidates under way

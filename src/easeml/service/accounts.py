@@ -66,7 +66,13 @@ def authenticate(store: Store, secret: str) -> Caller:
         user = tx.users.get(key.user_id)
     if user.archived:
         raise NotSignedIn
-    return Caller(user.id, key.tenant_id, user.role)
+    return Caller(user.id, key.tenant_id, user.role, key.id)
+
+
+def sign_out(store: Store, caller: Caller) -> None:
+    """End the key that the caller sent, for good."""
+    with store.write() as tx:
+        tx.scoped(caller.tenant_id).api_keys.update(caller.key_id, revoked=True)
 
 
 def create_user(

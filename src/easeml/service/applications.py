@@ -117,6 +117,7 @@ def show(rooms: Rooms, application: Application) -> resources.Application:
         objective=application.objective,
         endpoint=f"/api/v1/applications/{application.id}/predict",
         live_model=_show_model(live) if live else None,
+        pinned=application.pinned,
         test_quality=ledger.reading(rooms, application) if live else None,
         job=jobs.show(rooms, job) if job else None,
         running=_candidates(rooms, job, "running"),

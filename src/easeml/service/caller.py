@@ -12,6 +12,7 @@ class Caller:
     user_id: str
     tenant_id: str
     role: str = "user"
+    key_id: str = ""  # the key that he sent
 
     @property
     def is_provider(self) -> bool:

@@ -10,3 +10,9 @@ def after(store: Store, caller: Caller, seq: int, *, limit: int = 500) -> list[r
     with store.read() as tx:
         found = tx.events.after(seq, tenant_id=caller.tenant_id, limit=limit)
     return [resources.Event(seq=e.seq, kind=e.kind, subject=e.subject, data=e.data, created=e.created) for e in found]
+
+
+def last(store: Store) -> int:
+    """Return the number of the newest event of all tenants."""
+    with store.read() as tx:
+        return tx.events.last()

@@ -1,11 +1,14 @@
 """Jobs: watching and steering a model search."""
 
+import math
+
 from easeml.contract import resources
 from easeml.errors import Conflict, InvalidInput
+from easeml.service import tasks
 from easeml.service.caller import Caller
 from easeml.service.paging import page_of
 from easeml.store import Rooms, Store, Transaction
-from easeml.store.records import Job
+from easeml.store.records import Job, Task
 
 # action -> (states it may start from, state it ends in, event)
 _ACTIONS = {
@@ -73,6 +76,7 @@ def current(rooms: Rooms, application_id: str) -> Job | None:
 
 def show(rooms: Rooms, job: Job) -> resources.Job:
     """Return the resource of a job."""
+    done = rooms.tasks.list(job_id=job.id, kind="train", state="done", limit=None)
     return resources.Job(
         id=job.id,
         application_id=job.application_id,
@@ -82,15 +86,33 @@ def show(rooms: Rooms, job: Job) -> resources.Job:
         expected_improvement=job.expected_improvement,
         expected_improvement_error=job.expected_improvement_error,
         cost=job.cost,
-        tasks_done=rooms.tasks.count(job_id=job.id, kind="train", state="done"),
+        tasks_done=len(done),
         tasks_failed=rooms.tasks.count(job_id=job.id, kind="train", state="failed"),
         tasks_under_way=rooms.tasks.count(job_id=job.id, kind="train", state=["waiting", "running"]),
         candidates=rooms.candidates.count(job_id=job.id),
+        improvements=_improvements(rooms, done),
         limits=job.limits,
         tolerance=job.tolerance,
         error=job.error,
         created=job.created,
     )
+
+
+def _improvements(rooms: Rooms, done: list[Task]) -> list[resources.Improvement]:
+    """Return the tasks that raised the best quality of their job, in the order in which they ended."""
+    cost, best, better = 0.0, -math.inf, []
+    for task in sorted(done, key=lambda task: (task.finished or 0.0, task.id)):
+        cost += task.cost
+        if task.quality is not None and task.quality > best:
+            best = task.quality
+            better.append((task, best, cost))
+    name = tasks.names(rooms, [task for task, _, _ in better])
+    return [
+        resources.Improvement(
+            task_id=task.id, name=name[task.id], quality=best, cost=cost, finished=task.finished or task.created
+        )
+        for task, best, cost in better
+    ]
 
 
 def _cancel_waiting(tx: Transaction, rooms: Rooms, job_id: str) -> None:

@@ -17,6 +17,13 @@ async def login(here: Here, request: LoginRequest) -> Key:
     return await here.hash(accounts.sign_in, here.store, request.name, request.password)
 
 
+@router.post("/logout", status_code=status.HTTP_204_NO_CONTENT)
+def logout(here: Here, asker: Asker) -> None:
+    """Sign out: ends the key that this request carries, for good."""
+    accounts.sign_out(here.store, asker)
+    here.authenticator.forget()
+
+
 @router.get("/me")
 def me(here: Here, asker: Asker) -> User:
     """Who calls."""

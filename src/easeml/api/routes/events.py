@@ -29,12 +29,15 @@ async def stream_events(
     here: Here,
     asker: Asker,
     after: Seq = 0,
+    latest: Annotated[bool, Query(description="begin with what happens from now on")] = False,
     last_event_id: Annotated[
         int | None, Header(ge=0, le=_LARGEST, description="as `after`; browsers send it when they reconnect")
     ] = None,
 ) -> StreamingResponse:
     """Stream the tenant's events as they happen, from the first that follows ``after`` or ``Last-Event-ID``."""
     start = after if last_event_id is None else max(after, last_event_id)
+    if latest and last_event_id is None:
+        start = await run_in_threadpool(events.last, here.store)
     return StreamingResponse(_messages(here, request, asker, start), media_type="text/event-stream")
 
 

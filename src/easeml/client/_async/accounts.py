@@ -21,6 +21,10 @@ class AsyncAccounts(AsyncCalls):
         self._transport.key = key.secret or ""
         return key
 
+    async def logout(self) -> None:
+        """End the key that this client uses, for good."""
+        await self._transport.request("POST", f"{API}/logout", repeatable=True)
+
     async def me(self) -> User:
         """Return the user that this client's key belongs to. Raises NotSignedIn."""
         return await self._get(User, "/me")

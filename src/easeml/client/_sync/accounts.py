@@ -22,6 +22,10 @@ class Accounts(Calls):
         self._transport.key = key.secret or ""
         return key
 
+    def logout(self) -> None:
+        """End the key that this client uses, for good."""
+        self._transport.request("POST", f"{API}/logout", repeatable=True)
+
     def me(self) -> User:
         """Return the user that this client's key belongs to. Raises NotSignedIn."""
         return self._get(User, "/me")

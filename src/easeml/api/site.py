@@ -1,0 +1,30 @@
+"""The whole address: the REST API under ``/api``, the pages everywhere else."""
+
+from fastapi import FastAPI
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from easeml.api.shield import HEADERS, Shield
+from easeml.settings import Settings
+from easeml.web import UPLOAD_PATH, create_pages
+
+_HEADERS = {
+    **HEADERS,
+    "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "referrer-policy": "same-origin",  # so that browsers say where a form comes from
+}
+
+
+def create_site(api: FastAPI, settings: Settings) -> ASGIApp:
+    """Return ``api`` with its pages beside it; they may load what this address serves, and run no inline script."""
+
+    def limit_of(scope: Scope) -> int:
+        return settings.upload_limit if scope["path"] == UPLOAD_PATH else settings.request_limit
+
+    pages = Shield(create_pages(api), limit_of, _HEADERS)
+
+    async def site(scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        is_page = scope["type"] == "http" and not path.startswith("/api/") and path != "/healthz"
+        await (pages if is_page else api)(scope, receive, send)
+
+    return site

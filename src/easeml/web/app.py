@@ -1,0 +1,49 @@
+"""Puts the pages together."""
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
+
+from easeml.errors import EasemlError, NotFound
+from easeml.web import forward, views
+from easeml.web.forward import UPLOAD_PATH
+from easeml.web.rendering import STATIC, static_path
+from easeml.web.visit import Site, problem_page
+
+__all__ = ["UPLOAD_PATH", "create_pages"]
+
+
+def create_pages(api: ASGIApp) -> Starlette:
+    """Return the pages over ``api``, the REST application, which they call in this process with the visitor's key."""
+    site = Site(api)
+    pages = Starlette(
+        routes=[
+            Mount(static_path(), _Static(directory=STATIC)),
+            Route("/live", forward.live),
+            Route(UPLOAD_PATH, forward.upload, methods=["POST"]),
+            *views.routes,
+        ],
+        exception_handlers={EasemlError: problem_page, HTTPException: _http_problem},
+    )
+    pages.state.site = site
+    return pages
+
+
+class _Static(StaticFiles):
+    """The files of the pages; their address changes with them, so they may be kept for ever."""
+
+    def file_response(self, *args: object, **named: object) -> Response:
+        answer = super().file_response(*args, **named)  # type: ignore[arg-type]
+        answer.headers["cache-control"] = "public, max-age=31536000, immutable"
+        return answer
+
+
+async def _http_problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return await problem_page(request, NotFound("There is no such page.", where=request.url.path))
+    return Response(error.detail, error.status_code, error.headers, "text/plain")

@@ -1,0 +1,43 @@
+"""What browsers send to and read from the REST API as a stream: the key is put in, the bytes pass as they come."""
+
+from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
+
+from easeml.web import session
+from easeml.web.visit import site_of
+
+UPLOAD_PATH = "/upload"
+
+
+class _Forwarded:
+    """A request handed on to the REST API under another path, in the name of the visitor."""
+
+    def __init__(self, request: Request, path: str, key: str):
+        dropped = {b"cookie", b"authorization", b"x-api-key"}
+        headers = [(name, value) for name, value in request.scope["headers"] if name not in dropped]
+        headers.append((b"authorization", b"Bearer " + key.encode()))
+        self._scope: Scope = {
+            "type": "http",
+            **{name: request.scope[name] for name in ("asgi", "http_version", "method", "scheme", "query_string")},
+            **{name: request.scope.get(name) for name in ("client", "server")},
+            "path": path,
+            "raw_path": path.encode(),
+            "root_path": "",
+            "headers": headers,
+        }
+        self._api = site_of(request).api
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._api(self._scope, receive, send)
+
+
+async def live(request: Request) -> _Forwarded:
+    """Stream the events of the visitor's tenant that happen from now on."""
+    return _Forwarded(request, "/api/v1/events", session.key_of(request))
+
+
+async def upload(request: Request) -> _Forwarded:
+    """Take the bytes of a file as a new dataset; the form's token is in a header."""
+    key = session.key_of(request)
+    session.check_csrf(key, request.headers.get(session.CSRF_HEADER, ""))
+    return _Forwarded(request, "/api/v1/datasets", key)

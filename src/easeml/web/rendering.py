@@ -1,0 +1,45 @@
+"""Templates: Jinja with everything escaped, and the filters that say numbers and times as people read them."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from starlette.requests import Request
+
+from easeml.web import words
+
+STATIC = Path(__file__).parent / "static"
+MENU = (("Applications", "/applications"),)
+_THEMES = ("light", "dark")
+
+
+@cache
+def static_path() -> str:
+    """Return the path of the static files: it holds their digest, so that browsers may keep them for ever."""
+    digest = hashlib.sha256()
+    for file in sorted(STATIC.rglob("*.*")):
+        digest.update(file.read_bytes())
+    return f"/static/{digest.hexdigest()[:12]}"
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=PackageLoader("easeml.web"),
+        autoescape=select_autoescape(default=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(words.FILTERS)
+    environment.globals.update(menu=MENU, static=static_path())
+    return environment
+
+
+def render(request: Request, template: str, **values: Any) -> str:
+    """Return the HTML of a template; ``request`` tells the theme and which entry of the menu is current."""
+    theme = request.cookies.get("theme", "")
+    shared = {"theme": theme if theme in _THEMES else "", "path": request.url.path, "user": None, "csrf": ""}
+    return _environment().get_template(template).render({**shared, **values})

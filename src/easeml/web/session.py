@@ -1,0 +1,58 @@
+"""The session: a cookie that holds the key which signing in made, and the token that proves a form is ours.
+
+Nothing is kept on the server, so a restart ends no session; revoking the key does.
+"""
+
+import hashlib
+import hmac
+import time
+from urllib.parse import urlsplit
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from easeml.contract.resources import Key
+from easeml.errors import NotAllowed, NotSignedIn
+
+_COOKIE = "easeml_session"
+CSRF_FIELD = "csrf"
+CSRF_HEADER = "x-csrf"
+
+
+def key_of(request: Request) -> str:
+    """Return the key of the visitor. Raises NotSignedIn without one."""
+    key = request.cookies.get(_COOKIE, "")
+    if not key or not (key.isascii() and key.isprintable()):
+        raise NotSignedIn
+    return key
+
+
+def begin(request: Request, response: Response, key: Key) -> None:
+    """Keep ``key`` in the visitor's browser until it expires."""
+    assert key.secret is not None
+    seconds = None if key.expires is None else max(0, int(key.expires - time.time()))
+    secure = request.url.scheme == "https"
+    response.set_cookie(_COOKIE, key.secret, max_age=seconds, httponly=True, samesite="lax", secure=secure)
+
+
+def end(response: Response) -> None:
+    """Make the browser forget the key."""
+    response.delete_cookie(_COOKIE, httponly=True, samesite="lax")
+
+
+def csrf_token(key: str) -> str:
+    """Return the token of a session: only who holds the key can know it, and it does not tell the key."""
+    return hmac.new(key.encode(), b"easeml form", hashlib.sha256).hexdigest()
+
+
+def check_csrf(key: str, token: str) -> None:
+    """Raise NotAllowed unless ``token`` is that of the session."""
+    if not hmac.compare_digest(token.encode(), csrf_token(key).encode()):
+        raise NotAllowed("This form is not from your session.", remedy="Reload the page and try again.")
+
+
+def check_origin(request: Request) -> None:
+    """Raise NotAllowed for a form that another site sends; browsers say so with every form."""
+    origin = request.headers.get("origin", "")
+    if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise NotAllowed("This form comes from another site.", remedy="Open easeml's own page.")

@@ -1,0 +1,106 @@
+// Keeps an open page in step with the service.
+//
+// Every event of the visitor's tenant makes the page fetch itself again; the elements marked data-live (each with an
+// id) whose HTML changed are swapped. A lost connection is said, tried again, and followed by the same fetch, so that
+// nothing is missed. A page in a hidden tab holds no connection.
+
+const PAUSE = 250; // ms: events that come together cause one fetch
+const RESTING_SHARE = 4; // a fetch that took t ms is followed by none for 4 t ms: a busy server is left in peace
+const LONGEST_RETRY = 5000;
+
+const banner = document.getElementById("connection");
+let stream = null;
+let retry = 500;
+let scheduled = null;
+let busy = false;
+let again = false;
+let notBefore = 0;
+
+export function swap(html) {
+  const fresh = new DOMParser().parseFromString(html, "text/html");
+  for (const next of fresh.querySelectorAll("[data-live]")) {
+    const old = document.getElementById(next.id);
+    if (old && old.outerHTML !== next.outerHTML && !isBeingEdited(old)) replace(old, next);
+  }
+  document.dispatchEvent(new Event("swapped"));
+}
+
+function isBeingEdited(region) {
+  const active = document.activeElement;
+  return region.contains(active) && active.matches("input, select, textarea");
+}
+
+function replace(old, next) {
+  const focused = old.contains(document.activeElement) ? document.activeElement.id : "";
+  for (const open of old.querySelectorAll("details[open][id]")) {
+    const same = next.querySelector(`#${CSS.escape(open.id)}`);
+    if (same) same.open = true;
+  }
+  old.replaceWith(document.adoptNode(next));
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+export async function refresh() {
+  if (busy) {
+    again = true;
+    return;
+  }
+  busy = true;
+  const began = performance.now();
+  try {
+    const answer = await fetch(location.href, { headers: { "x-live": "1" } });
+    if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.assign(answer.url);
+    else swap(await answer.text());
+  } catch {
+    // the stream notices, too, and refreshes when it is back
+  }
+  busy = false;
+  notBefore = performance.now() + RESTING_SHARE * (performance.now() - began);
+  if (again) {
+    again = false;
+    schedule();
+  }
+}
+
+function schedule() {
+  if (scheduled) return;
+  const wait = Math.max(PAUSE, notBefore - performance.now());
+  scheduled = setTimeout(() => {
+    scheduled = null;
+    refresh();
+  }, wait);
+}
+
+function connect() {
+  stream = new EventSource("/live?latest=true");
+  stream.onopen = () => {
+    banner.hidden = true;
+    retry = 500;
+    document.documentElement.dataset.connected = "true";
+    refresh();
+  };
+  stream.onerror = () => {
+    disconnect();
+    banner.hidden = false;
+    setTimeout(() => document.hidden || stream || connect(), retry);
+    retry = Math.min(retry * 1.6, LONGEST_RETRY);
+  };
+  for (const kind of document.body.dataset.events.split(" ")) stream.addEventListener(kind, schedule);
+}
+
+function disconnect() {
+  stream?.close();
+  stream = null;
+  delete document.documentElement.dataset.connected;
+}
+
+function followVisibility() {
+  if (document.hidden) disconnect();
+  else if (!stream) connect();
+}
+
+if (document.querySelector("[data-live]") && document.body.dataset.events) {
+  document.addEventListener("visibilitychange", followVisibility);
+  addEventListener("pagehide", disconnect);
+  followVisibility();
+}

@@ -1,0 +1,70 @@
+// What every page does besides being live: relative times, the theme, forms that need no reload, copying.
+
+import { refresh, swap } from "./live.js";
+
+const UNITS = [
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+];
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "always" });
+
+function tellTimes() {
+  for (const element of document.querySelectorAll("time[datetime]")) {
+    const moment = new Date(element.dateTime);
+    const passed = (Date.now() - moment) / 1000;
+    const [unit, length] = UNITS.find(([, seconds]) => passed >= seconds) ?? [null, 1];
+    const text = unit ? relative.format(-Math.floor(passed / length), unit) : "just now";
+    if (element.textContent !== text) element.textContent = text;
+    element.title = moment.toLocaleString();
+  }
+}
+
+function changeTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  root.dataset.theme = dark ? "light" : "dark";
+  document.cookie = `theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
+}
+
+async function send(form, submitter) {
+  const buttons = form.querySelectorAll("button");
+  const body = new FormData(form, submitter);
+  for (const button of buttons) button.disabled = true;
+  try {
+    const answer = await fetch(form.action, { method: "POST", body });
+    swap(await answer.text());
+    if (answer.ok) await refresh();
+  } finally {
+    for (const button of buttons) button.disabled = false;
+  }
+}
+
+async function copy(button) {
+  const source = document.getElementById(button.dataset.copy);
+  await navigator.clipboard.writeText(source.textContent);
+  const label = button.textContent;
+  button.textContent = "Copied";
+  setTimeout(() => (button.textContent = label), 1500);
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button?.id === "theme") changeTheme();
+  else if (button?.dataset.copy) copy(button);
+});
+
+document.addEventListener("submit", (event) => {
+  const question = event.submitter?.dataset.ask;
+  if (question && !confirm(question)) event.preventDefault();
+  else if (event.target.matches("[data-quiet]")) {
+    event.preventDefault();
+    send(event.target, event.submitter);
+  }
+});
+
+// Filters apply themselves: a form that asks (GET) is sent when one of its fields changes.
+document.addEventListener("change", (event) => event.target.form?.matches("[data-auto]") && event.target.form.requestSubmit());
+document.addEventListener("swapped", tellTimes);
+setInterval(tellTimes, 10000);
+tellTimes();

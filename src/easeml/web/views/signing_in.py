@@ -1,0 +1,56 @@
+"""Signing in and out."""
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from easeml.errors import NotSignedIn
+from easeml.web import session
+from easeml.web.rendering import render
+from easeml.web.visit import Visit, back_to, signed_in, site_of
+
+
+async def ask(request: Request) -> Response:
+    """Ask for name and password."""
+    return _page(request, request.query_params.get("next", "/"))
+
+
+async def sign_in(request: Request) -> Response:
+    """Begin a session, and go on to where the visitor wanted to go."""
+    session.check_origin(request)
+    form = await request.form()
+    name, there = str(form.get("name", "")).strip(), str(form.get("next", "/"))
+    try:
+        key = await site_of(request).stranger().login(name, str(form.get("password", "")))
+    except NotSignedIn as error:
+        return _page(request, there, name, error.message, 401)
+    response = back_to(_inside(there))
+    session.begin(request, response, key)
+    return response
+
+
+@signed_in
+async def sign_out(visit: Visit) -> Response:
+    """End the session and the key that it holds."""
+    await visit.form()
+    await visit.client.logout()
+    response = back_to("/sign-in")
+    session.end(response)
+    return response
+
+
+def _page(request: Request, there: str, name: str = "", problem: str = "", status: int = 200) -> Response:
+    values = {"next": _inside(there), "name": name, "problem": problem}
+    return HTMLResponse(render(request, "sign_in.html", **values), status)
+
+
+def _inside(path: str) -> str:
+    """Return a path of this site; anything else becomes the first page."""
+    return path if path.startswith("/") and path[1:2] not in ("/", "\\") and path.isprintable() else "/"
+
+
+routes = [
+    Route("/sign-in", ask),
+    Route("/sign-in", sign_in, methods=["POST"]),
+    Route("/sign-out", sign_out, methods=["POST"]),
+]

@@ -1,0 +1,93 @@
+"""Numbers, times and states as people read them."""
+
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+from markupsafe import Markup, escape
+
+_UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
+_TONES = {  # state -> tone of its badge
+    "serving": "good",
+    "done": "good",
+    "ready": "good",
+    "live": "good",
+    "running": "busy",
+    "searching": "busy",
+    "ingesting": "busy",
+    "preparing": "busy",
+    "declared": "busy",
+    "failed": "bad",
+    "lost": "bad",
+    "refused": "bad",
+}
+
+
+def quality(value: float | None) -> str:
+    """Say a quality (1 is best) to four digits."""
+    return "–" if value is None else f"{value:.4f}"
+
+
+def seconds(value: float | None) -> str:
+    """Say a time that something took: 0.42 s, 12 s, 3 min 5 s, 2 h 4 min."""
+    if value is None:
+        return "–"
+    if value < 10:
+        return f"{value:.2g} s"
+    if value < 60:
+        return f"{value:.0f} s"
+    whole = round(value)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def ago(moment: float | None) -> Markup:
+    """Return the time element of a moment (seconds of the epoch): relative, with the exact one on hover."""
+    if moment is None:
+        return Markup("–")
+    exact = datetime.fromtimestamp(moment, UTC)
+    text = _ago(time.time() - moment)
+    shown = exact.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact.isoformat(), shown, text)
+
+
+def _ago(passed: float) -> str:
+    for length, unit in _UNITS:
+        if passed >= length:
+            count = int(passed // length)
+            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+    return "just now"
+
+
+def percent(share: float) -> str:
+    """Say a share in percent, to a digit that tells something."""
+    return f"{100 * share:.0f} %" if share in (0, 1) or share >= 0.1 else f"{100 * share:.1f} %"
+
+
+def number(value: Any) -> str:
+    """Say a number to five significant digits; other values as they are."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return "–" if value is None else str(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:.5g}"
+
+
+def badge(state: str) -> Markup:
+    """Return the badge of a state; its tone is colour, its word carries the meaning."""
+    return Markup('<span class="badge badge-{}">{}</span>').format(_TONES.get(state, "calm"), escape(state))
+
+
+def counted(count: int, noun: str) -> str:
+    """Say ``1 task``, ``2 tasks``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+FILTERS = {
+    "quality": quality,
+    "seconds": seconds,
+    "ago": ago,
+    "percent": percent,
+    "number": number,
+    "badge": badge,
+    "counted": counted,
+}
