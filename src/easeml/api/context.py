@@ -55,6 +55,7 @@ After = Annotated[str | None, Query(max_length=100, description="`next` of the p
 OfJob = Annotated[str | None, Query(max_length=100, description="of this job only")]
 OfApplication = Annotated[str | None, Query(max_length=100, description="of this application only")]
 Limit = Annotated[int, Query(ge=1, le=200, description="items on a page")]
+NewestFirst = Annotated[bool, Query(description="the newest first instead of the oldest")]
 OnceKey = Annotated[
     str | None,
     Header(

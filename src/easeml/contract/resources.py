@@ -169,6 +169,7 @@ class ObjectiveOption(_Answer):
 
     name: str
     title: str
+    about: str = ""
     default: bool = False
 
 
@@ -177,8 +178,10 @@ class ModelOption(_Answer):
 
     name: str
     title: str
+    about: str = ""
     fits: bool
     why_not: str = ""
+    predicted_cost: float | None = None  # device seconds of one task; null where it does not fit
 
 
 class Proposal(_Answer):
@@ -198,6 +201,9 @@ class TrainedModel(_Answer):
     id: str
     name: str
     quality: float
+    cost: float = 0.0  # device seconds of its training
+    size: int = 0  # bytes of the artefact
+    config: dict[str, Any] = Field(default_factory=dict)
     metrics: dict[str, Any] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
     task_id: str
@@ -234,6 +240,14 @@ class Job(_Answer):
     tolerance: float = 0.001
     error: str = ""
     created: float
+
+
+class JobLimits(_Request):
+    """What a job may use in all; null: no limit."""
+
+    max_tasks: int | None = Field(None, gt=0, le=2**32 - 1)
+    max_seconds: float | None = Field(None, gt=0, le=2**32 - 1)
+    deadline: AwareDatetime | None = None
 
 
 class TestQuality(_Answer):

@@ -14,8 +14,8 @@ from .contract import CONTRACT_VERSION
 
 KINDS = ("model", "transform", "objective")
 _KEYS = {
-    "name", "kind", "version", "contract", "title", "transforms", "rank", "runtime", "resources", "cost", "space",
-    "schema_in", "schema_out",
+    "name", "kind", "version", "contract", "title", "about", "transforms", "rank", "runtime", "resources", "cost",
+    "space", "schema_in", "schema_out",
 }  # fmt: skip
 
 
@@ -24,15 +24,17 @@ class Module:
     """Something that can be plugged in.
 
     A model has both schemas; a transform too; an objective has ``schema_in``, compared with an output schema.
-    ``transforms`` names what stands before a model, in order. ``rank`` orders modules of a kind that fit alike, the
-    lowest first. ``entry`` is ``package.module:Class``. ``resources``: ``retries`` after a failure, ``memory`` in
-    bytes. ``cost``: hints for predicting device seconds from rows and columns.
+    ``about`` is a sentence for people who do not know it. ``transforms`` names what stands before a model, in order.
+    ``rank`` orders modules of a kind that fit alike, the lowest first. ``entry`` is ``package.module:Class``.
+    ``resources``: ``retries`` after a failure, ``memory`` in bytes. ``cost``: hints for predicting device seconds
+    from rows and columns.
     """
 
     name: str
     kind: str
     version: str
     title: str
+    about: str
     entry: str
     schema_in: Schema | None
     schema_out: Schema | None
@@ -66,6 +68,7 @@ def parse(text: str, where: str) -> Module:
         kind=document["kind"],
         version=document["version"],
         title=document["title"],
+        about=document.get("about", ""),
         entry=document["runtime"]["entry"],
         schema_in=_schema(document, "schema_in"),
         schema_out=_schema(document, "schema_out"),

@@ -4,6 +4,7 @@ from easeml.contract import resources
 from easeml.errors import InvalidInput
 from easeml.service import declaring, jobs, knowledge, ledger, promotion, tasks
 from easeml.service.caller import Caller
+from easeml.service.experience import finished_trials
 from easeml.service.idempotency import Once
 from easeml.service.paging import page_of
 from easeml.store import Rooms, Store
@@ -19,7 +20,8 @@ def propose(store: Store, caller: Caller, declaration: resources.Declaration) ->
     _check_numbers(declaration)
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
-        return declaring.show(declaring.plan(rooms, declaration, knowledge.registry()))
+        registry = knowledge.registry()
+        return declaring.show(declaring.plan(rooms, declaration, registry), registry, finished_trials(tx))
 
 
 def declare(
@@ -65,7 +67,7 @@ def models(store: Store, caller: Caller, application_id: str) -> list[resources.
         rooms = tx.scoped(caller.tenant_id)
         application = rooms.applications.get(application_id)
         found = rooms.models.list(application_id=application.id, limit=None)
-    return [_show_model(model) for model in sorted(found, key=lambda m: (-m.quality, m.id))]
+        return _show_models(rooms, sorted(found, key=lambda m: (-m.quality, m.id)))
 
 
 def promotions(
@@ -116,7 +118,7 @@ def show(rooms: Rooms, application: Application) -> resources.Application:
         target=application.target,
         objective=application.objective,
         endpoint=f"/api/v1/applications/{application.id}/predict",
-        live_model=_show_model(live) if live else None,
+        live_model=_show_models(rooms, [live])[0] if live else None,
         pinned=application.pinned,
         test_quality=ledger.reading(rooms, application) if live else None,
         job=jobs.show(rooms, job) if job else None,
@@ -151,16 +153,26 @@ def _check_numbers(declaration: resources.Declaration) -> None:
             raise InvalidInput(f"{where} must be between 0 and {_LARGEST_NUMBER}.", where=where)
 
 
-def _show_model(model: TrainedModel) -> resources.TrainedModel:
-    return resources.TrainedModel(
-        id=model.id,
-        name=model.name,
-        quality=model.quality,
-        metrics=model.metrics,
-        notes=model.notes,
-        task_id=model.task_id,
-        created=model.created,
-    )
+def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.TrainedModel]:
+    """Return the resources of trained models, in their order."""
+    candidates = {c.id: c for c in rooms.candidates.list(id=[m.candidate_id for m in models], limit=None)}
+    tasks_of = {task.id: task for task in rooms.tasks.list(id=[m.task_id for m in models], limit=None)}
+    digests = {a.digest: a.size for a in rooms.artefacts.list(digest=[m.artefact for m in models], limit=None)}
+    return [
+        resources.TrainedModel(
+            id=model.id,
+            name=model.name,
+            quality=model.quality,
+            cost=tasks_of[model.task_id].cost,
+            size=digests.get(model.artefact, 0),
+            config=candidates[model.candidate_id].pipeline.get("model", {}).get("config", {}),
+            metrics=model.metrics,
+            notes=model.notes,
+            task_id=model.task_id,
+            created=model.created,
+        )
+        for model in models
+    ]
 
 
 def _show_promotion(promotion: Promotion) -> resources.Promotion:

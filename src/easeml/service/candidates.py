@@ -5,13 +5,12 @@ from dataclasses import replace
 
 from easeml.ids import new_id
 from easeml.modules import Registry
-from easeml.search import learn_costs, spaces
+from easeml.search import spaces
 from easeml.service.declaring import allowed_models
-from easeml.service.experience import Trial, size, work_of
+from easeml.service.experience import Trial, predict_costs, size, work_of
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
 
 CONFIGURATIONS = 4  # of each model: the default and three more
-_MOST_TRIALS = 1000  # the newest, that costs are learned from
 
 
 def make_candidates(
@@ -48,9 +47,5 @@ def with_costs(
 ) -> list[Candidate]:
     """Return candidates of one job with the costs that finished tasks of all tenants let expect."""
     rows, columns = size(version)
-    model = learn_costs([(work_of(registry, t.candidate, t.rows, t.columns), t.cost) for t in trials[:_MOST_TRIALS]])
-    predicted = model.predict([work_of(registry, candidate, rows, columns) for candidate in candidates])
-    return [
-        replace(candidate, predicted_cost=cost)
-        for candidate, cost in zip(candidates, predicted.seconds.tolist(), strict=True)
-    ]
+    predicted = predict_costs(registry, [work_of(registry, one, rows, columns) for one in candidates], trials)
+    return [replace(candidate, predicted_cost=cost) for candidate, cost in zip(candidates, predicted, strict=True)]

@@ -8,8 +8,9 @@ from easeml.data import ColumnReport, Columns, Split, declare_columns
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
 from easeml.modules import ModelMatch, Module, Registry
-from easeml.service import datasets, knowledge
+from easeml.service import datasets, jobs, knowledge
 from easeml.service.caller import Caller
+from easeml.service.experience import Trial, default_work, predict_costs
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Application, Dataset, DatasetVersion, Job, Json
 
@@ -42,20 +43,31 @@ def plan(rooms: Rooms, declaration: resources.Declaration, registry: Registry) -
     return Plan(declaration, dataset, upload, columns, objectives, objective, models)
 
 
-def show(plan: Plan) -> resources.Proposal:
-    """Return the resource of a plan, the chosen objective marked as the default."""
+def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Proposal:
+    """Return the resource of a plan, the chosen objective marked as the default; ``trials`` help to predict costs."""
     columns = plan.columns
+    rows, width = plan.upload.summary.get("rows", 0), sum(report.role == "input" for report in columns.columns)
+    fitting = [match.module for match in plan.models if match.fits]
+    costs = predict_costs(registry, [default_work(module, rows, max(1, width)) for module in fitting], trials)
+    cost = {module.name: seconds for module, seconds in zip(fitting, costs, strict=True)}
     return resources.Proposal(
         columns=[resources.Column(**report.to_json()) for report in columns.columns],
         target=columns.target,
         schema_in=columns.schema_in.to_json(),
         schema_out=columns.schema_out.to_json(),
         objectives=[
-            resources.ObjectiveOption(name=o.name, title=o.title, default=o.name == plan.objective.name)
+            resources.ObjectiveOption(name=o.name, title=o.title, about=o.about, default=o.name == plan.objective.name)
             for o in plan.objectives
         ],
         models=[
-            resources.ModelOption(name=m.module.name, title=m.module.title, fits=m.fits, why_not=m.why_not)
+            resources.ModelOption(
+                name=m.module.name,
+                title=m.module.title,
+                about=m.module.about,
+                fits=m.fits,
+                why_not=m.why_not,
+                predicted_cost=cost.get(m.module.name),
+            )
             for m in plan.models
         ],
     )
@@ -84,7 +96,7 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
             tenant_id=caller.tenant_id,
             application_id=application.id,
             version_id=version.id,
-            limits=_limits(declaration),
+            limits=jobs.limits(declaration.max_tasks, declaration.max_seconds, declaration.deadline),
             tolerance=declaration.tolerance,
         )
     )
@@ -181,9 +193,3 @@ def _declared_version(rooms: Rooms, caller: Caller, plan: Plan) -> DatasetVersio
         schema_in=plan.columns.schema_in.to_json(),
         schema_out=plan.columns.schema_out.to_json(),
     )
-
-
-def _limits(declaration: resources.Declaration) -> Json:
-    deadline = declaration.deadline.timestamp() if declaration.deadline else None
-    limits = {"tasks": declaration.max_tasks, "seconds": declaration.max_seconds, "deadline": deadline}
-    return {name: value for name, value in limits.items() if value is not None}

@@ -1,15 +1,17 @@
 """What finished training tasks taught, over all tenants: numbers by model and configuration, no data and no names."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from easeml.errors import InvalidInput, NotFound
-from easeml.modules import Registry
-from easeml.search import Work, hinted_cost, spaces
+from easeml.modules import Module, Registry
+from easeml.search import Work, hinted_cost, learn_costs, spaces
 from easeml.store import Transaction
 from easeml.store.records import Candidate, DatasetVersion
 
 _MOST = 2000  # the newest trials suffice to learn from
+_MOST_TRIALS = 1000  # the newest, that costs are learned from
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,19 @@ def work_of(registry: Registry, candidate: Candidate, rows: int, columns: int) -
     return Work(
         candidate.model, rows, columns, features, job=candidate.job_id, hinted=hinted_cost(hints, rows, columns)
     )
+
+
+def default_work(model: Module, rows: int, columns: int) -> Work:
+    """Return what the cost of a model with its default configuration depends on, for tables of this size."""
+    config = spaces.suggest(model.space, 1, seed=0)[0]
+    hinted = hinted_cost(model.cost, rows, columns)
+    return Work(model.name, rows, columns, spaces.features(model.space, config), job="", hinted=hinted)
+
+
+def predict_costs(registry: Registry, work: Sequence[Work], trials: list[Trial]) -> list[float]:
+    """Return the device seconds that finished tasks of all tenants let expect of ``work``."""
+    model = learn_costs([(work_of(registry, t.candidate, t.rows, t.columns), t.cost) for t in trials[:_MOST_TRIALS]])
+    return model.predict(work).seconds.tolist()
 
 
 def size(version: DatasetVersion) -> tuple[int, int]:

@@ -1,6 +1,7 @@
 """Jobs: watching and steering a model search."""
 
 import math
+from datetime import datetime
 
 from easeml.contract import resources
 from easeml.errors import Conflict, InvalidInput
@@ -8,7 +9,7 @@ from easeml.service import tasks
 from easeml.service.caller import Caller
 from easeml.service.paging import page_of
 from easeml.store import Rooms, Store, Transaction
-from easeml.store.records import Job, Task
+from easeml.store.records import Job, Json, Task
 
 # action -> (states it may start from, state it ends in, event)
 _ACTIONS = {
@@ -59,6 +60,28 @@ def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.
             if target != "running":
                 _cancel_waiting(tx, rooms, job_id)
         return show(rooms, job)
+
+
+def set_limits(store: Store, caller: Caller, job_id: str, wish: resources.JobLimits) -> resources.Job:
+    """Change what a job may use in all; a job that rests because of its limits goes on if they were raised.
+
+    Raises ``NotFound``, ``Conflict`` for a job that has ended.
+    """
+    with store.write() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        job = rooms.jobs.get(job_id)
+        if job.state in ("stopped", "failed"):
+            raise Conflict(f"The job is {job.state}.", remedy="Declare the application again.", where=job_id)
+        job = rooms.jobs.update(job_id, limits=limits(wish.max_tasks, wish.max_seconds, wish.deadline))
+        data = {"application_id": job.application_id, "state": job.state, "limits": job.limits}
+        tx.events.append("job.limited", job_id, data, job.tenant_id)
+        return show(rooms, job)
+
+
+def limits(max_tasks: int | None, max_seconds: float | None, deadline: datetime | None) -> Json:
+    """Return a job's limits as they are kept: only those that there are."""
+    found = {"tasks": max_tasks, "seconds": max_seconds, "deadline": deadline.timestamp() if deadline else None}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def set_state(tx: Transaction, job: Job, state: str, event: str, **changes: object) -> Job:

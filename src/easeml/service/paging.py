@@ -13,14 +13,16 @@ T = TypeVar("T")
 LARGEST_PAGE = 500
 
 
-def page_records(rows: Rows[R], after: str | None, limit: int, **equals: Any) -> tuple[list[R], str | None]:
+def page_records(
+    rows: Rows[R], after: str | None, limit: int, *, newest_first: bool = False, **equals: Any
+) -> tuple[list[R], str | None]:
     """Return at most ``limit`` records that follow the cursor, and the next cursor (None at the end).
 
     Raises ``InvalidInput`` for a limit outside 1 to ``LARGEST_PAGE``.
     """
     if not 1 <= limit <= LARGEST_PAGE:
         raise InvalidInput(f"A page holds 1 to {LARGEST_PAGE} items, not {limit}.", where="limit")
-    found = rows.list(after=after, limit=limit + 1, **equals)
+    found = rows.list(after=after, limit=limit + 1, newest_first=newest_first, **equals)
     records = found[:limit]
     return records, getattr(records[-1], "id") if len(found) > limit else None  # noqa: B009
 

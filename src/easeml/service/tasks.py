@@ -20,16 +20,17 @@ def list_page(
     *,
     after: str | None = None,
     limit: int = 50,
+    newest_first: bool = False,
     job_id: str | None = None,
     state: str | None = None,
     kind: str | None = None,
 ) -> resources.Page[resources.Task]:
-    """Return a page of the tenant's tasks, oldest first; a filter that is None does not filter."""
+    """Return a page of the tenant's tasks; a filter that is None does not filter."""
     wanted = {"job_id": job_id, "state": state, "kind": kind}
     equals = {name: value for name, value in wanted.items() if value is not None}
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
-        found, following = page_records(rooms.tasks, after, limit, **equals)
+        found, following = page_records(rooms.tasks, after, limit, newest_first=newest_first, **equals)
         return resources.Page(items=show_all(rooms, found), next=following)
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 from fastapi import APIRouter
 
 from easeml.api.context import After, Asker, Here, Limit, OfApplication
-from easeml.contract.resources import Job, Page
+from easeml.contract.resources import Job, JobLimits, Page
 from easeml.service import jobs
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
@@ -23,6 +23,12 @@ def list_jobs(
 def get_job(here: Here, asker: Asker, job_id: str) -> Job:
     """Show a job."""
     return jobs.get(here.store, asker, job_id)
+
+
+@router.post("/{job_id}/limits")
+def limit_job(here: Here, asker: Asker, job_id: str, wish: JobLimits) -> Job:
+    """Set what a job may use in all; one that rests because of its limits goes on if they were raised."""
+    return jobs.set_limits(here.store, asker, job_id, wish)
 
 
 @router.post("/{job_id}/{action}")

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from easeml.api.context import After, Asker, Here, Limit, OfJob
+from easeml.api.context import After, Asker, Here, Limit, NewestFirst, OfJob
 from easeml.contract.resources import Decision, Page, Task
 from easeml.service import tasks
 
@@ -21,11 +21,13 @@ def list_tasks(
     job_id: OfJob = None,
     state: Annotated[TaskState | None, Query(description="in this state only")] = None,
     kind: Annotated[str | None, Query(description="kind of the tasks, such as train")] = None,
+    newest_first: NewestFirst = False,
     after: After = None,
     limit: Limit = 50,
 ) -> Page[Task]:
-    """List the tenant's tasks, oldest first."""
-    return tasks.list_page(here.store, asker, after=after, limit=limit, job_id=job_id, state=state, kind=kind)
+    """List the tenant's tasks."""
+    wanted = {"job_id": job_id, "state": state, "kind": kind}
+    return tasks.list_page(here.store, asker, after=after, limit=limit, newest_first=newest_first, **wanted)
 
 
 @router.get("/tasks/{task_id}")

@@ -2,11 +2,13 @@
 """Jobs, tasks, decisions, events and the service itself."""
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from easeml.client._sync.calls import API, Calls
+from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import backoff, sleep
-from easeml.contract.resources import Decision, Event, Job, Status, Task
+from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -33,6 +35,21 @@ class Work(Calls):
         """End a job for good; what it found stays. Raises Conflict where its state does not allow it."""
         return self._send(Job, f"/jobs/{job_id}/stop")
 
+    def limit_job(
+        self,
+        job_id: str,
+        *,
+        max_tasks: int | None = None,
+        max_seconds: float | None = None,
+        deadline: datetime | None = None,
+    ) -> Job:
+        """Set what a job may use in all (None: no limit); a job that rests because of its limits may go on.
+
+        Raises InvalidInput, Conflict for a job that has ended.
+        """
+        limits = made_request(JobLimits, max_tasks=max_tasks, max_seconds=max_seconds, deadline=deadline)
+        return self._send(Job, f"/jobs/{job_id}/limits", limits.model_dump(mode="json"))
+
     def task(self, task_id: str) -> Task:
         """Return a task. Raises NotFound."""
         return self._get(Task, f"/tasks/{task_id}")
@@ -40,6 +57,19 @@ class Work(Calls):
     def tasks(self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None) -> Iterator[Task]:
         """Give the tasks of the tenant: of one job, in one state, of one kind."""
         return self._list(Task, "/tasks", job_id=job_id, state=state, kind=kind)
+
+    def newest_tasks(
+        self,
+        *,
+        job_id: str | None = None,
+        state: str | None = None,
+        kind: str | None = None,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> Page[Task]:
+        """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older ones."""
+        wanted = {"job_id": job_id, "state": state, "kind": kind, "after": after, "limit": limit}
+        return self._get(Page[Task], "/tasks", newest_first=True, **wanted)
 
     def decisions(self, *, job_id: str | None = None) -> Iterator[Decision]:
         """Give what the scheduler decided, for all jobs of the tenant or one."""

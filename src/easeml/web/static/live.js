@@ -16,11 +16,11 @@ let busy = false;
 let again = false;
 let notBefore = 0;
 
-export function swap(html) {
+export function swap(html, { all = false } = {}) {
   const fresh = new DOMParser().parseFromString(html, "text/html");
   for (const next of fresh.querySelectorAll("[data-live]")) {
     const old = document.getElementById(next.id);
-    if (old && old.outerHTML !== next.outerHTML && !isBeingEdited(old)) replace(old, next);
+    if (old && old.outerHTML !== next.outerHTML && (all || !isBeingEdited(old))) replace(old, next);
   }
   document.dispatchEvent(new Event("swapped"));
 }

@@ -40,6 +40,13 @@ async function send(form, submitter) {
   }
 }
 
+// Another state of the same page: its address changes, the page is not left.
+async function visit(address) {
+  const answer = await fetch(address);
+  history.pushState(null, "", answer.url);
+  swap(await answer.text(), { all: true });
+}
+
 async function copy(button) {
   const source = document.getElementById(button.dataset.copy);
   await navigator.clipboard.writeText(source.textContent);
@@ -52,19 +59,31 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button?.id === "theme") changeTheme();
   else if (button?.dataset.copy) copy(button);
+  const link = event.target.closest("a[data-ask]");
+  if (link && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    visit(link.href);
+  }
 });
 
 document.addEventListener("submit", (event) => {
   const question = event.submitter?.dataset.ask;
   if (question && !confirm(question)) event.preventDefault();
-  else if (event.target.matches("[data-quiet]")) {
+  else if (event.target.matches("[data-auto]")) {
+    event.preventDefault();
+    visit(`${event.target.action}?${new URLSearchParams(new FormData(event.target))}`);
+  } else if (event.target.matches("[data-quiet]")) {
     event.preventDefault();
     send(event.target, event.submitter);
   }
 });
 
-// Filters apply themselves: a form that asks (GET) is sent when one of its fields changes.
-document.addEventListener("change", (event) => event.target.form?.matches("[data-auto]") && event.target.form.requestSubmit());
+// A form that asks (GET) is sent when one of its fields changes.
+document.addEventListener("change", (event) => {
+  const form = event.target.form;
+  if (form?.matches("[data-auto]")) visit(`${form.action}?${new URLSearchParams(new FormData(form))}`);
+});
+addEventListener("popstate", () => location.reload());
 document.addEventListener("swapped", tellTimes);
 setInterval(tellTimes, 10000);
 tellTimes();

@@ -1,5 +1,5 @@
 """The pages, a module each; ``routes`` are all their routes."""
 
-from easeml.web.views import applications, signing_in
+from easeml.web.views import applications, new, signing_in
 
-routes = [*signing_in.routes, *applications.routes]
+routes = [*signing_in.routes, *applications.routes, *new.routes]

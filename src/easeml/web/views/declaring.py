@@ -1,0 +1,96 @@
+"""What a visitor has changed of what easeml proposes, kept in the address: reloads, Back and bookmarks keep it."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from easeml.client import made_request
+from easeml.contract.resources import Column, Declaration, Version
+
+_RULES = ("target", "objective")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One deviation from the proposal. ``without``: the query of the address that takes it back."""
+
+    text: str
+    without: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """The changes to a proposal. Types and roles are by the column's position; ``models`` are those switched off."""
+
+    target: str
+    objective: str
+    types: Mapping[int, str]
+    roles: Mapping[int, str]
+    exclude: tuple[str, ...]
+
+    @classmethod
+    def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
+        """Read the fields of an address or a form; what says no more than the proposal is left out."""
+        given = list(fields)
+        named = dict(given)
+        types, roles = {}, {}
+        for position, column in enumerate(version.columns):
+            kind, role = named.get(f"type{position}", ""), named.get(f"role{position}", "")
+            if kind and kind != column.type:
+                types[position] = kind
+            if role in ("input", "drop") and role != _usual_role(column):
+                roles[position] = role
+        proposed = version.summary.get("target") or ""
+        target = named.get("target", "")
+        offered = {value for name, value in given if name == "offered"}
+        kept = {value for name, value in given if name == "model"}
+        exclude = {value for name, value in given if name == "exclude"} | (offered - kept)
+        return cls(
+            target="" if target == proposed else target,
+            objective=named.get("objective", ""),
+            types=types,
+            roles=roles,
+            exclude=tuple(sorted(exclude)),
+        )
+
+    def query(self) -> str:
+        """Return them as the query of an address."""
+        fields = [(name, getattr(self, name)) for name in _RULES if getattr(self, name)]
+        fields += [(f"type{position}", kind) for position, kind in sorted(self.types.items())]
+        fields += [(f"role{position}", role) for position, role in sorted(self.roles.items())]
+        fields += [("exclude", name) for name in self.exclude]
+        return urlencode(fields)
+
+    def declaration(self, version: Version) -> Declaration:
+        """Return what they ask for."""
+        name = [column.name for column in version.columns]
+        return made_request(
+            Declaration,
+            dataset_id=version.dataset_id,
+            version_id=version.id,
+            target=self.target or None,
+            objective=self.objective or None,
+            set={name[position]: kind for position, kind in self.types.items()},
+            drop=[name[position] for position, role in self.roles.items() if role == "drop"],
+            keep=[name[position] for position, role in self.roles.items() if role == "input"],
+            exclude=list(self.exclude),
+        )
+
+    def changes(self, version: Version) -> list[Change]:
+        """Return them one by one, each with the way back."""
+        name = [column.name for column in version.columns]
+        found = [(f"target: {self.target}", "target", self.target)] if self.target else []
+        found += [(f"objective: {self.objective}", "objective", self.objective)] if self.objective else []
+        found += [(f"{name[at]}: {kind}", f"type{at}", kind) for at, kind in sorted(self.types.items())]
+        verbs = {"drop": "left out", "input": "used"}
+        found += [(f"{name[at]}: {verbs[role]}", f"role{at}", role) for at, role in sorted(self.roles.items())]
+        found += [(f"without {model}", "exclude", model) for model in self.exclude]
+        fields = [(field, value) for _, field, value in found]
+        return [
+            Change(text, urlencode([one for one in fields if one != (field, value)])) for text, field, value in found
+        ]
+
+
+def _usual_role(column: Column) -> str:
+    """Return the role that a column has unless it is the target."""
+    return "drop" if column.role == "drop" else "input"

@@ -1,0 +1,117 @@
+"""A new application: bring a file, confirm what easeml saw, start."""
+
+import hashlib
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from easeml.client import made_request
+from easeml.contract.resources import Column, Dataset, Declaration, Proposal, Version
+from easeml.errors import EasemlError, InvalidInput
+from easeml.web.views.declaring import Wishes
+from easeml.web.visit import Visit, back_to, signed_in
+
+_SAMPLES = Path(__file__).parents[1] / "samples"
+_ABOUT = {
+    "wine": "178 wines, 13 measurements: which of three cultivars?",
+    "diabetes": "442 patients, 10 measurements: how far does the disease progress?",
+}
+_TYPES = ("number", "category", "text", "timestamp")
+_MOST_COLUMNS = 200  # shown; wider tables are declared as proposed, or by the command line
+_UNFINISHED = 5
+
+
+@signed_in
+async def bring(visit: Visit) -> Response:
+    """Ask for a file, offer samples and uploads that nothing was made of yet."""
+    declared = {one.dataset_id async for one in visit.client.applications()}
+    datasets = [one async for one in visit.client.datasets() if one.id not in declared]
+    return visit.render("new.html", samples=_ABOUT, unfinished=datasets[: -_UNFINISHED - 1 : -1])
+
+
+@signed_in
+async def use_sample(visit: Visit) -> Response:
+    """Upload one of the sample tables."""
+    name = str((await visit.form()).get("sample", ""))
+    if name not in _ABOUT:
+        raise InvalidInput(f"There is no sample {name!r}.", where="sample")
+    dataset = await visit.client.upload(_SAMPLES / f"{name}.csv")
+    return back_to(f"/new/{dataset.id}")
+
+
+@signed_in
+async def review(visit: Visit) -> Response:
+    """Show what easeml saw, and what was changed of it, till it is right."""
+    dataset = await visit.client.dataset(visit.path("dataset"))
+    version = dataset.version
+    if version.state != "ready":
+        return visit.render("new_reading.html", dataset=dataset)
+    wishes = Wishes.read(visit.request.query_params.multi_items(), version)
+    if wishes.query() != visit.request.url.query:  # a form was sent: one address for each state
+        return RedirectResponse(_address(visit.request, wishes), 303)
+    return await _show(visit, dataset, wishes)
+
+
+@signed_in
+async def start(visit: Visit) -> Response:
+    """Declare the application."""
+    form = await visit.form()
+    version = (await visit.client.dataset(visit.path("dataset"))).version
+    wishes = Wishes.read(visit.request.query_params.multi_items(), version)
+    rest = {"name": str(form.get("name", "")).strip() or None, "max_seconds": _limit(str(form.get("minutes", "")))}
+    declaration = made_request(Declaration, **{**wishes.declaration(version).model_dump(), **rest})
+    once = hashlib.sha256(f"{form.get('csrf')} {declaration.model_dump_json()}".encode()).hexdigest()
+    application = await visit.client.create_application(declaration, idempotency_key=once)
+    return back_to(f"/applications/{application.id}")
+
+
+async def _show(visit: Visit, dataset: Dataset, wishes: Wishes) -> Response:
+    version, problem, proposal = dataset.version, None, None
+    if wishes.target or version.summary.get("target"):
+        try:
+            proposal = await visit.client.propose(wishes.declaration(version))
+        except EasemlError as error:
+            problem = error
+    values = {"columns": _columns(version, proposal), "hidden": max(0, len(version.columns) - _MOST_COLUMNS)}
+    values |= {"target": _target(wishes, version), "changes": wishes.changes(version), "query": wishes.query()}
+    return visit.render(
+        "new_review.html", dataset=dataset, proposal=proposal, problem=problem, wishes=wishes, types=_TYPES, **values
+    )
+
+
+def _columns(version: Version, proposal: Proposal | None) -> list[Column]:
+    """Return the columns as they would be declared; as uploaded while they cannot be."""
+    declared = {column.name: column for column in proposal.columns} if proposal else {}
+    return [declared.get(column.name, column) for column in version.columns[:_MOST_COLUMNS]]
+
+
+def _target(wishes: Wishes, version: Version) -> str:
+    return wishes.target or version.summary.get("target") or ""
+
+
+def _limit(minutes: str) -> float | None:
+    """Return seconds. Raises InvalidInput for what is no positive number of minutes."""
+    if not minutes.strip():
+        return None
+    try:
+        seconds = 60 * float(minutes)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < float("inf"):
+        raise InvalidInput("The limit must be a positive number of minutes.", where="minutes")
+    return seconds
+
+
+def _address(request: Request, wishes: Wishes) -> str:
+    query = wishes.query()
+    return request.url.path + (f"?{query}" if query else "")
+
+
+routes = [
+    Route("/new", bring),
+    Route("/new/sample", use_sample, methods=["POST"]),
+    Route("/new/{dataset}", review),
+    Route("/new/{dataset}", start, methods=["POST"]),
+]
