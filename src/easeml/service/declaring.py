@@ -12,7 +12,7 @@ from easeml.service import datasets, jobs, knowledge
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, default_work, predict_costs
 from easeml.store import Rooms, Transaction
-from easeml.store.records import Application, Dataset, DatasetVersion, Job, Json
+from easeml.store.records import Application, Dataset, DatasetVersion, Job
 
 
 @dataclass(frozen=True, slots=True)

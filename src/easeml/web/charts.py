@@ -1,10 +1,15 @@
 """Where the marks of a chart go. Templates draw them as SVG; all coordinates are percentages, so charts stretch."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from easeml.contract.resources import Improvement
+from easeml.contract.resources import Improvement, Task
+from easeml.web.words import seconds
 
 _SPARK_HEIGHT, _SPARK_WIDTH = 40.0, 200.0
+_MOST_DOTS = 1500
+_FAR = 4.0  # times the distance from the best to the middle: what lies lower is drawn at the edge
 
 
 def spark(improvements: Sequence[Improvement], cost: float) -> str:
@@ -28,3 +33,91 @@ def spark(improvements: Sequence[Improvement], cost: float) -> str:
         points += [(x, points[-1][1]), (x, y(one.quality))]
     points.append((_SPARK_WIDTH, points[-1][1]))
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A finished task: its place in percent of the chart, from the left and from the top."""
+
+    x: float
+    y: float
+    kind: str  # tried, best (the best so far), promoted
+    task: Task
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A line of the grid with its label."""
+
+    at: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class QualityChart:
+    """Quality of tasks against the device time that the job had spent when they ended.
+
+    ``steps``: the line of the best so far, as segments (x1, y1, x2, y2) in percent. ``below``: dots drawn at the
+    lower edge because they are far below the others. ``thinned``: tasks that are not drawn.
+    """
+
+    dots: list[Dot]
+    steps: list[tuple[float, float, float, float]]
+    across: list[Tick]
+    up: list[Tick]
+    below: int
+    thinned: int
+
+
+def quality_chart(tasks: Sequence[Task], promoted: Collection[str]) -> QualityChart | None:
+    """Return the chart of a job's done training tasks; ``promoted``: ids of tasks whose models went live."""
+    done = sorted((task for task in tasks if task.quality is not None), key=lambda task: task.finished or 0.0)
+    if not done:
+        return None
+    qualities = [task.quality or 0.0 for task in done]
+    low, high = _bounds(qualities)
+    total = sum(task.cost for task in done) or 1.0
+    thin = math.ceil(len(done) / _MOST_DOTS)
+    dots, spent, best = [], 0.0, -math.inf
+    for number, (task, quality) in enumerate(zip(done, qualities, strict=True)):
+        spent += task.cost
+        kind = "promoted" if task.id in promoted else "best" if quality > best else "tried"
+        best = max(best, quality)
+        if kind != "tried" or number % thin == 0:
+            dots.append(Dot(100 * spent / total, _up(quality, low, high), kind, task))
+    across = [Tick(100 * value / total, seconds(value)) for value in _round_values(0.0, total)]
+    up = [Tick(_up(value, low, high), f"{value:.4g}") for value in _round_values(low, high)]
+    return QualityChart(dots, _steps(dots), across, up, sum(q < low for q in qualities), len(done) - len(dots))
+
+
+def _steps(dots: Sequence[Dot]) -> list[tuple[float, float, float, float]]:
+    """Return the segments of the best so far: along, then up at each dot that is better."""
+    segments, x, y = [], dots[0].x, dots[0].y
+    for dot in dots[1:]:
+        if dot.y < y:
+            segments += [(x, y, dot.x, y), (dot.x, y, dot.x, dot.y)]
+            x, y = dot.x, dot.y
+    return [*segments, (x, y, 100.0, y)]
+
+
+def _bounds(qualities: Sequence[float]) -> tuple[float, float]:
+    """Return the range to draw: all qualities but those far below the better half, with room at both ends."""
+    ordered = sorted(qualities)
+    best, middle = ordered[-1], ordered[len(ordered) // 2]
+    least = best - _FAR * (best - middle) if best > middle else ordered[0]
+    low = min(quality for quality in ordered if quality >= least)
+    room = (best - low) * 0.08 or 0.01
+    return low - room, best + room
+
+
+def _up(quality: float, low: float, high: float) -> float:
+    return 100 * min(1.0, 1 - (quality - low) / (high - low))
+
+
+def _round_values(low: float, high: float) -> list[float]:
+    """Return about five values of one, two or five times a power of ten between two bounds."""
+    rough = (high - low) / 4
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
+    first = math.ceil(low / step)
+    return [step * count for count in range(first, math.floor(high / step) + 1)]

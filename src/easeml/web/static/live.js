@@ -1,7 +1,7 @@
 // Keeps an open page in step with the service.
 //
 // Every event of the visitor's tenant makes the page fetch itself again; the elements marked data-live (each with an
-// id) whose HTML changed are swapped. A lost connection is said, tried again, and followed by the same fetch, so that
+// id) whose HTML changed are swapped; a form's answer swaps those marked data-answer, too. A lost connection is said, tried again, and followed by the same fetch, so that
 // nothing is missed. A page in a hidden tab holds no connection.
 
 const PAUSE = 250; // ms: events that come together cause one fetch
@@ -16,9 +16,9 @@ let busy = false;
 let again = false;
 let notBefore = 0;
 
-export function swap(html, { all = false } = {}) {
+export function swap(html, { regions = "[data-live]", all = false } = {}) {
   const fresh = new DOMParser().parseFromString(html, "text/html");
-  for (const next of fresh.querySelectorAll("[data-live]")) {
+  for (const next of fresh.querySelectorAll(regions)) {
     const old = document.getElementById(next.id);
     if (old && old.outerHTML !== next.outerHTML && (all || !isBeingEdited(old))) replace(old, next);
   }

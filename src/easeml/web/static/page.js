@@ -1,6 +1,6 @@
 // What every page does besides being live: relative times, the theme, forms that need no reload, copying.
 
-import { refresh, swap } from "./live.js";
+import { swap } from "./live.js";
 
 const UNITS = [
   ["day", 86400],
@@ -32,9 +32,9 @@ async function send(form, submitter) {
   const body = new FormData(form, submitter);
   for (const button of buttons) button.disabled = true;
   try {
-    const answer = await fetch(form.action, { method: "POST", body });
-    swap(await answer.text());
-    if (answer.ok) await refresh();
+    const multipart = form.enctype === "multipart/form-data";
+    const answer = await fetch(form.action, { method: "POST", body: multipart ? body : new URLSearchParams(body) });
+    swap(await answer.text(), { regions: "[data-live], [data-answer]" });
   } finally {
     for (const button of buttons) button.disabled = false;
   }
@@ -72,7 +72,7 @@ document.addEventListener("submit", (event) => {
   else if (event.target.matches("[data-auto]")) {
     event.preventDefault();
     visit(`${event.target.action}?${new URLSearchParams(new FormData(event.target))}`);
-  } else if (event.target.matches("[data-quiet]")) {
+  } else if (event.target.matches("[data-quiet]") && !event.submitter?.hasAttribute("data-plain")) {
     event.preventDefault();
     send(event.target, event.submitter);
   }

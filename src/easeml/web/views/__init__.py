@@ -1,5 +1,6 @@
 """The pages, a module each; ``routes`` are all their routes."""
 
-from easeml.web.views import applications, new, signing_in
+from easeml.web.views import application, applications, new, signing_in, task, trying
 
-routes = [*signing_in.routes, *applications.routes, *new.routes]
+_PAGES = (signing_in, applications, new, application, trying, task)
+routes = [route for page in _PAGES for route in page.routes]
