@@ -57,13 +57,13 @@ class Visit:
     key: str
 
     @property
-    def is_live(self) -> bool:
-        """Is this an open page that looks for what changed? It needs no shell around it."""
-        return "x-live" in self.request.headers
+    def site(self) -> Site:
+        """The site that is visited."""
+        return site_of(self.request)
 
     def render(self, template: str, status: int = 200, **values: Any) -> Response:
         """Return a page."""
-        shared = {"user": self.user, "csrf": session.csrf_token(self.key), "visit": self}
+        shared = {"user": self.user, "csrf": session.csrf_token(self.key)}
         return HTMLResponse(render(self.request, template, **shared, **values), status)
 
     async def form(self) -> FormData:

@@ -38,8 +38,12 @@ def seconds(value: float | None) -> str:
         return f"{value:.0f} s"
     whole = round(value)
     if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+        return _two(whole // 60, "min", whole % 60, "s")
+    return _two(whole // 3600, "h", whole % 3600 // 60, "min")
+
+
+def _two(large: int, unit: str, small: int, part: str) -> str:
+    return f"{large} {unit}" + (f" {small} {part}" if small else "")
 
 
 def ago(moment: float | None) -> Markup:
@@ -52,6 +56,11 @@ def ago(moment: float | None) -> Markup:
     return Markup('<time datetime="{}" title="{}">{}</time>').format(exact.isoformat(), shown, text)
 
 
+def day(moment: float) -> str:
+    """Say the date of a moment, in UTC."""
+    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%d")
+
+
 def _ago(passed: float) -> str:
     for length, unit in _UNITS:
         if passed >= length:
@@ -62,7 +71,8 @@ def _ago(passed: float) -> str:
 
 def percent(share: float) -> str:
     """Say a share in percent, to a digit that tells something."""
-    return f"{100 * share:.0f} %" if share in (0, 1) or share >= 0.1 else f"{100 * share:.1f} %"
+    digits = 0 if share in (0, 1) or 0.1 <= share <= 0.9 else 1
+    return f"{100 * share:.{digits}f} %"
 
 
 def number(value: Any) -> str:
@@ -86,6 +96,7 @@ FILTERS = {
     "quality": quality,
     "seconds": seconds,
     "ago": ago,
+    "day": day,
     "percent": percent,
     "number": number,
     "badge": badge,

@@ -1,0 +1,62 @@
+"""The visitor's own account: his password, and the API keys of his scripts."""
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from easeml.contract.resources import Key
+from easeml.errors import InvalidInput
+from easeml.web import session
+from easeml.web.visit import Visit, back_to, signed_in
+
+_DAYS = {"30": "30 days", "365": "a year", "": "no end"}
+_SIGN_IN = "sign-in"  # name of the keys that signing in makes
+
+
+@signed_in
+async def show(visit: Visit) -> Response:
+    """Show the keys that scripts use, and the form to change the password."""
+    return await _show(visit)
+
+
+@signed_in
+async def make_key(visit: Visit) -> Response:
+    """Make a key and show its secret, this once."""
+    form = await visit.form()
+    days = str(form.get("days", ""))
+    if days not in _DAYS:
+        raise InvalidInput(f"A key cannot expire in {days!r} days.", where="days")
+    seconds = 86400.0 * int(days) if days else None
+    key = await visit.client.create_key(str(form.get("name", "")).strip(), expires_in=seconds)
+    return await _show(visit, key)
+
+
+@signed_in
+async def revoke_key(visit: Visit) -> Response:
+    """End a key for good."""
+    form = await visit.form()
+    await visit.client.revoke_key(str(form.get("key", "")))
+    return back_to("/account")
+
+
+@signed_in
+async def change_password(visit: Visit) -> Response:
+    """Change the password, and sign this browser in again: a new password ends all sign-ins."""
+    form = await visit.form()
+    new = str(form.get("new", ""))
+    await visit.client.change_password(visit.user.id, new, old=str(form.get("old", "")))
+    response = back_to("/account")
+    session.begin(visit.request, response, await visit.site.stranger().login(visit.user.name, new))
+    return response
+
+
+async def _show(visit: Visit, made: Key | None = None) -> Response:
+    keys = [key async for key in visit.client.api_keys() if key.name != _SIGN_IN and not key.revoked]
+    return visit.render("account.html", keys=keys[::-1], made=made, days=_DAYS)
+
+
+routes = [
+    Route("/account", show),
+    Route("/account/keys", make_key, methods=["POST"]),
+    Route("/account/keys/revoke", revoke_key, methods=["POST"]),
+    Route("/account/password", change_password, methods=["POST"]),
+]

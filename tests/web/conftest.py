@@ -1,0 +1,107 @@
+"""A real easeml with two tenants, and a browser whose pages may log no error and ask no other host."""
+
+import shutil
+import urllib.parse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+
+from service_process import EasemlProcess
+
+PASSWORD = "correct horse battery"
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+
+
+@pytest.fixture(scope="session")
+def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
+    """One running easeml for all tests here, with the users ann and bob."""
+    service = EasemlProcess(tmp_path_factory.mktemp("web") / "home")
+    service.start()
+    for name in ("ann", "bob"):
+        service.call("POST", "/api/v1/users", {"name": name, "password": PASSWORD})
+    yield service
+    service.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed.")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
+        yield browser
+        browser.close()
+
+
+@dataclass
+class Watch:
+    """What a browser did that it should not have. ``allowed``: pieces of messages that a test provokes itself."""
+
+    host: str
+    faults: list[str]
+    allowed: list[str]
+
+    def follow(self, page: Page) -> None:
+        page.on("console", self._console)
+        page.on("pageerror", lambda error: self.faults.append(f"{page.url}: {error}"))
+        page.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        expected = any(piece in message.text for piece in self.allowed)
+        if message.type in ("error", "warning") and not expected:
+            self.faults.append(f"{message.location}: {message.text}")
+
+    def _request(self, request: Request) -> None:
+        address = urllib.parse.urlsplit(request.url)
+        if address.scheme != "blob" and address.netloc != self.host:
+            self.faults.append(f"asked {request.url}")
+
+
+@pytest.fixture
+def watch(easeml: EasemlProcess) -> Iterator[Watch]:
+    watch = Watch(urllib.parse.urlsplit(easeml.url).netloc, [], [])
+    yield watch
+    assert not watch.faults
+
+
+@pytest.fixture
+def sign_in(easeml: EasemlProcess, browser: Browser, watch: Watch) -> Iterator[Callable[..., Page]]:
+    """Give a function that opens a browser of its own for a person and returns its page."""
+    contexts: list[BrowserContext] = []
+
+    def sign_in(name: str = "ann", password: str = PASSWORD, width: int = 1280, theme: str = "light") -> Page:
+        context = browser.new_context(
+            base_url=easeml.url,
+            viewport={"width": width, "height": 900},
+            color_scheme=theme,  # type: ignore[arg-type]
+        )
+        context.set_default_timeout(60_000)
+        contexts.append(context)
+        page = context.new_page()
+        watch.follow(page)
+        page.goto("/")
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url("**/applications")
+        return page
+
+    yield sign_in
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def wine(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table: 178 wines, 13 numbers, the cultivar."""
+    from sklearn.datasets import load_wine
+
+    frame = load_wine(as_frame=True).frame
+    frame["target"] = frame["target"].map({0: "barolo", 1: "grignolino", 2: "barbera"})
+    path = tmp_path_factory.mktemp("tables") / "wine.csv"
+    frame.rename(columns={"target": "cultivar"}).to_csv(path, index=False)
+    return path

@@ -1,0 +1,265 @@
+"""The pages in a browser, over a running easeml with real data, as people use them."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from service_process import EasemlProcess
+
+pytestmark = [pytest.mark.service, pytest.mark.browser]
+SignIn = Callable[..., Page]
+expect.set_options(timeout=30_000)
+
+
+def upload(page: Page, path: Path) -> None:
+    """Bring a file and come to what easeml saw of it."""
+    page.goto("/new")
+    page.get_by_label("Choose a file").set_input_files(path)
+    page.wait_for_url(re.compile("/new/data_"))
+
+
+def declare(page: Page, path: Path, name: str, models: list[str]) -> str:
+    """Declare an application that tries some models only; return the path of its page."""
+    upload(page, path)
+    expect(page.get_by_role("heading", name="Candidate models")).to_be_visible()
+    offered = page.locator("input[name=offered]").evaluate_all("all => all.map(one => one.value)")
+    page.goto(page.url + "?" + "&".join(f"exclude={one}" for one in offered if one not in models))
+    page.get_by_label("Name", exact=True).fill(name)
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url(re.compile("/applications/app_"))
+    return page.url
+
+
+@pytest.fixture(scope="module")
+def application(easeml: EasemlProcess, wine: Path) -> str:
+    """Ann's application with a finished search; the path of its page."""
+    key, easeml.key = easeml.key, ""
+    login = {"name": "ann", "password": "correct horse battery"}
+    easeml.key = easeml.call("POST", "/api/v1/login", login)["secret"]
+    import json
+
+    models = "logistic,naive-bayes,decision-tree-classifier"
+    command = ["app", "create", str(wine), "--target", "cultivar", "--models", models, "--yes", "--json"]
+    found = json.loads(easeml.command(*command))["id"]
+    easeml.command("app", "wait", found, "--until", "converged", "--timeout", "120")
+    easeml.key = key
+    return f"/applications/{found}"
+
+
+def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path):
+    page = sign_in()
+    upload(page, wine)
+    expect(page.get_by_label("Target")).to_have_value("cultivar")
+
+    # Edit the schema, take one change back, exclude models: all of it stands in the address.
+    page.get_by_label("Use of ash").select_option("leave out")
+    page.get_by_label("Use of hue").select_option("leave out")
+    page.get_by_role("link", name="Undo hue: left out").click()
+    expect(page.get_by_label("Use of hue")).to_have_value("input")
+    page.get_by_label("Naive Bayes").uncheck()
+    expect(page.get_by_text("without naive-bayes")).to_be_visible()
+    page.reload()
+    expect(page.get_by_label("Use of ash")).to_have_value("drop")
+    expect(page.get_by_label("Naive Bayes")).not_to_be_checked()
+
+    page.get_by_label("Name", exact=True).fill("cultivars")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url(re.compile("/applications/app_"))
+    page.get_by_label("Tasks", exact=True).fill("3")
+    page.get_by_role("button", name="Change limits").click()
+
+    # Predict by page as soon as there is a model: the page notices by itself.
+    page.get_by_role("link", name="Try it").click()
+    predict = page.get_by_role("button", name="Predict", exact=True)
+    expect(predict).to_be_enabled()
+    predict.click()
+    expect(page.locator("#predicted")).to_have_text("barolo")
+
+    # And by REST, with a key made here and the row of the page.
+    application_id = page.url.split("/")[-2]
+    page.goto("/account")
+    page.get_by_label("Name", exact=True).fill("script")
+    page.get_by_role("button", name="Make a key").click()
+    key = page.locator("#secret").text_content()
+    provider, easeml.key = easeml.key, key or ""
+    rows = [{"alcohol": 14.2, "malic_acid": 1.7, "proline": 1065, "flavanoids": 3.06, "hue": 1.04}]
+    path = f"/api/v1/applications/{application_id}/predict"
+    answer = easeml.call("POST", path, {"rows": [{**empty_row(wine), **rows[0]}]})
+    easeml.key = provider
+    assert answer["predictions"] == ["barolo"]
+
+    # It rests when its limit is used up, and goes on when the limit is raised.
+    page.goto(f"/applications/{application_id}")
+    expect(page.locator("#facts")).to_contain_text("resting")
+    tried = page.locator("#chart .dot, #chart .promotion").count()
+    page.get_by_label("Tasks", exact=True).fill("6")
+    page.get_by_role("button", name="Change limits").click()
+    page.wait_for_function(f"document.querySelectorAll('#chart .dot, #chart .promotion').length > {tried}")
+
+
+def empty_row(table: Path) -> dict[str, None]:
+    with table.open() as file:
+        names = file.readline().strip().split(",")
+    return dict.fromkeys(names[:-1])
+
+
+def test_a_promotion_arrives_on_an_open_page(sign_in: SignIn, wine: Path):
+    page = sign_in()
+    declare(page, wine, "live", ["logistic", "decision-tree-classifier"])
+    page.evaluate("window.never_left = true")
+    expect(page.locator("#facts")).to_contain_text(re.compile("logistic|decision-tree"))
+    expect(page.locator("#chart .promotion").first).to_be_visible()
+    expect(page.locator("#facts")).to_contain_text("95 %")  # the honest number came, too
+    assert page.evaluate("window.never_left")
+
+
+def test_a_bad_file_says_why(sign_in: SignIn, tmp_path: Path):
+    rubbish = tmp_path / "photo.csv"
+    rubbish.write_bytes(bytes(range(256)) * 50)
+    page = sign_in()
+    upload(page, rubbish)
+    expect(page.get_by_role("alert")).to_contain_text("photo.csv")
+    expect(page.get_by_role("link", name="Upload a corrected file")).to_be_visible()
+
+
+def test_an_empty_file_is_refused_where_it_is_dropped(sign_in: SignIn, watch, tmp_path: Path):
+    watch.allowed.append("422")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    page = sign_in()
+    page.goto("/new")
+    page.get_by_label("Choose a file").set_input_files(tmp_path / "empty.csv")
+    expect(page.get_by_role("alert").filter(has_text="The file is empty")).to_be_visible()
+
+
+def test_an_upload_can_be_called_off(sign_in: SignIn, tmp_path: Path):
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"a,b\n" + b"1,2\n" * 20_000_000)
+    page = sign_in()
+    page.goto("/new")
+    page.get_by_label("Choose a file").set_input_files(large)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#progress")).to_be_hidden()
+    assert page.url.endswith("/new")
+
+
+def test_a_wrong_value_is_explained_beside_the_form(sign_in: SignIn, application: str):
+    page = sign_in()
+    page.goto(f"{application}/try")
+    page.get_by_label("alcohol", exact=True).fill("plenty")
+    page.get_by_role("button", name="Predict", exact=True).click()
+    expect(page.get_by_role("alert").filter(has_text="alcohol")).to_be_visible()
+    expect(page.get_by_label("alcohol", exact=True)).to_have_value("plenty")
+
+
+def test_a_file_with_the_target_shows_how_good_the_predictions_are(sign_in: SignIn, application: str, wine: Path):
+    page = sign_in()
+    page.goto(f"{application}/try")
+    page.get_by_label("A CSV file with a header").set_input_files(wine)
+    page.get_by_role("button", name="Predict the file").click()
+    expect(page.locator("#answer")).to_contain_text("178 rows predicted")
+    expect(page.locator("#answer")).to_contain_text("how good the predictions are")
+    page.get_by_label("A CSV file with a header").set_input_files(wine)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download predictions").click()
+    lines = Path(download.value.path()).read_text().splitlines()
+    assert lines[0].startswith("prediction,probability ")
+    assert len(lines) == 179
+
+
+def test_rolling_back_pins_and_can_be_undone(sign_in: SignIn, application: str):
+    page = sign_in()
+    page.goto(f"{application}/history")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Pin what is live").click()
+    expect(page.locator("#head")).to_contain_text("pinned")
+    page.get_by_role("button", name="Let better models in again").click()
+    expect(page.locator("#head")).not_to_contain_text("pinned")
+
+
+def test_two_tenants_never_see_each_other(sign_in: SignIn, watch, application: str):
+    watch.allowed.append("404")
+    ann, bob = sign_in("ann"), sign_in("bob")
+    ann.goto("/applications")
+    expect(ann.locator(".card").first).to_be_visible()
+    bob.goto("/applications")
+    expect(bob.get_by_role("heading", name="From a table to a served model")).to_be_visible()
+    for part in ("", "/try", "/models", "/tasks", "/endpoint", "/data", "/history"):
+        answer = bob.goto(application + part)
+        assert answer is not None
+        assert answer.status == 404, part
+        assert "wine" not in (bob.text_content("main") or "")
+
+
+def test_what_users_write_is_never_html(sign_in: SignIn, tmp_path: Path):
+    evil = "<img src=x onerror=alert(1)>"
+    lines = [f'"{evil}",b,target', *(f'"{evil}{i % 3}",{i},{i % 2}' for i in range(60))]
+    table = tmp_path / "evil.csv"
+    table.write_text("\n".join(lines))
+    page = sign_in()
+    declare(page, table, evil, ["decision-tree-classifier"])
+    expect(page.get_by_role("heading", name=evil)).to_be_visible()
+    for part in ("/try", "/data", "/endpoint"):
+        page.goto(re.sub("[?#].*", "", page.url).replace("/try", "").replace("/data", "") + part)
+        assert page.locator("img").count() == 0
+    page.goto("/applications")
+    assert page.locator("img").count() == 0
+
+
+def test_a_restart_of_the_server_is_said_and_survived(easeml: EasemlProcess, sign_in: SignIn, watch, application: str):
+    watch.allowed += [
+        "ERR_CONNECTION_REFUSED",
+        "ERR_INCOMPLETE_CHUNKED_ENCODING",
+        "ERR_EMPTY_RESPONSE",
+        "ERR_CONNECTION",
+    ]
+    page = sign_in()
+    page.goto(application)
+    page.wait_for_selector("html[data-connected]")
+    page.evaluate("window.never_left = true")
+    easeml.kill("controller")
+    expect(page.get_by_text("Connection lost")).to_be_visible()
+    expect(page.get_by_text("Connection lost")).to_be_hidden()
+    assert page.evaluate("window.never_left")
+    page.reload()
+    expect(page.get_by_role("heading", name="wine")).to_be_visible()
+
+
+PAGES = [
+    "/applications",
+    "/new",
+    "/account",
+    "{}",
+    "{}/try",
+    "{}/models",
+    "{}/tasks",
+    "{}/endpoint",
+    "{}/data",
+    "{}/history",
+]
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1024, "light"), (1600, "dark")])
+def test_every_page_is_accessible_at_every_width(sign_in: SignIn, application: str, width: int, theme: str):
+    page = sign_in(width=width, theme=theme)
+    for path in PAGES:
+        page.goto(path.format(application))
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{path}\n{found.generate_report()}"
+
+
+def test_everything_can_be_reached_by_keyboard(sign_in: SignIn, application: str):
+    page = sign_in()
+    page.goto(application)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
+    wanted = page.locator("main a, main button:enabled, main input:not([type=hidden])").count()
+    reached = set()
+    for _ in range(wanted + 30):
+        page.keyboard.press("Tab")
+        reached.add(page.evaluate("document.activeElement.outerHTML"))
+    assert len(reached) >= wanted

@@ -1,0 +1,116 @@
+"""The pages over HTTP: sessions, forms from elsewhere, headers."""
+
+import re
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from service_process import EasemlProcess
+
+pytestmark = pytest.mark.service
+LOGIN = {"name": "ann", "password": "correct horse battery"}
+
+
+@pytest.fixture
+def visitor(easeml: EasemlProcess) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=easeml.url, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def ann(visitor: httpx.Client) -> httpx.Client:
+    assert visitor.post("/sign-in", data=LOGIN).status_code == 303
+    return visitor
+
+
+def token(client: httpx.Client) -> str:
+    found = re.search(r'name="csrf" value="(\w+)"', client.get("/account").text)
+    assert found
+    return found.group(1)
+
+
+@pytest.mark.parametrize("path", ["/", "/applications", "/new", "/account", "/applications/app_x/try", "/new/data_x"])
+def test_strangers_are_asked_to_sign_in_and_come_back(visitor: httpx.Client, path: str):
+    answer = visitor.get(path)
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/sign-in")
+    if path != "/":
+        assert visitor.post("/sign-in", data={**LOGIN, "next": path}).headers["location"] == path
+
+
+@pytest.mark.parametrize("there", ["https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere.example", "x"])
+def test_signing_in_leads_nowhere_else(visitor: httpx.Client, there: str):
+    assert visitor.post("/sign-in", data={**LOGIN, "next": there}).headers["location"] == "/"
+
+
+def test_a_wrong_password_keeps_the_name(visitor: httpx.Client):
+    answer = visitor.post("/sign-in", data={"name": "ann", "password": "wrong"})
+    assert answer.status_code == 401
+    assert 'value="ann"' in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+def test_the_session_is_out_of_reach_for_scripts_and_other_sites(visitor: httpx.Client):
+    cookie = visitor.post("/sign-in", data=LOGIN).headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=lax" in cookie
+
+
+@pytest.mark.parametrize("origin", ["https://elsewhere.example", "null"])
+def test_other_sites_cannot_sign_anybody_in(visitor: httpx.Client, origin: str):
+    assert visitor.post("/sign-in", data=LOGIN, headers={"origin": origin}).status_code == 403
+
+
+FORMS = ["/sign-out", "/new/sample", "/new/data_x", "/account/keys", "/account/keys/revoke", "/account/password"]
+FORMS += [f"/applications/app_x/{one}" for one in ("steer", "serve", "try")]
+
+
+@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize("csrf", ["", "0" * 64, "é"])
+def test_forms_without_the_token_of_the_session_do_nothing(ann: httpx.Client, path: str, csrf: str):
+    assert ann.post(path, data={"csrf": csrf, "name": "x", "sample": "wine"}).status_code == 403
+
+
+def test_uploads_need_the_token_too(ann: httpx.Client):
+    body = b"a,b\n1,2\n"
+    assert ann.post("/upload?filename=t.csv", content=body).status_code == 403
+    answer = ann.post("/upload?filename=t.csv", content=body, headers={"x-csrf": token(ann)})
+    assert answer.status_code == 201
+
+
+def test_signing_out_ends_the_key(ann: httpx.Client):
+    secret = ann.cookies["easeml_session"]
+    ann.post("/sign-out", data={"csrf": token(ann)})
+    assert ann.get("/api/v1/me", headers={"authorization": f"Bearer {secret}"}).status_code == 401
+    assert ann.get("/applications").status_code == 303
+
+
+def test_the_session_opens_pages_only(ann: httpx.Client):
+    assert ann.get("/api/v1/me").status_code == 401
+
+
+def test_pages_load_only_what_this_address_serves(ann: httpx.Client):
+    answer = ann.get("/applications")
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["cache-control"] == "no-store"
+    assert not re.search(r"<script(?! type=\"module\" src=)|<style| style=| on\w+=", answer.text)
+
+
+def test_files_may_be_kept_for_ever(ann: httpx.Client):
+    sheet = re.search(r'href="(/static/\w+/base.css)"', ann.get("/applications").text)
+    assert sheet
+    assert "immutable" in ann.get(sheet.group(1)).headers["cache-control"]
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/static/../app.py", "/applications/app_x", "/tasks/x%00y"])
+def test_what_is_not_there_is_said(ann: httpx.Client, path: str):
+    assert ann.get(path).status_code in (404, 422)
+
+
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+def test_other_methods_are_refused(ann: httpx.Client, method: str):
+    assert ann.request(method, "/applications").status_code == 405
