@@ -27,13 +27,14 @@ function changeTheme() {
   document.cookie = `theme=${root.dataset.theme}; path=/; max-age=31536000; samesite=lax`;
 }
 
+// form.action would be a button of that name, where there is one.
 async function send(form, submitter) {
   const buttons = form.querySelectorAll("button");
   const body = new FormData(form, submitter);
   for (const button of buttons) button.disabled = true;
   try {
-    const multipart = form.enctype === "multipart/form-data";
-    const answer = await fetch(form.action, { method: "POST", body: multipart ? body : new URLSearchParams(body) });
+    const multipart = form.enctype.startsWith("multipart/");
+    const answer = await fetch(form.getAttribute("action"), { method: "POST", body: multipart ? body : new URLSearchParams(body) });
     swap(await answer.text(), { regions: "[data-live], [data-answer]" });
   } finally {
     for (const button of buttons) button.disabled = false;
@@ -71,7 +72,7 @@ document.addEventListener("submit", (event) => {
   if (question && !confirm(question)) event.preventDefault();
   else if (event.target.matches("[data-auto]")) {
     event.preventDefault();
-    visit(`${event.target.action}?${new URLSearchParams(new FormData(event.target))}`);
+    visit(`${event.target.getAttribute("action")}?${new URLSearchParams(new FormData(event.target))}`);
   } else if (event.target.matches("[data-quiet]") && !event.submitter?.hasAttribute("data-plain")) {
     event.preventDefault();
     send(event.target, event.submitter);
@@ -81,7 +82,7 @@ document.addEventListener("submit", (event) => {
 // A form that asks (GET) is sent when one of its fields changes.
 document.addEventListener("change", (event) => {
   const form = event.target.form;
-  if (form?.matches("[data-auto]")) visit(`${form.action}?${new URLSearchParams(new FormData(form))}`);
+  if (form?.matches("[data-auto]")) visit(`${form.getAttribute("action")}?${new URLSearchParams(new FormData(form))}`);
 });
 addEventListener("popstate", () => location.reload());
 document.addEventListener("swapped", tellTimes);
