@@ -117,11 +117,12 @@ def _make_home(home: Path) -> None:
 def _greet(url: str, password: str | None, key: str) -> None:
     """Say where the service is, and once, at the very first start, who may sign in."""
     if password is not None:
-        say(f"First start. Login, shown only now: name: {PROVIDER}  password: {password}")
+        say(f"First start. Open {url} in a browser and sign in; the password is shown only now:")
+        say(f"  name: {PROVIDER}  password: {password}")
         say("For commands and scripts, in another terminal (a key of yours, shown only now):")
         say(f"  export EASEML_URL={url} EASEML_API_KEY={key}")
     else:
-        say(f"Sign in from another terminal: easeml login {PROVIDER} --url {url}")
+        say(f"Open {url} in a browser, or sign in from another terminal: easeml login {PROVIDER} --url {url}")
     say(f"easeml is up at {url}; Ctrl-C stops it.")
 
 

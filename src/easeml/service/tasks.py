@@ -35,12 +35,25 @@ def list_page(
 
 
 def decisions_page(
-    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50, job_id: str | None = None
+    store: Store,
+    caller: Caller,
+    *,
+    after: str | None = None,
+    limit: int = 50,
+    newest_first: bool = False,
+    job_id: str | None = None,
 ) -> resources.Page[resources.Decision]:
-    """Return a page of the scheduler's decisions for the tenant's jobs, oldest first."""
+    """Return a page of the scheduler's decisions for the tenant's jobs."""
     equals = {} if job_id is None else {"job_id": job_id}
     with store.read() as tx:
-        return page_of(tx.scoped(caller.tenant_id).decisions, _show_decision, after, limit, **equals)
+        decisions = tx.scoped(caller.tenant_id).decisions
+        return page_of(decisions, _show_decision, after, limit, newest_first=newest_first, **equals)
+
+
+def get_decision(store: Store, caller: Caller, decision_id: str) -> resources.Decision:
+    """Return a decision; raises ``NotFound``."""
+    with store.read() as tx:
+        return _show_decision(tx.scoped(caller.tenant_id).decisions.get(decision_id))
 
 
 def names(rooms: Rooms, tasks: list[Task]) -> dict[str, str]:

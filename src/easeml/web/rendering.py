@@ -11,7 +11,8 @@ from starlette.requests import Request
 from easeml.web import words
 
 STATIC = Path(__file__).parent / "static"
-MENU = (("Applications", "/applications"),)
+MENU = (("Applications", "/applications"), ("Scheduler", "/scheduler"))
+PROVIDER_MENU = (*MENU, ("Admin", "/admin"))
 _THEMES = ("light", "dark")
 
 
@@ -34,12 +35,23 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(words.FILTERS)
-    environment.globals.update(menu=MENU, static=static_path())
+    environment.globals.update(static=static_path())
     return environment
 
 
 def render(request: Request, template: str, **values: Any) -> str:
-    """Return the HTML of a template; ``request`` tells the theme and which entry of the menu is current."""
+    """Return the HTML of a template; ``request`` tells the theme and which entry of the menu is current.
+
+    ``user``, where there is one, tells which menu he gets.
+    """
     theme = request.cookies.get("theme", "")
-    shared = {"theme": theme if theme in _THEMES else "", "path": request.url.path, "user": None, "csrf": ""}
+    user = values.get("user")
+    menu = PROVIDER_MENU if user and user.role == "provider" else MENU if user else ()
+    shared = {
+        "menu": menu,
+        "theme": theme if theme in _THEMES else "",
+        "path": request.url.path,
+        "user": None,
+        "csrf": "",
+    }
     return _environment().get_template(template).render({**shared, **values})

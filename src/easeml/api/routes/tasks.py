@@ -38,7 +38,19 @@ def get_task(here: Here, asker: Asker, task_id: str) -> Task:
 
 @router.get("/decisions")
 def list_decisions(
-    here: Here, asker: Asker, job_id: OfJob = None, after: After = None, limit: Limit = 50
+    here: Here,
+    asker: Asker,
+    *,
+    job_id: OfJob = None,
+    newest_first: NewestFirst = False,
+    after: After = None,
+    limit: Limit = 50,
 ) -> Page[Decision]:
     """List what the scheduler decided for the tenant's jobs, with what explains it."""
-    return tasks.decisions_page(here.store, asker, after=after, limit=limit, job_id=job_id)
+    return tasks.decisions_page(here.store, asker, after=after, limit=limit, newest_first=newest_first, job_id=job_id)
+
+
+@router.get("/decisions/{decision_id}")
+def get_decision(here: Here, asker: Asker, decision_id: str) -> Decision:
+    """Show a decision with what explains it."""
+    return tasks.get_decision(here.store, asker, decision_id)

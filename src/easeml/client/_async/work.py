@@ -72,9 +72,20 @@ class AsyncWork(AsyncCalls):
         wanted = {"job_id": job_id, "state": state, "kind": kind, "after": after, "limit": limit}
         return await self._get(Page[Task], "/tasks", newest_first=True, **wanted)
 
-    def decisions(self, *, job_id: str | None = None) -> AsyncIterator[Decision]:
-        """Give what the scheduler decided, for all jobs of the tenant or one."""
-        return self._list(Decision, "/decisions", job_id=job_id)
+    def decisions(self, *, job_id: str | None = None, after: str | None = None) -> AsyncIterator[Decision]:
+        """Give what the scheduler decided, for all jobs of the tenant or one; those after one decision only."""
+        return self._list(Decision, "/decisions", job_id=job_id, after=after)
+
+    async def newest_decisions(
+        self, *, job_id: str | None = None, after: str | None = None, limit: int = 50
+    ) -> Page[Decision]:
+        """Return one page of decisions, the newest first; send its ``next`` as ``after`` for older ones."""
+        wanted = {"job_id": job_id, "after": after, "limit": limit}
+        return await self._get(Page[Decision], "/decisions", newest_first=True, **wanted)
+
+    async def decision(self, decision_id: str) -> Decision:
+        """Return a decision with what explains it. Raises NotFound."""
+        return await self._get(Decision, f"/decisions/{decision_id}")
 
     def past_events(self, *, after: int | None = None) -> AsyncIterator[Event]:
         """Give the events so far, those after number ``after`` only, and end."""
