@@ -41,11 +41,21 @@ async function send(form, submitter) {
   }
 }
 
-// Another state of the same page: its address changes, the page is not left.
+let asked = null;
+
+// Another state of the same page: its address changes, the page is not left. What is asked last is what counts.
 async function visit(address) {
-  const answer = await fetch(address);
-  history.pushState(null, "", answer.url);
-  swap(await answer.text(), { all: true });
+  asked?.abort();
+  asked = new AbortController();
+  const mine = asked;
+  try {
+    const answer = await fetch(address, { signal: mine.signal });
+    const html = await answer.text();
+    history.pushState(null, "", answer.url);
+    swap(html, { all: true });
+  } catch (error) {
+    if (!mine.signal.aborted) throw error;
+  }
 }
 
 async function copy(button) {
