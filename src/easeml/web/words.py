@@ -28,6 +28,11 @@ def quality(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
+def gain(value: float | None) -> str:
+    """Say a gain of quality; one that four digits do not show is said to be small."""
+    return "< 0.0001" if value is not None and 0 < value < 0.0001 else quality(value)
+
+
 def seconds(value: float | None) -> str:
     """Say a time that something took: 0.42 s, 12 s, 3 min 5 s, 2 h 4 min."""
     if value is None:
@@ -94,6 +99,7 @@ def counted(count: int, noun: str) -> str:
 
 FILTERS = {
     "quality": quality,
+    "gain": gain,
     "seconds": seconds,
     "ago": ago,
     "day": day,
