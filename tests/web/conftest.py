@@ -1,5 +1,6 @@
 """A real easeml with two tenants, and a browser whose pages may log no error and ask no other host."""
 
+import re
 import shutil
 import urllib.parse
 from collections.abc import Callable, Iterator
@@ -37,6 +38,13 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=QUIET)
         yield browser
         browser.close()
+
+
+def first_password(easeml: EasemlProcess) -> str:
+    """Return the provider's password, which the first start printed."""
+    found = re.search(r"password: (\S+)", "".join(easeml.output))
+    assert found
+    return found.group(1)
 
 
 @dataclass
@@ -77,7 +85,8 @@ def cookies(easeml: EasemlProcess) -> Callable[[str], dict[str, str]]:
     @cache
     def cookies(name: str) -> dict[str, str]:
         with httpx.Client(base_url=easeml.url, trust_env=False) as client:
-            client.post("/sign-in", data={"name": name, "password": PASSWORD})
+            password = first_password(easeml) if name == "admin" else PASSWORD
+            client.post("/sign-in", data={"name": name, "password": password})
             return dict(client.cookies)
 
     return cookies
