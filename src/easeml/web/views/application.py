@@ -1,5 +1,6 @@
 """One application: how its search does, its models, its tasks, what it served; and steering it."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 from starlette.responses import Response
@@ -91,9 +92,10 @@ async def steer(visit: Visit) -> Response:
     if action == "limits":
         minutes, count = _number(form.get("minutes"), "minutes"), _number(form.get("tasks"), "tasks")
         seconds = None if minutes is None else 60 * minutes
-        await visit.client.limit_job(
-            application.job.id, max_tasks=None if count is None else int(count), max_seconds=seconds
-        )
+        ends = application.job.limits.get("deadline")
+        deadline = datetime.fromtimestamp(ends, UTC) if ends else None  # not on this form; it stays
+        most = None if count is None else int(count)
+        await visit.client.limit_job(application.job.id, max_tasks=most, max_seconds=seconds, deadline=deadline)
     else:
         acts = {
             "pause": visit.client.pause_job,
