@@ -244,6 +244,7 @@ PAGES = [
     "/applications",
     "/new",
     "/scheduler",
+    "/knowledge",
     "/account",
     "{}",
     "{}/try",
@@ -278,12 +279,12 @@ def test_a_provider_makes_a_user_who_signs_in(sign_in: SignIn, easeml: EasemlPro
     page = sign_in("admin")
     page.goto("/admin")
     expect_accessible(page)
-    page.get_by_label("Name", exact=True).fill("eve")
+    page.get_by_label("Name", exact=True).fill("dan")
     page.get_by_label("Password", exact=True).fill("correct horse battery")
     page.get_by_role("button", name="Make user").click()
-    expect(page.get_by_role("cell", name="eve", exact=True)).to_be_visible()
+    expect(page.get_by_role("cell", name="dan", exact=True)).to_be_visible()
     assert "worker" in (page.locator("#processes").text_content() or "")
-    assert easeml.call("POST", "/api/v1/login", {"name": "eve", "password": "correct horse battery"})["secret"]
+    assert easeml.call("POST", "/api/v1/login", {"name": "dan", "password": "correct horse battery"})["secret"]
 
 
 def test_admin_is_for_providers(sign_in: SignIn, watch):

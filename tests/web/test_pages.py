@@ -88,6 +88,21 @@ def test_signing_out_ends_the_key(visitor: httpx.Client):
     assert ann.get("/applications").status_code == 303
 
 
+def test_a_new_password_keeps_this_browser_signed_in_and_ends_other_sign_ins(visitor: httpx.Client):
+    eve = {"name": "eve", "password": LOGIN["password"]}
+    visitor.post("/sign-in", data=eve)
+    elsewhere = visitor.cookies["easeml_session"]
+    visitor.cookies.clear()
+    visitor.post("/sign-in", data=eve)
+    fields = {"csrf": token(visitor), "old": LOGIN["password"], "new": "another password"}
+    assert visitor.post("/account/password", data={**fields, "old": "wrong"}).status_code == 403
+    assert visitor.post("/account/password", data=fields).status_code == 303
+    assert visitor.get("/account").status_code == 200
+    assert visitor.get("/api/v1/me", headers={"authorization": f"Bearer {elsewhere}"}).status_code == 401
+    again = {"csrf": token(visitor), "old": "another password", "new": LOGIN["password"]}
+    assert visitor.post("/account/password", data=again).status_code == 303
+
+
 def test_the_session_opens_pages_only(ann: httpx.Client):
     assert ann.get("/api/v1/me").status_code == 401
 

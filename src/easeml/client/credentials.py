@@ -36,7 +36,7 @@ def find_credentials(url: str | None = None, key: str | None = None) -> Credenti
 
     Raises InvalidInput where the file is no TOML or the address no ``http(s)`` URL, NotSignedIn where the key is none.
     """
-    stored = _read()
+    stored = {} if url and key else _read()
     url = (url or os.environ.get("EASEML_URL") or stored.get("url") or DEFAULT_URL).rstrip("/")
     if not _is_address(url):
         raise InvalidInput(f"{url!r} is no http(s) address.", remedy=f"Set EASEML_URL, say to {DEFAULT_URL}.")

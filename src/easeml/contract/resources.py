@@ -363,6 +363,22 @@ class Process(_Answer):
     created: float
 
 
+class Module(_Answer):
+    """What can be plugged in, and how it has done: counts and costs over all tenants."""
+
+    name: str
+    kind: str
+    version: str
+    title: str
+    about: str = ""
+    schema_in: str = ""  # in the text form of the schema language
+    schema_out: str = ""
+    transforms: list[str] = Field(default_factory=list)  # what stands before a model
+    space: dict[str, Any] = Field(default_factory=dict)
+    trained: int = 0  # finished training tasks that are remembered
+    median_cost: float | None = None  # device seconds of these
+
+
 class Status(_Answer):
     """The service in a few numbers."""
 

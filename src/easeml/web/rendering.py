@@ -11,7 +11,7 @@ from starlette.requests import Request
 from easeml.web import words
 
 STATIC = Path(__file__).parent / "static"
-MENU = (("Applications", "/applications"), ("Scheduler", "/scheduler"))
+MENU = (("Applications", "/applications"), ("Scheduler", "/scheduler"), ("Knowledge base", "/knowledge"))
 PROVIDER_MENU = (*MENU, ("Admin", "/admin"))
 _THEMES = ("light", "dark")
 

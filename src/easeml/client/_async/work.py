@@ -7,7 +7,7 @@ from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task
+from easeml.contract.resources import Decision, Event, Job, JobLimits, Module, Page, Status, Task
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -115,6 +115,10 @@ class AsyncWork(AsyncCalls):
             delay = backoff(failures)
             failures, waited = failures + 1, waited + delay
             await async_sleep(delay)
+
+    def modules(self) -> AsyncIterator[Module]:
+        """Give the modules of the knowledge base, with where they fit and how they have done."""
+        return self._list(Module, "/modules")
 
     async def status(self) -> Status:
         """Return the service in a few numbers."""

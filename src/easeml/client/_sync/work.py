@@ -8,7 +8,7 @@ from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import backoff, sleep
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task
+from easeml.contract.resources import Decision, Event, Job, JobLimits, Module, Page, Status, Task
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -114,6 +114,10 @@ class Work(Calls):
             delay = backoff(failures)
             failures, waited = failures + 1, waited + delay
             sleep(delay)
+
+    def modules(self) -> Iterator[Module]:
+        """Give the modules of the knowledge base, with where they fit and how they have done."""
+        return self._list(Module, "/modules")
 
     def status(self) -> Status:
         """Return the service in a few numbers."""
