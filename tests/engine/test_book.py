@@ -35,6 +35,14 @@ def test_limits_of_a_job_are_the_budget_of_its_search(store: Store, tmp_path: Pa
     assert len(book.policy.decide(book.state, 5)) == 2
 
 
+def test_limits_that_are_raised_reach_the_search(store: Store, tmp_path: Path) -> None:
+    book, job_id = opened(store, tmp_path, tasks=1)
+    assert len(book.policy.decide(book.state, 5)) == 1
+    with store.write() as tx:
+        book.sync(tx, tx.unscoped().jobs.update(job_id, limits={"tasks": 3}))
+    assert len(book.policy.decide(book.state, 5)) == 3
+
+
 def test_no_run_is_started_that_would_end_after_the_deadline(store: Store, tmp_path: Path) -> None:
     book, job = opened(store, tmp_path, deadline=NOW + 1.5)  # a run takes one second
     assert book.move_to(NOW) == []

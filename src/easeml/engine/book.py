@@ -25,15 +25,16 @@ from easeml.search import (
 )
 from easeml.service.experience import features_of, finished_trials
 from easeml.store import Rooms, Transaction
-from easeml.store.records import Candidate, Job, Task
+from easeml.store.records import Candidate, Job, Json, Task
 
 _SEARCHED = ("running", "resting", "paused")
 
 
 @dataclass
 class _Page:
-    """What the state already knows of a job: its arms by candidate id, and its tasks' states by task id."""
+    """What the state already knows of a job: its limits, arms by candidate id, and its tasks' states by task id."""
 
+    limits: Json
     arms: dict[str, int]
     tasks: dict[str, str] = field(default_factory=dict)
 
@@ -55,9 +56,11 @@ class Book:
 
     def sync(self, tx: Transaction, job: Job) -> None:
         """Bring the state in step with ``job`` and its tasks: new ones, ended ones, cancelled ones."""
+        page = self._pages.get(job.id)
+        if page and (job.state not in _SEARCHED or page.limits != job.limits):
+            del self._pages[job.id]  # other limits: read anew from the rows, as a new leader does
+            self.state = remove_job(self.state, job.id)
         if job.state not in _SEARCHED:
-            if self._pages.pop(job.id, None):
-                self.state = remove_job(self.state, job.id)
             return
         rooms = tx.scoped(job.tenant_id)
         page = self._pages.get(job.id) or self._open(tx, rooms, job)
@@ -91,7 +94,7 @@ class Book:
         share = self._shares.get(tx.tenants.get(job.tenant_id).name) if self._shares else None
         if share:
             self.state = set_terms(self.state, job.tenant_id, share)
-        page = self._pages[job.id] = _Page({candidate.id: candidate.arm for candidate in candidates})
+        page = self._pages[job.id] = _Page(job.limits, {candidate.id: candidate.arm for candidate in candidates})
         return page
 
     def _extend(self, tx: Transaction, rooms: Rooms, job: Job, page: _Page) -> None:
