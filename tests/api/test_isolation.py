@@ -26,7 +26,9 @@ def things(client: TestClient, store: Store, person) -> dict[str, str]:
     made: Furniture = furnish(store, person.caller.tenant_id)
     key = client.post("/api/v1/keys", json={"name": "mine"}, headers=person.headers).json()
     ids = {name: getattr(made, name) for name in PLACEHOLDERS if hasattr(made, name)}
-    return {**ids, "key_id": key["id"], "user_id": person.caller.user_id, "action": "stop"}
+    decision = client.get("/api/v1/decisions", headers=person.headers).json()["items"][0]
+    others = {"key_id": key["id"], "user_id": person.caller.user_id, "decision_id": decision["id"], "action": "stop"}
+    return {**ids, **others}
 
 
 def test_every_route_with_an_id_hides_other_tenants(client: TestClient, store: Store, ann, bob) -> None:
