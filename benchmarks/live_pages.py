@@ -72,9 +72,10 @@ async def follow(client: httpx.AsyncClient, path: str, until: float, delays: lis
     listener.cancel()
 
 
-async def watch(service: EasemlProcess, cookies: httpx.Cookies, path: str, pages: int, seconds: float) -> dict:
-    """Open ``pages`` pages for a while; return delays, fetches and what the controller used."""
-    process = next(p for p in service.call("GET", "/api/v1/status")["processes"] if p["kind"] == "controller")["pid"]
+async def watch(
+    service: EasemlProcess, process: int, cookies: httpx.Cookies, path: str, pages: int, seconds: float
+) -> dict:
+    """Open ``pages`` pages for a while; return delays, fetches and what the controller (``process``) used."""
     delays: list[float] = []
     fetches: list[float] = []
     limits = httpx.Limits(max_connections=2 * pages + 2)
@@ -123,10 +124,12 @@ def main() -> None:
             answer = httpx.post(
                 service.url + "/sign-in", data={"name": "ann", "password": "correct horse"}, trust_env=False
             )
+            processes = service.call("GET", "/api/v1/status")["processes"]  # only a provider sees their ids
+            controller = next(one["pid"] for one in processes if one["kind"] == "controller")
             service.key = answer.cookies["easeml_session"]
             for pages in chosen.pages:
                 path = declare(service, Path(folder), f"pages{pages}")
-                rows.append(asyncio.run(watch(service, answer.cookies, path, pages, chosen.seconds)))
+                rows.append(asyncio.run(watch(service, controller, answer.cookies, path, pages, chosen.seconds)))
         finally:
             service.stop()
     print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
