@@ -1,14 +1,20 @@
 """Settings of a home: flags > environment ``EASEML_*`` > ``config.toml`` in the home > defaults."""
 
+import json
+import os
+import tomllib
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PrivateAttr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
 )
+
+ORIGINS = "EASEML_ORIGINS"
 
 
 class Share(BaseModel):
@@ -38,6 +44,31 @@ class Settings(BaseSettings):
     policy: str = Field("default", description="policy of the scheduler")
     optimizer: str = Field("default", description="optimizer that proposes configurations of models")
     shares: dict[str, Share] = Field(default_factory=dict, description="shares of tenants, by name")
+
+    _flags: frozenset[str] = PrivateAttr(frozenset())
+
+    def __init__(self, **flags: Any):
+        """``flags``: what the command line says."""
+        super().__init__(**flags)
+        self._flags = frozenset(flags)
+
+    def origins(self) -> dict[str, str]:
+        """Return where each setting came from: flag, environment, config.toml or default.
+
+        Processes that a supervisor started get all settings from it, and their origins as ``EASEML_ORIGINS``.
+        """
+        if ORIGINS in os.environ:
+            return json.loads(os.environ[ORIGINS])
+        file = self.home / "config.toml"
+        written = tomllib.loads(file.read_text("utf-8")) if file.exists() else {}
+        return {name: self._origin(name, written) for name in type(self).model_fields}
+
+    def _origin(self, name: str, written: dict[str, Any]) -> str:
+        if name in self._flags:
+            return "flag"
+        if f"EASEML_{name.upper()}" in os.environ:
+            return "environment"
+        return "config.toml" if name in written else "default"
 
     @property
     def database(self) -> str:

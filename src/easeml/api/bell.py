@@ -24,14 +24,14 @@ class Bell:
 
     def __init__(self, store: Store):
         self._store = store
-        self._streams: defaultdict[str, set[asyncio.Event]] = defaultdict(set)
+        self._streams: defaultdict[str | None, set[asyncio.Event]] = defaultdict(set)
         self._wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self.closed = False
 
     @contextmanager
-    def subscribe(self, tenant_id: str) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever the tenant may have news, and when the bell is closed."""
+    def subscribe(self, tenant_id: str | None) -> Iterator[asyncio.Event]:
+        """Give an event that is set whenever the tenant (None: any) may have news, and when the bell is closed."""
         signal = asyncio.Event()
         self._streams[tenant_id].add(signal)
         self._wanted.set()
@@ -56,7 +56,7 @@ class Bell:
         if self._thread is not None:
             await asyncio.to_thread(self._thread.join)
 
-    def _ring(self, tenants: Iterable[str]) -> None:
+    def _ring(self, tenants: Iterable[str | None]) -> None:
         for tenant_id in tenants:
             for signal in self._streams.get(tenant_id, ()):
                 signal.set()
@@ -87,7 +87,7 @@ class Bell:
 
     def _call(self, loop: asyncio.AbstractEventLoop, tenants: set[str] | None) -> None:
         if not loop.is_closed():
-            loop.call_soon_threadsafe(lambda: self._ring(list(self._streams) if tenants is None else tenants))
+            loop.call_soon_threadsafe(lambda: self._ring(list(self._streams) if tenants is None else [*tenants, None]))
 
     def _news(self, seq: int) -> tuple[int, set[str]]:
         """Return the last event's number, and the tenants that have events after ``seq``."""

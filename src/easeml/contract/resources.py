@@ -330,6 +330,23 @@ class Task(_Answer):
     finished: float | None = None
 
 
+class Attempt(_Answer):
+    """One execution of a task. ``state``: running, done, failed or lost (with its worker)."""
+
+    number: int
+    state: str
+    error: str = ""
+    started: float
+    finished: float | None = None
+
+
+class TaskDetail(_Answer):
+    """What a task was told to do, and its executions, oldest first."""
+
+    spec: dict[str, Any]
+    attempts: list[Attempt]
+
+
 class Decision(_Answer):
     """A recorded choice of the scheduler."""
 
@@ -361,22 +378,6 @@ class Process(_Answer):
     state: str
     heartbeat: float
     created: float
-
-
-class Module(_Answer):
-    """What can be plugged in, and how it has done: counts and costs over all tenants."""
-
-    name: str
-    kind: str
-    version: str
-    title: str
-    about: str = ""
-    schema_in: str = ""  # in the text form of the schema language
-    schema_out: str = ""
-    transforms: list[str] = Field(default_factory=list)  # what stands before a model
-    space: dict[str, Any] = Field(default_factory=dict)
-    trained: int = 0  # finished training tasks that are remembered
-    median_cost: float | None = None  # device seconds of these
 
 
 class Status(_Answer):

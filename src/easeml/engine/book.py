@@ -15,7 +15,6 @@ from easeml.search import (
     Terms,
     add_arms,
     add_job,
-    learned_prior,
     released,
     remove_job,
     set_active,
@@ -23,9 +22,10 @@ from easeml.search import (
     set_terms,
     started,
 )
-from easeml.service.experience import features_of, finished_trials
+from easeml.service.beliefs import arm_of, prior_of
+from easeml.service.experience import finished_trials
 from easeml.store import Rooms, Transaction
-from easeml.store.records import Candidate, Job, Json, Task
+from easeml.store.records import Job, Json, Task
 
 _SEARCHED = ("running", "resting", "paused")
 
@@ -86,7 +86,7 @@ class Book:
 
     def _open(self, tx: Transaction, rooms: Rooms, job: Job) -> _Page:
         candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
-        arms = [self._arm(candidate) for candidate in candidates]
+        arms = [arm_of(self._registry, candidate) for candidate in candidates]
         prior = self._prior(tx, job, arms)
         budget = Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
         deadline = job.limits.get("deadline", math.inf)
@@ -100,7 +100,7 @@ class Book:
     def _extend(self, tx: Transaction, rooms: Rooms, job: Job, page: _Page) -> None:
         """Take in the candidates that were added."""
         candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
-        new = [self._arm(candidate) for candidate in candidates[len(page.arms) :]]
+        new = [arm_of(self._registry, candidate) for candidate in candidates[len(page.arms) :]]
         prior = self._prior(tx, job, [*self.state.job(job.id).arms, *new])
         self.state = add_arms(self.state, job.id, new, prior)
         page.arms.update({candidate.id: candidate.arm for candidate in candidates})
@@ -109,10 +109,8 @@ class Book:
         """Return the belief that all finished tasks teach."""
         own, others = [], []
         for trial in finished_trials(tx):
-            features = features_of(self._registry, trial.candidate)
-            run = (trial.job_id, trial.candidate.model, features, trial.quality)
-            (own if trial.job_id == job.id else others).append(run)
-        return learned_prior(arms, others, own)
+            (own if trial.job_id == job.id else others).append(trial)
+        return prior_of(self._registry, arms, others, own)
 
     def _follow(self, job_id: str, page: _Page, task: Task) -> None:
         known, now = page.tasks.get(task.id), "waiting" if task.state == "running" else task.state
@@ -126,6 +124,3 @@ class Book:
             self.state = self.policy.observe(self.state, Observation(job_id, arm, task.quality, task.cost))
         elif now == "cancelled" and known is not None:
             self.state = released(self.state, job_id, arm)
-
-    def _arm(self, candidate: Candidate) -> Arm:
-        return Arm(candidate.name, candidate.model, candidate.predicted_cost, features_of(self._registry, candidate))

@@ -1,5 +1,6 @@
 """A process that the supervisor keeps running."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import structlog
 
-from easeml.settings import Settings
+from easeml.settings import ORIGINS, Settings
 
 from .limits import die_with_parent
 
@@ -103,4 +104,5 @@ def log_tail(log: Path, characters: int = 2000) -> str:
 def _as_environment(settings: Settings) -> dict[str, str]:
     """Return the settings in force as ``EASEML_*`` variables, so that flags reach the processes."""
     values = settings.model_dump(mode="json")
-    return {f"EASEML_{name.upper()}": str(value) for name, value in values.items()}
+    found = {f"EASEML_{name.upper()}": str(value) for name, value in values.items()}
+    return {**found, ORIGINS: json.dumps(settings.origins())}

@@ -87,7 +87,9 @@ def create_user(
             return resources.User(**earlier)
         if tx.users.find(name=wish.name):
             raise Conflict(f"There is a user named {wish.name!r} already.", remedy="Choose another name.")
-        answer = _show_user(_add_user(tx, wish.name, password_hash, "user"))
+        user = _add_user(tx, wish.name, password_hash, "user")
+        answer = _show_user(user)
+        tx.events.append("user.created", user.id, {"name": user.name, "by": caller.user_id}, user.tenant_id)
         once.remember(tx, answer.model_dump())
     return answer
 
@@ -120,6 +122,7 @@ def change_password(store: Store, caller: Caller, user_id: str, change: resource
         keys = tx.unscoped().api_keys
         for key in keys.list(user_id=user_id, name=SIGN_IN_NAME, revoked=False, limit=None):
             keys.update(key.id, revoked=True)
+        tx.events.append("password.changed", user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id)
 
 
 def create_key(
@@ -140,6 +143,7 @@ def create_key(
         if earlier := once.earlier(tx):
             return _renew_secret(tx, caller, earlier["id"])
         key = _add_key(tx, caller.user_id, caller.tenant_id, wish.name, wish.expires_in)
+        tx.events.append("key.created", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id)
         once.remember(tx, {"id": key.id})
     return key
 
@@ -157,9 +161,12 @@ def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
     """End a key of the caller for good; raises ``NotFound`` for one that is not his."""
     with store.write() as tx:
         keys = tx.scoped(caller.tenant_id).api_keys
-        if keys.get(key_id).user_id != caller.user_id:
+        key = keys.get(key_id)
+        if key.user_id != caller.user_id:
             raise NotFound("There is no such key.", where=key_id)
-        keys.update(key_id, revoked=True)
+        if not key.revoked:
+            keys.update(key_id, revoked=True)
+            tx.events.append("key.revoked", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id)
 
 
 def _add_user(tx: Transaction, name: str, password_hash: str, role: str) -> User:

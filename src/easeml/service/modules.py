@@ -1,43 +1,83 @@
-"""The modules of the knowledge base, to look at."""
+"""The knowledge base to look at: every module, where it fits, and how it has done."""
 
-import statistics
-from collections import defaultdict
+from collections import Counter, defaultdict
+from statistics import median
 
-from easeml.contract import resources
-from easeml.modules import Module
-from easeml.schema import Schema
+from easeml.contract import knowledge as contract
+from easeml.modules import Module, Registry
 from easeml.service import knowledge
-from easeml.service.experience import finished_trials
-from easeml.store import Store
+from easeml.service.caller import Caller
+from easeml.service.experience import Trial, finished_trials
+from easeml.store import Rooms, Store, Transaction
+
+_KINDS = ("model", "transform", "objective")
 
 
-def list_all(store: Store) -> list[resources.Module]:
-    """Return every module by kind and rank, with numbers from the finished tasks of all tenants."""
-    with store.read() as tx:
-        trials = finished_trials(tx)
-    costs = defaultdict(list)
-    for trial in trials:
-        costs[trial.candidate.model].append(trial.cost)
+def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
+    """Return all modules; what other tenants did with them shows in numbers only."""
     registry = knowledge.registry()
-    found = [module for kind in ("model", "transform", "objective") for module in registry.of_kind(kind)]
-    return [_show(module, costs[module.name]) for module in found]
+    with store.read() as tx:
+        records = _records(tx)
+        fits = _fits(tx.scoped(caller.tenant_id), registry)
+    modules = [module for kind in _KINDS for module in registry.of_kind(kind)]
+    shown = [_show(module, records.get(module.name), fits[module.name]) for module in modules]
+    return contract.KnowledgeBase(modules=shown, problems=list(registry.problems))
 
 
-def _show(module: Module, costs: list[float]) -> resources.Module:
-    return resources.Module(
+def _show(module: Module, record: contract.Record | None, fits: list[contract.FittingApplication]) -> contract.Module:
+    return contract.Module(
         name=module.name,
         kind=module.kind,
-        version=module.version,
         title=module.title,
         about=module.about,
-        schema_in=_text(module.schema_in),
-        schema_out=_text(module.schema_out),
+        version=module.version,
+        schema_in=module.schema_in.to_text() if module.schema_in else "",
+        schema_out=module.schema_out.to_text() if module.schema_out else "",
         transforms=list(module.transforms),
         space=dict(module.space),
-        trained=len(costs),
-        median_cost=statistics.median(costs) if costs else None,
+        record=record,
+        fits=fits,
     )
 
 
-def _text(schema: Schema | None) -> str:
-    return "" if schema is None else schema.to_text()
+def _records(tx: Transaction) -> dict[str, contract.Record]:
+    """Return how each model did in the newest finished tasks of all tenants."""
+    trials = finished_trials(tx)
+    failed = _failures(tx)
+    best: dict[str, float] = {}
+    for trial in trials:
+        best[trial.job_id] = max(best.get(trial.job_id, trial.quality), trial.quality)
+    by_model: defaultdict[str, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        by_model[trial.candidate.model].append(trial)
+    return {
+        model: contract.Record(
+            tasks=len(by_model[model]) + failed[model],
+            failed=failed[model],
+            searches=len({trial.job_id for trial in by_model[model]}),
+            best=len({trial.job_id for trial in by_model[model] if trial.quality == best[trial.job_id]}),
+            seconds=median(trial.cost for trial in by_model[model]) if by_model[model] else None,
+        )
+        for model in {*by_model, *failed}
+    }
+
+
+def _failures(tx: Transaction) -> Counter[str]:
+    rooms = tx.unscoped()
+    ids = [id for (id,) in rooms.tasks.pick("candidate_id", kind="train", state="failed")]
+    model = dict(rooms.candidates.pick("id", "model", id=ids[-500:])) if ids else {}
+    return Counter(model[id] for id in ids if id in model)
+
+
+def _fits(rooms: Rooms, registry: Registry) -> defaultdict[str, list[contract.FittingApplication]]:
+    """Return the tenant's applications that each model or objective fits."""
+    found: defaultdict[str, list[contract.FittingApplication]] = defaultdict(list)
+    for application in rooms.applications.list(limit=None):
+        version = rooms.versions.get(application.version_id)
+        if not version.schema_out:
+            continue
+        shown = contract.FittingApplication(id=application.id, name=application.name)
+        models = [match.module for match in registry.models_for(version.schema_in, version.schema_out) if match.fits]
+        for module in (*models, *registry.objectives_for(version.schema_out)):
+            found[module.name].append(shown)
+    return found

@@ -146,6 +146,7 @@ def _progress(rooms: Rooms, job: Job, state: SearchState) -> dict[str, Any]:
         "cost": sum(task.cost for task in tasks),
         "expected_improvement": left.expected,
         "expected_improvement_error": left.error,
+        "gain_rate": state.job(job.id).best_rate,
     }
 
 

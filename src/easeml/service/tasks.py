@@ -4,7 +4,7 @@ from easeml.contract import resources
 from easeml.service.caller import Caller
 from easeml.service.paging import page_of, page_records
 from easeml.store import Rooms, Store
-from easeml.store.records import Decision, Task
+from easeml.store.records import Attempt, Decision, Task
 
 
 def get(store: Store, caller: Caller, task_id: str) -> resources.Task:
@@ -24,14 +24,24 @@ def list_page(
     job_id: str | None = None,
     state: str | None = None,
     kind: str | None = None,
+    subject: str | None = None,
 ) -> resources.Page[resources.Task]:
     """Return a page of the tenant's tasks; a filter that is None does not filter."""
-    wanted = {"job_id": job_id, "state": state, "kind": kind}
+    wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
     equals = {name: value for name, value in wanted.items() if value is not None}
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         found, following = page_records(rooms.tasks, after, limit, newest_first=newest_first, **equals)
         return resources.Page(items=show_all(rooms, found), next=following)
+
+
+def detail(store: Store, caller: Caller, task_id: str) -> resources.TaskDetail:
+    """Return what a task was told to do and its attempts; raises ``NotFound``."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        task = rooms.tasks.get(task_id)
+        attempts = sorted(rooms.attempts.list(task_id=task_id, limit=None), key=lambda attempt: attempt.number)
+    return resources.TaskDetail(spec=task.payload, attempts=[_show_attempt(attempt) for attempt in attempts])
 
 
 def decisions_page(
@@ -48,12 +58,6 @@ def decisions_page(
     with store.read() as tx:
         decisions = tx.scoped(caller.tenant_id).decisions
         return page_of(decisions, _show_decision, after, limit, newest_first=newest_first, **equals)
-
-
-def get_decision(store: Store, caller: Caller, decision_id: str) -> resources.Decision:
-    """Return a decision; raises ``NotFound``."""
-    with store.read() as tx:
-        return _show_decision(tx.scoped(caller.tenant_id).decisions.get(decision_id))
 
 
 def names(rooms: Rooms, tasks: list[Task]) -> dict[str, str]:
@@ -87,6 +91,16 @@ def _show(task: Task, name: str) -> resources.Task:
         created=task.created,
         started=task.started,
         finished=task.finished,
+    )
+
+
+def _show_attempt(attempt: Attempt) -> resources.Attempt:
+    return resources.Attempt(
+        number=attempt.number,
+        state=attempt.state,
+        error=attempt.error,
+        started=attempt.started,
+        finished=attempt.finished,
     )
 
 

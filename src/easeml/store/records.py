@@ -131,7 +131,8 @@ class Job:
 
     ``state``: preparing -> running <-> paused; running <-> resting (converged); any -> stopped | failed.
     ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing). ``expected_improvement`` and
-    its error: quality still expected from further search.
+    its error: quality still expected from further search. ``gain_rate``: quality that the next task may be expected
+    to gain a device second.
     """
 
     id: str
@@ -147,6 +148,7 @@ class Job:
     cost: float = 0.0  # device seconds spent
     error: str = ""
     created: float = 0.0
+    gain_rate: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

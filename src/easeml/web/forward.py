@@ -36,6 +36,11 @@ async def live(request: Request) -> _Forwarded:
     return _Forwarded(request, "/api/v1/events", session.key_of(request))
 
 
+async def scheduler(request: Request) -> _Forwarded:
+    """Stream that something happened to some tenant, from now on."""
+    return _Forwarded(request, "/api/v1/scheduler/live", session.key_of(request))
+
+
 async def upload(request: Request) -> _Forwarded:
     """Take the bytes of a file as a new dataset; the form's token is in a header."""
     key = session.key_of(request)

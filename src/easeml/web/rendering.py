@@ -11,8 +11,13 @@ from starlette.requests import Request
 from easeml.web import words
 
 STATIC = Path(__file__).parent / "static"
-MENU = (("Applications", "/applications"), ("Scheduler", "/scheduler"), ("Knowledge base", "/knowledge"))
-PROVIDER_MENU = (*MENU, ("Admin", "/admin"))
+MENU = (
+    ("Applications", "/applications"),
+    ("Tasks", "/tasks"),
+    ("Scheduler", "/scheduler"),
+    ("Knowledge base", "/knowledge"),
+)
+PROVIDER_MENU = (*MENU, ("Administration", "/admin"))
 _THEMES = ("light", "dark")
 
 

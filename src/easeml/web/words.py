@@ -87,6 +87,23 @@ def number(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.5g}"
 
 
+def size(count: int | None) -> str:
+    """Say bytes: 640 B, 1.2 MB."""
+    if count is None:
+        return "–"
+    value, units = float(count), ("B", "kB", "MB", "GB", "TB")
+    for unit in units:
+        if value < 1000 or unit == units[-1]:
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.2g} {unit}"
+        value /= 1000
+    raise AssertionError
+
+
+def rate(value: float) -> str:
+    """Say a quality that is gained a device second, to two digits."""
+    return f"{value:.2g}" if value else "0"
+
+
 def badge(state: str) -> Markup:
     """Return the badge of a state; its tone is colour, its word carries the meaning."""
     return Markup('<span class="badge badge-{}">{}</span>').format(_TONES.get(state, "calm"), escape(state))
@@ -105,6 +122,8 @@ FILTERS = {
     "day": day,
     "percent": percent,
     "number": number,
+    "rate": rate,
+    "size": size,
     "badge": badge,
     "counted": counted,
 }

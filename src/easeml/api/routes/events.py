@@ -16,7 +16,7 @@ from easeml.service import Caller, events
 
 router = APIRouter(prefix="/events", tags=["events"])
 
-_KEEP_ALIVE = 15.0  # seconds: how often a silent stream says that it lives, and its key is looked at again
+KEEP_ALIVE = 15.0  # seconds: how often a silent stream says that it lives, and its key is looked at again
 _BATCH = 200
 _LARGEST = 2**63 - 1  # a number that every database holds
 
@@ -51,7 +51,7 @@ def list_events(here: Here, asker: Asker, after: Seq = 0, limit: Limit = 50) -> 
 
 async def _messages(here: Context, request: Request, asker: Caller, seq: int) -> AsyncIterator[bytes]:
     """Give the messages of one stream until its key ends or the controller stops."""
-    look_again = time.monotonic() + _KEEP_ALIVE
+    look_again = time.monotonic() + KEEP_ALIVE
     with here.bell.subscribe(asker.tenant_id) as news:
         yield b": easeml\n\n"
         while not here.bell.closed:
@@ -65,17 +65,18 @@ async def _messages(here: Context, request: Request, asker: Caller, seq: int) ->
                     await here.authenticator.caller(request.headers)
                 except NotSignedIn:
                     return
-                look_again = time.monotonic() + _KEEP_ALIVE
+                look_again = time.monotonic() + KEEP_ALIVE
                 yield b": still here\n\n"
             if len(found) < _BATCH:
-                await _wait(news, look_again - time.monotonic())
+                await wait(news, look_again - time.monotonic())
 
 
-async def _wait(news: asyncio.Event, seconds: float) -> None:
+async def wait(news: asyncio.Event, seconds: float) -> bool:
+    """Wait for news, but not longer than that; are there any?"""
     try:
-        await asyncio.wait_for(news.wait(), max(seconds, 0))
+        return await asyncio.wait_for(news.wait(), max(seconds, 0))
     except TimeoutError:
-        return
+        return False
 
 
 def _message(event: Event) -> bytes:

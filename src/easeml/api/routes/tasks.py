@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from easeml.api.context import After, Asker, Here, Limit, NewestFirst, OfJob
-from easeml.contract.resources import Decision, Page, Task
+from easeml.contract.resources import Decision, Page, Task, TaskDetail
 from easeml.service import tasks
 
 router = APIRouter(tags=["tasks"])
@@ -21,13 +21,20 @@ def list_tasks(
     job_id: OfJob = None,
     state: Annotated[TaskState | None, Query(description="in this state only")] = None,
     kind: Annotated[str | None, Query(description="kind of the tasks, such as train")] = None,
+    subject: Annotated[str | None, Query(max_length=100, description="for this application or version only")] = None,
     newest_first: NewestFirst = False,
     after: After = None,
     limit: Limit = 50,
 ) -> Page[Task]:
     """List the tenant's tasks."""
-    wanted = {"job_id": job_id, "state": state, "kind": kind}
+    wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
     return tasks.list_page(here.store, asker, after=after, limit=limit, newest_first=newest_first, **wanted)
+
+
+@router.get("/tasks/{task_id}/detail")
+def get_task_detail(here: Here, asker: Asker, task_id: str) -> TaskDetail:
+    """Show what a task was told to do, and its attempts."""
+    return tasks.detail(here.store, asker, task_id)
 
 
 @router.get("/tasks/{task_id}")
@@ -48,9 +55,3 @@ def list_decisions(
 ) -> Page[Decision]:
     """List what the scheduler decided for the tenant's jobs, with what explains it."""
     return tasks.decisions_page(here.store, asker, after=after, limit=limit, newest_first=newest_first, job_id=job_id)
-
-
-@router.get("/decisions/{decision_id}")
-def get_decision(here: Here, asker: Asker, decision_id: str) -> Decision:
-    """Show a decision with what explains it."""
-    return tasks.get_decision(here.store, asker, decision_id)

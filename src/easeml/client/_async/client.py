@@ -7,8 +7,10 @@ from typing import Literal, Self
 import httpx
 
 from easeml.client._async.accounts import AsyncAccounts
+from easeml.client._async.administration import AsyncAdministration
 from easeml.client._async.applications import AsyncApplications
 from easeml.client._async.datasets import AsyncDatasets
+from easeml.client._async.scheduling import AsyncScheduling
 from easeml.client._async.transport import AsyncTransport
 from easeml.client._async.work import AsyncWork
 from easeml.client.credentials import find_credentials
@@ -20,7 +22,7 @@ from easeml.errors import TimedOut, Unreachable
 _POLL_SECONDS = (0.1, 1.0)  # the first wait between two looks, and the longest
 
 
-class AsyncClient(AsyncAccounts, AsyncDatasets, AsyncApplications, AsyncWork):
+class AsyncClient(AsyncAccounts, AsyncDatasets, AsyncApplications, AsyncWork, AsyncScheduling, AsyncAdministration):
     """A connection to an easeml service. Use it as a context manager, or close it.
 
     ``url`` and ``key`` default to ``EASEML_URL`` and ``EASEML_API_KEY``, then to what ``easeml login`` saved.

@@ -7,7 +7,7 @@ from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Module, Page, Status, Task
+from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task, TaskDetail
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -53,6 +53,10 @@ class AsyncWork(AsyncCalls):
         """Return a task. Raises NotFound."""
         return await self._get(Task, f"/tasks/{task_id}")
 
+    async def task_detail(self, task_id: str) -> TaskDetail:
+        """Return what a task was told to do, and its attempts. Raises NotFound."""
+        return await self._get(TaskDetail, f"/tasks/{task_id}/detail")
+
     def tasks(
         self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None
     ) -> AsyncIterator[Task]:
@@ -65,27 +69,17 @@ class AsyncWork(AsyncCalls):
         job_id: str | None = None,
         state: str | None = None,
         kind: str | None = None,
+        subject: str | None = None,
         after: str | None = None,
         limit: int = 50,
     ) -> Page[Task]:
         """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older ones."""
-        wanted = {"job_id": job_id, "state": state, "kind": kind, "after": after, "limit": limit}
+        wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject, "after": after, "limit": limit}
         return await self._get(Page[Task], "/tasks", newest_first=True, **wanted)
 
-    def decisions(self, *, job_id: str | None = None, after: str | None = None) -> AsyncIterator[Decision]:
-        """Give what the scheduler decided, for all jobs of the tenant or one; those after one decision only."""
-        return self._list(Decision, "/decisions", job_id=job_id, after=after)
-
-    async def newest_decisions(
-        self, *, job_id: str | None = None, after: str | None = None, limit: int = 50
-    ) -> Page[Decision]:
-        """Return one page of decisions, the newest first; send its ``next`` as ``after`` for older ones."""
-        wanted = {"job_id": job_id, "after": after, "limit": limit}
-        return await self._get(Page[Decision], "/decisions", newest_first=True, **wanted)
-
-    async def decision(self, decision_id: str) -> Decision:
-        """Return a decision with what explains it. Raises NotFound."""
-        return await self._get(Decision, f"/decisions/{decision_id}")
+    def decisions(self, *, job_id: str | None = None) -> AsyncIterator[Decision]:
+        """Give what the scheduler decided, for all jobs of the tenant or one."""
+        return self._list(Decision, "/decisions", job_id=job_id)
 
     def past_events(self, *, after: int | None = None) -> AsyncIterator[Event]:
         """Give the events so far, those after number ``after`` only, and end."""
@@ -115,10 +109,6 @@ class AsyncWork(AsyncCalls):
             delay = backoff(failures)
             failures, waited = failures + 1, waited + delay
             await async_sleep(delay)
-
-    def modules(self) -> AsyncIterator[Module]:
-        """Give the modules of the knowledge base, with where they fit and how they have done."""
-        return self._list(Module, "/modules")
 
     async def status(self) -> Status:
         """Return the service in a few numbers."""

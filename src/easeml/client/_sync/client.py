@@ -8,8 +8,10 @@ from typing import Literal, Self
 import httpx
 
 from easeml.client._sync.accounts import Accounts
+from easeml.client._sync.administration import Administration
 from easeml.client._sync.applications import Applications
 from easeml.client._sync.datasets import Datasets
+from easeml.client._sync.scheduling import Scheduling
 from easeml.client._sync.transport import Transport
 from easeml.client._sync.work import Work
 from easeml.client.credentials import find_credentials
@@ -21,7 +23,7 @@ from easeml.errors import TimedOut, Unreachable
 _POLL_SECONDS = (0.1, 1.0)  # the first wait between two looks, and the longest
 
 
-class Client(Accounts, Datasets, Applications, Work):
+class Client(Accounts, Datasets, Applications, Work, Scheduling, Administration):
     """A connection to an easeml service. Use it as a context manager, or close it.
 
     ``url`` and ``key`` default to ``EASEML_URL`` and ``EASEML_API_KEY``, then to what ``easeml login`` saved.

@@ -8,7 +8,7 @@ from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import backoff, sleep
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Module, Page, Status, Task
+from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task, TaskDetail
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -54,6 +54,10 @@ class Work(Calls):
         """Return a task. Raises NotFound."""
         return self._get(Task, f"/tasks/{task_id}")
 
+    def task_detail(self, task_id: str) -> TaskDetail:
+        """Return what a task was told to do, and its attempts. Raises NotFound."""
+        return self._get(TaskDetail, f"/tasks/{task_id}/detail")
+
     def tasks(self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None) -> Iterator[Task]:
         """Give the tasks of the tenant: of one job, in one state, of one kind."""
         return self._list(Task, "/tasks", job_id=job_id, state=state, kind=kind)
@@ -64,27 +68,17 @@ class Work(Calls):
         job_id: str | None = None,
         state: str | None = None,
         kind: str | None = None,
+        subject: str | None = None,
         after: str | None = None,
         limit: int = 50,
     ) -> Page[Task]:
         """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older ones."""
-        wanted = {"job_id": job_id, "state": state, "kind": kind, "after": after, "limit": limit}
+        wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject, "after": after, "limit": limit}
         return self._get(Page[Task], "/tasks", newest_first=True, **wanted)
 
-    def decisions(self, *, job_id: str | None = None, after: str | None = None) -> Iterator[Decision]:
-        """Give what the scheduler decided, for all jobs of the tenant or one; those after one decision only."""
-        return self._list(Decision, "/decisions", job_id=job_id, after=after)
-
-    def newest_decisions(
-        self, *, job_id: str | None = None, after: str | None = None, limit: int = 50
-    ) -> Page[Decision]:
-        """Return one page of decisions, the newest first; send its ``next`` as ``after`` for older ones."""
-        wanted = {"job_id": job_id, "after": after, "limit": limit}
-        return self._get(Page[Decision], "/decisions", newest_first=True, **wanted)
-
-    def decision(self, decision_id: str) -> Decision:
-        """Return a decision with what explains it. Raises NotFound."""
-        return self._get(Decision, f"/decisions/{decision_id}")
+    def decisions(self, *, job_id: str | None = None) -> Iterator[Decision]:
+        """Give what the scheduler decided, for all jobs of the tenant or one."""
+        return self._list(Decision, "/decisions", job_id=job_id)
 
     def past_events(self, *, after: int | None = None) -> Iterator[Event]:
         """Give the events so far, those after number ``after`` only, and end."""
@@ -114,10 +108,6 @@ class Work(Calls):
             delay = backoff(failures)
             failures, waited = failures + 1, waited + delay
             sleep(delay)
-
-    def modules(self) -> Iterator[Module]:
-        """Give the modules of the knowledge base, with where they fit and how they have done."""
-        return self._list(Module, "/modules")
 
     def status(self) -> Status:
         """Return the service in a few numbers."""

@@ -1,5 +1,6 @@
 """The interface of all policies, and what the two ways to serve tenants share: in turn, or by the highest score."""
 
+import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,12 +11,14 @@ import numpy as np
 from easeml.search.jobs import SearchJob
 from easeml.search.state import Observation, SearchState, observed, started
 
-_EXPLAINED = 5  # arms, and other jobs, shown in an explanation
+_EXPLAINED = 5  # arms shown in an explanation
+_TENANTS_EXPLAINED = 10
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Start ``arm`` of ``job``. ``explanation`` is JSON: turn, rule, and the best arms with their scores."""
+    """Start ``arm`` of ``job``. ``explanation`` is JSON: turn, rule, the best arms with their scores, and what
+    tenants might gain a device second."""
 
     job: str
     arm: int
@@ -118,9 +121,19 @@ def decided(policy: str, state: SearchState, scored: Sequence[Scored], **reasons
         "best_so_far": state.job(first["job"]).best,
         "arms_compared": int(sum(each.arms.size for each in scored)),
         "top": leaders[:_EXPLAINED],
+        "tenants": _rates(state, tenant),
         **reasons,
     }
     return Decision(first["job"], first["arm"], policy, explanation)
+
+
+def _rates(state: SearchState, served: str) -> list[dict[str, Any]]:
+    """Return what waiting tenants may expect to gain a device second, the most first, and always the one served."""
+    rates = {tenant: max(job.best_rate for job in jobs) for tenant, jobs in state.waiting.items()}
+    shown = heapq.nlargest(_TENANTS_EXPLAINED, rates, key=rates.__getitem__)
+    if served in rates and served not in shown:
+        shown[-1] = served
+    return [{"tenant": tenant, "rate": rates[tenant]} for tenant in shown]
 
 
 def _leaders(scored: Scored) -> list[dict[str, Any]]:

@@ -2,13 +2,14 @@
 
 from easeml.search.simulator.compare import Comparison, Setting, belief, compare, draw, half_width, one_run
 from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
-from easeml.search.simulator.events import Run, Scenario, Trace, simulate
+from easeml.search.simulator.events import Entry, Run, Scenario, Trace, entries_of, simulate, simulate_jobs
 from easeml.search.simulator.workload import Workload, split, synthetic, uniform_costs
 
 __all__ = [
     "LEVELS",
     "Comparison",
     "Curve",
+    "Entry",
     "Run",
     "Scenario",
     "Setting",
@@ -19,9 +20,11 @@ __all__ = [
     "compare",
     "curve",
     "draw",
+    "entries_of",
     "half_width",
     "one_run",
     "simulate",
+    "simulate_jobs",
     "split",
     "synthetic",
     "uniform_costs",

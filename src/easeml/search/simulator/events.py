@@ -58,6 +58,20 @@ class Run:
     explanation: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """A job of a simulation: what its tenant believes, and what each of its K arms really brings.
+
+    ``quality`` (K,): NaN where a run fails; ``seconds`` (K,): what a run takes on a device of speed 1.
+    """
+
+    tenant: str
+    arms: tuple[Arm, ...]
+    prior: Prior
+    quality: np.ndarray
+    seconds: np.ndarray
+
+
 @dataclass(frozen=True)
 class Trace:
     """All runs in the order of their starts; ``idle``: device seconds that devices were free while work waited."""
@@ -80,31 +94,54 @@ def simulate(
     ``prior``: over the models, for all tenants or one for each. ``seed``: of failures. ``explain``: keep the
     explanation of every decision.
     """
+    return simulate_jobs(entries_of(workload, prior), policy, scenario, seed=seed, explain=explain)
+
+
+def entries_of(workload: Workload, prior: Prior | Sequence[Prior]) -> list[Entry]:
+    """Return the tenants of a workload, each with all its models as arms."""
+    priors = [prior] * len(workload.tenants) if isinstance(prior, Prior) else prior
+    rows = zip(workload.tenants, priors, workload.quality, workload.cost, strict=True)
+    return [Entry(name, _arms(workload, seconds), prior, quality, seconds) for name, prior, quality, seconds in rows]
+
+
+def _arms(workload: Workload, seconds: np.ndarray) -> tuple[Arm, ...]:
+    return tuple(Arm(model, model, cost) for model, cost in zip(workload.models, seconds.tolist(), strict=True))
+
+
+def simulate_jobs(
+    entries: Sequence[Entry],
+    policy: Policy,
+    scenario: Scenario | None = None,
+    *,
+    seed: int = 0,
+    explain: bool = False,
+) -> Trace:
+    """Search as ``simulate`` does, where every job has arms of its own and may cost other than its tenant believes.
+
+    Indices of tenants, in the scenario and in the runs, are indices of entries; those of models are of their arms.
+    """
     generator = np.random.default_rng(seed)
-    return _Simulation(workload, policy, prior, scenario or Scenario(), generator=generator, explain=explain).run()
+    return _Simulation(entries, policy, scenario or Scenario(), generator=generator, explain=explain).run()
 
 
 class _Simulation:
     def __init__(
         self,
-        workload: Workload,
+        entries: Sequence[Entry],
         policy: Policy,
-        prior: Prior | Sequence[Prior],
         scenario: Scenario,
         *,
         generator: np.random.Generator,
         explain: bool,
     ):
-        self._workload, self._policy, self._scenario = workload, policy, scenario
-        count = len(workload.tenants)
-        self._priors = [prior] * count if isinstance(prior, Prior) else list(prior)
+        self._entries, self._policy, self._scenario = entries, policy, scenario
         self._generator, self._explain = generator, explain
         self._state = SearchState()
         self._now, self._idle, self._pushed = 0.0, 0.0, 0
         self._free = sorted(range(len(scenario.speeds)), key=lambda device: -scenario.speeds[device])
         self._runs: list[Run] = []
         self._events: list[tuple[float, int, int, Any]] = []
-        for tenant in range(count):
+        for tenant in range(len(entries)):
             self._push(scenario.arrivals.get(tenant, 0.0), _ARRIVE, tenant)
         for tenant, moment in scenario.departures.items():
             self._push(moment, _LEAVE, tenant)
@@ -126,13 +163,10 @@ class _Simulation:
         heapq.heappush(self._events, (moment, kind, self._pushed, what))
 
     def _arrive(self, tenant: int) -> None:
-        work, name = self._workload, self._workload.tenants[tenant]
-        arms = [Arm(m, m, c) for m, c in zip(work.models, work.cost[tenant].tolist(), strict=True)]
-        self._state = add_job(
-            self._state, str(tenant), name, arms, self._priors[tenant], budget=self._scenario.budgets.get(tenant)
-        )
+        entry, budget = self._entries[tenant], self._scenario.budgets.get(tenant)
+        self._state = add_job(self._state, str(tenant), entry.tenant, entry.arms, entry.prior, budget=budget)
         if tenant in self._scenario.terms:
-            self._state = set_terms(self._state, name, self._scenario.terms[tenant])
+            self._state = set_terms(self._state, entry.tenant, self._scenario.terms[tenant])
 
     def _leave(self, tenant: int) -> None:
         if str(tenant) in self._state.jobs:
@@ -156,8 +190,8 @@ class _Simulation:
         for decision in self._policy.decide(self._state, len(self._free)):
             self._state = started(self._state, decision.job, decision.arm)
             tenant, device = int(decision.job), self._free.pop(0)
-            seconds = self._workload.cost[tenant, decision.arm] / self._scenario.speeds[device]
-            quality = float(self._workload.quality[tenant, decision.arm])
+            seconds = self._entries[tenant].seconds[decision.arm] / self._scenario.speeds[device]
+            quality = float(self._entries[tenant].quality[decision.arm])
             if self._scenario.failing and self._generator.random() < self._scenario.failing:
                 quality, seconds = math.nan, seconds * self._generator.random()
             why = decision.explanation if self._explain else None

@@ -72,7 +72,7 @@ function schedule() {
 }
 
 function connect() {
-  stream = new EventSource("/live?latest=true");
+  stream = new EventSource(document.body.dataset.stream);
   stream.onopen = () => {
     banner.hidden = true;
     retry = 500;

@@ -2,7 +2,7 @@
 
 from easeml.web.views import (
     account,
-    admin,
+    administration,
     application,
     applications,
     knowledge,
@@ -10,8 +10,21 @@ from easeml.web.views import (
     scheduler,
     signing_in,
     task,
+    tasks,
     trying,
 )
 
-_PAGES = (signing_in, applications, new, application, trying, task, scheduler, knowledge, account, admin)
+_PAGES = (
+    signing_in,
+    applications,
+    new,
+    application,
+    trying,
+    task,
+    tasks,
+    scheduler,
+    knowledge,
+    administration,
+    account,
+)
 routes = [route for page in _PAGES for route in page.routes]

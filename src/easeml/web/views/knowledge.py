@@ -1,8 +1,12 @@
-"""The knowledge base: what easeml can try, where it fits, and how it has done."""
+"""The knowledge base: what can be plugged in, where it fits, and how it has done."""
+
+from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.knowledge import Module
+from easeml.errors import NotFound
 from easeml.web.visit import Visit, signed_in
 
 _KINDS = {"model": "Models", "transform": "Transforms", "objective": "Objectives"}
@@ -10,10 +14,34 @@ _KINDS = {"model": "Models", "transform": "Transforms", "objective": "Objectives
 
 @signed_in
 async def show(visit: Visit) -> Response:
-    """Show the modules, kind by kind."""
-    modules = [one async for one in visit.client.modules()]
-    kinds = [(title, [one for one in modules if one.kind == kind]) for kind, title in _KINDS.items()]
-    return visit.render("knowledge.html", kinds=kinds)
+    """Show all modules by kind, or one of them."""
+    base = await visit.client.knowledge_base()
+    wanted, word = visit.request.query_params.get("module", ""), visit.request.query_params.get("word", "").strip()
+    if wanted:
+        module = next((one for one in base.modules if one.name == wanted), None)
+        if module is None:
+            raise NotFound(f"There is no module {wanted!r}.", where="module")
+        return visit.render("module.html", module=module, space=_space(module), base=base)
+    found = [one for one in base.modules if word.lower() in f"{one.name} {one.title} {one.about}".lower()]
+    groups = {title: [one for one in found if one.kind == kind] for kind, title in _KINDS.items()}
+    return visit.render("knowledge.html", groups=groups, word=word, problems=base.problems)
+
+
+def _space(module: Module) -> list[tuple[str, str, Any]]:
+    """Return name, what it may be in words, and default of each value of a configuration."""
+    return [(name, *_told(domain)) for name, domain in module.space.items()]
+
+
+def _told(domain: Any) -> tuple[str, Any]:
+    if not isinstance(domain, dict):
+        return "fixed", domain
+    if ".choice" in domain:
+        return "one of " + ", ".join(map(str, domain[".choice"])), domain.get(".default", domain[".choice"][0])
+    kind = ".int" if ".int" in domain else ".float"
+    low, high = domain[kind]
+    noun = "a whole number" if kind == ".int" else "a number"
+    scale = ", on a logarithmic scale" if domain.get(".scale") == "log" else ""
+    return f"{noun} from {low:g} to {high:g}{scale}", domain.get(".default", "")
 
 
 routes = [Route("/knowledge", show)]

@@ -1,48 +1,96 @@
-"""The scheduler, step by step: each decision about the tenant's searches, and what it was weighed against."""
+"""The scheduler: what it does now, every decision of it, and what other policies would have done."""
 
 from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.resources import Application, Job
+from easeml.contract.scheduling import Replay, Step
+from easeml.errors import NotReady
+from easeml.web import forward, scheduling
 from easeml.web.visit import Visit, signed_in
 
-_RECENT = 25
+_SPANS = {"120": "2 minutes", "600": "10 minutes", "3600": "1 hour", "86400": "1 day"}
+_LATEST = 8
+_SIZES = {"1": "one tenant", "10": "10 tenants"}
 
 
 @signed_in
-async def overview(visit: Visit) -> Response:
-    """Show what runs, what waits, and the newest decisions."""
-    running = await visit.client.newest_tasks(state="running", kind="train")
-    waiting = await visit.client.newest_tasks(state="waiting", kind="train")
-    decisions = await visit.client.newest_decisions(limit=_RECENT, after=visit.request.query_params.get("after"))
-    applications = [one async for one in visit.client.applications()]
-    searches: list[tuple[Application, Job]] = [(one, one.job) for one in applications if one.job]
-    name = {one.job.id: one.name for one in applications if one.job}
-    values = {"running": running.items, "waiting": waiting.items, "searches": searches, "names": name}
-    return visit.render("scheduler.html", **values, decisions=decisions)
+async def show(visit: Visit) -> Response:
+    """Show devices, queue, tenants, losses and the latest decisions."""
+    span = visit.request.query_params.get("span", "")
+    span = span if span in _SPANS else "600"
+    view = await visit.client.scheduler(span=float(span))
+    latest = await visit.client.scheduler_steps(after=max(0, view.decisions - _LATEST), limit=_LATEST)
+    tones, across = scheduling.tones(view), scheduling.time_ticks(float(span))
+    return visit.render(
+        "scheduler.html",
+        view=view,
+        span=span,
+        spans=_SPANS,
+        tones=tones,
+        lanes=scheduling.lanes(view, tones),
+        across=across,
+        chart=scheduling.loss_chart([view.losses], across),
+        latest=latest.items[::-1],
+    )
 
 
 @signed_in
-async def step(visit: Visit) -> Response:
-    """Show one decision: the candidates it compared, with their scores; what came of it; and the steps beside it."""
-    decision = await visit.client.decision(visit.path("decision"))
-    task = await visit.client.task(decision.task_id)
-    older = await visit.client.newest_decisions(job_id=decision.job_id, after=decision.id, limit=1)
-    newer = await anext(visit.client.decisions(job_id=decision.job_id, after=decision.id), None)
-    job = await visit.client.job(decision.job_id)
-    application = await visit.client.application(job.application_id)
-    values = {"older": older.items[0] if older.items else None, "newer": newer, "application": application}
-    top = decision.explanation.get("top", [])
-    return visit.render("decision.html", decision=decision, task=task, bars=_bars(top), **values)
+async def show_step(visit: Visit) -> Response:
+    """Show one decision with the scores behind it; without a number the latest."""
+    count = (await visit.client.scheduler(span=10)).decisions
+    asked = visit.request.query_params.get("number", "")
+    number = min(max(int(asked), 1), count) if asked.isdecimal() else count
+    found = (await visit.client.scheduler_steps(after=number - 1, limit=1)).items if count else []
+    step = found[0] if found else None
+    return visit.render("scheduler_step.html", step=step, count=count, **_pictured(step))
 
 
-def _bars(top: list[dict[str, Any]]) -> list[tuple[dict[str, Any], float]]:
-    """Return candidates with the length of their score's bar, in percent of the highest."""
-    scores = [max(0.0, one["score"]) for one in top]
-    highest = max(scores, default=0.0) or 1.0
-    return [(one, 100 * score / highest) for one, score in zip(top, scores, strict=True)]
+@signed_in
+async def show_replay(visit: Visit) -> Response:
+    """Show what another policy would have done with the tasks that were run."""
+    policy = visit.request.query_params.get("policy", "default")
+    try:
+        replay = await visit.client.replay(policy=policy)
+    except NotReady:
+        return visit.render("scheduler_replay.html", replay=None)
+    return visit.render("scheduler_replay.html", **_replayed(visit, replay))
 
 
-routes = [Route("/scheduler", overview), Route("/scheduler/{decision}", step)]
+@signed_in
+async def show_simulator(visit: Visit) -> Response:
+    """Let two policies search invented work, of one tenant or of many."""
+    asked = visit.request.query_params
+    size = asked.get("tenants", "") if asked.get("tenants") in _SIZES else "10"
+    seed, devices = _number(asked.get("seed", ""), 0), min(20, max(1, _number(asked.get("devices", ""), 1)))
+    policy, against = asked.get("policy", "default"), asked.get("against", "random")
+    named = {"tenants": int(size), "devices": devices, "seed": seed}
+    replay = await visit.client.simulate(policy=policy, against=against, **named)
+    values = {"sizes": _SIZES, "size": size, "seed": seed, "against": replay.curves[1].name}
+    return visit.render("scheduler_simulator.html", **values, **_replayed(visit, replay))
+
+
+def _replayed(visit: Visit, replay: Replay) -> dict[str, Any]:
+    """Return what the pages of a replay show: the losses, and the step that was asked for."""
+    place = _number(visit.request.query_params.get("step", ""), 1)
+    step = replay.steps[min(max(place, 1), len(replay.steps)) - 1]
+    chart = scheduling.loss_chart(replay.curves)
+    return {"replay": replay, "chart": chart, "step": step, "count": len(replay.steps), **_pictured(step)}
+
+
+def _pictured(step: Step | None) -> dict[str, Any]:
+    return {"intervals": scheduling.intervals(step) if step else []}
+
+
+def _number(text: str, otherwise: int) -> int:
+    return int(text) if text.isdecimal() and len(text) < 10 else otherwise
+
+
+routes = [
+    Route("/scheduler", show),
+    Route("/scheduler/live", forward.scheduler),
+    Route("/scheduler/steps", show_step),
+    Route("/scheduler/replay", show_replay),
+    Route("/scheduler/simulator", show_simulator),
+]

@@ -9,7 +9,8 @@ from easeml.web.visit import Visit, signed_in
 @signed_in
 async def show(visit: Visit) -> Response:
     """Show a task with its result, or with what went wrong."""
-    return visit.render("task.html", task=await visit.client.task(visit.path("task")))
+    id = visit.path("task")
+    return visit.render("task.html", task=await visit.client.task(id), detail=await visit.client.task_detail(id))
 
 
 routes = [Route("/tasks/{task}", show)]

@@ -1,0 +1,81 @@
+"""The scheduler's view, its decisions step by step, and what other policies would have done."""
+
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+from starlette.responses import StreamingResponse
+
+from easeml.api.context import Asker, Context, Here, Limit
+from easeml.api.routes.events import KEEP_ALIVE, wait
+from easeml.contract.resources import Page
+from easeml.contract.scheduling import Replay, SchedulerView, Step
+from easeml.errors import NotSignedIn
+from easeml.service import replay, scheduling, steps
+from easeml.service.caller import Caller
+
+router = APIRouter(prefix="/scheduler", tags=["scheduler"])
+
+Seconds = Annotated[float, Query(ge=10, le=31 * 86400, description="how far to look back")]
+PolicyName = Annotated[str, Query(max_length=100, description="name of a policy")]
+
+
+@router.get("")
+def get_scheduler(here: Here, asker: Asker, span: Seconds = 600.0) -> SchedulerView:
+    """Show devices, queue, tenants and losses of all; who does not run this easeml sees other tenants by number."""
+    return scheduling.view(here.store, asker, here.settings.policy, span)
+
+
+@router.get("/steps")
+def list_steps(
+    here: Here,
+    asker: Asker,
+    after: Annotated[int, Query(ge=0, le=2**31, description="number of the decision before")] = 0,
+    limit: Limit = 50,
+) -> Page[Step]:
+    """List the decisions of the scheduler for all tenants, oldest first, with the scores behind each."""
+    return steps.page(here.store, asker, after=after, limit=limit)
+
+
+@router.get("/replay")
+def replay_history(here: Here, asker: Asker, policy: PolicyName = "default") -> Replay:
+    """Run the tasks that were run in the order that another policy would have chosen."""
+    return replay.replay(here.store, asker, policy)
+
+
+@router.get("/simulation")
+def simulate_work(
+    here: Here,
+    asker: Asker,
+    *,
+    policy: PolicyName = "default",
+    against: PolicyName = "random",
+    tenants: Annotated[int, Query(ge=1, le=20, description="how many search")] = 10,
+    devices: Annotated[int, Query(ge=1, le=20, description="how many equal devices they share")] = 1,
+    seed: Annotated[int, Query(ge=0, lt=2**31, description="of what is drawn")] = 0,
+) -> Replay:
+    """Let a policy search the invented work of one tenant or of many, beside another policy."""
+    wanted = {"against": against, "tenants": tenants, "devices": devices, "seed": seed}
+    return replay.simulation(here.store, asker, policy, **wanted)
+
+
+@router.get("/live", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
+async def stream_changes(request: Request, here: Here, asker: Asker) -> StreamingResponse:
+    """Stream an event ``scheduler.changed``, which tells nothing more, whenever something happens to any tenant."""
+    return StreamingResponse(_changes(here, request, asker), media_type="text/event-stream")
+
+
+async def _changes(here: Context, request: Request, asker: Caller) -> AsyncIterator[bytes]:
+    """Give the messages of one stream until its key ends or the controller stops."""
+    with here.bell.subscribe(None) as news:
+        yield b": easeml\n\n"
+        while not here.bell.closed:
+            if await wait(news, KEEP_ALIVE):
+                news.clear()
+                yield b"event: scheduler.changed\ndata: {}\n\n"
+                continue
+            try:
+                await here.authenticator.caller(request.headers)
+            except NotSignedIn:
+                return
+            yield b": still here\n\n"

@@ -1,0 +1,47 @@
+"""The REST types of what a provider sees of his easeml."""
+
+from typing import Any
+
+from easeml.contract.resources import _Answer
+
+
+class Tenant(_Answer):
+    """A tenant in numbers. ``cost``: device seconds; ``stored``: bytes of artefacts."""
+
+    id: str
+    name: str
+    users: int
+    applications: int
+    tasks: int
+    cost: float
+    stored: int
+    created: float
+
+
+class Setting(_Answer):
+    """A setting in force. ``origin``: flag, environment, config.toml or default."""
+
+    name: str
+    value: str
+    origin: str
+    about: str
+
+
+class Storage(_Answer):
+    """Bytes: of the database (None where it is a server), of artefacts, and of the disk they lie on."""
+
+    database: int | None
+    artefacts: int
+    disk: int
+    free: int
+
+
+class AuditEvent(_Answer):
+    """Something that happened to a tenant."""
+
+    seq: int
+    tenant: str
+    kind: str
+    subject: str
+    data: dict[str, Any]
+    created: float

@@ -1,0 +1,137 @@
+"""The REST types of the scheduler's view. Whoever does not run this easeml sees other tenants by number only."""
+
+from pydantic import Field
+
+from easeml.contract.resources import _Answer
+
+
+class DeviceRun(_Answer):
+    """What a device did or does. ``device`` is its place in the list; ``finished`` is None while it runs.
+
+    Tasks of other tenants have no id and no name.
+    """
+
+    device: int
+    lane: str  # search, short
+    tenant: str
+    own: bool
+    task_id: str = ""
+    name: str = ""
+    state: str
+    started: float
+    finished: float | None = None
+
+
+class Device(_Answer):
+    """A worker's device. ``name`` is a number; ``here``: is the worker running?"""
+
+    name: str
+    here: bool
+
+
+class Waiting(_Answer):
+    """A task that waits for a device, in the order of the queue."""
+
+    lane: str
+    tenant: str
+    own: bool
+    task_id: str = ""
+    name: str = ""
+    since: float
+
+
+class Share(_Answer):
+    """A tenant as the scheduler sees it. ``gain_rate``: quality that the next task may gain a device second."""
+
+    tenant: str
+    own: bool
+    state: str  # searching, resting, paused, idle
+    searches: int
+    gain_rate: float
+    expected_improvement: float
+    running: int
+    waiting: int
+    cost: float  # device seconds
+
+
+class LossCurve(_Answer):
+    """Loss of searches: the best quality known by the end less the best at a time, averaged, and of the worst.
+
+    ``at``: moments (seconds of the epoch) or device seconds spent, ascending; a loss holds until the next one.
+    """
+
+    name: str = ""
+    at: list[float] = Field(default_factory=list)
+    average: list[float] = Field(default_factory=list)
+    worst: list[float] = Field(default_factory=list)
+    area: float | None = None  # under the average, as share of the width
+
+
+class SchedulerView(_Answer):
+    """The scheduler now, and since the moment ``since``."""
+
+    policy: str
+    now: float
+    since: float
+    devices: list[Device]
+    runs: list[DeviceRun]
+    queue: list[Waiting]  # the first of them
+    queued: int
+    tenants: list[Share]
+    losses: LossCurve
+    decisions: int  # how many there are
+
+
+class Rival(_Answer):
+    """A tenant that waited when a decision was made, and what it might have gained a device second."""
+
+    tenant: str
+    own: bool
+    rate: float
+    chosen: bool
+
+
+class Scored(_Answer):
+    """A candidate that was compared: its score under the rule, its expected quality, and its cost in device seconds."""
+
+    name: str
+    score: float
+    mean: float
+    sd: float
+    cost: float
+    chosen: bool
+
+
+class Step(_Answer):
+    """A decision: who got a device, with what, and why. ``number`` counts from 1."""
+
+    number: int
+    moment: float
+    policy: str
+    rule: str
+    tenant: str
+    own: bool
+    candidate: str
+    task_id: str = ""
+    waiting: int  # tenants
+    waited: int | None = None  # decisions since the tenant was last served
+    best_so_far: float | None = None
+    compared: int  # candidates
+    rivals: list[Rival] = Field(default_factory=list)
+    candidates: list[Scored] = Field(default_factory=list)
+    state: str = ""  # of the task, then
+    quality: float | None = None
+    seconds: float | None = None
+
+
+class Replay(_Answer):
+    """A policy on recorded or invented work: its losses beside others', and every decision of it."""
+
+    policy: str
+    policies: list[str]  # that there are
+    devices: int
+    tenants: int
+    searches: int
+    runs: int
+    curves: list[LossCurve]  # of the policy first
+    steps: list[Step]

@@ -1,0 +1,22 @@
+"""What the search believes of a job's candidates before its first run."""
+
+from collections.abc import Iterable, Sequence
+
+from easeml.modules import Registry
+from easeml.search import Arm, Prior, learned_prior
+from easeml.service.experience import Trial, features_of
+from easeml.store.records import Candidate
+
+
+def arm_of(registry: Registry, candidate: Candidate) -> Arm:
+    """Return a candidate as the search sees it."""
+    return Arm(candidate.name, candidate.model, candidate.predicted_cost, features_of(registry, candidate))
+
+
+def prior_of(registry: Registry, arms: Sequence[Arm], trials: Iterable[Trial], own: Iterable[Trial] = ()) -> Prior:
+    """Return the belief about ``arms`` that ``trials`` of other jobs teach, and the job's ``own``."""
+    return learned_prior(arms, _runs(registry, trials), _runs(registry, own))
+
+
+def _runs(registry: Registry, trials: Iterable[Trial]) -> list[tuple[str, str, tuple[float, ...], float]]:
+    return [(t.job_id, t.candidate.model, features_of(registry, t.candidate), t.quality) for t in trials]

@@ -1,0 +1,78 @@
+"""What the provider sees of his easeml: users and tenants, processes, storage and settings, and what happened."""
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from easeml.errors import EasemlError, NotFound
+from easeml.web.visit import Visit, back_to, signed_in
+
+_PAGE = 50
+
+
+@signed_in
+async def show_people(visit: Visit) -> Response:
+    """Show users and tenants, and the forms to add a user and to set a password."""
+    return await _people(visit)
+
+
+@signed_in
+async def add_user(visit: Visit) -> Response:
+    """Make a user with a tenant of his own."""
+    form = await visit.form()
+    name = str(form.get("name", "")).strip()
+    try:
+        await visit.client.create_user(name, str(form.get("password", "")))
+    except EasemlError as error:
+        return await _people(visit, error, name)
+    return back_to("/admin")
+
+
+@signed_in
+async def set_password(visit: Visit) -> Response:
+    """Set somebody's password; his sign-ins end."""
+    form = await visit.form()
+    try:
+        await visit.client.change_password(str(form.get("user", "")), str(form.get("password", "")))
+    except EasemlError as error:
+        return await _people(visit, error)
+    return back_to("/admin")
+
+
+@signed_in
+async def show_service(visit: Visit) -> Response:
+    """Show processes with their heartbeats, storage, and settings with their origin."""
+    _require_provider(visit)
+    status = await visit.client.status()
+    shown = {"storage": await visit.client.storage(), "settings": await visit.client.settings()}
+    return visit.render("admin_service.html", service=status, **shown)
+
+
+@signed_in
+async def show_audit(visit: Visit) -> Response:
+    """Show what happened to all tenants, newest first."""
+    _require_provider(visit)
+    before = visit.request.query_params.get("before", "")
+    page = await visit.client.audit(before=before if before.isdecimal() else None, limit=_PAGE)
+    return visit.render("admin_audit.html", page=page, before=before)
+
+
+async def _people(visit: Visit, problem: EasemlError | None = None, name: str = "") -> Response:
+    _require_provider(visit)
+    users = [user async for user in visit.client.users()]
+    values = {"users": users, "tenants": await visit.client.tenants(), "problem": problem, "name": name}
+    return visit.render("admin.html", 422 if problem else 200, **values)
+
+
+def _require_provider(visit: Visit) -> None:
+    """Raise NotFound for others: they need not know of these pages."""
+    if visit.user.role != "provider":
+        raise NotFound("There is no such page.", where=visit.request.url.path)
+
+
+routes = [
+    Route("/admin", show_people),
+    Route("/admin/users", add_user, methods=["POST"]),
+    Route("/admin/password", set_password, methods=["POST"]),
+    Route("/admin/service", show_service),
+    Route("/admin/audit", show_audit),
+]

@@ -1,0 +1,205 @@
+"""What tenants and providers see of the scheduler, and what other policies would have done."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from easeml.contract.scheduling import LossCurve
+from easeml.contract.tasks import TaskResult
+from easeml.errors import InvalidInput, NotAllowed, NotReady
+from easeml.search import POLICIES, Arm, Observation, SearchState, add_job, default_prior, policy_named, started
+from easeml.service import Caller, administration, modules, replay, scheduling, search, steps, tasks
+from easeml.service.losses import Result, loss_curve
+from easeml.settings import Settings
+from easeml.store import Store
+
+from .test_story import searching
+from .world import bring, claim
+
+
+def searched(store: Store, caller: Caller) -> str:
+    """Let a tenant's search make three decisions, of which two are done; return the application's id."""
+    application = searching(store, caller, models=["logistic"], tolerance=0.0)
+    assert application.job is not None
+    job = application.job.id
+    with store.read() as tx:
+        candidates = sorted(tx.unscoped().candidates.list(job_id=job, limit=None), key=lambda c: c.arm)
+    arms = [Arm(c.name, c.model, c.predicted_cost) for c in candidates]
+    state = add_job(SearchState(), job, caller.tenant_id, arms, default_prior(arms))
+    policy = policy_named()
+    for number in range(3):
+        (choice,) = policy.decide(state, 1)
+        with store.write() as tx:
+            assert search.write_decision(tx, modules.knowledge.registry(), choice, policy.name, 1) is not None
+        state = started(state, choice.job, choice.arm)
+        if number < 2:
+            quality = 0.6 + 0.2 * number
+            _, attempt = claim(store, "search")
+            outputs = ["model", "predictions"]
+            bring(store, attempt, TaskResult(ok=True, value={"quality": quality}, outputs=outputs, cost=2.0))
+            state = policy.observe(state, Observation(choice.job, choice.arm, quality, 2.0))
+        if number == 0:  # later it would rest
+            with store.write() as tx:
+                search.update_progress(tx, job, state)
+    return application.id
+
+
+def test_others_are_numbers(store: Store, ann: Caller, bob: Caller, admin: Caller) -> None:
+    application = searched(store, ann)
+    own = scheduling.view(store, ann, "default", 600.0)
+    (share,) = own.tenants
+    assert (share.tenant, share.own, share.state, share.waiting, share.cost) == ("ann", True, "searching", 1, 2.0)
+    assert share.gain_rate > 0
+    assert own.queue[0].name.startswith("logistic")
+    seen = scheduling.view(store, bob, "default", 600.0)
+    told = (
+        seen.model_dump_json()
+        + steps.page(store, bob).model_dump_json()
+        + replay.replay(store, bob, "fifo").model_dump_json()
+    )
+    for secret in ("ann", "logistic", "job_1", "task_1", "cand_1", ann.tenant_id, application):
+        assert secret not in told
+    assert seen.tenants[0].tenant.startswith("tenant ")
+    assert seen.tenants[0].gain_rate == share.gain_rate
+    provider = scheduling.view(store, admin, "default", 600.0)
+    assert provider.tenants[0].tenant == "ann"
+    assert provider.queue[0].name == own.queue[0].name
+    assert provider.queue[0].task_id == ""  # his own pages do not have it
+
+
+def test_decisions_are_numbered_and_show_their_scores(store: Store, ann: Caller) -> None:
+    assert steps.page(store, ann).items == []
+    searched(store, ann)
+    page = steps.page(store, ann, after=1, limit=1)
+    (step,) = page.items
+    assert (step.number, page.next, step.tenant, step.own, step.state) == (2, "2", "ann", True, "done")
+    assert step.quality == 0.8
+    assert step.waited == 0
+    assert [rival.chosen for rival in step.rivals] == [True]
+    assert step.candidates[0].chosen
+    assert step.candidates[0].score == max(one.score for one in step.candidates)
+    assert step.rivals[0].rate == pytest.approx(step.candidates[0].score)
+    assert steps.page(store, ann, after=2).next is None
+
+
+@pytest.mark.parametrize("policy", sorted(POLICIES))
+def test_every_policy_replays_the_same_tasks(store: Store, ann: Caller, policy: str) -> None:
+    searched(store, ann)
+    found = replay.replay(store, ann, policy)
+    assert found.runs == len(found.steps) == 2
+    assert sorted(step.quality or 0 for step in found.steps) == [0.6, 0.8]
+    mine, before = found.curves
+    assert (mine.name, before.name) == (policy, replay.HISTORY)
+    assert mine.at[-1] == before.at[-1] == 4.0
+    assert mine.average[0] == before.average[0] == 0.8
+    assert mine.average[-1] == mine.worst[-1] == 0.0
+    assert before.area == pytest.approx((2 * 0.8 + 2 * 0.2) / 4)
+
+
+def test_nothing_to_replay_and_wrong_wishes(store: Store, ann: Caller) -> None:
+    with pytest.raises(NotReady):
+        replay.replay(store, ann, "default")
+    with pytest.raises(InvalidInput, match="no policy"):
+        replay.replay(store, ann, "luck")
+    for wrong in ({"tenants": 0}, {"tenants": 21}, {"devices": 0}, {"seed": -1}):
+        wish = {"tenants": 1, "devices": 1, "seed": 0, **wrong}
+        with pytest.raises(InvalidInput):
+            replay.simulation(store, ann, "default", against="random", **wish)
+
+
+def test_the_simulator_is_repeatable_and_better_than_chance(store: Store, ann: Caller) -> None:
+    wish = {"against": "random", "tenants": 4, "devices": 2, "seed": 3}
+    first = replay.simulation(store, ann, "default", **wish)
+    assert first == replay.simulation(store, ann, "default", **wish)
+    assert first.runs == 4 * 24
+    mine, chance = first.curves
+    assert mine.area is not None
+    assert chance.area is not None
+    assert mine.area < chance.area
+    assert {rival.tenant for rival in first.steps[0].rivals} == {f"tenant {n}" for n in range(1, 5)}
+
+
+def test_losses_are_against_the_best_that_is_known() -> None:
+    results = [Result(1, "a", 0.5), Result(2, "b", None), Result(3, "b", 0.8), Result(4, "a", 0.9), Result(5, "a", 0.7)]
+    curve = loss_curve(results, 0, 6)
+    assert curve.at == [0, 1, 3, 4, 6]
+    assert curve.average == pytest.approx([0.85, 0.6, 0.2, 0, 0])
+    assert curve.worst == pytest.approx([0.9, 0.8, 0.4, 0, 0])
+    assert curve.area == pytest.approx((0.85 + 2 * 0.6 + 0.2) / 6)
+    later = loss_curve(results, 3.5, 6)  # what was known before is known at the start
+    assert later.at == [3.5, 4, 6]
+    assert later.average == pytest.approx([0.2, 0, 0])
+    assert loss_curve([Result(1, "a", None)], 0, 2) == LossCurve()
+
+
+def test_a_task_tells_its_attempts(store: Store, ann: Caller) -> None:
+    searched(store, ann)
+    done = tasks.list_page(store, ann, kind="train", state="done").items[0]
+    detail = tasks.detail(store, ann, done.id)
+    assert detail.spec["pipeline"]["model"]["module"] == "logistic"
+    assert [(attempt.number, attempt.state) for attempt in detail.attempts] == [(1, "done")]
+    assert tasks.list_page(store, ann, subject=done.subject, state="done", kind="train").items[0].id == done.id
+
+
+def test_the_knowledge_base_counts_over_all_tenants(store: Store, ann: Caller, bob: Caller) -> None:
+    searched(store, ann)
+    for caller, fits in ((ann, 1), (bob, 0)):
+        base = modules.get(store, caller)
+        assert {module.kind for module in base.modules} == {"model", "transform", "objective"}
+        (logistic,) = [module for module in base.modules if module.name == "logistic"]
+        assert logistic.record is not None
+        assert (logistic.record.tasks, logistic.record.searches, logistic.record.best) == (2, 1, 1)
+        assert logistic.record.seconds == 2.0
+        assert len(logistic.fits) == fits
+        assert "category" in logistic.schema_out
+
+
+def test_only_providers_administer(store: Store, ann: Caller, admin: Caller, tmp_path: Path) -> None:
+    searched(store, ann)
+    settings = Settings(home=tmp_path, database_url="postgresql://me:secret@db/x")
+    for wish in (
+        lambda who: administration.tenants(store, who),
+        lambda who: administration.settings_in_force(settings, who),
+        lambda who: administration.storage(store, Settings(home=tmp_path), who),
+        lambda who: administration.audit(store, who),
+    ):
+        assert wish(admin)
+        with pytest.raises(NotAllowed):
+            wish(ann)
+    (told,) = [one for one in administration.tenants(store, admin) if one.name == "ann"]
+    assert (told.users, told.applications, told.cost) == (1, 1, pytest.approx(4.3))
+    assert told.stored > 0
+    shown = {one.name: one for one in administration.settings_in_force(settings, admin)}
+    assert (shown["home"].origin, shown["port"].origin) == ("flag", "default")
+    assert "secret" not in json.dumps([one.model_dump() for one in shown.values()])
+
+
+def test_the_audit_pages_back_to_the_first_event(store: Store, ann: Caller, admin: Caller) -> None:
+    searched(store, ann)
+    with store.read() as tx:
+        every = [event.seq for event in tx.events.after(0)]
+    found, before = [], None
+    while True:
+        page = administration.audit(store, admin, before=before, limit=4)
+        found += [event.seq for event in page.items]
+        if page.next is None:
+            break
+        before = int(page.next)
+    assert found == every[::-1]
+    assert "user.created" in {event.kind for event in administration.audit(store, admin, limit=200).items}
+
+
+def test_settings_know_where_they_come_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.toml").write_text('policy = "fifo"\nport = 9000\n')
+    monkeypatch.setenv("EASEML_PORT", "9001")
+    settings = Settings(home=tmp_path, workers=3)
+    origins = settings.origins()
+    assert {name: origins[name] for name in ("workers", "port", "policy", "host")} == {
+        "workers": "flag",
+        "port": "environment",
+        "policy": "config.toml",
+        "host": "default",
+    }
+    monkeypatch.setenv("EASEML_ORIGINS", json.dumps(origins))
+    assert Settings(home=tmp_path).origins() == origins

@@ -1,0 +1,131 @@
+"""The pages of the scheduler, the tasks, the knowledge base and the provider, over a running easeml."""
+
+import re
+from collections.abc import Callable
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from service_process import EasemlProcess
+
+pytestmark = [pytest.mark.service, pytest.mark.browser]
+SignIn = Callable[..., Page]
+expect.set_options(timeout=30_000)
+
+
+@pytest.fixture(scope="module")
+def searched(easeml: EasemlProcess, wine) -> str:
+    """Bob's application with a finished search; its id."""
+    provider = easeml.key
+    login = {"name": "bob", "password": "correct horse battery"}
+    easeml.key = easeml.call("POST", "/api/v1/login", login)["secret"]
+    command = ["app", "create", str(wine), "--target", "cultivar", "--models", "logistic,naive-bayes", "--yes"]
+    found = re.search(r"app_\w+", easeml.command(*command, "--json"))
+    assert found is not None
+    easeml.command("app", "wait", found[0], "--until", "converged", "--timeout", "120")
+    easeml.key = provider
+    return found[0]
+
+
+@pytest.fixture
+def provider(sign_in: SignIn) -> Callable[..., Page]:
+    """Give a function that signs the provider in."""
+    return lambda **options: sign_in("admin", **options)
+
+
+def test_others_are_numbers_on_the_scheduler(searched: str, sign_in: SignIn, provider: Callable[..., Page]):
+    ann = sign_in("ann")
+    for path in ("/scheduler?span=3600", "/scheduler/steps", "/scheduler/replay"):
+        ann.goto(path)
+        expect(ann.locator("main")).to_contain_text(re.compile(r"tenant \d"))
+        text = ann.content()
+        for secret in ("bob", "naive-bayes", "wine", searched):
+            assert secret not in text, (path, secret)
+    admin = provider()
+    admin.goto("/scheduler?span=3600")
+    expect(admin.locator("#tenants")).to_contain_text("bob")
+    expect(admin.locator("#latest")).to_contain_text(re.compile("logistic|naive-bayes"))
+
+
+def test_step_by_step_and_replay(searched: str, sign_in: SignIn):
+    page = sign_in("bob")
+    page.goto("/scheduler/steps?number=2")
+    page.evaluate("window.never_left = true")
+    expect(page.get_by_role("heading", name="Decision 2")).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_role("heading", name="Decision 1")).to_be_visible()
+    expect(page.locator("#step")).to_contain_text("bob (you) got a device")
+    page.get_by_role("link", name="Next →").click()
+    expect(page.get_by_role("heading", name="Decision 2")).to_be_visible()
+    assert page.evaluate("window.never_left")
+    page.goto("/scheduler/replay")
+    page.get_by_label("What if the policy had been").select_option("fifo")
+    expect(page.locator("#outcome")).to_contain_text("Average loss, fifo")
+    assert "policy=fifo" in page.url
+    page.goto("/scheduler/simulator")
+    page.get_by_label("Tenants").select_option("one tenant")
+    expect(page.locator("#outcome")).to_contain_text("of 1 tenant on 1 device")
+
+
+def test_what_others_do_moves_an_open_page(searched: str, easeml: EasemlProcess, provider: Callable[..., Page]):
+    page = provider()
+    page.goto("/admin/audit")
+    page.wait_for_selector("html[data-connected]")
+    easeml.call("POST", "/api/v1/users", {"name": "carol", "password": "correct horse battery"})
+    expect(page.locator("#audit")).to_contain_text("user.created")
+    expect(page.locator("#audit")).to_contain_text("carol")
+
+
+def test_tasks_are_filtered_and_opened(searched: str, sign_in: SignIn):
+    page = sign_in("bob")
+    page.goto("/tasks")
+    page.get_by_label("Kind").select_option("train")
+    expect(page.locator("#tasks")).not_to_contain_text("ingest")
+    page.locator("#tasks tbody a").first.click()
+    expect(page.get_by_role("heading", name="Attempts")).to_be_visible()
+    page.get_by_role("link", name=re.compile("^(logistic|naive-bayes)$")).click()
+    expect(page.get_by_role("heading", name="What fits together")).to_be_visible()
+
+
+def test_the_provider_adds_a_user_and_others_cannot(sign_in: SignIn, provider: Callable[..., Page], watch):
+    watch.allowed += ["404", "422"]
+    page = provider()
+    page.goto("/admin")
+    page.get_by_label("Name", exact=True).fill("dave")
+    page.get_by_label("Password", exact=True).fill("correct horse battery")
+    page.get_by_role("button", name="Add").click()
+    expect(page.locator("#users")).to_contain_text("dave")
+    page.get_by_label("Name", exact=True).fill("dave")
+    page.get_by_label("Password", exact=True).fill("correct horse battery")
+    page.get_by_role("button", name="Add").click()
+    expect(page.get_by_role("alert").filter(has_text="already").first).to_be_visible()
+    other = sign_in("dave")
+    for path in ("/admin", "/admin/service", "/admin/audit"):
+        answer = other.goto(path)
+        assert answer is not None
+        assert answer.status == 404
+
+
+PAGES = [
+    "/tasks",
+    "/scheduler?span=3600",
+    "/scheduler/steps",
+    "/scheduler/replay",
+    "/scheduler/simulator",
+    "/knowledge",
+    "/knowledge?module=logistic",
+    "/admin",
+    "/admin/service",
+    "/admin/audit",
+]
+
+
+@pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1600, "light")])
+def test_every_page_is_accessible(searched: str, provider: Callable[..., Page], width: int, theme: str):
+    page = provider(width=width, theme=theme)
+    for path in PAGES:
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{path}\n{found.generate_report()}"
