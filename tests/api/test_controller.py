@@ -62,7 +62,7 @@ def events_of(http: httpx.Client, headers: dict, **params: int) -> Iterator[Iter
     with http.stream("GET", "/api/v1/events", headers=headers, params=params) as answer:
         assert answer.status_code == 200, answer.read()
         assert answer.headers["content-type"].startswith("text/event-stream")
-        yield _events(answer.iter_lines())
+        yield (event for event in _events(answer.iter_lines()) if event["kind"] != "user.created")
 
 
 def _events(lines: Iterator[str]) -> Iterator[dict]:

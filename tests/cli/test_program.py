@@ -49,7 +49,8 @@ def test_an_unknown_kind_of_process_is_wrong_use():
 
 def test_the_first_start_shows_the_login_before_it_says_that_it_is_up(capsys: pytest.CaptureFixture[str]):
     services._greet("http://127.0.0.1:1", "s[e]cret", "k[e]y")
-    login, _, variables, up = capsys.readouterr().out.splitlines()
+    address, login, _, variables, up = capsys.readouterr().out.splitlines()
+    assert "Open http://127.0.0.1:1 in a browser" in address
     assert login.endswith("name: admin  password: s[e]cret")
     assert variables.endswith("export EASEML_URL=http://127.0.0.1:1 EASEML_API_KEY=k[e]y")
     assert up.startswith("easeml is up at http://127.0.0.1:1;")

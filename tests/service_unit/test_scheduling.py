@@ -87,7 +87,7 @@ def test_decisions_are_numbered_and_show_their_scores(store: Store, ann: Caller)
 def test_every_policy_replays_the_same_tasks(store: Store, ann: Caller, policy: str) -> None:
     searched(store, ann)
     found = replay.replay(store, ann, policy)
-    assert found.runs == len(found.steps) == 2
+    assert found.tasks == len(found.steps) == 2
     assert sorted(step.quality or 0 for step in found.steps) == [0.6, 0.8]
     mine, before = found.curves
     assert (mine.name, before.name) == (policy, replay.HISTORY)
@@ -112,7 +112,7 @@ def test_the_simulator_is_repeatable_and_better_than_chance(store: Store, ann: C
     wish = {"against": "random", "tenants": 4, "devices": 2, "seed": 3}
     first = replay.simulation(store, ann, "default", **wish)
     assert first == replay.simulation(store, ann, "default", **wish)
-    assert first.runs == 4 * 24
+    assert first.tasks == 4 * 24
     mine, chance = first.curves
     assert mine.area is not None
     assert chance.area is not None

@@ -75,6 +75,7 @@ def prepare(store: Store, caller: Caller, version_id: str) -> None:
 
 
 def events(store: Store, caller: Caller) -> list[tuple[str, str]]:
-    """Kinds and subjects of all events of the caller's tenant."""
+    """Kinds and subjects of all events of the caller's tenant, but those of its users."""
     with store.read() as tx:
-        return [(event.kind, event.subject) for event in tx.events.after(0, tenant_id=caller.tenant_id)]
+        found = tx.events.after(0, tenant_id=caller.tenant_id)
+    return [(event.kind, event.subject) for event in found if not event.kind.startswith("user.")]

@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 from skrub import DatetimeEncoder
 
-from easeml.modules import Context, complete, load_registry
+from easeml.modules import Context, load_registry
+from easeml.search import spaces
 from easeml.zoo.transforms._dates import FEATURES, date_features
 
 REGISTRY = load_registry()
@@ -32,7 +33,7 @@ FRAME = pd.DataFrame(
 
 def fitted(name: str, data: Any, schema: dict[str, Any] | None = None, **config: Any) -> Any:
     module = REGISTRY.get(name)
-    return module.make().fit(data, schema or SCHEMA, complete(module.space, config), Context())
+    return module.make().fit(data, schema or SCHEMA, spaces.complete(module.space, config), Context())
 
 
 def without_text() -> dict[str, Any]:

@@ -5,7 +5,7 @@ from pydantic import Field
 from easeml.contract.resources import _Answer
 
 
-class DeviceRun(_Answer):
+class DeviceTask(_Answer):
     """What a device did or does. ``device`` is its place in the list; ``finished`` is None while it runs.
 
     Tasks of other tenants have no id and no name.
@@ -74,7 +74,7 @@ class SchedulerView(_Answer):
     now: float
     since: float
     devices: list[Device]
-    runs: list[DeviceRun]
+    timeline: list[DeviceTask]
     queue: list[Waiting]  # the first of them
     queued: int
     tenants: list[Share]
@@ -132,6 +132,6 @@ class Replay(_Answer):
     devices: int
     tenants: int
     searches: int
-    runs: int
+    tasks: int
     curves: list[LossCurve]  # of the policy first
     steps: list[Step]

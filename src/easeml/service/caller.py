@@ -1,6 +1,6 @@
 """Who asks."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from easeml.errors import NotAllowed
 
@@ -12,7 +12,7 @@ class Caller:
     user_id: str
     tenant_id: str
     role: str = "user"
-    key_id: str = ""  # the key that he sent
+    key_id: str = field(default="", compare=False)  # the key that he sent
 
     @property
     def is_provider(self) -> bool:

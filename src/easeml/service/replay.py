@@ -141,7 +141,7 @@ def _shown(
         devices=devices,
         tenants=len({entry.tenant for entry in entries}),
         searches=len(entries),
-        runs=len(trace.runs),
+        tasks=len(trace.runs),
         curves=[_curve(_runs(trace), policy.name), *others],
         steps=steps,
     )

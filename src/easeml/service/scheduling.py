@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from easeml.contract.scheduling import Device, DeviceRun, LossCurve, SchedulerView, Share, Waiting
+from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Share, Waiting
 from easeml.service import tasks
 from easeml.service.anonymity import Eyes
 from easeml.service.caller import Caller
@@ -21,7 +21,7 @@ def view(store: Store, caller: Caller, policy: str, span: float) -> SchedulerVie
     with store.read() as tx:
         eyes, now = Eyes.of(tx, caller), tx.now()
         since = now - span
-        devices, runs = _timeline(tx, eyes, since)
+        devices, timeline = _timeline(tx, eyes, since)
         rooms = tx.unscoped()
         waiting = rooms.tasks.list(state="waiting", limit=_SHOWN_OF_QUEUE)
         return SchedulerView(
@@ -29,7 +29,7 @@ def view(store: Store, caller: Caller, policy: str, span: float) -> SchedulerVie
             now=now,
             since=since,
             devices=devices,
-            runs=runs,
+            timeline=timeline,
             queue=_queue(rooms, eyes, waiting),
             queued=rooms.tasks.count(state="waiting"),
             tenants=_shares(rooms, eyes),
@@ -38,7 +38,7 @@ def view(store: Store, caller: Caller, policy: str, span: float) -> SchedulerVie
         )
 
 
-def _timeline(tx: Transaction, eyes: Eyes, since: float) -> tuple[list[Device], list[DeviceRun]]:
+def _timeline(tx: Transaction, eyes: Eyes, since: float) -> tuple[list[Device], list[DeviceTask]]:
     """Return the workers that are there or worked since then, oldest first, and what they did."""
     rooms = tx.unscoped()
     attempts = rooms.attempts.list(newest_first=True, limit=_MOST_RUNS)
@@ -48,20 +48,20 @@ def _timeline(tx: Transaction, eyes: Eyes, since: float) -> tuple[list[Device], 
     found = {task.id: task for task in rooms.tasks.list(id=[a.task_id for a in attempts], limit=None)}
     names = tasks.names(rooms, [task for task in found.values() if eyes.sees(task.tenant_id)])
     place = {worker.id: number for number, worker in enumerate(workers)}
-    runs = [
+    timeline = [
         _run(attempt, found[attempt.task_id], place[attempt.process_id], eyes, names.get(attempt.task_id, ""))
         for attempt in attempts
         if attempt.process_id in place
     ]
-    return [_device(worker, number) for number, worker in enumerate(workers, 1)], runs
+    return [_device(worker, number) for number, worker in enumerate(workers, 1)], timeline
 
 
 def _device(worker: Process, number: int) -> Device:
     return Device(name=str(number), here=worker.state == "running")
 
 
-def _run(attempt: Attempt, task: Task, device: int, eyes: Eyes, name: str) -> DeviceRun:
-    return DeviceRun(
+def _run(attempt: Attempt, task: Task, device: int, eyes: Eyes, name: str) -> DeviceTask:
+    return DeviceTask(
         device=device,
         lane=task.lane,
         tenant=eyes.name(task.tenant_id),

@@ -9,6 +9,7 @@ from easeml.web.words import seconds
 
 _SPARK_HEIGHT, _SPARK_WIDTH = 40.0, 200.0
 _MOST_DOTS = 1500
+_LEAST_SECONDS = 1e-3  # that the axis of device time spans
 _FAR = 4.0  # times the distance from the best to the middle: what lies lower is drawn at the edge
 
 
@@ -76,7 +77,7 @@ def quality_chart(tasks: Sequence[Task], promoted: Collection[str]) -> QualityCh
         return None
     qualities = [task.quality or 0.0 for task in done]
     low, high = _bounds(qualities)
-    total = sum(task.cost for task in done) or 1.0
+    total = max(sum(task.cost for task in done), _LEAST_SECONDS)
     thin = math.ceil(len(done) / _MOST_DOTS)
     dots, spent, best = [], 0.0, -math.inf
     for number, (task, quality) in enumerate(zip(done, qualities, strict=True)):
@@ -106,7 +107,7 @@ def _bounds(qualities: Sequence[float]) -> tuple[float, float]:
     best, middle = ordered[-1], ordered[len(ordered) // 2]
     least = best - _FAR * (best - middle) if best > middle else ordered[0]
     low = min(quality for quality in ordered if quality >= least)
-    room = (best - low) * 0.08 or 0.01
+    room = max((best - low) * 0.08, 0.001 * max(1.0, abs(best)))
     return low - room, best + room
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from easeml.contract.scheduling import Device, DeviceRun, LossCurve, SchedulerView, Step
+from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Step
 
 _TONES = 7  # colours of tenants, colour-blind safe; beyond them they repeat
 _LEAST_LOSS, _MOST_FLOOR = 1e-4, 1e-2  # bounds of the lowest loss that is drawn
@@ -16,7 +16,7 @@ _LEAST_WIDTH = 0.15  # percent of the timeline: a mark that can be seen
 class Mark:
     """A run on the timeline; ``end`` is None while it runs."""
 
-    run: DeviceRun
+    run: DeviceTask
     x: float
     width: float
     tone: int
@@ -31,7 +31,7 @@ class Lane:
     """A device on the timeline: what it runs now for the search, and all its runs."""
 
     device: Device
-    current: DeviceRun | None
+    current: DeviceTask | None
     marks: list[Mark]
 
 
@@ -64,7 +64,7 @@ class LossChart:
 
 def tones(view: SchedulerView) -> dict[str, int]:
     """Return a colour for each tenant that is shown, by name in order, so that it keeps it."""
-    names = {share.tenant for share in view.tenants} | {run.tenant for run in view.runs}
+    names = {share.tenant for share in view.tenants} | {run.tenant for run in view.timeline}
     return {name: place % _TONES + 1 for place, name in enumerate(sorted(names))}
 
 
@@ -72,7 +72,7 @@ def lanes(view: SchedulerView, tone: dict[str, int]) -> list[Lane]:
     """Return the devices with their runs; devices that are gone are shown while they have any."""
     span = view.now - view.since
     marks: list[list[Mark]] = [[] for _ in view.devices]
-    for run in view.runs:
+    for run in view.timeline:
         start, end = max(run.started, view.since), run.finished or view.now
         width = max(100 * (end - start) / span, _LEAST_WIDTH)
         marks[run.device].append(Mark(run, 100 * (start - view.since) / span, width, tone[run.tenant]))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
 
 from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
@@ -138,6 +137,8 @@ def half_width(values: np.ndarray, comparisons: int = 1) -> np.ndarray:
 
     ``comparisons``: how many intervals must hold at once (Bonferroni).
     """
+    from scipy.stats import t as student  # here: it is slow to import
+
     count = len(values)
     if count < 2:
         return np.full(values.shape[1:], np.inf)
