@@ -19,7 +19,7 @@ test: install
 	./scripts/system-packages
 	$(MAKE) lint
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not faults and not service"
-	$(BIN)/python -m pytest -m "faults or service"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "faults or service"
 
 test-quick: install
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not faults and not service"
