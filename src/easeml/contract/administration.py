@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from easeml.contract.resources import _Answer
+from easeml.contract.resources import Answer
 
 
-class Tenant(_Answer):
+class Tenant(Answer):
     """A tenant in numbers. ``cost``: device seconds; ``stored``: bytes of artefacts."""
 
     id: str
@@ -18,7 +18,7 @@ class Tenant(_Answer):
     created: float
 
 
-class Setting(_Answer):
+class Setting(Answer):
     """A setting in force. ``origin``: flag, environment, config.toml or default."""
 
     name: str
@@ -27,7 +27,7 @@ class Setting(_Answer):
     about: str
 
 
-class Storage(_Answer):
+class Storage(Answer):
     """Bytes: of the database (None where it is a server), of artefacts, and of the disk they lie on."""
 
     database: int | None
@@ -36,7 +36,7 @@ class Storage(_Answer):
     free: int
 
 
-class AuditEvent(_Answer):
+class AuditEvent(Answer):
     """Something that happened to a tenant."""
 
     seq: int

@@ -4,10 +4,10 @@ from typing import Any
 
 from pydantic import Field
 
-from easeml.contract.resources import _Answer
+from easeml.contract.resources import Answer
 
 
-class Record(_Answer):
+class Record(Answer):
     """How a model has done, over all tenants: numbers only.
 
     ``best``: in how many of its ``searches`` it found the best quality. ``seconds``: median device seconds of a task.
@@ -20,14 +20,14 @@ class Record(_Answer):
     seconds: float | None = None
 
 
-class FittingApplication(_Answer):
+class FittingApplication(Answer):
     """An application of the caller that a module fits."""
 
     id: str
     name: str
 
 
-class Module(_Answer):
+class Module(Answer):
     """A model, transform or objective. Schemas in their text form; ``space``: name -> what it may be."""
 
     name: str
@@ -43,7 +43,7 @@ class Module(_Answer):
     fits: list[FittingApplication] = Field(default_factory=list)
 
 
-class KnowledgeBase(_Answer):
+class KnowledgeBase(Answer):
     """All modules, by kind and rank; ``problems`` tells of files that are no modules."""
 
     modules: list[Module]

@@ -7,7 +7,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 T = TypeVar("T")
 
 
-class _Answer(BaseModel):
+class Answer(BaseModel):
     """Answers tolerate unknown keys, so that an older client reads a newer service."""
 
     model_config = ConfigDict(extra="ignore")
@@ -19,14 +19,14 @@ class _Request(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class Page(_Answer, Generic[T]):
+class Page(Answer, Generic[T]):
     """A page of a list; send ``next`` as ``after`` for the next one."""
 
     items: list[T]
     next: str | None = None
 
 
-class Problem(_Answer):
+class Problem(Answer):
     """Problem details (RFC 9457), plus the place and the remedy."""
 
     type: str = "about:blank"
@@ -56,7 +56,7 @@ class NewKey(_Request):
     expires_in: float | None = Field(None, gt=0)
 
 
-class Key(_Answer):
+class Key(Answer):
     """An API key; ``secret`` is there once, when it is made."""
 
     id: str
@@ -82,7 +82,7 @@ class PasswordChange(_Request):
     new: str = Field(min_length=8, max_length=1000)
 
 
-class User(_Answer):
+class User(Answer):
     """A person who signs in."""
 
     id: str
@@ -95,7 +95,7 @@ class User(_Answer):
 # Data
 
 
-class Column(_Answer):
+class Column(Answer):
     """What easeml saw in a column, and what it proposes."""
 
     name: str
@@ -114,7 +114,7 @@ class Column(_Answer):
     suspected_codes: list[str] = Field(default_factory=list)  # seem to; confirm with set COLUMN.missing
 
 
-class Version(_Answer):
+class Version(Answer):
     """An immutable version of a dataset."""
 
     id: str
@@ -131,7 +131,7 @@ class Version(_Answer):
     created: float
 
 
-class Dataset(_Answer):
+class Dataset(Answer):
     """Named data of a tenant, with its newest version."""
 
     id: str
@@ -164,7 +164,7 @@ class Declaration(_Request):
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
 
 
-class ObjectiveOption(_Answer):
+class ObjectiveOption(Answer):
     """An objective that fits an output schema."""
 
     name: str
@@ -173,7 +173,7 @@ class ObjectiveOption(_Answer):
     default: bool = False
 
 
-class ModelOption(_Answer):
+class ModelOption(Answer):
     """A model of the knowledge base against a schema; ``why_not`` is empty where it fits."""
 
     name: str
@@ -184,7 +184,7 @@ class ModelOption(_Answer):
     predicted_cost: float | None = None  # device seconds of one task; null where it does not fit
 
 
-class Proposal(_Answer):
+class Proposal(Answer):
     """What a declaration would mean: shown before it is made."""
 
     columns: list[Column]
@@ -195,7 +195,7 @@ class Proposal(_Answer):
     models: list[ModelOption]
 
 
-class TrainedModel(_Answer):
+class TrainedModel(Answer):
     """A trained model; quality on validation rows."""
 
     id: str
@@ -210,7 +210,7 @@ class TrainedModel(_Answer):
     created: float
 
 
-class Improvement(_Answer):
+class Improvement(Answer):
     """A task that found a better quality than all before it in its job. ``cost``: spent till then."""
 
     task_id: str
@@ -220,7 +220,7 @@ class Improvement(_Answer):
     finished: float
 
 
-class Job(_Answer):
+class Job(Answer):
     """One model search."""
 
     id: str
@@ -250,7 +250,7 @@ class JobLimits(_Request):
     deadline: AwareDatetime | None = None
 
 
-class TestQuality(_Answer):
+class TestQuality(Answer):
     """The honest number: quality on test rows, read through the ledger."""
 
     __test__ = False  # not a pytest class
@@ -263,7 +263,7 @@ class TestQuality(_Answer):
     readings: int
 
 
-class Application(_Answer):
+class Application(Answer):
     """What a user declared, and how it does."""
 
     id: str
@@ -287,7 +287,7 @@ class Application(_Answer):
     created: float
 
 
-class Promotion(_Answer):
+class Promotion(Answer):
     """A change of what an endpoint serves."""
 
     id: str
@@ -299,7 +299,7 @@ class Promotion(_Answer):
     created: float
 
 
-class Prediction(_Answer):
+class Prediction(Answer):
     """Answer of an endpoint: one entry a row."""
 
     model_id: str
@@ -310,7 +310,7 @@ class Prediction(_Answer):
     notes: list[str] = Field(default_factory=list)
 
 
-class Task(_Answer):
+class Task(Answer):
     """One piece of work."""
 
     id: str
@@ -330,7 +330,7 @@ class Task(_Answer):
     finished: float | None = None
 
 
-class Attempt(_Answer):
+class Attempt(Answer):
     """One execution of a task. ``state``: running, done, failed or lost (with its worker)."""
 
     number: int
@@ -340,14 +340,14 @@ class Attempt(_Answer):
     finished: float | None = None
 
 
-class TaskDetail(_Answer):
+class TaskDetail(Answer):
     """What a task was told to do, and its executions, oldest first."""
 
     spec: dict[str, Any]
     attempts: list[Attempt]
 
 
-class Decision(_Answer):
+class Decision(Answer):
     """A recorded choice of the scheduler."""
 
     id: str
@@ -358,7 +358,7 @@ class Decision(_Answer):
     created: float
 
 
-class Event(_Answer):
+class Event(Answer):
     """Something that happened."""
 
     seq: int
@@ -368,7 +368,7 @@ class Event(_Answer):
     created: float
 
 
-class Process(_Answer):
+class Process(Answer):
     """A running part of the service."""
 
     id: str
@@ -380,7 +380,7 @@ class Process(_Answer):
     created: float
 
 
-class Status(_Answer):
+class Status(Answer):
     """The service in a few numbers."""
 
     version: str

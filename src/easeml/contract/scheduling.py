@@ -2,10 +2,10 @@
 
 from pydantic import Field
 
-from easeml.contract.resources import _Answer
+from easeml.contract.resources import Answer
 
 
-class DeviceTask(_Answer):
+class DeviceTask(Answer):
     """What a device did or does. ``device`` is its place in the list; ``finished`` is None while it runs.
 
     Tasks of other tenants have no id and no name.
@@ -22,14 +22,14 @@ class DeviceTask(_Answer):
     finished: float | None = None
 
 
-class Device(_Answer):
+class Device(Answer):
     """A worker's device. ``name`` is a number; ``here``: is the worker running?"""
 
     name: str
     here: bool
 
 
-class Waiting(_Answer):
+class Waiting(Answer):
     """A task that waits for a device, in the order of the queue."""
 
     lane: str
@@ -40,7 +40,7 @@ class Waiting(_Answer):
     since: float
 
 
-class Share(_Answer):
+class Share(Answer):
     """A tenant as the scheduler sees it. ``gain_rate``: quality that the next task may gain a device second."""
 
     tenant: str
@@ -54,7 +54,7 @@ class Share(_Answer):
     cost: float  # device seconds
 
 
-class LossCurve(_Answer):
+class LossCurve(Answer):
     """Loss of searches: the best quality known by the end less the best at a time, averaged, and of the worst.
 
     ``at``: moments (seconds of the epoch) or device seconds spent, ascending; a loss holds until the next one.
@@ -67,7 +67,7 @@ class LossCurve(_Answer):
     area: float | None = None  # under the average, as share of the width
 
 
-class SchedulerView(_Answer):
+class SchedulerView(Answer):
     """The scheduler now, and since the moment ``since``."""
 
     policy: str
@@ -82,7 +82,7 @@ class SchedulerView(_Answer):
     decisions: int  # how many there are
 
 
-class Rival(_Answer):
+class Rival(Answer):
     """A tenant that waited when a decision was made, and what it might have gained a device second."""
 
     tenant: str
@@ -91,7 +91,7 @@ class Rival(_Answer):
     chosen: bool
 
 
-class Scored(_Answer):
+class Scored(Answer):
     """A candidate that was compared: its score under the rule, its expected quality, and its cost in device seconds."""
 
     name: str
@@ -102,7 +102,7 @@ class Scored(_Answer):
     chosen: bool
 
 
-class Step(_Answer):
+class Step(Answer):
     """A decision: who got a device, with what, and why. ``number`` counts from 1."""
 
     number: int
@@ -124,7 +124,7 @@ class Step(_Answer):
     seconds: float | None = None
 
 
-class Replay(_Answer):
+class Replay(Answer):
     """A policy on recorded or invented work: its losses beside others', and every decision of it."""
 
     policy: str

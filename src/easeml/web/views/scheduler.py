@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from easeml.contract.scheduling import Replay, Step
 from easeml.errors import NotReady
-from easeml.web import forward, scheduling
+from easeml.web import forward, scheduler_charts
 from easeml.web.visit import Visit, signed_in
 
 _SPANS = {"120": "2 minutes", "600": "10 minutes", "3600": "1 hour", "86400": "1 day"}
@@ -22,16 +22,16 @@ async def show(visit: Visit) -> Response:
     span = span if span in _SPANS else "600"
     view = await visit.client.scheduler(span=float(span))
     latest = await visit.client.scheduler_steps(after=max(0, view.decisions - _LATEST), limit=_LATEST)
-    tones, across = scheduling.tones(view), scheduling.time_ticks(float(span))
+    tones, across = scheduler_charts.tones(view), scheduler_charts.time_ticks(float(span))
     return visit.render(
         "scheduler.html",
         view=view,
         span=span,
         spans=_SPANS,
         tones=tones,
-        lanes=scheduling.lanes(view, tones),
+        lanes=scheduler_charts.lanes(view, tones),
         across=across,
-        chart=scheduling.loss_chart([view.losses], across),
+        chart=scheduler_charts.loss_chart([view.losses], across),
         latest=latest.items[::-1],
     )
 
@@ -75,12 +75,12 @@ def _replayed(visit: Visit, replay: Replay) -> dict[str, Any]:
     """Return what the pages of a replay show: the losses, and the step that was asked for."""
     place = _number(visit.request.query_params.get("step", ""), 1)
     step = replay.steps[min(max(place, 1), len(replay.steps)) - 1]
-    chart = scheduling.loss_chart(replay.curves)
+    chart = scheduler_charts.loss_chart(replay.curves)
     return {"replay": replay, "chart": chart, "step": step, "count": len(replay.steps), **_pictured(step)}
 
 
 def _pictured(step: Step | None) -> dict[str, Any]:
-    return {"intervals": scheduling.intervals(step) if step else []}
+    return {"intervals": scheduler_charts.intervals(step) if step else []}
 
 
 def _number(text: str, otherwise: int) -> int:

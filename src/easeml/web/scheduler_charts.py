@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Step
+from easeml.web.charts import Tick
 
 _TONES = 7  # colours of tenants, colour-blind safe; beyond them they repeat
 _LEAST_LOSS, _MOST_FLOOR = 1e-4, 1e-2  # bounds of the lowest loss that is drawn
@@ -14,33 +15,25 @@ _LEAST_WIDTH = 0.15  # percent of the timeline: a mark that can be seen
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A run on the timeline; ``end`` is None while it runs."""
+    """A task on the timeline; ``end`` is None while it runs."""
 
-    run: DeviceTask
+    task: DeviceTask
     x: float
     width: float
     tone: int
 
     @property
     def end(self) -> float | None:
-        return self.run.finished
+        return self.task.finished
 
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A device on the timeline: what it runs now for the search, and all its runs."""
+    """A device on the timeline: what it runs now for the search, and all its tasks."""
 
     device: Device
     current: DeviceTask | None
     marks: list[Mark]
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A place on an axis."""
-
-    at: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +62,7 @@ def tones(view: SchedulerView) -> dict[str, int]:
 
 
 def lanes(view: SchedulerView, tone: dict[str, int]) -> list[Lane]:
-    """Return the devices with their runs; devices that are gone are shown while they have any."""
+    """Return the devices with their tasks; devices that are gone are shown while they have any."""
     span = view.now - view.since
     marks: list[list[Mark]] = [[] for _ in view.devices]
     for run in view.timeline:
@@ -78,7 +71,7 @@ def lanes(view: SchedulerView, tone: dict[str, int]) -> list[Lane]:
         marks[run.device].append(Mark(run, 100 * (start - view.since) / span, width, tone[run.tenant]))
     found = []
     for device, own in zip(view.devices, marks, strict=True):
-        running = [mark.run for mark in own if mark.end is None and mark.run.lane == "search"]
+        running = [mark.task for mark in own if mark.end is None and mark.task.lane == "search"]
         if device.here or own:
             found.append(Lane(device, running[-1] if running else None, own))
     return found
