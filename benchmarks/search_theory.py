@@ -17,7 +17,7 @@ import numpy as np
 from easeml.search import Posterior, Prior, policy_named
 from easeml.search.policies.gp_ucb import exploration
 from easeml.search.simulator import Scenario, Trace, Workload, curve, simulate, split, synthetic
-from easeml.search.table_priors import empirical_prior, scaled_prior
+from easeml.search.table_priors import angular_prior, empirical_prior
 
 NOISE = 1e-4
 POLICIES = ("gp-ucb-round-robin", "hybrid", "ei-rate", "default")
@@ -116,7 +116,7 @@ def synthetic_table(seeds: int) -> None:
             for seed in range(seeds):
                 generator = np.random.default_rng(seed)
                 past, work = split(synthetic(sigma, alpha, generator, tenants=110), 10, generator)
-                prior = scaled_prior(past) if name == "default" else empirical_prior(past)
+                prior = angular_prior(past) if name == "default" else empirical_prior(past)
                 told = curve(simulate(work, policy_named(name), prior, Scenario()), work)
                 areas.append(told.area)
                 first.append(told.share_to(0.02))

@@ -10,16 +10,17 @@ ARMS = [Arm(model, model, 1.0) for model in MODELS]
 
 
 def simulated(jobs, seed=0, missing=0.0):
-    """Qualities with job levels N(.7, .1^2), fixed model effects, and two models that move together."""
+    """Qualities whose angles have job levels N(.9, .1^2), fixed model effects, and two models that move together."""
     generator = np.random.default_rng(seed)
     effects = np.array([-0.2, 0.0, 0.05, -0.05, 0.1])
     covariance = 0.03**2 * np.eye(5)
     covariance[3, 4] = covariance[4, 3] = 0.5 * 0.03**2
-    levels = generator.normal(0.7, 0.1, jobs)
-    quality = levels[:, None] + effects + generator.multivariate_normal(np.zeros(5), covariance, jobs)
+    levels = generator.normal(0.9, 0.1, jobs)
+    angle = levels[:, None] + effects + generator.multivariate_normal(np.zeros(5), covariance, jobs)
+    quality = np.sin(angle) ** 2
     seen = generator.random(quality.shape) >= missing
     history = [(f"job-{j}", MODELS[m], (), float(quality[j, m])) for j in range(jobs) for m in range(5) if seen[j, m]]
-    return history, 0.7 + effects, covariance
+    return history, 0.9 + effects, covariance
 
 
 def difference(covariance, one, other):
@@ -57,7 +58,7 @@ def test_no_history_is_the_cold_start():
 
 @pytest.mark.parametrize("missing", [0.0, 0.5])
 def test_much_history_is_near_the_truth(missing):
-    history, mean, covariance = simulated(400, missing=missing)
+    history, mean, covariance = simulated(800, missing=missing)
     prior = learned_prior(ARMS, history)
     np.testing.assert_allclose(prior.mean, mean, atol=0.02)
     alike, unlike = difference(prior.covariance, 3, 4), difference(prior.covariance, 1, 2)

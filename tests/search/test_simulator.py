@@ -23,7 +23,7 @@ from easeml.search.simulator import (
     split,
     synthetic,
 )
-from easeml.search.table_priors import empirical_prior, scaled_prior
+from easeml.search.table_priors import angular_prior, empirical_prior
 
 QUALITY = np.array([[0.5, 0.9, np.nan], [0.8, 0.6, 0.7]])
 COST = np.array([[1.0, 3.0, 1.0], [2.0, 1.0, 1.0]])
@@ -129,13 +129,13 @@ def test_histories():
     assert np.isfinite(belief(holes, [f"m{k}" for k in range(16)], own=True).mean).all()
 
 
-def test_the_scaled_prior_finds_scales_and_levels():
+def test_the_angular_prior_finds_scales_and_levels():
     work = many(300, 20, seed=1)
-    prior = scaled_prior(work.quality)
+    prior = angular_prior(work.quality)
     belief_of_scale = np.average(np.log(prior.scales.factors), weights=prior.scales.weights)
     assert belief_of_scale == pytest.approx(-3, abs=0.25)
     assert Posterior.of(prior).mean == pytest.approx(np.full(20, 0.7), abs=0.05)
-    few = scaled_prior(work.quality[:10])
+    few = angular_prior(work.quality[:10])
     assert few.scales.factors.size == 1
 
 

@@ -38,7 +38,8 @@ def remaining(state: SearchState, job: str) -> Remaining:
     expected, squares = 0.0, 0.0
     for weight, mean, factor in zip(*posterior.parts, strict=True):
         draws = mean[top] + factor * deviations
-        gains = np.maximum(np.minimum(draws.max(axis=1), BEST_POSSIBLE) - best, 0.0)
+        reached = posterior.prior.link.quality(draws.max(axis=1))
+        gains = np.maximum(np.minimum(reached, BEST_POSSIBLE) - best, 0.0)
         expected += weight * float(gains.mean())
         squares += weight * float((gains * gains).mean())
     return Remaining(expected, float(np.sqrt(max(squares - expected * expected, 0.0))))

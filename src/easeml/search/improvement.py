@@ -23,8 +23,25 @@ def expected_improvement(mean: np.ndarray, variance: np.ndarray, best: float | n
     return np.maximum(gain, 0.0)
 
 
+def moments_above(
+    mean: np.ndarray, variance: np.ndarray, level: float | np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return P(A > level), E[A - level]+ and E[(A - level)+ ^ 2] of A ~ N(mean, variance), elementwise."""
+    deviation = np.maximum(np.sqrt(variance), _LEAST)
+    u = (mean - level) / deviation
+    above, density = _tail(u)
+    excess = np.maximum(deviation * (u * above + density), 0.0)
+    squared = np.maximum(deviation**2 * ((u * u + 1) * above + u * density), 0.0)
+    return above, excess, squared
+
+
 def _excess(mean: np.ndarray, deviation: np.ndarray, level: float | np.ndarray) -> np.ndarray:
+    u = (mean - level) / deviation
+    above, density = _tail(u)
+    return np.maximum(deviation * (u * above + density), 0.0)
+
+
+def _tail(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     from scipy.special import ndtr
 
-    u = (mean - level) / deviation
-    return np.maximum(deviation * (u * ndtr(u) + np.exp(-0.5 * u * u) / _ROOT), 0.0)
+    return ndtr(u), np.exp(-0.5 * u * u) / _ROOT

@@ -1,6 +1,7 @@
 """The belief about arms before a job's first run: from nothing, or from the finished runs of all tenants.
 
-A quality is modelled as: level of the job + effect of the model + effect of the configuration + noise.
+The angle of a quality (``links.ARCSINE``) is modelled as: level of the job + effect of the model + effect of the
+configuration + noise. All that follows is in angles; around the quality 0.72 one is 0.9 of quality.
 """
 
 from collections.abc import Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from easeml.search.arms import Arm
+from easeml.search.links import ARCSINE
 from easeml.search.surrogates import Prior
 from easeml.search.table_priors import has_scales, scaled_prior
 
@@ -33,11 +35,11 @@ _FAMILIES = {
     "boosting": 0.77,
     "lightgbm": 0.77,
 }
-_TYPICAL = 0.72
-_JOB_VARIANCE = 0.15**2
-_MODEL_VARIANCE = 0.05**2
-_CONFIG_VARIANCE = 0.02**2
-_NOISE = 0.01**2
+_TYPICAL = float(ARCSINE.latent(np.array(0.72)))
+_JOB_VARIANCE = 0.17**2
+_MODEL_VARIANCE = 0.055**2
+_CONFIG_VARIANCE = 0.022**2
+_NOISE = 0.011**2
 _LENGTH = 0.3  # of the kernel over configurations, in their unit cube
 _WEIGHT = 5.0  # of what is believed without history, in jobs
 _SWEEPS = 30
@@ -53,7 +55,7 @@ def default_prior(arms: Sequence[Arm], config_variance: float = _CONFIG_VARIANCE
     mean = np.array([_typical(arm.model) for arm in arms], dtype=float)
     same = _same_model(arms)
     covariance = _JOB_VARIANCE + _MODEL_VARIANCE * same + config_variance * _config_kernel(arms, same)
-    return Prior(mean, covariance, _NOISE)
+    return Prior(mean, covariance, _NOISE, link=ARCSINE)
 
 
 def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()) -> Prior:
@@ -73,6 +75,7 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence
     learned from runs with features only, and is taken out of the models' variance. Without history it is
     ``default_prior``; a model without history keeps its typical distance to the others.
     """
+    history, own = _in_angles(history), _in_angles(own)
     table = _Table.of(arms, history)
     spread = _deviations(table, history)
     all_spread = [*spread, *_deviations(_Table.of(arms, own), own)]
@@ -89,24 +92,29 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence
     return replace(by_model, mean=mean, covariance=by_model.covariance[np.ix_(places, places)] + configs)
 
 
+def _in_angles(runs: Sequence[PastRun]) -> list[PastRun]:
+    angles = ARCSINE.latent(np.array([quality for *_, quality in runs], dtype=float)).tolist()
+    return [(job, model, features, angle) for (job, model, features, _), angle in zip(runs, angles, strict=True)]
+
+
 def _of_models(table: "_Table", levels: np.ndarray, effects: np.ndarray, config_variance: float) -> Prior:
     """Return the prior over the models of a table, without what configurations add."""
-    if has_scales(table.quality):
-        unknown = np.isnan(table.quality).all(axis=0)
-        return scaled_prior(np.where(unknown, levels[:, None] + effects, table.quality))
-    residuals = table.quality - levels[:, None] - effects
+    if has_scales(table.angle):
+        unknown = np.isnan(table.angle).all(axis=0)
+        return scaled_prior(np.where(unknown, levels[:, None] + effects, table.angle))
+    residuals = table.angle - levels[:, None] - effects
     own = config_variance * np.mean(1 / table.counts[table.counts > 0])
     covariance = _shrunk_variance(levels - levels.mean(), _JOB_VARIANCE) + _shrunk_covariance(residuals, float(own))
-    return Prior(levels.mean() + effects, covariance, _NOISE)
+    return Prior(levels.mean() + effects, covariance, _NOISE, link=ARCSINE)
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Mean quality by job and model (NaN where missing) of ``counts`` runs; ``typical`` by model."""
+    """Mean angle by job and model (NaN where missing) of ``counts`` runs; ``typical`` by model."""
 
     jobs: list[str]
     models: list[str]
-    quality: np.ndarray
+    angle: np.ndarray
     counts: np.ndarray
     typical: np.ndarray
 
@@ -116,26 +124,26 @@ class _Table:
         models = sorted({run[1] for run in history} | {arm.model for arm in arms})
         rows, columns = {name: i for i, name in enumerate(jobs)}, {name: i for i, name in enumerate(models)}
         sums, counts = np.zeros((len(jobs), len(models))), np.zeros((len(jobs), len(models)))
-        for job, model, _, quality in history:
-            sums[rows[job], columns[model]] += quality
+        for job, model, _, angle in history:
+            sums[rows[job], columns[model]] += angle
             counts[rows[job], columns[model]] += 1
-        quality = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-        return cls(jobs, models, quality, counts, np.array([_typical(model) for model in models]))
+        angle = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+        return cls(jobs, models, angle, counts, np.array([_typical(model) for model in models]))
 
 
 def _two_way(table: _Table) -> tuple[np.ndarray, np.ndarray]:
     """Return the level of each job and the effect of each model."""
-    seen = ~np.isnan(table.quality)
-    quality = np.where(seen, table.quality, 0.0)
+    seen = ~np.isnan(table.angle)
+    angle = np.where(seen, table.angle, 0.0)
     usual = table.typical - _TYPICAL
     effects = usual.copy()
     levels = np.full(len(table.jobs), _TYPICAL)
     for _ in range(_SWEEPS):
-        rest = np.where(seen, quality - effects, 0.0).sum(axis=1)
+        rest = np.where(seen, angle - effects, 0.0).sum(axis=1)
         middle = (levels.sum() + _WEIGHT * _TYPICAL) / (len(levels) + _WEIGHT)
         ratio = _MODEL_VARIANCE / _JOB_VARIANCE
         levels = (rest + ratio * middle) / (seen.sum(axis=1) + ratio)
-        rest = np.where(seen, quality - levels[:, None], 0.0).sum(axis=0)
+        rest = np.where(seen, angle - levels[:, None], 0.0).sum(axis=0)
         effects = (rest + _WEIGHT * usual) / (seen.sum(axis=0) + _WEIGHT)
     return levels, effects
 
@@ -156,9 +164,9 @@ def _shrunk_covariance(residuals: np.ndarray, own: float) -> np.ndarray:
 
 
 def _deviations(table: _Table, history: Sequence[PastRun]) -> list[tuple[str, tuple[float, ...], float]]:
-    """Return (model, features, quality less the mean of its cell) of runs with features, not alone in it."""
+    """Return (model, features, angle less the mean of its cell) of runs with features, not alone in it."""
     means = {
-        (job, model): table.quality[row, column]
+        (job, model): table.angle[row, column]
         for row, job in enumerate(table.jobs)
         for column, model in enumerate(table.models)
         if table.counts[row, column] > 1
@@ -181,7 +189,8 @@ def _smoothed(arms: Sequence[Arm], spread: list[tuple[str, tuple[float, ...], fl
 
 
 def _typical(model: str) -> float:
-    return next((value for family, value in _FAMILIES.items() if family in model), _TYPICAL)
+    quality = next((value for family, value in _FAMILIES.items() if family in model), None)
+    return _TYPICAL if quality is None else float(ARCSINE.latent(np.array(quality)))
 
 
 def _same_model(arms: Sequence[Arm]) -> np.ndarray:

@@ -3,18 +3,20 @@
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.search.links import ARCSINE
 from easeml.search.surrogates import Prior, Scales
 
 _NOISE = 1e-4  # variance of a quality, for priors in quality
 _SHRINKAGE = 0.1  # of the published policies' covariance towards its diagonal
-_SHRINKAGES = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # of which held-out likelihood chooses
+_SHRINKAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # of which held-out likelihood chooses
 _FOLDS = 4
 _FEWEST_TENANTS, _FEWEST_MODELS = 20, 15  # from which scales can be told apart
 _LOW = 1.5  # scales below a tenant's level at which a past quality counts as just so low
 _CLIP = 2.0  # and standard deviations below expectation for a new one
 _DOUBT = 0.01  # that a new tenant is unlike all past ones
-_LEAST_SCALE = 0.01  # added to each tenant's scale, in quality
-_STANDARD_NOISE = 0.01  # variance of a quality, at scale 1
+_LEAST_SCALE = 0.01  # added to each tenant's scale, in angle
+_STANDARD_NOISE = 0.01  # variance of an angle, at scale 1
+_ANGULAR_NOISE = 1e-3  # variance of an angle, where scales are not told apart
 _SCALES = 8
 _ROUNDS = 3
 _TINY = 1e-10
@@ -32,32 +34,43 @@ def empirical_prior(quality: np.ndarray, shrinkage: float = _SHRINKAGE) -> Prior
     return Prior(mean, _positive(_shrunk(_covariance(table - mean), shrinkage)), _NOISE)
 
 
-def scaled_prior(quality: np.ndarray) -> Prior:
-    """Return the prior of a table (N, K) of past qualities in which tenants differ in level and in scale.
+def angular_prior(quality: np.ndarray) -> Prior:
+    """Return easeml's prior of a table (N, K) of past qualities: normal in the angles of ``links.ARCSINE``.
 
-    q = a + s z: level a and scale s of each past tenant are the mean and the standard deviation of its qualities, of
-    which those far below count as just so low (a model that broke down is no sign of what the best ones reach); z is
-    what the models do at scale 1, with the mean and the covariance of the columns. The covariance is shrunk towards
-    its diagonal by that one of six shrinkages that gives left-out tenants the highest likelihood, over four folds. A
-    new tenant's scale is one of eight quantiles of the past scales, its expected level is what linear regression on
-    the logarithm of the scale says, and the variance around it is part of the covariance of all arms. With fewer than
-    20 tenants or 15 models the scales cannot be told apart, and it is ``empirical_prior``. Missing cells are allowed.
-    Raises ``InvalidInput`` where a column has no quality.
+    With at least 20 tenants and 15 models, tenants differ in level and in scale: see ``scaled_prior``. With fewer,
+    scales cannot be told apart, and it is the mean and the covariance of the columns. The covariance is shrunk towards
+    its diagonal by that one of eight shrinkages that gives left-out tenants the highest likelihood. Missing cells are
+    allowed. Raises ``InvalidInput`` where a column has no quality.
     """
-    table = _checked(quality)
-    if not has_scales(table):
-        return empirical_prior(table)
-    levels, scales = _levels_and_scales(table)
-    raised = np.maximum(table, (levels - _LOW * scales)[:, None])
+    table = ARCSINE.latent(_checked(quality))
+    if has_scales(table):
+        return scaled_prior(table)
+    mean = np.nanmean(table, axis=0)
+    shrinkage = _likeliest_shrinkage(table, folds=len(table), noise=_ANGULAR_NOISE)
+    covariance = _positive(_shrunk(_covariance(table - mean), shrinkage))
+    return Prior(mean, covariance, _ANGULAR_NOISE, link=ARCSINE)
+
+
+def scaled_prior(angles: np.ndarray) -> Prior:
+    """Return the prior of a table (N, K) of angles of tenants that differ in level and in scale; NaN where missing.
+
+    a + s z: level a and scale s of each past tenant are the mean and the standard deviation of its angles, of which
+    those far below count as just so low (a model that broke down is no sign of what the best ones reach); z is what the
+    models do at scale 1, with the mean and the covariance of the columns. A new tenant's scale is one of eight
+    quantiles of the past scales, its expected level is what linear regression on the logarithm of the scale says, and
+    the variance around it is part of the covariance of all arms.
+    """
+    levels, scales = _levels_and_scales(angles)
+    raised = np.maximum(angles, (levels - _LOW * scales)[:, None])
     standard = (raised - levels[:, None]) / scales[:, None]
     mean = np.nanmean(standard, axis=0)
     slope, intercept = _line(np.log(scales), levels)
     spread_of_levels = float(np.mean(((levels - intercept - slope * np.log(scales)) / scales) ** 2))
-    shrinkage = _likeliest_shrinkage(standard, spread_of_levels)
+    shrinkage = _likeliest_shrinkage(standard, folds=_FOLDS, noise=_STANDARD_NOISE, common=spread_of_levels)
     covariance = _positive(_shrunk(_covariance(standard - mean), shrinkage)) + spread_of_levels
     factors = np.exp(np.quantile(np.log(scales), (np.arange(_SCALES) + 0.5) / _SCALES))
     grid = Scales(factors, intercept + slope * np.log(factors), np.ones(_SCALES))
-    return Prior(mean, covariance, _STANDARD_NOISE, grid, _CLIP, _DOUBT)
+    return Prior(mean, covariance, _STANDARD_NOISE, grid, _CLIP, _DOUBT, ARCSINE)
 
 
 def has_scales(table: np.ndarray) -> bool:
@@ -111,22 +124,22 @@ def _positive(covariance: np.ndarray) -> np.ndarray:
     return (vectors * np.maximum(values, _TINY)) @ vectors.T
 
 
-def _likeliest_shrinkage(standard: np.ndarray, spread_of_levels: float) -> float:
-    """Return the shrinkage under which left-out rows are likeliest."""
+def _likeliest_shrinkage(table: np.ndarray, *, folds: int, noise: float, common: float = 0.0) -> float:
+    """Return the shrinkage under which left-out rows are likeliest; ``common``: variance that all columns share."""
     likelihoods = np.zeros(len(_SHRINKAGES))
-    for fold in range(_FOLDS):
-        left_out = np.arange(len(standard)) % _FOLDS == fold
-        mean = np.nanmean(standard[~left_out], axis=0)
+    for fold in range(folds if len(table) > 1 else 0):
+        left_out = np.arange(len(table)) % folds == fold
+        mean = np.nanmean(table[~left_out], axis=0)
         mean = np.where(np.isnan(mean), 0.0, mean)
-        covariance = _covariance(standard[~left_out] - mean)
+        covariance = _covariance(table[~left_out] - mean)
         for place, shrinkage in enumerate(_SHRINKAGES):
-            belief = _positive(_shrunk(covariance, shrinkage)) + spread_of_levels
-            likelihoods[place] += sum(_log_likelihood(row - mean, belief) for row in standard[left_out])
+            belief = _positive(_shrunk(covariance, shrinkage)) + common
+            likelihoods[place] += sum(_log_likelihood(row - mean, belief, noise) for row in table[left_out])
     return _SHRINKAGES[int(np.argmax(likelihoods))]
 
 
-def _log_likelihood(deviation: np.ndarray, covariance: np.ndarray) -> float:
+def _log_likelihood(deviation: np.ndarray, covariance: np.ndarray, noise: float) -> float:
     seen = np.flatnonzero(~np.isnan(deviation))
-    lower = np.linalg.cholesky(covariance[np.ix_(seen, seen)] + _STANDARD_NOISE * np.eye(seen.size))
+    lower = np.linalg.cholesky(covariance[np.ix_(seen, seen)] + noise * np.eye(seen.size))
     white = np.linalg.solve(lower, deviation[seen])
     return float(-0.5 * white @ white - np.log(np.diagonal(lower)).sum())

@@ -5,7 +5,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from easeml.search.improvement import expected_improvement
 from easeml.search.jobs import SearchJob
 from easeml.search.policies.base import Decision, OneByOne, Scored, decided
 from easeml.search.state import SearchState
@@ -23,12 +22,10 @@ def gittins_index(belief: Posterior, costs: np.ndarray, arms: np.ndarray, price:
     dear = price * costs[arms]
     deviation = np.sqrt(belief.variance[arms])
     high = np.ones(arms.size)
-    weights, means, factors = belief.parts
-    variances = np.outer(factors**2, belief.spread[arms])
     low = np.minimum(belief.mean[arms], 1.0) - dear - deviation
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        hope = weights @ expected_improvement(means[:, arms], variances, middle)
+        hope = belief.hope(arms, middle)
         low, high = np.where(hope > dear, middle, low), np.where(hope > dear, high, middle)
     return low
 

@@ -14,7 +14,7 @@ from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
 from easeml.search.simulator.events import Scenario, simulate
 from easeml.search.simulator.workload import Workload, split, uniform_costs
 from easeml.search.surrogates import Prior
-from easeml.search.table_priors import empirical_prior, scaled_prior
+from easeml.search.table_priors import angular_prior, empirical_prior
 
 GRID = np.unique(np.concatenate([[0.0], np.geomspace(1e-5, 1, 301), np.linspace(0, 1, 201)]))
 _OWN_PRIOR = {DEFAULT, "ei-per-cost-round-robin"}  # the policies of easeml; the others get the prior of their papers
@@ -124,7 +124,7 @@ def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
         return default_prior([Arm(model, model, 1.0) for model in models])
     unknown = np.isnan(known).all(axis=0)
     known = np.where(unknown, np.nanmean(known, axis=1, keepdims=True), known)
-    return scaled_prior(known) if own else empirical_prior(known)
+    return angular_prior(known) if own else empirical_prior(known)
 
 
 def one_run(work: Workload, policy: Policy, prior: Prior, devices: int, seed: int) -> Curve:

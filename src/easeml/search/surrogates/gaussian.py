@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.search.improvement import expected_improvement
+from easeml.search.links import IDENTITY, Link
 
 _SPARE_ROWS = 8  # rows of repeats kept before the first refresh
 _NEGLIGIBLE = 1e-3  # weight below which a scale is not looked at
@@ -63,13 +63,13 @@ class Scales:
 class Prior:
     """Belief before any observation: mean (K,), covariance (K, K) of the arms, variance ``noise`` of an observation.
 
-    With the one default scale these are in quality; else a tenant of scale s has level + s times them. ``clip``: a
-    quality that lies more than so many standard deviations below its expectation counts as just so low, since a model
-    that broke down says little of the others (Huber, Robust Statistics, 1981, section 1.2). ``doubt`` in [0, 1): how
-    likely it is that a tenant is unlike all that was learned from, so that its runs say nothing of the arms it has not
-    tried; expected improvements count that in, and so no tenant is given up. Raises ``InvalidInput`` where shapes do
-    not agree, a number is not finite or out of range, or the covariance is not symmetric or has a negative variance.
-    That it is positive semi-definite is up to the caller.
+    They are on the scale of ``link``; with the one default of ``scales`` as they are, else a tenant of scale s has
+    level + s times them. ``clip``: a value that lies more than so many standard deviations below its expectation counts
+    as just so low, since a model that broke down says little of the others (Huber, Robust Statistics, 1981, section
+    1.2). ``doubt`` in [0, 1): how likely it is that a tenant is unlike all that was learned from, so that its runs say
+    nothing of the arms it has not tried; expected improvements count that in, and so no tenant is given up. Raises
+    ``InvalidInput`` where shapes do not agree, a number is not finite or out of range, or the covariance is not
+    symmetric or has a negative variance. That it is positive semi-definite is up to the caller.
     """
 
     mean: np.ndarray
@@ -78,6 +78,7 @@ class Prior:
     scales: Scales = field(default_factory=Scales)
     clip: float = np.inf
     doubt: float = 0.0
+    link: Link = IDENTITY
 
     def __post_init__(self) -> None:
         mean = np.array(self.mean, dtype=float)
@@ -103,9 +104,9 @@ class Prior:
 
     @cached_property
     def marginals(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance (K,) of each arm before any observation, over all scales."""
+        """Latent mean and variance (K,) of each arm before any observation, over all scales."""
         first = Posterior.of(self)
-        return first.mean, first.variance
+        return first.latent_mean, first.latent_variance
 
     @cached_property
     def combinations(self) -> np.ndarray:
@@ -117,9 +118,11 @@ class Prior:
 class Posterior:
     """Belief after observations; every change makes a new one.
 
-    ``rows`` (3, K): what the qualities, the prior mean and 1 become by conditioning; ``spread`` (K,): variance of each
-    arm at scale 1; ``factor`` (t, K), see the module; ``counts``, ``sums`` (K,) of the observations of each arm;
-    ``misfit`` (3, 3): inner products of the innovations of the rows, without the scatter of repeats.
+    All but ``mean``, ``variance``, ``observe`` and ``improvement`` is on the scale of the prior's link, on which the
+    belief is normal. ``rows`` (3, K): what the observed values, the prior mean and 1 become by conditioning; ``spread``
+    (K,): variance of each arm at scale 1; ``factor`` (t, K), see the module; ``counts``, ``sums`` (K,) of the
+    observations of each arm; ``misfit`` (3, 3): inner products of the innovations of the rows, without the scatter of
+    repeats.
     """
 
     prior: Prior
@@ -161,32 +164,42 @@ class Posterior:
 
     @cached_property
     def mean(self) -> np.ndarray:
-        """Expected quality (K,) of each arm."""
-        return _frozen((self.weights @ self.prior.combinations) @ self.rows)
+        """Quality (K,) at the latent mean of each arm: its median, and with the identity as link its mean."""
+        return _frozen(self.prior.link.quality(self.latent_mean))
 
     @cached_property
     def variance(self) -> np.ndarray:
-        """Variance (K,) of the quality of each arm, over all scales."""
+        """Variance (K,) of the quality of each arm, over all scales, to first order of the link (delta method)."""
+        return _frozen(self.prior.link.slope(self.latent_mean) ** 2 * self.latent_variance)
+
+    @cached_property
+    def latent_mean(self) -> np.ndarray:
+        """Expected latent value (K,) of each arm."""
+        return _frozen((self.weights @ self.prior.combinations) @ self.rows)
+
+    @cached_property
+    def latent_variance(self) -> np.ndarray:
+        """Variance (K,) of the latent value of each arm, over all scales."""
         within = float(self.weights @ self.prior.scales.factors**2) * self.spread
         if self.weights.size == 1:
             return _frozen(within)
-        apart = self.prior.combinations @ self.rows - self.mean
+        apart = self.prior.combinations @ self.rows - self.latent_mean
         return _frozen(within + self.weights @ (apart * apart))
 
     def observe(self, arm: int, quality: float) -> "Posterior":
         """Condition on one noisy observation of ``arm``: O(t K), amortised over refreshes."""
-        quality = max(quality, self._least_credible(arm))
+        value = max(float(self.prior.link.latent(np.array(quality))), self._least_credible(arm))
         counts, sums = self.counts.copy(), self.sums.copy()
         counts[arm] += 1
-        sums[arm] += quality
+        sums[arm] += value
         if len(self.factor) >= 2 * np.count_nonzero(counts) + _SPARE_ROWS:
             return exact(self.prior, counts, sums)
         row, deviation = self._change(arm)
-        innovation = (np.array([quality, 0.0, 0.0]) - self.rows[:, arm]) / deviation
+        innovation = (np.array([value, 0.0, 0.0]) - self.rows[:, arm]) / deviation
         misfit = self.misfit + np.outer(innovation, innovation)
         before = self.counts[arm]
         if before:
-            apart = quality - self.sums[arm] / before
+            apart = value - self.sums[arm] / before
             misfit[0, 0] -= apart * apart * before / (before + 1) / self.prior.noise
         rows = self.rows + innovation[:, None] * row
         return self._with(row, _frozen(rows), _frozen(counts), _frozen(sums), _frozen(misfit))
@@ -205,19 +218,25 @@ class Posterior:
         return self.prior.covariance[np.ix_(arms, arms)] - rows.T @ rows
 
     def improvement(self, best: float) -> np.ndarray:
-        """Return the expected improvement (K,) of each arm over ``best``, over all scales."""
-        weights, means, factors = self.parts
-        total = weights @ expected_improvement(means, np.outer(factors**2, self.spread), best)
+        """Return the expected improvement (K,) in quality of each arm over ``best``, over all scales."""
+        total = self.hope(slice(None), best)
         if self.prior.doubt:
-            unlike = expected_improvement(*self.prior.marginals, best)
+            unlike = self.prior.link.improvement(*self.prior.marginals, best)
             total = (1 - self.prior.doubt) * total + self.prior.doubt * unlike
         return _frozen(total)
+
+    def hope(self, arms: np.ndarray | slice, best: float | np.ndarray) -> np.ndarray:
+        """Return the expected improvement (k,) in quality of some ``arms`` over ``best`` () or (k,), without doubt."""
+        weights, means, factors = self.parts
+        return weights @ self.prior.link.improvement(means[:, arms], np.outer(factors**2, self.spread[arms]), best)
 
     def under(self, prior: Prior) -> "Posterior":
         """Return the belief from the same observations under another prior, which may hold more arms at its end.
 
-        O(t^3 + t^2 K) for t distinct arms. Raises ``InvalidInput`` if ``prior`` holds fewer arms.
+        O(t^3 + t^2 K) for t distinct arms. Raises ``InvalidInput`` if ``prior`` holds fewer arms or has another link.
         """
+        if prior.link != self.prior.link:
+            raise InvalidInput("The new prior has another link than the observations.", where="prior.link")
         more = prior.mean.size - self.counts.size
         if more < 0:
             raise InvalidInput(f"The new prior lacks {-more} arms.", where="prior")
@@ -228,7 +247,7 @@ class Posterior:
             return -np.inf
         scale = float(self.weights @ self.prior.scales.factors)
         deviation = scale * float(np.sqrt(self.spread[arm] + self.prior.noise))
-        return float(self.mean[arm]) - self.prior.clip * deviation
+        return float(self.latent_mean[arm]) - self.prior.clip * deviation
 
     def _change(self, arm: int) -> tuple[np.ndarray, float]:
         column = self.prior.covariance[arm] - self.factor[:, arm] @ self.factor
