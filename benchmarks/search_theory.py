@@ -66,7 +66,7 @@ def incremental_uncertainty(prior: Prior, models: int) -> float:
     for _ in range(models):
         arm = int(np.argmax(belief.spread))
         total += math.sqrt(float(belief.spread[arm]))
-        belief = belief.believe(arm)
+        belief = belief.believe([arm])
     return total
 
 

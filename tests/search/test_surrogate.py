@@ -78,10 +78,18 @@ def test_identical_arms_share_what_is_seen_and_variance_stays_nonnegative():
 def test_believing_keeps_means_and_shrinks_variance_as_an_observation_would():
     prior = random_prior(6, 3)
     posterior = Posterior.of(prior).observe(1, 0.8)
-    believed, seen = posterior.believe(4), posterior.observe(4, float(posterior.mean[4]))
+    believed, seen = posterior.believe([4]), posterior.observe(4, float(posterior.mean[4]))
     np.testing.assert_array_equal(believed.mean, posterior.mean)
     np.testing.assert_allclose(believed.mean, seen.mean)
     np.testing.assert_allclose(believed.variance, seen.variance)
+
+
+def test_believing_at_once_is_believing_one_after_the_other():
+    posterior = Posterior.of(random_prior(6, 3)).observe(1, 0.8)
+    at_once, in_turn = posterior.believe([4, 0, 2]), posterior.believe([4]).believe([0]).believe([2])
+    np.testing.assert_allclose(at_once.variance, in_turn.variance)
+    np.testing.assert_allclose(at_once.covariance(np.arange(6)), in_turn.covariance(np.arange(6)), atol=1e-12)
+    np.testing.assert_array_equal(posterior.believe([]).variance, posterior.variance)
 
 
 def test_observing_leaves_the_old_belief_alone():

@@ -103,10 +103,7 @@ class SearchJob:
     @cached_property
     def believed(self) -> Posterior:
         """The belief as if every arm under way came out at its mean."""
-        belief = self.posterior
-        for arm in self.running:
-            belief = belief.believe(arm)
-        return belief
+        return self.posterior.believe(self.running) if self.running else self.posterior
 
     @cached_property
     def incumbent(self) -> float | None:

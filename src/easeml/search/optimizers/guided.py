@@ -62,8 +62,7 @@ def _chosen(
     belief = Posterior.of(Prior(np.zeros(len(points)), _kernel(points, length), noise))
     for place, value in enumerate(standard.tolist()):
         belief = belief.observe(place, value)
-    for place in range(len(done), len(done) + len(running)):
-        belief = belief.believe(place)
+    belief = belief.believe(range(len(done), len(done) + len(running)))
     best = float(belief.mean[: len(done)].max())
     chosen: list[int] = []
     start, limit = len(done) + len(running), (1.0 - middle) / spread
@@ -72,7 +71,7 @@ def _chosen(
         gain = _improvement(np.minimum(belief.mean[start:], limit), belief.variance[start:], best)
         gain[chosen] = -1.0
         chosen.append(int(np.argmax(gain)))
-        belief = belief.believe(start + chosen[-1])
+        belief = belief.believe([start + chosen[-1]])
     return chosen
 
 

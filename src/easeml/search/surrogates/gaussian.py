@@ -16,7 +16,8 @@ has the continuous one, the Student t) costs no more than one scale. What is sai
 of each arm, so that many repeats of one arm do not decide how much arms differ.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -204,13 +205,19 @@ class Posterior:
         rows = self.rows + innovation[:, None] * row
         return self._with(row, _frozen(rows), _frozen(counts), _frozen(sums), _frozen(misfit))
 
-    def believe(self, arm: int) -> "Posterior":
-        """Pretend that ``arm`` came out at its mean: less variance around it, the same means.
+    def believe(self, arms: Sequence[int]) -> "Posterior":
+        """Pretend that ``arms`` came out at their means: less variance around them, the same means. O(t K k).
 
-        The kriging believer for runs under way (Ginsbourger, Le Riche, Carraro 2010).
+        The kriging believer for runs under way (Ginsbourger, Le Riche, Carraro 2010), for all k of them at once.
         """
-        row, _ = self._change(arm)
-        return self._with(row, self.rows, self.counts, self.sums, self.misfit)
+        from scipy.linalg import cholesky, solve_triangular
+
+        at = np.array(arms, dtype=int)
+        columns = self.prior.covariance[at] - self.factor[:, at].T @ self.factor
+        lower = cholesky(columns[:, at] + self.prior.noise * np.eye(at.size), lower=True, check_finite=False)
+        added = solve_triangular(lower, columns, lower=True, check_finite=False)
+        spread = _frozen(np.maximum(self.spread - np.einsum("ik,ik->k", added, added), 0.0))
+        return replace(self, spread=spread, factor=_frozen(np.vstack([self.factor, added])))
 
     def covariance(self, arms: np.ndarray) -> np.ndarray:
         """Return the covariance at scale 1 among some ``arms`` (indices)."""
