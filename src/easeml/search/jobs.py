@@ -108,7 +108,7 @@ class SearchJob:
     @cached_property
     def incumbent(self) -> float | None:
         """The best quality found, or believed of an arm under way; None before the first run."""
-        running = [float(self.posterior.mean[arm]) for arm in self.running]
+        running = self.posterior.about(np.array(self.running, dtype=int))[0].tolist()
         return max([*running, *([] if self.best is None else [self.best])], default=None)
 
     @cached_property

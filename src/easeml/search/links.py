@@ -54,9 +54,9 @@ def _angular_improvement(mean: np.ndarray, variance: np.ndarray, best: float | n
     chance = np.maximum(above, np.finfo(float).tiny)
     left = _MOST - level
     further = np.minimum(excess / chance, left)
-    spread = np.clip(squared / chance - further**2, 0.0, further * (left - further))
-    reached = level + further
-    gain = np.sin(reached) ** 2 + np.cos(2 * reached) * spread - np.sin(level) ** 2
+    spread = np.minimum(np.maximum(squared / chance - further**2, 0.0), further * (left - further))
+    reached = np.sin(level + further) ** 2
+    gain = reached + (1 - 2 * reached) * spread - np.sin(level) ** 2  # cos 2 z = 1 - 2 sin^2 z
     return above * np.maximum(gain, 0.0)
 
 

@@ -4,6 +4,7 @@ import heapq
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -13,6 +14,7 @@ from easeml.search.state import Observation, SearchState, observed, started
 
 _EXPLAINED = 5  # arms shown in an explanation
 _TENANTS_EXPLAINED = 10
+_BEST_RATE = attrgetter("best_rate")
 
 
 @dataclass(frozen=True)
@@ -69,10 +71,12 @@ class OneByOne(ABC):
     def decide(self, state: SearchState, free_devices: int) -> list[Decision]:
         """See ``Policy``."""
         decisions: list[Decision] = []
-        while len(decisions) < free_devices and state.waiting:
-            decision = self.next(state)
-            decisions.append(decision)
-            state = started(state, decision.job, decision.arm)
+        while len(decisions) < free_devices:
+            if decisions:
+                state = started(state, decisions[-1].job, decisions[-1].arm)
+            if not state.waiting:
+                break
+            decisions.append(self.next(state))
         return decisions
 
     def observe(self, state: SearchState, observation: Observation) -> SearchState:
@@ -129,7 +133,7 @@ def decided(policy: str, state: SearchState, scored: Sequence[Scored], **reasons
 
 def _rates(state: SearchState, served: str) -> list[dict[str, Any]]:
     """Return what waiting tenants may expect to gain a device second, the most first, and always the one served."""
-    rates = {tenant: max(job.best_rate for job in jobs) for tenant, jobs in state.waiting.items()}
+    rates = {tenant: max(map(_BEST_RATE, jobs)) for tenant, jobs in state.waiting.items()}
     shown = heapq.nlargest(_TENANTS_EXPLAINED, rates, key=rates.__getitem__)
     if served in rates and served not in shown:
         shown[-1] = served
@@ -143,16 +147,10 @@ def _leaders(scored: Scored) -> list[dict[str, Any]]:
         least = np.partition(scores, -_EXPLAINED)[-_EXPLAINED]
         top = np.flatnonzero(scores >= least)
     top = top[np.lexsort((arms[top], job.costs[arms[top]], -scores[top]))][:_EXPLAINED]
-    return [_described(job, int(arms[place]), float(scores[place])) for place in top]
-
-
-def _described(job: SearchJob, arm: int, score: float) -> dict[str, Any]:
-    return {
-        "job": job.name,
-        "arm": arm,
-        "name": job.arms[arm].name,
-        "score": score,
-        "mean": float(job.believed.mean[arm]),
-        "sd": float(np.sqrt(job.believed.variance[arm])),
-        "cost": float(job.costs[arm]),
-    }
+    shown = arms[top]
+    means, variances = job.believed.about(shown)
+    told = (shown, scores[top], means, np.sqrt(variances), job.costs[shown])
+    return [
+        {"job": job.name, "arm": arm, "name": job.arms[arm].name, "score": score, "mean": mean, "sd": sd, "cost": cost}
+        for arm, score, mean, sd, cost in zip(*(values.tolist() for values in told), strict=True)
+    ]

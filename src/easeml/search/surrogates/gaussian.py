@@ -166,12 +166,17 @@ class Posterior:
     @cached_property
     def mean(self) -> np.ndarray:
         """Quality (K,) at the latent mean of each arm: its median, and with the identity as link its mean."""
-        return _frozen(self.prior.link.quality(self.latent_mean))
+        return _frozen(self.about(slice(None))[0])
 
     @cached_property
     def variance(self) -> np.ndarray:
         """Variance (K,) of the quality of each arm, over all scales, to first order of the link (delta method)."""
-        return _frozen(self.prior.link.slope(self.latent_mean) ** 2 * self.latent_variance)
+        return _frozen(self.about(slice(None))[1])
+
+    def about(self, arms: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
+        """Return ``mean`` and ``variance`` of some arms only."""
+        latent, link = self.latent_mean[arms], self.prior.link
+        return link.quality(latent), link.slope(latent) ** 2 * self.latent_variance[arms]
 
     @cached_property
     def latent_mean(self) -> np.ndarray:
@@ -210,12 +215,10 @@ class Posterior:
 
         The kriging believer for runs under way (Ginsbourger, Le Riche, Carraro 2010), for all k of them at once.
         """
-        from scipy.linalg import cholesky, solve_triangular
-
         at = np.array(arms, dtype=int)
         columns = self.prior.covariance[at] - self.factor[:, at].T @ self.factor
-        lower = cholesky(columns[:, at] + self.prior.noise * np.eye(at.size), lower=True, check_finite=False)
-        added = solve_triangular(lower, columns, lower=True, check_finite=False)
+        lower = np.linalg.cholesky(columns[:, at] + self.prior.noise * np.eye(at.size))
+        added = np.linalg.solve(lower, columns)
         spread = _frozen(np.maximum(self.spread - np.einsum("ik,ik->k", added, added), 0.0))
         return replace(self, spread=spread, factor=_frozen(np.vstack([self.factor, added])))
 
