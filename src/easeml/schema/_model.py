@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 TYPES = ("tensor", "category", "text", "document", "timestamp")
 
+IMAGE = "image"  # the format of a tensor that comes as a picture file
+
 Dim = int | str  # a positive size, the name of a variable, or (in a tensor) a name with one of ? + *
 
 
@@ -33,7 +35,8 @@ class Field:
 
     ``type`` is one of ``TYPES``; ``dim`` is the shape of a tensor; ``class_name`` the class of a category.
     ``optional``: the value may be missing. ``format``: how a timestamp is written (strptime), empty for ISO 8601; how a
-    number is written, by the example ``1.234,5``, empty for ``1234.5``.
+    number is written, by the example ``1.234,5``, empty for ``1234.5``; ``image`` for a tensor that comes as a picture
+    file, of height, width and channels. Matching does not look at it.
     ``src_name`` and ``src_dim`` say what it was matched with; only results of matching have them.
     """
 

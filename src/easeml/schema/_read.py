@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from easeml.schema import _keys as keys
-from easeml.schema._model import TYPES, CategoryClass, Constraints, Dim, Field, Link, Node, Schema, SchemaError
+from easeml.schema._model import IMAGE, TYPES, CategoryClass, Constraints, Dim, Field, Link, Node, Schema, SchemaError
 
 _NAME = re.compile(r"[a-z_][0-9a-z_]*")
 _WILD_NAME = re.compile(r"[a-z_][0-9a-z_]*[?+*]?")
@@ -160,10 +160,17 @@ def _value(body: Mapping[str, Any], path: str) -> dict[str, Any]:
         "dim": dim,
         "class_name": _class_name(body, path) if kind == "category" else "",
         "optional": _of_type(body, "optional", bool, False, path),
-        "format": _of_type(body, "format", str, "", path) if kind == "timestamp" or dim == (1,) else "",
+        "format": _format(body, kind, dim, path),
         "src_name": _src_name(body, path),
         "src_dim": _src_dim(body, path) if kind == "tensor" else (),
     }
+
+
+def _format(body: Mapping[str, Any], kind: str, dim: tuple[Dim, ...], path: str) -> str:
+    form = _of_type(body, "format", str, "", path) if kind in ("timestamp", "tensor") else ""
+    if kind == "tensor" and dim != (1,) and form != IMAGE:
+        return ""  # how a number is written says nothing of several
+    return form
 
 
 def _class(name: Any, value: Any) -> CategoryClass:

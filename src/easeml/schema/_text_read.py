@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from easeml.schema._model import TYPES, Schema, SchemaError
+from easeml.schema._model import IMAGE, TYPES, Schema, SchemaError
 from easeml.schema._read import read
 from easeml.schema._text_write import LONE
 
@@ -200,6 +200,9 @@ class _Parser:
         elif self.skip("tensor"):
             self.expect("[")
             made = {"type": "tensor", "dim": self.dims()}
+        elif self.skip(IMAGE):
+            self.expect("[")
+            made = {"type": "tensor", "dim": self.dims(), "format": IMAGE}
         elif self.skip("category"):
             made = {"type": "category", "class": self.category(name)}
         elif self.skip("timestamp"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from easeml.schema._model import CategoryClass, Field, Link, Node, Schema
+from easeml.schema._model import IMAGE, CategoryClass, Field, Link, Node, Schema
 
 LONE = "value"  # the name of a node that is written without one
 _WIDTH = 100
@@ -54,7 +54,10 @@ def _node(schema: Schema, node: Node, own: set[str]) -> str:
 def _value(schema: Schema, value: Field, own: set[str]) -> str:
     text = value.type
     if value.type == "tensor":
-        text = _number(value.format) if value.dim == (1,) else f"tensor[{', '.join(map(str, value.dim))}]"
+        word = value.format if value.format == IMAGE else "tensor"
+        text = f"{word}[{', '.join(map(str, value.dim))}]"
+        if value.dim == (1,) and value.format != IMAGE:
+            text = _number(value.format)
     elif value.type == "category" and value.class_name in own:
         text = f"category({_members(schema.classes[value.class_name])})"
     elif value.type == "category":
