@@ -114,8 +114,8 @@ def test_bodies_that_are_no_rows(content: bytes) -> None:
 
 
 def test_other_content_types_are_refused() -> None:
-    with pytest.raises(DatasetError, match="'image/png'"):
-        parse_rows(b"[]", "image/png", *number_schema())
+    with pytest.raises(DatasetError, match="'video/mp4'"):
+        parse_rows(b"[]", "video/mp4", *number_schema())
 
 
 def test_labels_only_where_every_row_has_one() -> None:

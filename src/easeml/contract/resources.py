@@ -99,7 +99,7 @@ class Column(Answer):
     """What easeml saw in a column, and what it proposes."""
 
     name: str
-    type: str  # number, category, text, timestamp
+    type: str  # number, category, text, timestamp; image, tensor, graph
     role: str  # what is done with it: input, target, drop
     missing: float = 0.0  # share of the rows
     distinct: int = 0
@@ -112,6 +112,7 @@ class Column(Answer):
     format: str = ""  # how numbers (1.234,5) or timestamps (%d.%m.%Y) are written
     missing_codes: list[str] = Field(default_factory=list)  # declared to stand for no value
     suspected_codes: list[str] = Field(default_factory=list)  # seem to; confirm with set COLUMN.missing
+    content: dict[str, Any] = Field(default_factory=dict)  # of an image, tensor or graph: what the schema says of it
 
 
 class Version(Answer):
@@ -308,6 +309,7 @@ class Prediction(Answer):
     probabilities: list[dict[str, float]] | None = None
     quality: dict[str, Any] | None = None  # where the rows had their labels
     notes: list[str] = Field(default_factory=list)
+    names: list[str] = Field(default_factory=list)  # of the files, where each is a row
 
 
 class Task(Answer):

@@ -2,16 +2,18 @@
 
 Light to import: pandas and pyarrow are loaded by the functions that need them. Frames use the user's column
 names: numbers are float64, categories are pandas Categoricals whose categories are the schema's labels (text,
-also for numbers), text is ``str``, timestamps are datetime64[us] in UTC.
+also for numbers), text is ``str``, timestamps are datetime64[us] in UTC; pictures, tensors and graphs are
+objects (``_cells``).
 """
 
-from easeml.data._by_class import read_pictures
-from easeml.data._columns import Columns, declare_columns
+from easeml.data._cells import CELLS, GRAPH, from_json, object_array, to_json
+from easeml.data._columns import Columns, declare_columns, kinds_of
 from easeml.data._easeml_folder import EasemlDataset, infer_easeml, is_easeml, read_easeml, write_easeml
 from easeml.data._errors import DatasetError
 from easeml.data._export import croissant, typed_table, write_table
 from easeml.data._infer import Inference, infer_table
 from easeml.data._inference import infer
+from easeml.data._pictures import pixels
 from easeml.data._read import read_table
 from easeml.data._report import ColumnReport
 from easeml.data._rows import ColumnTable, Rows, parse_rows
@@ -28,6 +30,8 @@ from easeml.data._version import (
 )
 
 __all__ = [
+    "CELLS",
+    "GRAPH",
     "ROW",
     "ColumnReport",
     "ColumnTable",
@@ -42,16 +46,20 @@ __all__ = [
     "croissant",
     "declare",
     "declare_columns",
+    "from_json",
     "infer",
     "infer_easeml",
     "infer_table",
     "is_easeml",
+    "kinds_of",
+    "object_array",
     "parse_rows",
+    "pixels",
     "read_easeml",
-    "read_pictures",
     "read_table",
     "read_upload",
     "read_version",
+    "to_json",
     "typed_table",
     "write_easeml",
     "write_table",

@@ -1,15 +1,15 @@
-"""NumPy files: ``.npy``, and ``.npz`` with several arrays of as many rows. One column for each place in a row."""
+"""NumPy files: ``.npy``, and ``.npz`` with several arrays of as many rows. One column for each array."""
 
 from __future__ import annotations
 
-import itertools
 import zipfile
 import zlib
 from typing import TYPE_CHECKING
 
+from easeml.data._cells import reported, tensor_report, to_arrow
 from easeml.data._errors import DatasetError
 from easeml.data._source import Source
-from easeml.data._typed import MOST_COLUMNS, check_names
+from easeml.data._typed import check_names
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,7 +19,7 @@ _REMEDY = "Save arrays of numbers or text whose first dimension is the rows, wit
 
 
 def read_arrays(source: Source) -> pa.Table:
-    """Read arrays; ``X`` of shape (rows, 8, 8) becomes the columns ``X[0,0]`` to ``X[7,7]``, ``y`` stays ``y``.
+    """Read arrays: a column of tensors for each; of text or numbers where there is one of them in a row.
 
     Raises:
         DatasetError: for objects (which would be unpickled), damaged files, or arrays of different length.
@@ -35,18 +35,33 @@ def read_arrays(source: Source) -> pa.Table:
         raise DatasetError(
             f"the arrays cannot be read ({str(error)[:200]}).", where=source.name, remedy=_REMEDY
         ) from error
-    columns: dict[str, pa.Array] = {}
+    fields: list[pa.Field] = []
+    columns: list[pa.Array] = []
     rows = max((array.shape[0] for array in arrays.values() if array.ndim), default=0)
-    for key, array in arrays.items():
-        place = f"{source.name}, array '{key}'"
-        if array.ndim == 0 or array.shape[0] != rows or not rows:
+    for key, name in zip(arrays, check_names([*arrays], source.name), strict=True):
+        array, place = arrays[key], f"{source.name}, array '{key}'"
+        if array.ndim == 0 or array.shape[0] != rows or not array.size:
             raise DatasetError(f"its shape is {array.shape}; expected {rows} rows.", where=place, remedy=_REMEDY)
-        if array.dtype.kind not in "biufUSM" or array.size // rows > MOST_COLUMNS:
+        single = array.size == rows
+        if array.dtype.kind not in ("biufUSM" if single else "biuf"):
             raise DatasetError(f"{array.dtype} of shape {array.shape} is no columns.", where=place, remedy=_REMEDY)
-        for spot in itertools.product(*map(range, array.shape[1:])):
-            name = f"{key}[{','.join(map(str, spot))}]" if spot else key
-            columns[name] = _text(array[(slice(None), *spot)])
-    return pa.table([*columns.values()], check_names([*columns], source.name))
+        if single:
+            field, column = pa.field(name, pa.string()), _text(array.reshape(rows))
+        else:
+            numbers = _floats(array)
+            field, column = reported(tensor_report(name, numbers), to_arrow("tensor", numbers))
+        fields.append(field)
+        columns.append(column)
+    return pa.table(columns, schema=pa.schema(fields))
+
+
+def _floats(array: np.ndarray) -> list[np.ndarray]:
+    """The rows of an array in single precision, or in double where that would round."""
+    import numpy as np
+
+    exact = array.dtype.kind == "b" or array.dtype.itemsize <= (4 if array.dtype.kind == "f" else 2)
+    numbers = array.astype(np.float32 if exact else np.float64)
+    return list(np.where(np.isfinite(numbers), numbers, np.nan))
 
 
 def _text(values: np.ndarray) -> pa.Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from easeml.data._cells import CELLS, GRAPH
 from easeml.data._errors import DatasetError, did_you_mean
 from easeml.data._number_forms import NumberForm
 from easeml.data._report import SUSPICION, TYPES, ColumnReport
@@ -59,6 +60,10 @@ def declare_columns(
         raise DatasetError("the target cannot be dropped.", where=f"column '{target}'")
     if by_name[target].nature != "target":
         reports = [_of_another_target(report) for report in reports]
+    for name in set:
+        if by_name[name].type in CELLS:
+            said = f"each row holds {_an(by_name[name].type)}."
+            raise DatasetError(said, where=f"column '{name}'", remedy="Its type cannot be set; leave that out.")
     columns = [_decide(report, target, set.get(report.name), drop, keep) for report in reports]
     return assemble(columns, target)
 
@@ -82,8 +87,16 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
 
 
 def kind_of(node: Node) -> str:
-    """The column type of a node of a table's schema."""
-    return "number" if node.type == "tensor" else node.type
+    """The column type of a singleton of a table's schema."""
+    if node.type != "tensor":
+        return node.type
+    return "number" if node.dim == (1,) else "image" if node.format == "image" else "tensor"
+
+
+def kinds_of(schema: Schema) -> dict[str, str]:
+    """The columns of a table's schema and their types; all nodes with instances are one column, a graph."""
+    kinds = {node.label: kind_of(node) for node in schema.nodes.values() if node.singleton}
+    return kinds | ({GRAPH: "graph"} if any(not node.singleton for node in schema.nodes.values()) else {})
 
 
 def _with_settings(
@@ -152,6 +165,21 @@ def _check_target(answer: ColumnReport) -> None:
         raise DatasetError(
             f"the target is constant: every row has {value!r}.", where=where, remedy="Name another target."
         )
+    if answer.type == "tensor" and all(isinstance(size, int) for size in answer.content["dim"]):
+        if answer.missing:
+            raise DatasetError("the target holds missing numbers.", where=where, remedy="Leave those rows out.")
+        return
+    if answer.type == "tensor":
+        raise DatasetError(
+            f"the target's size differs from row to row: {answer.content['dim']}.", where=where,
+            remedy="Models predict tensors of one size; bring the rows to one.",
+        )  # fmt: skip
+    if answer.type in CELLS:
+        raise DatasetError(
+            f"the target is {_an(answer.type)}; no model predicts that.",
+            where=where,
+            remedy="A number, a category or a tensor can be predicted: name another target.",
+        )
     if answer.type not in ("number", "category"):
         raise DatasetError(
             f"the target is {answer.type}; only a number or a category can be predicted.",
@@ -160,12 +188,23 @@ def _check_target(answer: ColumnReport) -> None:
         )
 
 
+def _an(kind: str) -> str:
+    return f"{'an' if kind == 'image' else 'a'} {kind}"
+
+
 def schema_of(columns: list[ColumnReport], dropped: tuple[str, ...]) -> Schema:
     """The schema of these columns; labels are in it where the reports have them all."""
-    nodes, classes = {}, {}
-    for name, column in zip(node_names(c.name for c in columns), columns, strict=True):
+    graph = next((Schema.from_json(column.content) for column in columns if column.type == "graph"), Schema({}))
+    nodes, classes = {}, dict(graph.classes)
+    columns = [column for column in columns if column.type != "graph"]
+    names = node_names([*graph.nodes, *classes, *(c.name for c in columns)])[len(graph.nodes) + len(classes) :]
+    for name, column in zip(names, columns, strict=True):
         more = {"optional": column.missing > 0, "column": column.name, "missing": tuple(column.missing_codes)}
-        if column.type == "number":
+        if column.type in CELLS:
+            nodes[name] = Node(
+                name, "tensor", dim=tuple(column.content["dim"]), format=column.content.get("format", ""), **more
+            )
+        elif column.type == "number":
             nodes[name] = Node(name, "tensor", dim=(1,), format=column.format, **more)
         elif column.type == "category":
             nodes[name] = Node(name, "category", class_name=name, **more)
@@ -174,4 +213,4 @@ def schema_of(columns: list[ColumnReport], dropped: tuple[str, ...]) -> Schema:
         else:
             form = column.format if column.type == "timestamp" else ""
             nodes[name] = Node(name, column.type, format=form, **more)
-    return Schema(nodes, classes, dropped)
+    return Schema({**nodes, **graph.nodes}, classes, dropped, graph.constraints)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import stat
 import struct
@@ -58,32 +59,35 @@ class Tree:
 
 
 @contextmanager
-def open_tree(path: str | Path) -> Iterator[Tree]:
-    """Open a folder, a tar file (plain, gzip, bzip2, xz) or a zip file; the files are readable inside the context.
+def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
+    """Open a folder, a tar file (plain, gzip, bzip2, xz) or a zip file, or the bytes of a zip file; the files are
+    readable inside the context.
 
     Hidden files are left out, but for ``.links.csv``. Where all of an archive is in one folder, that is the root.
 
     Raises:
         DatasetError: if it is none of these, or holds links, devices or paths that lead out of it.
     """
-    path = Path(path)
+    source = io.BytesIO(path) if isinstance(path, bytes) else Path(path)
+    place = "zip file" if isinstance(path, bytes) else str(path)
+    folder = isinstance(source, Path) and source.is_dir()
     with ExitStack() as stack:
         try:
-            if path.is_dir():
-                files, folders = _folder(path)
-            elif zipfile.is_zipfile(path):
-                files, folders = _zip(stack.enter_context(zipfile.ZipFile(path)))
+            if isinstance(source, Path) and folder:
+                files, folders = _folder(source)
+            elif isinstance(source, io.BytesIO) or zipfile.is_zipfile(source):
+                files, folders = _zip(stack.enter_context(zipfile.ZipFile(source)))
             else:
-                files, folders = _tar(path, stack)
+                files, folders = _tar(source, stack)
         except DatasetError:
             raise
         except BROKEN as error:
             remedy = "Give a folder, or a tar or zip file of one."
-            raise DatasetError(f"cannot be read: {error}.", where=str(path), remedy=remedy) from error
+            raise DatasetError(f"cannot be read: {error}.", where=place, remedy=remedy) from error
         shown = {name: opener for name, opener in sorted(files.items()) if not _hidden(name)}
         every = {*folders, *(str(up) for name in shown for up in PurePosixPath(name).parents)} - {"."}
-        tree = Tree(path.name, shown, tuple(sorted(name for name in every if not _hidden(name))))
-        yield tree if path.is_dir() else _without_wrapper(tree)
+        tree = Tree(Path(place).name, shown, tuple(sorted(name for name in every if not _hidden(name))))
+        yield tree if folder else _without_wrapper(tree)
 
 
 def _hidden(name: str) -> bool:

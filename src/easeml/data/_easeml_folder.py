@@ -33,7 +33,7 @@ class EasemlDataset:
     val_output: Samples | None = None
 
 
-def is_easeml(path: str | Path) -> bool:
+def is_easeml(path: str | Path | bytes) -> bool:
     """Whether a folder, tar or zip file looks like an ease.ml dataset: by the names of what is in it."""
     try:
         with open_tree(path) as tree:
@@ -43,7 +43,7 @@ def is_easeml(path: str | Path) -> bool:
     return any(name.endswith((".ten.npy", ".ten.csv", ".cat.txt", ".class.txt")) for name in names)
 
 
-def read_easeml(path: str | Path, *, shapes_only: bool = False) -> EasemlDataset:
+def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> EasemlDataset:
     """Read an ease.ml dataset from a folder, a tar file (plain or compressed) or a zip file.
 
     ``shapes_only``: of tensors read type and shape only, as a ``TensorShape``.
@@ -58,7 +58,7 @@ def read_easeml(path: str | Path, *, shapes_only: bool = False) -> EasemlDataset
         for side in SIDES:
             if side not in found:
                 raise DatasetError(
-                    f"expected a folder '{side}'.", where=str(path), remedy=f"Needed: {', '.join(SIDES)}."
+                    f"expected a folder '{side}'.", where=tree.name, remedy=f"Needed: {', '.join(SIDES)}."
                 )
         made = [_samples(tree, f"{side}/", shapes_only=shapes_only) for side in SIDES]
     for first, second, side in ((made[0], made[1], "train"), (made[2], made[3], "val")):

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.data import _values as v
+from easeml.data._cells import CELLS
 from easeml.data._errors import DatasetError
 from easeml.data._infer import Inference
 from easeml.data._read import column_text
@@ -17,7 +18,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".arff")
-_CROISSANT = {"number": "sc:Float", "category": "sc:Text", "text": "sc:Text", "timestamp": "sc:DateTime"}
+_CROISSANT = {
+    "number": "sc:Float",
+    "category": "sc:Text",
+    "text": "sc:Text",
+    "timestamp": "sc:DateTime",
+    "image": "sc:ImageObject",
+    "tensor": "sc:Float",
+    "graph": "sc:Text",
+}
 _CONTEXT = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -69,6 +78,10 @@ def write_table(path: str | Path, table: pa.Table, reports: list[ColumnReport]) 
         )
     if path.exists():
         raise DatasetError("there is something already.", where=str(path), remedy="Name a new file.")
+    held = [report.name for report in reports if report.type in CELLS]
+    if held:
+        remedy = "Only tables of numbers, categories, text and times can be written."
+        raise DatasetError("it holds more than single values.", where=f"column '{held[0]}'", remedy=remedy)
     typed = typed_table(table, reports)
     if path.suffix == ".parquet":
         parquet.write_table(typed, path)

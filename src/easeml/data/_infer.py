@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from easeml.data import _values as v
+from easeml.data._cells import report_of
 from easeml.data._columns import declare_columns, schema_of
 from easeml.data._errors import DatasetError, did_you_mean
 from easeml.data._look import look
@@ -50,14 +51,17 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     looked = _sampled(table, sample)
     if looked is not table:
         notes.append(f"Columns were judged by {looked.num_rows} evenly spaced rows and checked against all.")
-    seen = {name: column_text(looked, name) for name in names}
-    reports = [look(name, seen[name], told_type(table, name)) for name in names]
+    cells = {field.name: report for field in table.schema if (report := report_of(field)) is not None}
+    seen = {name: column_text(looked, name) for name in names if name not in cells}
+    reports = [look(name, array, told_type(table, name)) for name, array in seen.items()]
     if looked is not table:
         reports = [
             _checked(report, column_text(table, report.name), told_type(table, report.name)) for report in reports
         ]
-    reports = with_natures(reports, seen)
-    proposal = (target, 1.0, "") if target is not None else propose_target(reports)
+    by_name = cells | {report.name: report for report in with_natures(reports, seen)}
+    reports = [by_name[name] for name in names]
+    told = (table.schema.metadata or {}).get(b"target", b"").decode()
+    proposal = (target or told, 1.0, "") if target is not None or told else propose_target(reports)
     if proposal is None or all(r.role == "drop" for r in reports if r.name != proposal[0]):
         if target is not None:
             declare_columns(reports, target)  # raises what is wrong

@@ -39,7 +39,9 @@ def with_natures(reports: Sequence[ColumnReport], table: dict[str, pa.Array]) ->
 def with_target(reports: Sequence[ColumnReport], table: dict[str, pa.Array], target: str) -> list[ColumnReport]:
     """The reports with the target, and with what seems to leak it."""
     made = {report.name: report for report in reports}
-    for name, (why, sure) in leaks(reports, table, target).items():
+    values = [report for report in reports if report.name in table]
+    suspects = leaks(values, table, target) if target in table else {}  # pictures and the like are not looked into
+    for name, (why, sure) in suspects.items():
         report = made[name]
         remedy = f"Drop it if it is not known when you predict (--drop '{name}')."
         evidence = f"{report.evidence}{SUSPICION} '{target}': {why}. {remedy}"
@@ -49,7 +51,7 @@ def with_target(reports: Sequence[ColumnReport], table: dict[str, pa.Array], tar
 
 def propose_target(reports: Sequence[ColumnReport]) -> tuple[str, float, str] | None:
     """A suitable column whose name tells, else the last suitable one, else None; how sure, and why."""
-    suitable = [r for r in reports if r.role == "input" and r.type in ("number", "category") and r.distinct > 1]
+    suitable = [r for r in reports if r.role == "input" and r.distinct > 1 and _can_be_target(r)]
     suitable = [r for r in suitable if not set(names.words(r.name)) & names.PREDICTIONS] or suitable
     lower = {report.name.lower(): report.name for report in reversed(suitable)}
     for words, sure, why in ((_TELLING, 0.95, "is what a target is called"), (_SUGGESTIVE, 0.8, "is often predicted")):
@@ -63,6 +65,10 @@ def propose_target(reports: Sequence[ColumnReport]) -> tuple[str, float, str] | 
     if not likely:
         return None
     return likely[-1].name, 0.5, "Proposed as the target: the last column that could be one."
+
+
+def _can_be_target(report: ColumnReport) -> bool:
+    return report.type in ("number", "category") or (report.type == "tensor" and report.name.lower() in _TELLING)
 
 
 def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport | None:

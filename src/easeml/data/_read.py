@@ -28,9 +28,11 @@ _READERS = {  # imported when used: some of their libraries take long to load
 
 def read_table(path: str | Path, filename: str | None = None) -> pa.Table:
     """Read a table: CSV, TSV, JSON (lines or a list), ARFF, ``.ts`` series, each plain or gzip; Parquet, Arrow, Excel,
-    OpenDocument, NumPy; a folder, zip or tar file with texts in a folder for each class; a zip file of one table.
+    OpenDocument, NumPy; a folder, zip or tar file with texts or pictures in a folder for each class, or with an ease.ml
+    dataset; a zip file of one table.
 
-    The format is found out by the bytes, then by the ending. Every column is a string column of stripped values; what
+    The format is found out by the bytes, then by the ending. Every column is a string column of stripped values, but
+    for those of pictures, tensors and graphs (``easeml.data._cells``); what
     the file says about types is in the metadata of its fields (``type``), what was found in that of the table
     (``encoding``, ``delimiter``, ``note``). ``filename`` is the user's name of the file, for messages and its ending.
 
@@ -40,9 +42,7 @@ def read_table(path: str | Path, filename: str | None = None) -> pa.Table:
     path = Path(path)
     name = filename or path.name
     if path.is_dir() or name.lower().endswith((".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")):
-        from easeml.data._by_class import read_texts
-
-        return read_texts(path, name)
+        return _read_tree(path, name)
     return _read(Source(name, path))
 
 
@@ -69,11 +69,19 @@ def _read(source: Source) -> pa.Table:
     return getattr(import_module(f"easeml.data.{module}"), reader)(source)
 
 
+def _read_tree(path: Path, name: str) -> pa.Table:
+    """The samples of a folder or an archive: an ease.ml dataset, or texts or pictures by class."""
+    from easeml.data._by_class import read_samples
+    from easeml.data._easeml_folder import is_easeml
+    from easeml.data._samples_table import read_dataset
+
+    return read_dataset(path, name) if is_easeml(path) else read_samples(path, name)
+
+
 def _read_zip(source: Source) -> pa.Table:
-    """The table of a zip file that holds one file, or texts by class."""
+    """The table of a zip file that holds one file, or samples."""
     import zipfile
 
-    from easeml.data._by_class import read_texts
     from easeml.data._easeml_files import BROKEN
 
     with source.open() as handle, zipfile.ZipFile(handle) as archive:
@@ -86,4 +94,4 @@ def _read_zip(source: Source) -> pa.Table:
             return table_from_bytes(data, members[0].filename)
     if source.path is None:
         raise DatasetError("the zip file holds several files.", where=source.name, remedy="Send one table.")
-    return read_texts(source.path, source.name)
+    return _read_tree(source.path, source.name)

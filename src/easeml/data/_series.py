@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from math import nan
 from typing import TYPE_CHECKING
 
+from easeml.data._cells import reported, tensor_report, to_arrow
 from easeml.data._csv import decoded
 from easeml.data._errors import DatasetError
 from easeml.data._source import Source
-from easeml.data._typed import MOST_COLUMNS
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 _STAMPED = re.compile(r"\(([^()]*),([^(),]*)\)")
@@ -19,10 +22,9 @@ _MISSING = frozenset({"?", "nan", ""})
 
 
 def read_series(source: Source) -> pa.Table:
-    """Read the series as one column for each channel and step, ``channel 1[0]``, and the answer as ``label``.
+    """Read the series as the column ``series`` of tensors (channels, steps), and the answer as ``label``.
 
-    Shorter series end in missing values, and so do those that are measured at given times, of which the order alone
-    is kept; a note says so.
+    A shorter channel of a series ends in missing values. Of given times the order alone is kept.
 
     Raises:
         DatasetError: with the line, for values that are no numbers, or lines with other channels than the first.
@@ -31,7 +33,7 @@ def read_series(source: Source) -> pa.Table:
 
     text, _ = decoded(source.read(), source.name)
     labelled, lines = _header(text, source.name)
-    samples: list[list[list[str]]] = []
+    samples: list[list[list[float]]] = []
     labels: list[str] = []
     for number, line in lines:
         *channels, last = line.split(":")
@@ -45,20 +47,23 @@ def read_series(source: Source) -> pa.Table:
             raise DatasetError(f"{found} channels, the first has {wanted}.", where=f"{source.name}, line {number}")
     if not samples:
         raise DatasetError("there is no series.", where=source.name, remedy="Write one a line below @data.")
-    lengths = [max(len(sample[c]) for sample in samples) for c in range(len(samples[0]))]
-    if sum(lengths) > MOST_COLUMNS:
-        raise DatasetError(f"more than {MOST_COLUMNS:,} steps.", where=source.name, remedy="Shorten the series.")
-    columns = {
-        f"channel {c + 1}[{step}]": pa.array([sample[c][step] if step < len(sample[c]) else "" for sample in samples])
-        for c, length in enumerate(lengths)
-        for step in range(length)
-    }
-    if labelled:
-        columns["label"] = pa.array(labels)
-    shorter = any(len(sample[c]) != length for sample in samples for c, length in enumerate(lengths))
-    table = pa.table(columns)
-    note = "The series are of unequal length; the shorter ones end in missing values." if shorter else ""
-    return table.replace_schema_metadata({"note": note}) if note else table
+    series = [_padded(sample) for sample in samples]
+    report = tensor_report("series", series)
+    report = replace(report, evidence=f"Series of {len(samples[0])} channels; {report.evidence}")
+    field, column = reported(report, to_arrow("tensor", series))
+    if not labelled:
+        return pa.table([column], schema=pa.schema([field]))
+    return pa.table([column, pa.array(labels)], schema=pa.schema([field, pa.field("label", pa.string())]))
+
+
+def _padded(sample: list[list[float]]) -> np.ndarray:
+    import numpy as np
+
+    steps = max([1, *map(len, sample)])
+    made = np.full((len(sample), steps), np.nan)
+    for place, channel in enumerate(sample):
+        made[place, : len(channel)] = channel
+    return np.where(np.isfinite(made), made, np.nan)
 
 
 def _header(text: str, name: str) -> tuple[bool, list[tuple[int, str]]]:
@@ -74,15 +79,15 @@ def _header(text: str, name: str) -> tuple[bool, list[tuple[int, str]]]:
     raise DatasetError("there is no line @data.", where=name, remedy="Write the series below a line @data.")
 
 
-def _steps(channel: str, where: str) -> list[str]:
+def _steps(channel: str, where: str) -> list[float]:
     stamped = _STAMPED.findall(channel)
     values = [value for _, value in stamped] if stamped else channel.split(",")
     made = []
     for value in map(str.strip, values):
         if value.lower() in _MISSING:
-            made.append("")
+            made.append(nan)
         elif _NUMBER.fullmatch(value):
-            made.append(value)
+            made.append(float(value))
         else:
             raise DatasetError(f"{value[:60]!r} is not a number.", where=where, remedy="Write ? for a missing value.")
     return made

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.data import _values as v
-from easeml.data._columns import Columns, assemble, declare_columns
+from easeml.data._cells import CELLS, from_arrow, to_arrow
+from easeml.data._columns import Columns, assemble, declare_columns, kinds_of
 from easeml.data._errors import DatasetError, shown
 from easeml.data._number_forms import number_form
 from easeml.data._read import column_text
@@ -105,7 +106,7 @@ def write_version(folder: str | Path, declared: Declared) -> None:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for role, frame in declared.frames.items():
-        _write_arrow(folder / f"{role}.arrow", _arrow(frame))
+        _write_arrow(folder / f"{role}.arrow", _arrow(frame, declared.schema_in, declared.schema_out))
     document = {
         "schema_in": declared.schema_in.to_json(),
         "schema_out": declared.schema_out.to_json(),
@@ -148,6 +149,8 @@ def _with_data(table: pa.Table, report: ColumnReport) -> ColumnReport:
     if report.role == "drop":
         return report
     report = replace(report, format=_format(table, report))
+    if report.type in CELLS:
+        return report
     array = _plain(table, report)
     missing = v.missing_mask(array, report.type)
     report = replace(report, missing=float(missing.mean()), classes=[])
@@ -182,10 +185,12 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
 
     typed: dict[str, Any] = {ROW: np.arange(table.num_rows, dtype=np.int64)}
     by_name = {report.name: report for report in columns.columns}
-    nodes = {**columns.schema_in.columns, **columns.schema_out.columns}
-    for name, node in nodes.items():
+    for name in (*kinds_of(columns.schema_in), *kinds_of(columns.schema_out)):
         report = by_name[name]
-        made = v.convert(_plain(table, report), report.type, tuple(report.classes), node.format)
+        if report.type in CELLS:
+            typed[name] = from_arrow(report.type, table.column(name))
+            continue
+        made = v.convert(_plain(table, report), report.type, tuple(report.classes), report.format)
         if made.bad.any():
             row = int(made.bad.argmax())
             raise DatasetError(
@@ -214,10 +219,19 @@ def _by(table: pa.Table, split: Split, report: ColumnReport) -> np.ndarray:
     return times
 
 
-def _arrow(frame: pd.DataFrame) -> pa.Table:
+def _arrow(frame: pd.DataFrame, schema_in: Schema, schema_out: Schema) -> pa.Table:
     import pyarrow as pa
 
-    return pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    cells = _cell_kinds(schema_in, schema_out)
+    table = pa.Table.from_pandas(frame.drop(columns=list(cells)), preserve_index=False).replace_schema_metadata(None)
+    for name, kind in cells.items():
+        table = table.append_column(name, to_arrow(kind, list(frame[name])))
+    return table.select([str(name) for name in frame.columns])
+
+
+def _cell_kinds(schema_in: Schema, schema_out: Schema) -> dict[str, str]:
+    kinds = {**kinds_of(schema_in), **kinds_of(schema_out)}
+    return {name: kind for name, kind in kinds.items() if kind in CELLS}
 
 
 def _write_arrow(path: Path, table: pa.Table) -> None:
@@ -246,7 +260,11 @@ def _read_json(path: Path) -> Any:
 
 def _frame(table: pa.Table, schema_in: Schema, schema_out: Schema) -> pd.DataFrame:
     """The frame with the very dtypes of ``declare``."""
-    frame = table.to_pandas()
+    cells = _cell_kinds(schema_in, schema_out)
+    frame = table.drop_columns(list(cells)).to_pandas()
+    for name, kind in cells.items():
+        frame[name] = from_arrow(kind, table.column(name))
+    frame = frame[table.column_names]
     for schema in (schema_in, schema_out):
         for name, node in schema.columns.items():
             if node.type == "category":
