@@ -27,6 +27,13 @@ MIXED = {
     },
     "classes": {"c": {"dim": 2, "labels": ["x", "y"]}},
 }
+
+
+def tensor(*dim: int | str) -> dict:
+    """Return the schema of one tensor."""
+    return {"nodes": {"a": {"singleton": True, "type": "tensor", "dim": list(dim)}}}
+
+
 OBJECTIVE = """
 name = "extra"
 kind = "objective"
@@ -59,18 +66,49 @@ def test_models_fit_tables(schema_in: dict) -> None:
 
 
 def test_a_model_that_does_not_fit_says_why() -> None:
-    sequence = {"nodes": {"a": {"singleton": True, "type": "tensor", "dim": [28, 28]}}}
-    for match in REGISTRY.models_for(sequence, OUT_NUMBER):
+    graph = {"nodes": {"a": {"singleton": False, "fields": {"x": {"type": "tensor", "dim": [2]}}}}}
+    for match in REGISTRY.models_for(MIXED, graph):
         assert not match.fits
-        assert match.why_not
+        assert match.why_not.startswith("Output: ")
 
 
 def test_candidates_are_chains() -> None:
     chain = REGISTRY.candidates(REGISTRY.get("ridge"), MIXED)
     assert [module.name for module in chain] == ["table-onehot", "scale"]
-    image = {"nodes": {"a": {"singleton": True, "type": "tensor", "dim": [28, 28]}}}
     with pytest.raises(InvalidInput):
-        REGISTRY.candidates(REGISTRY.get("ridge"), image)
+        Registry(tuple(m for m in REGISTRY.modules if not m.replaces)).candidates(REGISTRY.get("ridge"), tensor(28, 28))
+
+
+@pytest.mark.parametrize(
+    ("schema_in", "first"),
+    [
+        (tensor(8, 8, 3), "image-features"),
+        (tensor("h", "w", 1), "image-features"),
+        (tensor(2, "t"), "series-features"),
+        (tensor(7), "sample-features"),
+        (tensor(8, 8, 30), "sample-features"),
+        (tensor(2, 3, 4, 5, 6), "sample-features"),
+        ({"nodes": {**tensor(3)["nodes"], "t": {"singleton": True, "type": "text"}}}, "sample-features"),
+        (
+            {"nodes": {"n": {"fields": {"x": {"type": "tensor", "dim": [2]}}, "links": {"n": [0, 3]}}}},
+            "sample-features",
+        ),
+    ],
+    ids=["picture", "pictures-of-all-sizes", "series", "vector", "block", "five-axes", "mixed", "graph"],
+)
+def test_every_input_schema_has_candidates(schema_in: dict, first: str) -> None:
+    for out in (OUT_NUMBER, OUT_LABEL):
+        fitting = [match.module for match in REGISTRY.models_for(schema_in, out) if match.fits]
+        assert len(fitting) >= 11
+        assert {REGISTRY.candidates(model, schema_in)[0].name for model in fitting} == {first}
+
+
+def test_tensors_are_predicted_by_models_of_several_outputs() -> None:
+    for dim in ((4,), (4, 5), (2, 3, 4), (2, 2, 2, 2)):
+        fitting = [match.module.name for match in REGISTRY.models_for(MIXED, tensor(*dim)) if match.fits]
+        assert {"ridge", "mlp-regressor", "knn-regressor", "random-forest-regressor"} <= set(fitting)
+        assert "svm-regressor" not in fitting
+        assert REGISTRY.objectives_for(tensor(*dim))[0].name == "r2"
 
 
 def test_objectives_with_the_default_first() -> None:

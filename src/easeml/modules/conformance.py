@@ -39,7 +39,7 @@ _INPUTS = ["Size (cm)", "same", "colour", "seen"]
 def schemas(module: Module) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the input and output schema of the suite's tables for a model: category or number target."""
     assert module.schema_out is not None, f"{module.name}: a model has an output schema"
-    if next(iter(module.schema_out.nodes.values())).type != "category":
+    if next(iter(module.schema_out.first.nodes.values())).type != "category":
         return _SCHEMA_IN, {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}}
     target = {"singleton": True, "type": "category", "class": "target"}
     labels = {"dim": len(_LABELS), "labels": _LABELS}

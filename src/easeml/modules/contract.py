@@ -38,9 +38,10 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What a model learns from: ``X`` of shape (rows, features), float64, and ``y`` of shape (rows,).
+    """What a model learns from: ``X`` of shape (rows, features), float64, and ``y`` of shape (rows,), or for a target
+    that is a tensor (rows, its elements).
 
-    ``classes`` is 0 for a number target; else ``y`` holds the codes 0 … classes - 1, each at least once, and there
+    ``classes`` is 0 for a number or a tensor; else ``y`` holds the codes 0 … classes - 1, each at least once, and there
     are at least two.
     """
 
@@ -51,7 +52,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """One entry a row. Number target: ``values`` float64 and the rest None.
+    """One entry a row. Number or tensor target: ``values`` float64 and the rest None.
 
     Category target: ``values`` labels (object), ``probabilities`` of shape (rows, classes) in the order of
     ``classes``, all labels of the output schema. ``probabilities`` may be None where only labels are known.

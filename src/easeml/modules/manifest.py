@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml import __version__
+from easeml.data import CELLS, from_json, kinds_of, object_array, to_json
 from easeml.errors import Damaged
+from easeml.schema import Schema
 
 from .contract import Predictions
 
@@ -22,6 +24,7 @@ FORMAT = 1
 _FILE = "manifest.json"
 _LIBRARIES = ("numpy", "scikit-learn", "lightgbm", "skops", "skrub")
 _SAMPLE_ROWS = 5
+_SAMPLE_LETTERS = 1_000_000  # of the sample of pictures, tensors and graphs; the first is kept in any case
 _TOLERANCE = 1e-6
 
 
@@ -73,14 +76,22 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def sample_rows(frame: "pd.DataFrame", schema_in: Mapping[str, Any]) -> "pd.DataFrame":
-    """Return the first training rows, inputs only."""
-    columns = [node.get("column", name) for name, node in schema_in["nodes"].items()]
-    return frame.loc[:, columns].head(_SAMPLE_ROWS)
+    """Return the first training rows, inputs only; fewer where their cells are large."""
+    kinds = kinds_of(Schema.from_json(dict(schema_in)))
+    rows = frame.loc[:, list(kinds)].head(_SAMPLE_ROWS)
+    cells = [(name, kind) for name, kind in kinds.items() if kind in CELLS]
+    held = [[to_json(kind, cell) for cell in rows[name]] for name, kind in cells]
+    sizes = [sum(len(json.dumps(column[at])) for column in held) for at in range(len(rows))]
+    kept = int((np.cumsum(sizes) <= _SAMPLE_LETTERS).sum())
+    return rows.head(max(1, kept))
 
 
-def parity(sample: "pd.DataFrame", predict: Callable[["pd.DataFrame"], Predictions]) -> dict[str, Any]:
+def parity(
+    sample: "pd.DataFrame", schema_in: Mapping[str, Any], predict: Callable[["pd.DataFrame"], Predictions]
+) -> dict[str, Any]:
     """Return the sample's rows and their predictions as JSON values."""
-    columns = {str(name): [_to_json(value) for value in sample[name].tolist()] for name in sample.columns}
+    kinds = kinds_of(Schema.from_json(dict(schema_in)))
+    columns = {name: [_to_json(value, kind) for value in sample[name].tolist()] for name, kind in kinds.items()}
     return {"columns": columns, "predictions": _numbers(predict(sample)).tolist()}
 
 
@@ -103,24 +114,27 @@ def _frame(columns: Mapping[str, list[Any]], schema_in: Mapping[str, Any]) -> "p
     """Return the frame of a sample, typed as in training."""
     import pandas as pd
 
+    schema = Schema.from_json(dict(schema_in))
     made = {}
-    for name, node in schema_in["nodes"].items():
-        column = node.get("column", name)
+    for column, kind in kinds_of(schema).items():
         values = columns[column]
-        match node["type"]:
+        match kind:
             case "category":
-                labels = schema_in["classes"][node["class"]]["labels"]
-                made[column] = pd.Categorical(values, categories=labels)
+                made[column] = pd.Categorical(values, categories=schema.labels(schema.columns[column].name))
             case "timestamp":
                 made[column] = pd.to_datetime(pd.Series(values, dtype=object), format="ISO8601")
             case "text":
                 made[column] = pd.Series(values, dtype=object)
-            case _:
+            case "number":
                 made[column] = pd.Series(values, dtype=np.float64)
+            case _:
+                made[column] = object_array([from_json(kind, value) for value in values])
     return pd.DataFrame(made)
 
 
-def _to_json(value: Any) -> Any:
+def _to_json(value: Any, kind: str) -> Any:
+    if kind in CELLS:
+        return to_json(kind, value)
     if value is None or value != value:  # NaN and NaT  # noqa: PLR0124
         return None
     if isinstance(value, float):

@@ -7,15 +7,15 @@ from importlib import import_module
 from typing import Any
 
 from easeml.errors import InvalidInput
-from easeml.schema import Schema
 from easeml.search import spaces
 
+from .accepts import Accepts
 from .contract import CONTRACT_VERSION
 
 KINDS = ("model", "transform", "objective")
 _KEYS = {
     "name", "kind", "version", "contract", "title", "about", "transforms", "rank", "runtime", "resources", "cost",
-    "space", "schema_in", "schema_out",
+    "space", "schema_in", "schema_out", "replaces",
 }  # fmt: skip
 
 
@@ -23,8 +23,10 @@ _KEYS = {
 class Module:
     """Something that can be plugged in.
 
-    A model has both schemas; a transform too; an objective has ``schema_in``, compared with an output schema.
-    ``about`` is a sentence for people who do not know it. ``transforms`` names what stands before a model, in order.
+    A model has both schemas; a transform too; an objective has ``schema_in``, compared with an output schema. Of
+    several schemas one has to match. ``about`` is a sentence for people who do not know it. ``transforms`` names what
+    stands before a model, in order. A transform ``replaces`` others where these do not take the data: whatever model
+    names one of them gets this one instead.
     ``rank`` orders modules of a kind that fit alike, the lowest first. ``entry`` is ``package.module:Class``.
     ``resources``: ``retries`` after a failure, ``memory`` in bytes. ``cost``: hints for predicting device seconds
     from rows and columns.
@@ -36,13 +38,14 @@ class Module:
     title: str
     about: str
     entry: str
-    schema_in: Schema | None
-    schema_out: Schema | None
+    schema_in: Accepts | None
+    schema_out: Accepts | None
     space: Mapping[str, Any]
     transforms: tuple[str, ...]
     rank: int
     resources: Mapping[str, Any]
     cost: Mapping[str, float]
+    replaces: tuple[str, ...] = ()
 
     def make(self) -> Any:
         """Import the class and return an object of it. Raises ``InvalidInput`` where there is no such class."""
@@ -70,13 +73,14 @@ def parse(text: str, where: str) -> Module:
         title=document["title"],
         about=document.get("about", ""),
         entry=document["runtime"]["entry"],
-        schema_in=_schema(document, "schema_in"),
-        schema_out=_schema(document, "schema_out"),
+        schema_in=_accepts(document, "schema_in"),
+        schema_out=_accepts(document, "schema_out"),
         space=space,
         transforms=tuple(document.get("transforms", ())),
         rank=document.get("rank", 100),
         resources=document.get("resources", {}),
         cost=document.get("cost", {}),
+        replaces=tuple(document.get("replaces", ())),
     )
 
 
@@ -102,5 +106,5 @@ def _check(document: dict[str, Any], where: str) -> None:
             raise InvalidInput(f"{key} is missing.", where=where)
 
 
-def _schema(document: dict[str, Any], key: str) -> Schema | None:
-    return Schema.from_json(document[key]) if key in document else None
+def _accepts(document: dict[str, Any], key: str) -> Accepts | None:
+    return Accepts.from_document(document[key]) if key in document else None

@@ -115,7 +115,7 @@ def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
         schema_out=trained.schema_out,
         target=trained.target.to_json(),
         notes=list(trained.notes),
-        parity=manifest.parity(trained.sample, trained.predict),
+        parity=manifest.parity(trained.sample, trained.schema_in, trained.predict),
         facts=facts,
     )
     manifest.write(folder, document)

@@ -13,7 +13,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from easeml.errors import EasemlError, InvalidInput, NotFound
-from easeml.schema import Schema, why_not
+from easeml.schema import Schema
 
 from .module import Module, parse
 
@@ -58,37 +58,47 @@ class Registry:
         matches = []
         for module in self.of_kind("model"):
             assert module.schema_out is not None  # parse() has checked it
-            output = why_not(module.schema_out, target)
-            reason = f"Output: {output}" if output else self._chain_refuses(module, source)
+            output = module.schema_out.why_not(target)
+            reason = f"Output: {output}" if output else self._chain(module, source)[1]
             matches.append(ModelMatch(module, not reason, reason))
         return sorted(matches, key=lambda match: not match.fits)
 
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         """Return the objectives that measure such an output, the default first."""
         target = _schema(schema_out)
-        return [m for m in self.of_kind("objective") if m.schema_in is not None and not why_not(m.schema_in, target)]
+        return [m for m in self.of_kind("objective") if m.schema_in is not None and not m.schema_in.why_not(target)]
 
     def candidates(self, model: Module, schema_in: Schema | dict[str, Any]) -> list[Module]:
         """Return the chain of transforms to put before a model, in order. Raises ``InvalidInput`` if it cannot fit."""
-        reason = self._chain_refuses(model, _schema(schema_in))
+        chain, reason = self._chain(model, _schema(schema_in))
         if reason:
             raise InvalidInput(reason, where=model.name, remedy="Choose a model that fits.")
-        return [self.get(name) for name in model.transforms]
+        return chain
 
-    def _chain_refuses(self, model: Module, source: Schema) -> str:
-        try:
-            chain = [*(self.get(name) for name in model.transforms), model]
-        except NotFound as error:
-            return str(error)
+    def _chain(self, model: Module, source: Schema) -> tuple[list[Module], str]:
+        """Return the transforms before a model, and why they do not fit. Each is the one that the model names, or else
+        the first by rank of those that replace it and fit."""
+        chain: list[Module] = []
         given = source
-        for module in chain:
-            assert module.schema_in is not None  # parse() has checked it
-            assert module.schema_out is not None
-            reason = why_not(module.schema_in, given)
-            if reason:
-                return f"Input of {module.name}: {reason}"
-            given = module.schema_out
-        return ""
+        for name in model.transforms:
+            try:
+                choices = [self.get(name), *(m for m in self.of_kind("transform") if name in m.replaces)]
+            except NotFound as error:
+                return chain, str(error)
+            reasons = [_refuses(module, given) for module in choices]
+            if all(reasons):
+                return chain, f"Input of {choices[0].name}: {reasons[0]}"
+            chosen = choices[reasons.index("")]
+            assert chosen.schema_out is not None  # parse() has checked it
+            chain.append(chosen)
+            given = chosen.schema_out.first
+        reason = _refuses(model, given)
+        return chain, f"Input of {model.name}: {reason}" if reason else ""
+
+
+def _refuses(module: Module, given: Schema) -> str:
+    assert module.schema_in is not None  # parse() has checked it
+    return module.schema_in.why_not(given)
 
 
 def load_registry() -> Registry:

@@ -14,7 +14,7 @@ from easeml.errors import InvalidInput
 
 from .contract import Objective, Predictions
 from .registry import Registry, load_registry
-from .target import encode_labels
+from .target import as_numbers, encode_labels
 
 _SEED = 20180801
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
@@ -72,9 +72,9 @@ def _prepare(name: str, actual: Any, predictions: Predictions) -> tuple[NDArray[
     if len(actual) != len(predictions.values):
         raise InvalidInput(f"{len(actual)} actual values, but {len(predictions.values)} predictions.", where="actual")
     if predictions.classes is None:
-        known = np.asarray(actual, dtype=np.float64)
+        known = as_numbers(actual)
         predicted = np.asarray(predictions.values, dtype=np.float64)
-        good = np.isfinite(known)
+        good = np.isfinite(known).reshape(len(known), -1).all(axis=1)
     else:
         known = encode_labels(actual, predictions.classes)
         _check_labels(actual, known, predictions.classes)

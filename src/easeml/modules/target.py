@@ -19,13 +19,17 @@ _LEAST_ROWS = 20  # below this, fidelity takes no rows away
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target column. ``classes``: all labels of the schema, None for a number; ``seen``: those in training."""
+    """The target column. ``classes``: all labels of the schema, None for numbers; ``seen``: those in training.
+
+    ``shape``: of a tensor in a row; empty for a number.
+    """
 
     column: str
     classes: NDArray[Any] | None
     seen: NDArray[np.intp] | None
     notes: tuple[str, ...] = ()
     numbers: NDArray[Any] | None = None  # of the training rows: codes into ``classes``, or values
+    shape: tuple[int, ...] = ()
 
     @classmethod
     def learn(cls, frame: "pd.DataFrame", schema_out: Mapping[str, Any]) -> "Target":
@@ -38,9 +42,9 @@ class Target:
         if column not in frame.columns:
             raise InvalidInput("The target column is not there.", where=column)
         if node["type"] != "category":
-            values = frame[column].to_numpy(dtype=np.float64)
-            _check_values(values, column, np.isfinite(values))
-            return cls(column, None, None, (), values)
+            values = as_numbers(frame[column])
+            _check_values(values, column, np.isfinite(values.reshape(len(values), -1)).all(axis=1))
+            return cls(column, None, None, (), values, values.shape[1:])
         classes = np.asarray([str(label) for label in schema_out["classes"][node["class"]]["labels"]], dtype=object)
         codes = encode_labels(frame[column], classes)
         _check_values(codes, column, codes >= 0)
@@ -69,15 +73,16 @@ class Target:
         return np.sort(chosen)
 
     def encode(self, frame: "pd.DataFrame") -> NDArray[Any]:
-        """Return what a model learns: codes 0 … of the seen classes, or values."""
+        """Return what a model learns: codes 0 … of the seen classes, or values, of a tensor one after the other."""
         if self.classes is None or self.seen is None:
-            return frame[self.column].to_numpy(dtype=np.float64)
+            values = as_numbers(frame[self.column])
+            return values.reshape(len(values), -1) if self.shape else values
         return np.searchsorted(self.seen, encode_labels(frame[self.column], self.classes))
 
     def predictions(self, predicted: NDArray[np.float64]) -> Predictions:
         """Return predictions in the user's terms; a class not seen in training has probability 0."""
         if self.classes is None or self.seen is None:
-            return Predictions(predicted, None, None)
+            return Predictions(predicted.reshape(len(predicted), *self.shape), None, None)
         if len(self.seen) == len(self.classes):
             probabilities = predicted
         else:
@@ -88,25 +93,33 @@ class Target:
     def nothing(self) -> Predictions:
         """Return the predictions of no rows."""
         if self.classes is None:
-            return Predictions(np.zeros(0), None, None)
+            return Predictions(np.zeros((0, *self.shape)), None, None)
         return Predictions(self.classes[:0], np.zeros((0, len(self.classes))), self.classes)
 
     def to_json(self) -> dict[str, Any]:
         """Return what predicting needs."""
         if self.classes is None or self.seen is None:
-            return {"column": self.column, "classes": None, "seen": None}
+            return {"column": self.column, "classes": None, "seen": None, "shape": list(self.shape)}
         return {"column": self.column, "classes": self.classes.tolist(), "seen": self.seen.tolist()}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> "Target":
         """Read what ``to_json`` gave."""
         if document["classes"] is None:
-            return cls(document["column"], None, None)
+            return cls(document["column"], None, None, shape=tuple(document.get("shape", ())))
         return cls(
             document["column"],
             np.asarray(document["classes"], dtype=object),
             np.asarray(document["seen"], dtype=np.intp),
         )
+
+
+def as_numbers(values: Any) -> NDArray[np.float64]:
+    """Return numbers, or tensors of one shape, as one array with the rows as its first axis."""
+    cells = np.asarray(values)
+    if cells.dtype == object and len(cells) and isinstance(cells[0], np.ndarray):
+        cells = np.stack(list(cells))
+    return cells.astype(np.float64)
 
 
 def encode_labels(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
@@ -119,13 +132,13 @@ def encode_labels(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
     return np.where(series.isna().to_numpy(), -1, known.get_indexer(pd.Index(text)))
 
 
-def _check_values(values: NDArray[Any], column: str, good: NDArray[np.bool_]) -> None:
+def _check_values(values: NDArray[Any], column: str, good: Any) -> None:
     if len(values) == 0:
         raise InvalidInput("There are no training rows.", where=column, remedy="Give the dataset more rows.")
     if not good.all():
         position = int(np.flatnonzero(~good)[0])
         remedy = "Declare the dataset again; rows without a target are left out then."
         raise InvalidInput("A target value is missing.", where=f"{column}, row {position}", remedy=remedy)
-    if len(np.unique(values)) < 2:
+    if len(np.unique(values, axis=0)) < 2:
         remedy = "Choose another target, or give rows with other values."
         raise InvalidInput("The target is constant in the training rows.", where=column, remedy=remedy)

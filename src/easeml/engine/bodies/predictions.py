@@ -1,7 +1,8 @@
 """Predictions kept by row id, in one Arrow file a training task.
 
-Columns: ``row`` (int64), ``role`` (validation or test), ``prediction``, ``probabilities`` (list of double, in the order
-of the classes; null for regression). The classes are in the schema's metadata, key ``classes``, as JSON.
+Columns: ``row`` (int64), ``role`` (validation or test), ``prediction`` (nested lists of a tensor), ``probabilities``
+(list of double, in the order of the classes; null for regression). The classes are in the schema's metadata, key
+``classes``, as JSON.
 """
 
 import json
@@ -50,14 +51,12 @@ def _table(role: str, rows: Any, predictions: Any) -> Any:
     probabilities = predictions.probabilities
     listed = [None] * len(rows) if probabilities is None else np.asarray(probabilities, dtype=float).tolist()
     values = np.asarray(predictions.values)
-    prediction = (
-        pa.array([str(v) for v in values]) if predictions.classes is not None else pa.array(values.astype(float))
-    )
+    listed_values = values.astype(float).tolist() if predictions.classes is None else [str(v) for v in values]
     return pa.table(
         {
             "row": pa.array(np.asarray(rows), pa.int64()),
             "role": pa.array([role] * len(rows)),
-            "prediction": prediction,
+            "prediction": pa.array(listed_values),
             "probabilities": pa.array(listed, pa.list_(pa.float64())),
         }
     )

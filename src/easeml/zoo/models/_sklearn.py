@@ -17,11 +17,11 @@ _ESTIMATOR, _TARGET = "estimator.skops", "target.json"
 
 @dataclass(frozen=True, slots=True)
 class TrainedEstimator:
-    """A fitted estimator. A number target was learnt as (y - centre) / scale."""
+    """A fitted estimator. Numbers were learnt as (y - centre) / scale; both are one each, or one an element."""
 
     estimator: Any
-    centre: float = 0.0
-    scale: float = 1.0
+    centre: Any = 0.0
+    scale: Any = 1.0
     notes: tuple[str, ...] = ()
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -36,7 +36,7 @@ class TrainedEstimator:
     def save(self, folder: Path) -> None:
         """Write the estimator."""
         save_estimator(folder / _ESTIMATOR, self.estimator)
-        save_json(folder / _TARGET, [self.centre, self.scale])
+        save_json(folder / _TARGET, [np.asarray(self.centre).tolist(), np.asarray(self.scale).tolist()])
 
 
 class SklearnModel(ABC):
@@ -66,13 +66,16 @@ class SklearnModel(ABC):
 
     def load(self, folder: Path) -> TrainedEstimator:
         """Read what was saved."""
-        centre, scale = load_json(folder / _TARGET)
+        centre, scale = (np.asarray(part) for part in load_json(folder / _TARGET))
         return self.trained(load_estimator(folder / _ESTIMATOR, self.trusted), centre, scale)
 
 
-def target_scale(data: Data) -> tuple[float, float]:
-    """Return mean and standard deviation of a number target; 0 and 1 for a category."""
-    return (0.0, 1.0) if data.classes else (float(data.y.mean()), float(data.y.std()) or 1.0)
+def target_scale(data: Data) -> tuple[Any, Any]:
+    """Return mean and standard deviation of a number, or of each element of a tensor; 0 and 1 for a category."""
+    if data.classes:
+        return 0.0, 1.0
+    deviation = data.y.std(axis=0)
+    return data.y.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
 
 
 def class_weight(config: Mapping[str, Any]) -> str | None:

@@ -58,7 +58,7 @@ class SVM:
             notes = (f"The SVM learnt from {_MOST_ROWS} of {len(order)} training rows.",)
         order = order[:_MOST_ROWS]
         X, y = data.X[order], data.y[order]
-        centre, scale = target_scale(data)
+        centre, scale = map(float, target_scale(data))
         if not data.classes:
             return TrainedSVM(_machine(config, False).fit(X, (y - centre) / scale), centre, scale, 0.0, notes)
         kept = max(data.classes, int(len(y) * (1 - _HELD_OUT)))

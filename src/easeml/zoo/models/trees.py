@@ -25,8 +25,8 @@ class TrainedTrees(TrainedEstimator):
         total = trees[0].tree_.predict(single)
         for tree in trees[1:]:
             total = total + tree.tree_.predict(single)
-        mean = total / len(trees)
-        return mean.reshape(len(X), -1) if hasattr(self.estimator, "classes_") else mean.reshape(len(X))
+        mean = (total / len(trees)).reshape(len(X), -1)
+        return mean if hasattr(self.estimator, "classes_") or mean.shape[1] > 1 else mean[:, 0]
 
 
 class Tree(SklearnModel):

@@ -1,0 +1,42 @@
+"""What one side of a module takes or makes: a schema, one of several, or anything."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from easeml.schema import Schema, why_not
+
+ANYTHING = "anything"
+
+
+@dataclass(frozen=True, slots=True)
+class Accepts:
+    """Schemas of which one has to match; none: anything is taken, whatever the data look like."""
+
+    schemas: tuple[Schema, ...]
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any] | list[Any] | str) -> "Accepts":
+        """Read a schema, a list of schemas of which one has to match, or ``"anything"``. Raises ``SchemaError``."""
+        if document == ANYTHING:
+            return cls(())
+        several = document if isinstance(document, list) else [document]
+        return cls(tuple(Schema.from_json(one) for one in several))
+
+    @property
+    def first(self) -> Schema:
+        """Return the schema of what a transform makes."""
+        return self.schemas[0]
+
+    def why_not(self, source: Schema) -> str:
+        """Return one sentence that says why ``source`` does not fit, that of the last schema; empty if it fits."""
+        reason = ""
+        for schema in self.schemas:
+            reason = why_not(schema, source)
+            if not reason:
+                return ""
+        return reason
+
+    def to_text(self) -> str:
+        """Return the short text form."""
+        return " or ".join(schema.to_text() for schema in self.schemas) or ANYTHING
