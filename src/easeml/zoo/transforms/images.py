@@ -1,0 +1,81 @@
+"""Pictures as numbers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.data import pixels
+from easeml.modules import Context
+from easeml.zoo._files import load_json, save_json
+
+from ._cells import cells_of, dim_of, kinds
+from ._pictures import picture_features, shrunk
+
+_FILE = "images.json"
+_LARGEST = 1e30
+
+
+@dataclass(frozen=True, slots=True)
+class FittedImages:
+    """``size``: height and width to which a picture is brought; ``top``: the value that is white in an array."""
+
+    column: str
+    kind: str
+    size: tuple[int, int]
+    grey: bool
+    top: float
+    cells: int
+    small: int
+    notes: tuple[str, ...] = ()
+
+    def transform(self, data: Any) -> NDArray[np.float64]:
+        """Return the features of every picture."""
+        found = [picture_features(self._read(cell), self.cells, self.small) for cell in cells_of(data, self.column)]
+        return np.stack(found)
+
+    def _read(self, cell: Any) -> NDArray[np.float64]:
+        if self.kind == "image":
+            return pixels(cell, self.size, grey=self.grey)
+        image = np.clip(np.nan_to_num(np.asarray(cell, np.float64)) / self.top, 0.0, 1.0)
+        image = shrunk(image, max(self.size)) if max(image.shape[:2]) > max(self.size) else image
+        return image.mean(axis=2, keepdims=True) if self.grey else image
+
+    def save(self, folder: Path) -> None:
+        """Write what is needed to read pictures alike."""
+        held = [self.column, self.kind, self.size, self.grey, self.top, self.cells, self.small]
+        save_json(folder / _FILE, held)
+
+
+class Images:
+    """Brings pictures to one size: pixels of a small copy, oriented gradients and histograms of colours."""
+
+    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedImages:
+        """Look at the schema, and at the largest value of arrays."""
+        column, kind = next(iter(kinds(schema_in).items()))
+        return fit_images(cells_of(data, column), column, kind, dim_of(schema_in, column), config)
+
+    def load(self, folder: Path) -> FittedImages:
+        """Read what was saved."""
+        return load_images(folder)
+
+
+def fit_images(
+    cells: Sequence[Any], column: str, kind: str, dim: Sequence[int | str], config: Mapping[str, Any]
+) -> FittedImages:
+    """Return how the pictures of a column are read; small ones of one size keep it."""
+    size = [min(length, config["size"]) if isinstance(length, int) else config["size"] for length in dim[:2]]
+    top = 1.0
+    if kind == "tensor":
+        top = float(min(max((np.nanmax(np.abs(cell), initial=0.0) for cell in cells), default=1.0), _LARGEST)) or 1.0
+    grey = dim[2] == 1 if kind == "image" else False
+    return FittedImages(column, kind, (size[0], size[1]), grey, top, config["cells"], config["small"])
+
+
+def load_images(folder: Path) -> FittedImages:
+    """Read what ``FittedImages.save`` wrote. Raises ``Damaged``."""
+    column, kind, size, grey, top, cells, small = load_json(folder / _FILE)
+    return FittedImages(column, kind, tuple(size), grey, top, cells, small)

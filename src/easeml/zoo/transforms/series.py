@@ -1,0 +1,91 @@
+"""Series of one or several channels as numbers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from easeml.modules import Context
+from easeml.zoo._files import load_arrays, load_json, save_arrays, save_json
+
+from ._cells import cells_of, dim_of, kinds
+from ._kernels import Kernels, resampled, statistics
+
+_FILES = "series.json", "series.npz"
+_MOST_STEPS = 512
+_MOST_RAW = 1024  # numbers of a series that are features themselves
+_LEAST_STEPS = 16  # fewer, in series of one length, are no series to speak of: values alone say it all
+_LARGEST = 1e30
+
+
+@dataclass(frozen=True, slots=True)
+class FittedSeries:
+    """``centre`` and ``scale``: of the values of each channel in the training data. ``raw``: values are features, too.
+
+    Where the number of channels differs from row to row, channels beyond the first ``len(centre)`` are not looked at.
+    """
+
+    column: str
+    steps: int
+    raw: bool
+    centre: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    kernels: Kernels
+    notes: tuple[str, ...] = ()
+
+    def transform(self, data: Any) -> NDArray[np.float64]:
+        """Return statistics of channels, what kernels find, and the values themselves where they are few."""
+        found = [self._channels(cell) for cell in cells_of(data, self.column)]
+        even = np.stack([(resampled(one, self.steps) - self.centre[:, None]) / self.scale[:, None] for one in found])
+        parts = [even.reshape(len(even), -1)] if self.raw else []
+        if len(self.kernels.lengths):
+            plain = np.array([[value for channel in one for value in statistics(channel)] for one in found])
+            parts += [plain, self.kernels.transform(even)]
+        return np.concatenate(parts, axis=1)
+
+    def _channels(self, cell: Any) -> NDArray[np.float64]:
+        """Return as many channels as in training; those that are not there hold nothing."""
+        wanted = len(self.centre)
+        given = np.clip(np.asarray(cell, np.float64)[:wanted], -_LARGEST, _LARGEST)
+        return np.pad(given, ((0, wanted - len(given)), (0, 0)), constant_values=np.nan)
+
+    def save(self, folder: Path) -> None:
+        """Write all files."""
+        save_json(folder / _FILES[0], [self.column, self.steps, self.raw])
+        held = {field.name: getattr(self.kernels, field.name) for field in fields(self.kernels)}
+        save_arrays(folder / _FILES[1], centre=self.centre, scale=self.scale, **held)
+
+
+class Series:
+    """Statistics of each channel, random convolutional kernels, and series of one length as they are where they are
+    short; where they are very short, nothing but that."""
+
+    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedSeries:
+        """Learn lengths and scales, and draw the kernels."""
+        column = next(iter(kinds(schema_in)))
+        cells, dim = cells_of(data, column), dim_of(schema_in, column)
+        channels = max(len(cell) for cell in cells)
+        steps = min(_MOST_STEPS, max(cell.shape[1] for cell in cells))
+        even = np.stack([resampled(np.pad(cell, ((0, channels - len(cell)), (0, 0))), steps) for cell in cells])
+        even = np.clip(even, -_LARGEST, _LARGEST)
+        deviation = even.std(axis=(0, 2))
+        raw = all(isinstance(size, int) for size in dim) and channels * steps <= _MOST_RAW
+        count = config["kernels"] if steps >= _LEAST_STEPS or not raw else 0
+        return FittedSeries(
+            column,
+            steps,
+            raw,
+            even.mean(axis=(0, 2)),
+            np.where(deviation > 0, deviation, 1.0),
+            Kernels.draw(count, channels, steps, context.seed),
+        )
+
+    def load(self, folder: Path) -> FittedSeries:
+        """Read what was saved."""
+        column, steps, raw = load_json(folder / _FILES[0])
+        arrays = load_arrays(folder / _FILES[1])
+        centre, scale = arrays.pop("centre"), arrays.pop("scale")
+        return FittedSeries(column, steps, raw, centre, scale, Kernels(**arrays))
