@@ -9,11 +9,15 @@ from easeml.api.context import Context
 from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
 from easeml.contract.resources import Prediction
 
-_TABLES = (
+_BINARY = {"type": "string", "format": "binary"}
+_BINARIES = (
     "application/x-ndjson",
     "application/vnd.apache.parquet",
     "application/vnd.apache.arrow.stream",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "application/octet-stream",
+    "application/zip",
+    "image/*",
 )
 PATH = "/api/v1/applications/{application_id}/predict"
 
@@ -50,7 +54,7 @@ def describe() -> dict[str, Any]:
         "post": {
             "tags": ["applications"],
             "operationId": "predict",
-            "summary": "Predict rows, as JSON, CSV or another table; rows with the target get the quality as well",
+            "summary": "Predict rows: a table, pictures or arrays; rows with the target get the quality as well",
             "parameters": [
                 {
                     "name": "application_id",
@@ -64,7 +68,8 @@ def describe() -> dict[str, Any]:
                 "content": {
                     "application/json": {"schema": rows},
                     "text/csv": {"schema": {"type": "string"}},
-                    **{kind: {"schema": {"type": "string", "format": "binary"}} for kind in _TABLES},
+                    "multipart/form-data": {"schema": {"type": "object", "additionalProperties": _BINARY}},
+                    **{kind: {"schema": _BINARY} for kind in _BINARIES},
                 },
             },
             "responses": {"200": {"description": "One prediction a row", "content": {"application/json": answer}}},

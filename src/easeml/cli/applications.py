@@ -15,12 +15,12 @@ from easeml.client import Client, Milestone, made_request
 from easeml.contract.resources import Application, Declaration
 from easeml.errors import InvalidInput
 
-app = typer.Typer(no_args_is_help=True, help="Applications: from a table to a served model.")
+app = typer.Typer(no_args_is_help=True, help="Applications: from data to a served model.")
 
 
 @app.command()
 def create(
-    file: Annotated[Path, typer.Argument(help="Table: CSV, Parquet, Excel, JSON lines, ARFF ...")],
+    file: Annotated[Path, typer.Argument(help="A table, a zip file or folder of samples by class, arrays, series ...")],
     *,
     target: Annotated[str | None, typer.Option(help="Column to predict; proposed where left out.")] = None,
     objective: Annotated[str | None, typer.Option(help="What to optimise; the default of the target's type.")] = None,
@@ -43,7 +43,7 @@ def create(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Upload a table, see what easeml makes of it, and start the search."""
+    """Upload data, see what easeml makes of it, and start the search."""
     changes = _pairs(set_ or [])
     with Client() as client:
         dataset = upload_with_progress(client, file, quiet=as_json)

@@ -12,12 +12,14 @@ import typer
 
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import notes, print_json
+from easeml.cli.uploading import as_file
 from easeml.client import Client
 from easeml.contract.resources import Prediction
 from easeml.errors import Conflict, InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
 _TEXT = {".csv", ".tsv", ".txt", ".tab", ""}
+_SAMPLES = {".zip", ".npy", ".npz", ".ts", ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
 _DELIMITERS = ",;\t|"
 COLUMN = "prediction"
 
@@ -29,15 +31,20 @@ def register(app: typer.Typer) -> None:
 
 def predict(
     application_id: ApplicationId,
-    file: Annotated[Path, typer.Argument(help="Rows: a table in any format that can be uploaded.")],
+    file: Annotated[Path, typer.Argument(help="Rows: a table, a picture, or a zip file, folder or arrays of samples.")],
     out: Annotated[Path | None, typer.Option(help="Write a CSV file; standard output by default.")] = None,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a file."""
     suffix = file.suffix.lower()
-    body = _read(file) if suffix in _JSON | _TEXT else _as_csv(file)
+    samples = file.is_dir() or suffix in _SAMPLES
+    body = b"" if samples else _read(file) if suffix in _JSON | _TEXT else _as_csv(file)
     with Client() as client:
-        if suffix in _JSON:
+        if samples:
+            with as_file(file) as packed:
+                prediction = client.predict(application_id, file=_read(packed))
+            table = of_samples(prediction)
+        elif suffix in _JSON:
             rows = read_json(body, str(file))
             prediction = client.predict(application_id, rows)
             header, cells = _cells_of(rows)
@@ -121,8 +128,23 @@ def with_predictions(
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow([*header, name])
-    writer.writerows([*row, value] for row, value in zip(rows, prediction.predictions, strict=True))
+    writer.writerows([*row, _cell(value)] for row, value in zip(rows, prediction.predictions, strict=True))
     return out.getvalue()
+
+
+def of_samples(prediction: Prediction) -> str:
+    """Return a CSV text: the names of the samples (their numbers where they have none), and the predictions."""
+    names = prediction.names or range(1, len(prediction.predictions) + 1)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["sample", COLUMN])
+    writer.writerows(zip(names, map(_cell, prediction.predictions), strict=True))
+    return out.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    """Return a prediction as a cell; a tensor as JSON."""
+    return json.dumps(value) if isinstance(value, list) else value
 
 
 def _as_csv(file: Path) -> bytes:

@@ -1,13 +1,15 @@
 """How a proposal and an application look."""
 
+from collections import Counter
+
 from easeml.cli.output import console, print_pairs, print_table, text
-from easeml.contract.resources import Application, Declaration, Proposal
+from easeml.contract.resources import Application, Column, Declaration, Proposal
 
 
 def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
     """Print the columns as inferred, then target, objectives and models of a proposal."""
     rows = [
-        (one.name, one.type, one.role, f"{one.missing:.1%}" if one.missing else "", one.examples[:3], one.evidence)
+        (one.name, one.type, one.role, f"{one.missing:.1%}" if one.missing else "", _examples(one), one.evidence)
         for one in proposal.columns
     ]
     print_table(["column", "type", "role", "missing", "examples", "evidence"], rows)
@@ -23,6 +25,15 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
             (f"{len(fitting)} models", fitting),
         ]
     )
+    unfit = Counter(model.why_not for model in proposal.models if not model.fits)
+    if unfit:
+        console().print()
+        print_table(["models that do not fit", "because"], [(count, reason) for reason, count in unfit.items()])
+
+
+def _examples(column: Column) -> list[str]:
+    """Return up to three values; those of pictures, tensors and graphs are too long for a table."""
+    return [] if column.content else column.examples[:3]
 
 
 def print_application(application: Application) -> None:

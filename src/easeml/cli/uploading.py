@@ -1,5 +1,9 @@
-"""Uploads with a bar."""
+"""Uploads with a bar; a folder goes as a zip file of it."""
 
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
@@ -10,7 +14,27 @@ from easeml.contract.resources import Dataset
 
 
 def upload_with_progress(client: Client, file: Path, *, quiet: bool) -> Dataset:
-    """Upload a file, showing on a terminal's standard error how far it is. Raises like ``Client.upload``."""
+    """Upload a file or folder, showing on a terminal's standard error how far it is. Raises like ``Client.upload``."""
+    with as_file(file) as packed:
+        return _upload(client, packed, quiet)
+
+
+@contextmanager
+def as_file(path: Path) -> Iterator[Path]:
+    """Give the file itself, or a zip file of a folder for as long as the context lasts."""
+    if not path.is_dir():
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as place:
+        packed = Path(place) / f"{path.resolve().name}.zip"
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            for file in sorted(path.rglob("*")):
+                if file.is_file():
+                    archive.write(file, file.relative_to(path))
+        yield packed
+
+
+def _upload(client: Client, file: Path, quiet: bool) -> Dataset:
     out = notes()
     if quiet or not out.is_terminal:
         return client.upload(file)

@@ -8,6 +8,7 @@ from easeml.data import ColumnReport, Columns, Split, declare_columns
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
 from easeml.modules import ModelMatch, Module, Registry
+from easeml.schema import Schema
 from easeml.service import datasets, jobs, knowledge
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, default_work, predict_costs
@@ -38,7 +39,7 @@ def plan(rooms: Rooms, declaration: resources.Declaration, registry: Registry) -
     columns = _declare_columns(upload, declaration)
     objectives = registry.objectives_for(columns.schema_out)
     models = registry.models_for(columns.schema_in, columns.schema_out)
-    objective = _choose_objective(declaration.objective, objectives, registry)
+    objective = _choose_objective(declaration.objective, objectives, registry, columns.schema_out)
     _check_models(declaration, models)
     return Plan(declaration, dataset, upload, columns, objectives, objective, models)
 
@@ -128,9 +129,11 @@ def _declare_columns(upload: DatasetVersion, declaration: resources.Declaration)
     return declare_columns(reports, target=target, set=declaration.set, drop=drop, keep=declaration.keep)
 
 
-def _choose_objective(name: str | None, fitting: list[Module], registry: Registry) -> Module:
+def _choose_objective(name: str | None, fitting: list[Module], registry: Registry, target: Schema) -> Module:
     if not fitting:
-        raise InvalidInput("No objective fits this target.", remedy="Choose another target or type.")
+        reasons = {m.schema_in.why_not(target) for m in registry.of_kind("objective") if m.schema_in is not None}
+        said = " ".join(sorted(reasons))
+        raise InvalidInput(f"No objective fits this target. {said}", remedy="Choose another target or type.")
     if name is None:
         return fitting[0]
     for objective in fitting:
@@ -155,6 +158,9 @@ def _check_models(declaration: resources.Declaration, models: list[ModelMatch]) 
     for name in declaration.models or []:
         if not by_name[name].fits:
             raise InvalidInput(f"The model {name} does not fit: {by_name[name].why_not}", where="models")
+    if not any(match.fits for match in models):
+        said = " ".join(sorted({match.why_not for match in models}))
+        raise InvalidInput(f"No model of the knowledge base fits. {said}", remedy="Bring data of another form.")
     if not allowed_models(models, declaration.models, declaration.exclude):
         raise InvalidInput("No model is left to search.", where="models", remedy="Allow more models.")
 

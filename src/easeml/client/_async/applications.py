@@ -63,8 +63,10 @@ class AsyncApplications(AsyncCalls):
         rows: Sequence[Mapping[str, Any]] | None = None,
         *,
         csv: str | bytes | None = None,
+        file: bytes | None = None,
     ) -> Prediction:
-        """Predict rows, or the body of a CSV file with a header.
+        """Predict rows, the body of a CSV file with a header, or a ``file``: a picture, a zip file of pictures or texts
+        or an ease.ml data set, NumPy arrays, ``.ts`` series.
 
         Rows that have the target, too, get the quality of their predictions with them.
         Raises InvalidInput (naming row and column), NotReady while there is no model yet.
@@ -72,6 +74,8 @@ class AsyncApplications(AsyncCalls):
         if csv is not None:
             content = csv.encode() if isinstance(csv, str) else csv
             content_type = "text/csv"
+        elif file is not None:
+            content, content_type = file, "application/octet-stream"
         else:
             content = json.dumps({"rows": [dict(row) for row in rows or ()]}).encode()
             content_type = "application/json"

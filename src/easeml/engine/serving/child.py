@@ -148,6 +148,7 @@ def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, An
         "probabilities": None,
         "quality": None,
         "notes": list(rows.notes),
+        "names": rows.names,
     }
     if predicted.probabilities is not None and predicted.classes is not None:
         classes = [str(name) for name in predicted.classes]
