@@ -9,7 +9,9 @@ from easeml.web import UPLOAD_PATH, create_pages
 
 _HEADERS = {
     **HEADERS,
-    "content-security-policy": "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    "content-security-policy": (
+        "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    ),
     "referrer-policy": "same-origin",  # so that browsers say where a form comes from
 }
 

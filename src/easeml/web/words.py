@@ -81,7 +81,9 @@ def percent(share: float) -> str:
 
 
 def number(value: Any) -> str:
-    """Say a number to five significant digits; other values as they are."""
+    """Say a number to five significant digits, and lists of numbers so; other values as they are."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(number, value))}]"
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "–" if value is None else str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:.5g}"

@@ -41,6 +41,19 @@ async function send(form, submitter) {
   }
 }
 
+// A picture that was chosen is shown before it is sent.
+function preview(input) {
+  const shown = document.getElementById(input.dataset.preview);
+  const [file] = input.files;
+  if (!shown || !file) return;
+  const reader = new FileReader();
+  reader.addEventListener("load", () => {
+    shown.src = reader.result;
+    shown.hidden = false;
+  });
+  reader.readAsDataURL(file);
+}
+
 let asked = null;
 
 // Another state of the same page: its address changes, the page is not left. What is asked last is what counts.
@@ -89,8 +102,9 @@ document.addEventListener("submit", (event) => {
   }
 });
 
-// A form that asks (GET) is sent when one of its fields changes.
+// A form that asks (GET) is sent when one of its fields changes; a chosen picture is shown.
 document.addEventListener("change", (event) => {
+  if (event.target.dataset.preview) preview(event.target);
   const form = event.target.form;
   if (form?.matches("[data-auto]")) visit(`${form.getAttribute("action")}?${new URLSearchParams(new FormData(form))}`);
 });

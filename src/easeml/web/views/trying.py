@@ -1,5 +1,6 @@
 """Trying an application: a form made from its schema, a dropped file, and the code that does the same."""
 
+import base64
 import csv
 import io
 import json
@@ -32,9 +33,11 @@ async def answer(visit: Visit) -> Response:
     try:
         file = form.get("file")
         if isinstance(file, UploadFile):
-            prediction = await visit.client.predict(visit.path("application"), csv=await _content(file))
+            content = await _content(file)
+            body = {"csv" if _is_table(file, inputs) else "file": content}
+            prediction = await visit.client.predict(visit.path("application"), **body)
         else:
-            prediction = await visit.client.predict(visit.path("application"), [_row(form, inputs)])
+            prediction = await visit.client.predict(visit.path("application"), [await _row(form, inputs)])
     except EasemlError as error:
         return await _show(visit, form, problem=error)
     if "download" in form:
@@ -46,22 +49,28 @@ async def answer(visit: Visit) -> Response:
 async def endpoint(visit: Visit) -> Response:
     """Show the address and the code that uses it."""
     application = await pages.load(visit)
-    row = {column.name: _typed(column, _example(column)) for column in await _inputs(visit)}
+    inputs = await _inputs(visit)
+    row = {column.name: _typed(column, _example(column)) for column in inputs}
     address = str(visit.request.base_url).rstrip("/") + application.endpoint
     body = json.dumps({"rows": [row]}, ensure_ascii=False)
     values = {"address": address, "body": body, "shell_body": body.replace("'", "'\\''"), "rows": json.dumps([row])}
+    table = not any(column.content for column in inputs)
+    values["file_type"] = "text/csv" if table else "application/octet-stream"
+    values["file_name"] = "rows.csv" if table else "samples.zip"
     return pages.render(visit, application, "application_endpoint.html", **values, python_rows=repr([row]))
 
 
 async def _show(visit: Visit, form: FormData | None = None, **found: Any) -> Response:
     application = await pages.load(visit)
     inputs = await _inputs(visit)
-    kept = {} if form is None or "file" in form else {name: str(value) for name, value in form.items()}
+    written = {} if form is None or "file" in form else form
+    kept = {name: value for name, value in written.items() if isinstance(value, str)}
     fields = [
         (f"value{position}", column, kept.get(f"value{position}", _example(column)))
         for position, column in enumerate(inputs)
     ]
     values = {"prediction": None, "problem": None, "shown": _SHOWN_ROWS, "listed": _LISTED_CLASSES, **found}
+    values["samples"] = any(column.content for column in inputs)
     return pages.render(visit, application, "application_try.html", fields=fields, **values)
 
 
@@ -74,24 +83,37 @@ async def _inputs(visit: Visit) -> list[Column]:
 async def _content(file: UploadFile) -> bytes:
     content = await file.read()
     if not content:
-        raise InvalidInput("No file was chosen, or it is empty.", remedy="Choose a CSV file with a header.")
+        raise InvalidInput("No file was chosen, or it is empty.", remedy="Choose a file with rows.")
     return content
 
 
-def _row(form: FormData, inputs: list[Column]) -> dict[str, Any]:
-    return {column.name: _typed(column, str(form.get(f"value{at}", ""))) for at, column in enumerate(inputs)}
+def _is_table(file: UploadFile, inputs: list[Column]) -> bool:
+    """Return whether a file is read as CSV: always where the inputs are single values."""
+    return not any(column.content for column in inputs) or str(file.filename).lower().endswith((".csv", ".tsv"))
+
+
+async def _row(form: FormData, inputs: list[Column]) -> dict[str, Any]:
+    return {column.name: await _given(column, form.get(f"value{at}", "")) for at, column in enumerate(inputs)}
+
+
+async def _given(column: Column, value: UploadFile | str) -> Any:
+    """Return the value of a field; a picture as base64 text, that of the example where none was chosen."""
+    if not isinstance(value, UploadFile):
+        return _typed(column, value)
+    content = await value.read()
+    return base64.b64encode(content).decode() if content else _typed(column, _example(column))
 
 
 def _typed(column: Column, text: str) -> Any:
     """Return the value of a field as the endpoint takes it; an empty one is missing."""
     if not text.strip():
         return None
-    if column.type == "number":
-        try:
-            return float(text)
-        except ValueError:
-            return text  # the endpoint says what is wrong with it
-    return text
+    if column.type not in ("number", "tensor", "graph"):
+        return text
+    try:
+        return float(text) if column.type == "number" else json.loads(text)
+    except ValueError:
+        return text  # the endpoint says what is wrong with it
 
 
 def _example(column: Column) -> str:

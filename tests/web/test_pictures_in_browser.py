@@ -1,0 +1,63 @@
+"""Pictures and graphs on the pages: what easeml saw, trying one, and the code that asks."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from data import sample_files
+from service_process import EasemlProcess
+
+pytestmark = [pytest.mark.service, pytest.mark.browser]
+SignIn = Callable[..., Page]
+expect.set_options(timeout=30_000)
+
+
+def test_pictures_from_what_easeml_saw_to_trying_one(sign_in: SignIn, tmp_path: Path) -> None:
+    page = sign_in("ann")
+    page.goto("/new")
+    page.get_by_label("Choose a file").set_input_files(sample_files.pictures(tmp_path / "pictures.zip"))
+    page.wait_for_url(re.compile("/new/data_"))
+    expect(page.get_by_role("img", name="example 1")).to_be_visible()
+    expect(page.get_by_role("cell", name="Pictures: height 12, width 12, channels 1.")).to_be_visible()
+    offered = page.locator("input[name=offered]").evaluate_all("all => all.map(one => one.value)")
+    page.goto(page.url + "?" + "&".join(f"exclude={one}" for one in offered if one != "logistic"))
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url(re.compile("/applications/app_"))
+    page.goto(page.url + "/try")
+    expect(page.locator("#predict")).to_be_enabled(timeout=120_000)
+    (tmp_path / "stripes.png").write_bytes(sample_files.picture("stripes", 77))
+    page.get_by_label("image").set_input_files(tmp_path / "stripes.png")
+    expect(page.get_by_role("img", name="the picture that is predicted")).to_have_attribute(
+        "src", re.compile("^data:image/png;base64,")
+    )
+    page.locator("#predict").click()
+    expect(page.locator("#predicted")).to_have_text("stripes")
+    page.get_by_label("A zip file of samples, or arrays").set_input_files(tmp_path / "pictures.zip")
+    page.get_by_role("button", name="Predict the file").click()
+    expect(page.locator("#answer")).to_contain_text("30 rows predicted")
+    page.goto(page.url.replace("/try", "/endpoint"))
+    expect(page.locator("#curl-csv")).to_contain_text("application/octet-stream")
+    page.goto(page.url.replace("/endpoint", "/data"))
+    expect(page.get_by_role("img", name="example 1")).to_be_visible()
+
+
+def test_a_graph_is_tried_as_json(easeml: EasemlProcess, sign_in: SignIn, tmp_path: Path) -> None:
+    key, easeml.key = easeml.key, ""
+    login = {"name": "ann", "password": "correct horse battery"}
+    easeml.key = easeml.call("POST", "/api/v1/login", login)["secret"]
+    path = sample_files.molecules(tmp_path / "molecules.zip")
+    made = easeml.command("app", "create", str(path), "--yes", "--json", "--models", "logistic", "--max-tasks", "1")
+    application = json.loads(made)["id"]
+    easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "120")
+    easeml.key = key
+    page = sign_in("ann")
+    page.goto(f"/applications/{application}/try")
+    page.locator("#predict").click()
+    expect(page.locator("#predicted")).to_have_text(re.compile("ring|chain"))
+    page.get_by_label("graph").fill("{")
+    page.locator("#predict").click()
+    expect(page.get_by_role("alert")).to_contain_text("is not a graph")
