@@ -11,7 +11,7 @@ from easeml.modules import ModelMatch, Module, Registry
 from easeml.schema import Schema
 from easeml.service import datasets, jobs, knowledge
 from easeml.service.caller import Caller
-from easeml.service.experience import Trial, default_work, predict_costs
+from easeml.service.experience import Trial, default_work, predict_costs, width
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Application, Dataset, DatasetVersion, Job
 
@@ -47,9 +47,9 @@ def plan(rooms: Rooms, declaration: resources.Declaration, registry: Registry) -
 def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Proposal:
     """Return the resource of a plan, the chosen objective marked as the default; ``trials`` help to predict costs."""
     columns = plan.columns
-    rows, width = plan.upload.summary.get("rows", 0), sum(report.role == "input" for report in columns.columns)
+    rows, inputs = plan.upload.summary.get("rows", 0), width([report.to_json() for report in columns.columns])
     fitting = [match.module for match in plan.models if match.fits]
-    costs = predict_costs(registry, [default_work(module, rows, max(1, width)) for module in fitting], trials)
+    costs = predict_costs(registry, [default_work(module, rows, inputs) for module in fitting], trials)
     cost = {module.name: seconds for module, seconds in zip(fitting, costs, strict=True)}
     return resources.Proposal(
         columns=[resources.Column(**report.to_json()) for report in columns.columns],

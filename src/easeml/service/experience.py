@@ -1,8 +1,10 @@
 """What finished training tasks taught, over all tenants: numbers by model and configuration, no data and no names."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from math import prod
+from typing import Any
 
 from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Module, Registry
@@ -11,6 +13,7 @@ from easeml.store import Transaction
 from easeml.store.records import Candidate, DatasetVersion
 
 _MOST = 2000  # the newest trials suffice to learn from
+_MOST_NUMBERS, _SOME_NUMBERS = 1000, 100  # features of a picture, tensor or graph
 _MOST_TRIALS = 1000  # the newest, that costs are learned from
 
 
@@ -84,9 +87,21 @@ def predict_costs(registry: Registry, work: Sequence[Work], trials: list[Trial])
 
 
 def size(version: DatasetVersion) -> tuple[int, int]:
-    """Return the rows of a declared version and the number of its input columns."""
-    inputs = [column for column in version.columns if column["role"] == "input"]
-    return int(version.summary.get("rows", 0)), max(1, len(inputs))
+    """Return the rows of a declared version and the ``width`` of its inputs."""
+    return int(version.summary.get("rows", 0)), width(version.columns)
+
+
+def width(columns: Sequence[Mapping[str, Any]]) -> int:
+    """Return about how many numbers a model learns from in a row: one an input column, more of pictures and others."""
+    inputs = [column for column in columns if column["role"] == "input"]
+    return max(1, sum(_numbers(column.get("content") or {}) for column in inputs))
+
+
+def _numbers(content: Mapping[str, Any]) -> int:
+    if not content:
+        return 1
+    sizes = [size for size in content.get("dim", ()) if isinstance(size, int)]
+    return min(_MOST_NUMBERS, prod(sizes)) if sizes else _SOME_NUMBERS
 
 
 def _by_id(rows, ids: list[str]) -> dict:
