@@ -13,7 +13,7 @@ from rich.text import Text
 
 from easeml.api import create_app
 from easeml.cli.main import app as commands
-from easeml.modules import Module, load_registry
+from easeml.modules import Accepts, Module, load_registry
 from easeml.schema import Schema
 from easeml.settings import Settings, Share
 
@@ -227,13 +227,19 @@ def where_it_fits(module: Module, by_name: dict[str, Module]) -> str:
     if module.kind == "objective":
         return f"applications that predict {takes}"
     through = f", through {', then '.join(f'`{name}`' for name in module.transforms)}" if module.transforms else ""
+    if module.replaces:
+        through = f", in place of {' or '.join(f'`{name}`' for name in module.replaces)}"
     return f"from {takes}{through}, to {nodes_text(module.schema_out)}"
 
 
-def nodes_text(schema: Schema | None) -> str:
+def nodes_text(accepts: Accepts | None) -> str:
+    """Return the nodes of the schemas of one side in words."""
+    schemas = () if accepts is None else accepts.schemas
+    return " or ".join(map(schema_text, schemas)) or "anything"
+
+
+def schema_text(schema: Schema) -> str:
     """Return the nodes of a schema in words."""
-    if schema is None:
-        return "anything"
     return ", ".join(
         f"{'any number of ' if node.repeat else ''}{node.name} ({node.type}"
         + (f" {'×'.join(map(str, node.dim))}" if node.dim else "")

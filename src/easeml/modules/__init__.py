@@ -4,6 +4,7 @@ Fitting and loading are in ``easeml.modules.pipeline``, the suite that every mod
 ``easeml.modules.conformance``.
 """
 
+from easeml.modules.accepts import Accepts
 from easeml.modules.contract import (
     CONTRACT_VERSION,
     Context,
@@ -21,6 +22,7 @@ from easeml.modules.score import interval, score, value
 
 __all__ = [
     "CONTRACT_VERSION",
+    "Accepts",
     "Context",
     "Data",
     "FittedTransform",

@@ -34,8 +34,9 @@ async def answer(visit: Visit) -> Response:
         file = form.get("file")
         if isinstance(file, UploadFile):
             content = await _content(file)
-            body = {"csv" if _is_table(file, inputs) else "file": content}
-            prediction = await visit.client.predict(visit.path("application"), **body)
+            table = _is_table(file, inputs)
+            sent = {"csv": content if table else None, "file": None if table else content}
+            prediction = await visit.client.predict(visit.path("application"), None, **sent)
         else:
             prediction = await visit.client.predict(visit.path("application"), [await _row(form, inputs)])
     except EasemlError as error:
