@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from easeml.data import ROW, DatasetError, Rows, declare, infer_table, parse_rows, read_table
+from easeml.data import CELLS, ROW, DatasetError, Rows, declare, infer_table, parse_rows, read_table
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -37,6 +37,10 @@ def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> Lab
 
     table = read_table(path)
     reports = infer_table(table, target).columns
+    held = [report.name for report in reports if report.type in CELLS]
+    if held:
+        remedy = "This works on tables of single values."
+        raise DatasetError("each row holds more than one value.", where=f"column '{held[0]}'", remedy=remedy)
     declared = declare(table, reports, target, keep=keep)
     frame = pd.concat(declared.frames.values()).sort_values(ROW)
     return LabelledTable(

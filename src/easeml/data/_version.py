@@ -203,7 +203,12 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
 
 
 def _by(table: pa.Table, split: Split, report: ColumnReport) -> np.ndarray:
-    """The column of a split: a number a row for ``time``, else text."""
+    """The column of a split: a number a row for ``time``, else text. Raises DatasetError for any other column."""
+    if report.type in CELLS:
+        raise DatasetError(
+            f"rows cannot be split by a column of type {report.type}.", where=f"column '{split.column}'",
+            remedy="Name another.",
+        )  # fmt: skip
     if split.way != "time":
         return column_text(table, split.column).to_numpy(zero_copy_only=False)
     if report.type not in ("number", "timestamp"):

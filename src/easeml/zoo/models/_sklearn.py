@@ -40,7 +40,8 @@ class TrainedEstimator:
 
 
 class SklearnModel(ABC):
-    """A model made of one estimator. ``standardise``: a number target is brought to mean 0 and deviation 1 first."""
+    """A model made of one estimator. ``standardise``: a number target is brought to mean 0 and deviation 1 first, as
+    the elements of a tensor always are: else those of a large scale alone would be learnt."""
 
     trusted: ClassVar[tuple[str, ...]] = ()
     standardise: ClassVar[bool] = False
@@ -54,7 +55,7 @@ class SklearnModel(ABC):
         """Fit the estimator; that it stopped before it converged is no error, its quality will tell."""
         import warnings
 
-        centre, scale = target_scale(data) if self.standardise else (0.0, 1.0)
+        centre, scale = target_scale(data) if self.standardise or data.y.ndim > 1 else (0.0, 1.0)
         y = data.y if data.classes else (data.y - centre) / scale
         estimator = self.estimator(data, config, context)
         with warnings.catch_warnings():

@@ -26,7 +26,9 @@ class TrainedTrees(TrainedEstimator):
         for tree in trees[1:]:
             total = total + tree.tree_.predict(single)
         mean = (total / len(trees)).reshape(len(X), -1)
-        return mean if hasattr(self.estimator, "classes_") or mean.shape[1] > 1 else mean[:, 0]
+        if hasattr(self.estimator, "classes_"):
+            return mean
+        return (mean if mean.shape[1] > 1 else mean[:, 0]) * self.scale + self.centre
 
 
 class Tree(SklearnModel):
