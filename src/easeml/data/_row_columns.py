@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from easeml.data import _cells as cells
@@ -18,6 +18,8 @@ from easeml.schema import Node, Schema
 if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
+
+Place = Callable[[int], str]  # of a row, from 0: how messages name it
 
 _ABSENT = object()
 _EXPECTED = {"number": "a number", "text": "text", "timestamp": "a date or time", "category": "one of its classes"}
@@ -48,8 +50,8 @@ class CellColumn:
             found.append(self._cell(f"row {number}", lambda value=value: cells.from_json(self.kind, value)))
         return cells.object_array(found)
 
-    def from_table(self, table: pa.Table, notes: list[str] | None, places: Sequence[str]) -> Any:
-        """Return the column from a table; ``places`` name its rows."""
+    def from_table(self, table: pa.Table, notes: list[str] | None, place: Place) -> Any:
+        """Return the column from a table; ``place`` names a row."""
         if self.name not in table.column_names:
             self._fail("the rows", "the column is not there")
         column = table.column(self.name)
@@ -57,7 +59,7 @@ class CellColumn:
             given = [lambda cell=cell: cell for cell in cells.from_arrow(self._held(table), column)]
         else:
             given = [lambda text=text: self._written(text) for text in column.to_pylist()]
-        return cells.object_array([self._cell(where, cell) for where, cell in zip(places, given, strict=True)])
+        return cells.object_array([self._cell(place(row), cell) for row, cell in enumerate(given)])
 
     def is_missing(self, value: Any) -> bool:
         """Whether a JSON value stands for a missing one."""
@@ -134,8 +136,8 @@ class TextColumn:
             cells.append(cell)
         return self.finish(cells, self.labels)
 
-    def from_table(self, table: pa.Table, notes: list[str] | None, places: Sequence[str]) -> Any:
-        """The column from a table of text; ``places`` name its rows."""
+    def from_table(self, table: pa.Table, notes: list[str] | None, place: Place) -> Any:
+        """The column from a table of text; ``place`` names a row."""
         if self.name not in table.column_names:
             if not self.node.optional:
                 self._missing("the header", True)
@@ -143,10 +145,10 @@ class TextColumn:
         array = v.plain(column_text(table, self.name), self.kind, self.node.format, self.node.missing)
         made = v.convert(array, self.kind, self.labels, self.node.format)
         if made.missing.any() and not self.node.optional:
-            self._missing(places[int(made.missing.argmax())], False)
+            self._missing(place(int(made.missing.argmax())), False)
         if made.bad.any():
             for row in [int(made.bad.argmax())] if self.kind != "category" else made.bad.nonzero()[0]:
-                where, value = places[int(row)], array[int(row)].as_py()
+                where, value = place(int(row)), array[int(row)].as_py()
                 if self.kind != "category":
                     self._bad(where, value)
                 self._unseen(where, value, notes)

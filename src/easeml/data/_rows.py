@@ -135,14 +135,17 @@ class _Reader:
             if given not in self.known:
                 self._unknown(given, "the header")
         first = 1 if any(report_of(column) for column in table.schema) else 2  # the header of others is row 1
-        places = [f"row {first + row}{f' ({names[row]})' if names else ''}" for row in range(table.num_rows)]
+
+        def place(row: int) -> str:
+            return f"row {first + row} ({names[row]})" if names else f"row {first + row}"
+
         notes: list[str] = []
-        arrays = [column.from_table(table, notes, places) for column in self.columns]
+        arrays = [column.from_table(table, notes, place) for column in self.columns]
         labels = None
         if self.target.name in table.column_names and self._labelled(
             self.target.number_given(table), table.num_rows, notes
         ):
-            labels = self.target.from_table(table, None, places)
+            labels = self.target.from_table(table, None, place)
         return self._rows(arrays, labels, table.num_rows, notes, names)
 
     def _json_rows(self, body: bytes) -> list[Any]:
