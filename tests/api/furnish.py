@@ -1,7 +1,12 @@
 """Writes a finished search into a tenant, as scheduler and worker would leave it."""
 
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import pyarrow as pa
+
+from easeml.data import declare, infer_table, write_version
 from easeml.ids import new_id
 from easeml.store import Store
 from easeml.store.records import (
@@ -31,6 +36,19 @@ class Furniture:
     model_ids: tuple[str, str]  # the one that was live first, and the live one
 
 
+def _stored_version(store: Store, tenant_id: str) -> dict:
+    """Keep the rows of a small declared version; return the fields of its record that tell of them."""
+    sizes, kinds = [f"{size}.5" for size in range(20)], ["setosa", "virginica"] * 10
+    table = pa.table({"size": sizes, "kind": kinds})
+    made = declare(table, infer_table(table).columns, "kind")
+    with TemporaryDirectory() as folder:
+        write_version(Path(folder, "version"), made)
+        digest = store.artefacts.put(tenant_id, Path(folder, "version"))
+    columns = [report.to_json() for report in made.columns]
+    schemas = {"schema_in": made.schema_in.to_json(), "schema_out": made.schema_out.to_json()}
+    return {"artefact": digest, "columns": columns, "summary": made.summary, **schemas}
+
+
 def furnish(store: Store, tenant_id: str) -> Furniture:
     """Give a tenant a dataset and a serving application whose search rests."""
     made = Furniture(
@@ -39,16 +57,29 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
     )
     first, live = made.model_ids
     owner = {"tenant_id": tenant_id}
+    upload_id, rows = new_id("ver"), _stored_version(store, tenant_id)
     with store.write() as tx:
         rooms = tx.scoped(tenant_id)
         rooms.datasets.add(Dataset(made.dataset_id, name="iris", **owner))
         rooms.versions.add(
             DatasetVersion(
-                made.version_id,
+                upload_id,
                 dataset_id=made.dataset_id,
                 number=1,
                 operation={"name": "upload", "filename": "iris.csv"},
                 state="ready",
+                **owner,
+            )
+        )
+        rooms.versions.add(
+            DatasetVersion(
+                made.version_id,
+                dataset_id=made.dataset_id,
+                number=2,
+                operation={"name": "declare", "seed": 0, "split": "random"},
+                parents=[upload_id],
+                state="ready",
+                **rows,
                 **owner,
             )
         )

@@ -12,6 +12,7 @@ from easeml.store import Store
 # What may stand in a path -> the id of ann's thing. A new placeholder must be added here.
 PLACEHOLDERS = ("dataset_id", "version_id", "application_id", "job_id", "task_id", "key_id", "user_id")
 BODIES = {"/api/v1/users/{user_id}/password": {"new": "stolen password"}}
+QUERIES = {"/api/v1/applications/{application_id}/feed": {"filename": "more.csv"}}
 LISTS = ("datasets", "applications", "jobs", "tasks", "decisions", "keys", "events/list")
 
 
@@ -36,7 +37,8 @@ def test_every_route_with_an_id_hides_other_tenants(client: TestClient, store: S
     routes = list(routes_with_ids(client.app))  # type: ignore[arg-type]
     assert len(routes) >= 12
     for method, template in routes:
-        answer = client.request(method, template.format(**ids), json=BODIES.get(template, {}), headers=bob.headers)
+        sent = {"params": QUERIES.get(template), "json": BODIES.get(template, {})}
+        answer = client.request(method, template.format(**ids), **sent, headers=bob.headers)
         assert answer.status_code == 404, (method, template, answer.text)
         assert answer.json()["code"] == "not-found"
 

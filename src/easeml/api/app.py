@@ -15,7 +15,18 @@ from easeml.api.authentication import Authenticator, Gate
 from easeml.api.bell import Bell
 from easeml.api.context import Context, Predictor
 from easeml.api.problems import handle
-from easeml.api.routes import accounts, administration, applications, datasets, events, jobs, scheduling, status, tasks
+from easeml.api.routes import (
+    accounts,
+    administration,
+    applications,
+    datasets,
+    events,
+    jobs,
+    scheduling,
+    status,
+    tasks,
+    versions,
+)
 from easeml.api.shield import Shield
 from easeml.errors import EasemlError
 from easeml.settings import Settings
@@ -47,7 +58,7 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
     app.state.context = context
     app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
     api = APIRouter(prefix="/api/v1")
-    for room in (accounts, datasets, applications, jobs, tasks, scheduling, administration, events, status):
+    for room in (accounts, datasets, versions, applications, jobs, tasks, scheduling, administration, events, status):
         api.include_router(room.router)
     app.include_router(api)
     app.include_router(status.health)
@@ -61,7 +72,7 @@ def _limit_of(settings: Settings) -> Callable[[Scope], int]:
     def limit_of(scope: Scope) -> int:
         """Return the largest body that a request may have, in bytes."""
         path: str = scope["path"]
-        if path == datasets.UPLOAD_PATH:
+        if path == datasets.UPLOAD_PATH or path.endswith("/feed"):
             return settings.upload_limit
         return settings.request_limit if path.endswith("/predict") else _SMALL
 

@@ -1,6 +1,7 @@
 """``app``: declare applications, look at them, and decide what they serve."""
 
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -10,10 +11,22 @@ from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import is_interactive, moment, print_json, print_table, say
 from easeml.cli.showing import print_application, print_proposal
 from easeml.cli.uploading import upload_with_progress
+from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import watch_application
 from easeml.client import Client, Milestone, made_request
 from easeml.contract.resources import Application, Declaration
 from easeml.errors import InvalidInput
+
+
+class Role(StrEnum):
+    """What rows are for."""
+
+    TRAIN = "train"
+    VALIDATION = "validation"
+    TEST = "test"
+    POOL = "pool"
+    PRODUCTION = "production"
+
 
 app = typer.Typer(no_args_is_help=True, help="Applications: from data to a served model.")
 
@@ -76,6 +89,25 @@ def create(
     else:
         say(f"Started {application.id} ({application.name}).")
         say(f"Watch it with: easeml app watch {application.id}")
+
+
+@app.command()
+def feed(
+    application_id: ApplicationId,
+    file: Annotated[Path, typer.Argument(help="Rows with the columns of the application's data.")],
+    *,
+    role: Annotated[
+        Role | None, typer.Option(help="What the rows are for; by default they are divided as those before.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Add rows to an application's data, as a new version, and search on it."""
+    with Client() as client:
+        version = feed_and_wait(client, application_id, file, role.value if role else None, quiet=as_json)
+    if as_json:
+        print_json(version)
+    else:
+        say_version(version)
 
 
 @app.command("list")

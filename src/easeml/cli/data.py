@@ -1,7 +1,9 @@
-"""``data``: look at table files, and write them in other formats. Needs no service."""
+"""``data``: look at table files and write them in other formats, without a service; the data of an application."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +11,28 @@ import typer
 
 from easeml.cli.options import Json
 from easeml.cli.output import notes, print_json, print_table, say
+from easeml.errors import InvalidInput
 
-app = typer.Typer(no_args_is_help=True, help="Look at data, and write it in other formats.")
+app = typer.Typer(
+    no_args_is_help=True, help="Table files; and the data of applications: versions, refine, compare, export."
+)
 
 File = Annotated[Path, typer.Argument(metavar="FILE", help="A table in any format that can be uploaded.")]
 Target = Annotated[str | None, typer.Option(metavar="COL", help="The column to predict; proposed where left out.")]
+
+
+Application = Annotated[str, typer.Argument(metavar="APPLICATION", help="Id of the application.")]
+VersionId = Annotated[str, typer.Argument(metavar="VERSION", help="Id of the version.")]
+
+
+_MOST_IDS = 100_001  # one more than a request may name
+
+
+class State(StrEnum):
+    """Whether models learn from a row."""
+
+    ON = "on"
+    OFF = "off"
 
 
 def register(root: typer.Typer) -> None:
@@ -65,3 +84,92 @@ def croissant(file: File, target: Target = None) -> None:
     from easeml import data
 
     print_json(data.croissant(file, data.infer(file, target)))
+
+
+@app.command()
+def versions(application_id: Application, as_json: Json = False) -> None:
+    """List the versions of an application's data, newest first; the one in use has a star."""
+    from easeml.cli.versions import print_versions
+    from easeml.client import Client
+
+    with Client() as client:
+        found = list(client.versions(application_id))
+    if as_json:
+        return print_json(found)
+    return print_versions(found)
+
+
+@app.command()
+def compare(version: VersionId, other: VersionId, as_json: Json = False) -> None:
+    """Show what the second version has that the first had not: rows, switches, schema."""
+    from easeml.cli.versions import print_comparison
+    from easeml.client import Client
+
+    with Client() as client:
+        found = client.compare(other, version)
+    if as_json:
+        return print_json(found)
+    return print_comparison(found)
+
+
+@app.command()
+def export(
+    version: VersionId,
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")],
+) -> None:
+    """Write the rows of a version as a table, or as an ease.ml dataset (.zip, .tar, .tar.gz)."""
+    from easeml.client import Client
+
+    if out.exists():
+        raise InvalidInput("There is something already.", where=str(out), remedy="Name a new file.")
+    ending = "tar.gz" if out.name.endswith(".tar.gz") else out.suffix.removeprefix(".")
+    with Client() as client:
+        content = client.export(version, ending)
+    out.write_bytes(content)
+    say(f"Wrote {len(content):,} bytes to {out}.")
+
+
+@app.command()
+def refine(
+    application_id: Application,
+    *,
+    off: Annotated[str | None, typer.Option(help="Ids of train rows to switch off, with commas.")] = None,
+    on: Annotated[str | None, typer.Option(help="Ids of train rows to switch on again, with commas.")] = None,
+    label: Annotated[str | None, typer.Option(help="Show rows with this target value only.")] = None,
+    only: Annotated[State | None, typer.Option(help="Show rows that are on, or off, only.")] = None,
+    look: Annotated[bool, typer.Option("--look", help="Look for suspicious rows first, in a task.")] = False,
+    after: Annotated[int, typer.Option(min=0, help="Leave out so many rows.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=200, help="Show so many rows.")] = 20,
+    as_json: Json = False,
+) -> None:
+    """Show training pairs, the most suspicious first; or switch noisy ones off or on, as a new version."""
+    from easeml.cli.versions import print_train_rows, say_version
+    from easeml.client import Client
+
+    with Client() as client:
+        if off is not None or on is not None:
+            changed = client.refine(application_id, off=_ids(off, "--off"), on=_ids(on, "--on"))
+            version = client.wait_version_ready(changed.id)
+            return print_json(version) if as_json else say_version(version)
+        if look:
+            client.wait_task(client.look_for_suspicious(application_id).id)
+        shown = {"label": label, "on": None if only is None else only is State.ON, "suspicious": True}
+        page = client.train_rows_page(application_id, **shown, after=str(after), limit=limit)
+    if as_json:
+        return print_json(page)
+    return print_train_rows(page, f"easeml data refine {application_id}")
+
+
+def _ids(text: str | None, option: str) -> list[int]:
+    """Return the ids of ``3,17,20-25``."""
+    found: list[int] = []
+    for piece in (text or "").split(","):
+        first, dash, last = piece.strip().partition("-")
+        if not piece.strip():
+            continue
+        if not first.isdigit() or (dash and not last.isdigit()):
+            raise InvalidInput(f"{piece.strip()!r} is no id of a row.", where=option, remedy="Write, say, 3,17,20-25.")
+        found += islice(range(int(first), int(last or first) + 1), _MOST_IDS)
+    if len(found) > _MOST_IDS - 1:
+        raise InvalidInput(f"More than {_MOST_IDS - 1:,} rows.", where=option, remedy="Switch them in several steps.")
+    return found

@@ -2,9 +2,10 @@
 
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
@@ -12,11 +13,14 @@ from easeml.cli.output import notes
 from easeml.client import Client
 from easeml.contract.resources import Dataset
 
+T = TypeVar("T")
+Told = Callable[[int, int], None]
+
 
 def upload_with_progress(client: Client, file: Path, *, quiet: bool) -> Dataset:
     """Upload a file or folder, showing on a terminal's standard error how far it is. Raises like ``Client.upload``."""
     with as_file(file) as packed:
-        return _upload(client, packed, quiet)
+        return with_bar(lambda told: client.upload(packed, progress=told), packed, quiet=quiet)
 
 
 @contextmanager
@@ -34,11 +38,12 @@ def as_file(path: Path) -> Iterator[Path]:
         yield packed
 
 
-def _upload(client: Client, file: Path, quiet: bool) -> Dataset:
+def with_bar(send: Callable[[Told | None], T], file: Path, *, quiet: bool) -> T:
+    """Return ``send(told)``, which sends a file; on a terminal a bar shows the bytes sent and in all it tells of."""
     out = notes()
     if quiet or not out.is_terminal:
-        return client.upload(file)
+        return send(None)
     columns = (TextColumn("Uploading {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         task = progress.add_task(file.name, total=None)
-        return client.upload(file, progress=lambda sent, size: progress.update(task, completed=sent, total=size))
+        return send(lambda sent, size: progress.update(task, completed=sent, total=size))

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from easeml.contract.resources import Application, Version
+from easeml.contract.resources import Application, Task, Version
 from easeml.errors import Conflict, InvalidInput
 
 
@@ -19,6 +19,13 @@ def is_ready(version: Version) -> bool:
         message, file = version.error or "The data could not be read.", str(version.operation.get("filename", ""))
         raise InvalidInput(message, where="" if file in message else file)
     return version.state == "ready"
+
+
+def is_done(task: Task) -> bool:
+    """Tell whether a task is done. Raises Conflict where it failed or was cancelled."""
+    if task.state in ("failed", "cancelled"):
+        raise Conflict(task.error or f"The task was {task.state}.", where=task.id)
+    return task.state == "done"
 
 
 def has_reached(application: Application, milestone: Milestone) -> bool:

@@ -50,6 +50,22 @@ class DeclareSpec(_Wire):
     split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
 
 
+class FeedSpec(_Wire):
+    """Ingest: rows that join a version. Inputs ``version`` (folder) and ``source`` (file). Output ``version``."""
+
+    kind: Literal["ingest-feed"] = "ingest-feed"
+    filename: str
+    role: str | None = None  # of all new rows; None: divided as the version was
+
+
+class RefineSpec(_Wire):
+    """Ingest: train rows that are switched off or on, by id. Input ``version``. Output ``version``."""
+
+    kind: Literal["ingest-refine"] = "ingest-refine"
+    off: list[int] = Field(default_factory=list)
+    on: list[int] = Field(default_factory=list)
+
+
 class TrainSpec(_Wire):
     """Train: fit a pipeline, predict validation and test rows, evaluate on validation rows only.
 
@@ -77,6 +93,34 @@ class TestQualitySpec(_Wire):
     schema_out: dict[str, Any]
 
 
+class RescoreSpec(_Wire):
+    """Advise: the quality of a trained model on the validation rows of a newer version.
+
+    Inputs ``model`` (folder) and ``version``, the folder of version ``version_id``.
+    """
+
+    kind: Literal["rescore"] = "rescore"
+    objective: str
+    version_id: str
+
+
+class SuspicionSpec(_Wire):
+    """Advise: how far train rows contradict what is learnt from the other rows. Input ``version``.
+
+    Output ``suspicion``: an Arrow file with columns ``row``, ``suspicion`` (0 to 1) and ``predicted``.
+    """
+
+    kind: Literal["suspicion"] = "suspicion"
+    application_id: str
+    pipeline: Pipeline
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    seed: int = 0
+
+
+Body = UploadSpec | DeclareSpec | FeedSpec | RefineSpec | TrainSpec | TestQualitySpec | RescoreSpec | SuspicionSpec
+
+
 class Limits(_Wire):
     """What an attempt may use: wall seconds, bytes of private memory, threads."""
 
@@ -88,7 +132,7 @@ class Limits(_Wire):
 class TaskSpec(_Wire):
     """One attempt's whole instruction. ``inputs``: name -> artefact digest."""
 
-    body: UploadSpec | DeclareSpec | TrainSpec | TestQualitySpec = Field(discriminator="kind")
+    body: Body = Field(discriminator="kind")
     inputs: dict[str, str] = Field(default_factory=dict)
 
 

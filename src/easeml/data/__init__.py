@@ -11,18 +11,22 @@ from easeml.data._columns import Columns, declare_columns, kinds_of
 from easeml.data._easeml_folder import EasemlDataset, infer_easeml, is_easeml, read_easeml, write_easeml
 from easeml.data._errors import DatasetError
 from easeml.data._export import croissant, typed_table, write_table
+from easeml.data._export_version import VERSION_FORMATS, export_version
+from easeml.data._feed import feed, refine, switched
 from easeml.data._infer import Inference, infer_table
 from easeml.data._inference import infer
+from easeml.data._looking import Comparison, TrainRow, Wanted, compare, row_ids, rows_off, train_rows
 from easeml.data._pictures import pixels
 from easeml.data._read import read_table
 from easeml.data._report import ColumnReport
 from easeml.data._rows import ColumnTable, Rows, parse_rows
-from easeml.data._splits import Split
+from easeml.data._splits import ALL_ROLES, ROLES, UNLABELLED, Split
 from easeml.data._typed import ROW
 from easeml.data._version import (
     Declared,
     VersionTables,
     declare,
+    read_declared,
     read_upload,
     read_version,
     write_upload,
@@ -30,22 +34,32 @@ from easeml.data._version import (
 )
 
 __all__ = [
+    "ALL_ROLES",
     "CELLS",
     "GRAPH",
+    "ROLES",
     "ROW",
+    "UNLABELLED",
+    "VERSION_FORMATS",
     "ColumnReport",
     "ColumnTable",
     "Columns",
+    "Comparison",
     "DatasetError",
     "Declared",
     "EasemlDataset",
     "Inference",
     "Rows",
     "Split",
+    "TrainRow",
     "VersionTables",
+    "Wanted",
+    "compare",
     "croissant",
     "declare",
     "declare_columns",
+    "export_version",
+    "feed",
     "from_json",
     "infer",
     "infer_easeml",
@@ -55,11 +69,17 @@ __all__ = [
     "object_array",
     "parse_rows",
     "pixels",
+    "read_declared",
     "read_easeml",
     "read_table",
     "read_upload",
     "read_version",
+    "refine",
+    "row_ids",
+    "rows_off",
+    "switched",
     "to_json",
+    "train_rows",
     "typed_table",
     "write_easeml",
     "write_table",

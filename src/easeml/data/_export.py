@@ -64,11 +64,20 @@ def typed_table(table: pa.Table, reports: list[ColumnReport]) -> pa.Table:
 
 
 def write_table(path: str | Path, table: pa.Table, reports: list[ColumnReport]) -> None:
-    """Write a table, typed by its reports, in the format of the ending: one of ``FORMATS``.
+    """Write a table of text, typed by its reports, in the format of the ending: one of ``FORMATS``.
 
     Raises:
-        DatasetError: for another ending, or if there is a file already.
+        DatasetError: for another ending, if there is a file already, or if a column holds more than single values.
     """
+    held = [report.name for report in reports if report.type in CELLS]
+    if held:
+        remedy = "Only tables of numbers, categories, text and times can be written."
+        raise DatasetError("it holds more than single values.", where=f"column '{held[0]}'", remedy=remedy)
+    write_typed(path, typed_table(table, reports))
+
+
+def write_typed(path: str | Path, typed: pa.Table) -> None:
+    """Write a table of numbers, dictionaries, text and timestamps; raises like ``write_table``."""
     from pyarrow import csv, feather, parquet
 
     path = Path(path)
@@ -78,11 +87,6 @@ def write_table(path: str | Path, table: pa.Table, reports: list[ColumnReport]) 
         )
     if path.exists():
         raise DatasetError("there is something already.", where=str(path), remedy="Name a new file.")
-    held = [report.name for report in reports if report.type in CELLS]
-    if held:
-        remedy = "Only tables of numbers, categories, text and times can be written."
-        raise DatasetError("it holds more than single values.", where=f"column '{held[0]}'", remedy=remedy)
-    typed = typed_table(table, reports)
     if path.suffix == ".parquet":
         parquet.write_table(typed, path)
     elif path.suffix in (".arrow", ".feather"):
@@ -90,7 +94,7 @@ def write_table(path: str | Path, table: pa.Table, reports: list[ColumnReport]) 
     elif path.suffix == ".jsonl":
         _plain(typed).to_pandas().to_json(path, orient="records", lines=True, force_ascii=False, date_format="iso")
     elif path.suffix == ".arff":
-        path.write_text(_arff(_plain(typed), reports), encoding="utf-8")
+        path.write_text(_arff(typed), encoding="utf-8")
     else:
         delimiter = "\t" if path.suffix == ".tsv" else ","
         csv.write_csv(_plain(typed), path, csv.WriteOptions(delimiter=delimiter))
@@ -154,19 +158,19 @@ def _plain(table: pa.Table) -> pa.Table:
     return table.cast(pa.schema([field.with_type(kind) for field, kind in zip(table.schema, kinds, strict=True)]))
 
 
-def _arff(table: pa.Table, reports: list[ColumnReport]) -> str:
+def _arff(typed: pa.Table) -> str:
     import arff
+    import pyarrow as pa
 
-    told = {"number": "NUMERIC", "text": "STRING", "timestamp": "STRING"}
+    def kind(field: pa.Field) -> Any:
+        if pa.types.is_dictionary(field.type):
+            return sorted(set(table.column(field.name).drop_null().to_pylist()))
+        return "NUMERIC" if pa.types.is_floating(field.type) or pa.types.is_integer(field.type) else "STRING"
+
+    table = _plain(typed)
     rows = [
         [value.isoformat() if hasattr(value, "isoformat") else value for value in row]
         for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
     ]
-    kinds = [
-        sorted(set(table.column(report.name).drop_null().to_pylist()))
-        if report.type == "category"
-        else told[report.type]
-        for report in reports
-    ]
-    names = [(report.name, kind) for report, kind in zip(reports, kinds, strict=True)]
-    return arff.dumps({"relation": "table", "attributes": names, "data": rows})
+    attributes = [(field.name, kind(field)) for field in typed.schema]
+    return arff.dumps({"relation": "table", "attributes": attributes, "data": rows})

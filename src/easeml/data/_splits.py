@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROLES = ("train", "validation", "test")
+UNLABELLED = ("pool", "production")  # roles of rows that have no answer
+ALL_ROLES = (*ROLES, *UNLABELLED)
 WAYS = ("random", "time", "group", "given")
 _SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
 _CYCLE = ("train", "test", "train", "validation", "train")  # any two neighbours have a train row
@@ -73,6 +75,68 @@ def row_roles(answers: pd.Series, split: Split, by: np.ndarray | None, seed: int
     return roles
 
 
+def group_roles(groups: np.ndarray, roles: np.ndarray) -> dict[str, str]:
+    """Return the role of each group, of rows split by group."""
+    return dict(zip(groups.astype(str).tolist(), roles.tolist(), strict=True))
+
+
+def new_roles(
+    answers: pd.Series,
+    split: Split,
+    by: np.ndarray | None,
+    seed: int,
+    there: Mapping[str, pd.Series],
+    groups: Mapping[str, str],
+) -> np.ndarray:
+    """Return the roles of rows that join others, by the split that these were divided by.
+
+    ``there``: by role, the answers that are there. At random, of each five rows of a class three train, whatever the
+    pieces in which they come. By time, the new rows are divided among themselves. A row of a known group has its
+    group's role (``groups``).
+
+    Raises:
+        DatasetError: if ``by`` holds something else than roles that are given.
+    """
+    if split.way == "random" or by is None:
+        return _continued(answers, seed, there)
+    if split.way == "time":
+        return _in_order(by)
+    if split.way == "given":
+        return _as_given(by, split.column)
+    return _known_groups(by, seed, {role: len(there[role]) for role in ROLES}, groups)
+
+
+def _continued(answers: pd.Series, seed: int, there: Mapping[str, pd.Series]) -> np.ndarray:
+    """The k-th row of a class takes the k-th place of ``_CYCLE`` after ``_CYCLE``, each shuffled for its class."""
+    import numpy as np
+    import pandas as pd
+
+    codes, earlier = np.zeros(len(answers), int), np.array([sum(map(len, there.values()))])
+    if isinstance(answers.dtype, pd.CategoricalDtype):
+        codes = answers.cat.codes.to_numpy()
+        each = [np.bincount(one.cat.codes, minlength=len(answers.cat.categories)) for one in there.values()]
+        earlier = np.sum(each, axis=0)
+    roles, cycle = np.empty(len(answers), dtype=object), np.array(_CYCLE, dtype=object)
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        turn, place = np.divmod(earlier[code] + np.arange(len(rows)), len(cycle))
+        order = np.random.default_rng([seed, int(code)]).random((int(turn[-1]) + 1, len(cycle))).argsort(axis=1)
+        roles[rows] = cycle[order[turn, place]]
+    return roles
+
+
+def _known_groups(by: np.ndarray, seed: int, rows: Mapping[str, int], groups: Mapping[str, str]) -> np.ndarray:
+    import numpy as np
+
+    names = by.astype(str)
+    roles = np.array([groups.get(name, "") for name in names], dtype=object)
+    new = roles == ""
+    if new.any():
+        counts = {role: rows[role] + int((roles == role).sum()) for role in ROLES}
+        roles[new] = _whole_groups(names[new], seed, counts)
+    return roles
+
+
 def _at_random(answers: pd.Series, seed: int, notes: list[str]) -> np.ndarray:
     """The rows in random order, sorted by class, take the roles of ``_CYCLE`` in turn."""
     import numpy as np
@@ -105,13 +169,17 @@ def _in_order(moments: np.ndarray) -> np.ndarray:
     return roles.astype(object)
 
 
-def _whole_groups(groups: np.ndarray, seed: int) -> np.ndarray:
-    """Groups in random order go, each as a whole, to the role that lacks most of its share."""
+def _whole_groups(groups: np.ndarray, seed: int, there: Mapping[str, int] | None = None) -> np.ndarray:
+    """Groups in random order go, each as a whole, to the role that lacks most of its share.
+
+    ``there``: how many rows each role has already.
+    """
     import numpy as np
 
     _, group = np.unique(groups.astype(str), return_inverse=True)
     sizes = np.bincount(group)
-    lacking = {role: share * len(groups) for role, share in _SHARES.items()}
+    rows = len(groups) + sum((there or {}).values())
+    lacking = {role: share * rows - (there or {}).get(role, 0) for role, share in _SHARES.items()}
     of_group = np.empty(len(sizes), dtype=object)
     for one in np.random.default_rng(seed).permutation(len(sizes)):
         role = max(lacking, key=lambda name: lacking[name] / _SHARES[name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from easeml.data._errors import DatasetError, shown
 from easeml.data._number_forms import number_form
 from easeml.data._read import column_text
 from easeml.data._report import ColumnReport, sort_labels
-from easeml.data._splits import ROLES, Split, row_roles
+from easeml.data._splits import ALL_ROLES, ROLES, Split, group_roles, row_roles
 from easeml.data._typed import ROW
 from easeml.schema import Schema
 
@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Declared:
-    """A declared table. ``frames``: by role, with column ``_row`` (index of the row in the upload), inputs, target.
+    """A declared table. ``frames``: by role, with column ``_row`` (the row's id), inputs, target.
 
-    ``summary``: rows in all and by role, the target, the seed.
+    ``summary``: rows in all and by role, the target, the seed, the split. ``off``: ids of train rows that are switched
+    off; they stay in their frame. ``next_row``: the id of the next row that is fed. ``groups``: where rows are split by
+    group, the role of each group.
     """
 
     frames: dict[str, pd.DataFrame]
@@ -39,11 +41,14 @@ class Declared:
     columns: list[ColumnReport]
     notes: list[str]
     summary: dict[str, Any]
+    off: tuple[int, ...] = ()
+    next_row: int = 0
+    groups: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class VersionTables:
-    """A version as read back: frames with column ``_row``, inputs and target."""
+    """A version as models meet it: frames with column ``_row``, inputs and target, without what is switched off."""
 
     train: pd.DataFrame
     validation: pd.DataFrame
@@ -93,12 +98,22 @@ def declare(
         )
     by = None
     if way.column:
-        by = _by(table, way, next(report for report in final.columns if report.name == way.column))[answered]
+        by = split_values(table, way, next(report for report in final.columns if report.name == way.column))[answered]
     roles = row_roles(pd.Series(frame[final.target]), way, by, seed, notes)
     frames = {role: frame.loc[roles == role].reset_index(drop=True) for role in ROLES}
     counts = {role: int(np.sum(roles == role)) for role in ROLES}
     summary = {"rows": len(frame), **counts, "target": final.target, "seed": seed, "split": split}
-    return Declared(frames, final.schema_in, final.schema_out, final.target, final.columns, notes, summary)
+    return Declared(
+        frames,
+        final.schema_in,
+        final.schema_out,
+        final.target,
+        final.columns,
+        notes,
+        summary,
+        next_row=table.num_rows,
+        groups=group_roles(by, roles) if way.way == "group" and by is not None else {},
+    )
 
 
 def write_version(folder: str | Path, declared: Declared) -> None:
@@ -114,18 +129,42 @@ def write_version(folder: str | Path, declared: Declared) -> None:
         "columns": [report.to_json() for report in declared.columns],
         "notes": declared.notes,
         "summary": declared.summary,
+        "off": list(declared.off),
+        "next_row": declared.next_row,
+        "groups": declared.groups,
     }
     (folder / "version.json").write_text(json.dumps(document, indent=1))
 
 
 def read_version(folder: str | Path) -> VersionTables:
-    """Read what ``write_version`` wrote. Raises ``DatasetError`` if the folder holds no version."""
+    """Read what ``write_version`` wrote, as models meet it. Raises ``DatasetError`` if the folder holds no version."""
+    found = read_declared(folder)
+    train = found.frames["train"]
+    frames = {**found.frames, "train": train.loc[~train[ROW].isin(found.off)].reset_index(drop=True)}
+    return VersionTables(
+        *(frames[role] for role in ROLES), found.schema_in, found.schema_out, found.target, found.notes
+    )
+
+
+def read_declared(folder: str | Path) -> Declared:
+    """Read all that ``write_version`` wrote. Raises ``DatasetError`` if the folder holds no version."""
     folder = Path(folder)
     document = _read_json(folder / "version.json")
     schema_in, schema_out = Schema.from_json(document["schema_in"]), Schema.from_json(document["schema_out"])
-    frames = {role: _frame(_read_arrow(folder / f"{role}.arrow"), schema_in, schema_out) for role in ROLES}
-    return VersionTables(
-        **frames, schema_in=schema_in, schema_out=schema_out, target=document["target"], notes=document["notes"]
+    there = [role for role in ALL_ROLES if role in ROLES or (folder / f"{role}.arrow").exists()]
+    frames = {role: _frame(_read_arrow(folder / f"{role}.arrow"), schema_in, schema_out) for role in there}
+    last = max((int(frame[ROW].max()) for frame in frames.values() if len(frame)), default=-1)
+    return Declared(
+        frames=frames,
+        schema_in=schema_in,
+        schema_out=schema_out,
+        target=document["target"],
+        columns=[ColumnReport.from_json(item) for item in document["columns"]],
+        notes=document["notes"],
+        summary=document["summary"],
+        off=tuple(document.get("off", ())),
+        next_row=document.get("next_row", last + 1),
+        groups=document.get("groups", {}),
     )
 
 
@@ -202,8 +241,11 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
     return typed
 
 
-def _by(table: pa.Table, split: Split, report: ColumnReport) -> np.ndarray:
-    """The column of a split: a number a row for ``time``, else text. Raises DatasetError for any other column."""
+def split_values(table: pa.Table, split: Split, report: ColumnReport) -> np.ndarray:
+    """Return the column of a split, as ``row_roles`` takes it: a number a row for ``time``, else text.
+
+    Raises DatasetError where rows cannot be split by such a column.
+    """
     if report.type in CELLS:
         raise DatasetError(
             f"rows cannot be split by a column of type {report.type}.", where=f"column '{split.column}'",

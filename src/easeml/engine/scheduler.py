@@ -148,7 +148,7 @@ class Scheduler:
                 search.start_ready_jobs(tx, self._registry)
 
     def _changes(self) -> tuple[list[str], list[str]]:
-        """Return the ids of jobs that changed, and of those for which training ended, since the last time.
+        """Return the ids of jobs that changed, and of those for which a task ended, since the last time.
 
         A new leader takes all of them.
         """
@@ -162,7 +162,8 @@ class Scheduler:
             self._seq = events[-1].seq
         again, self._again = self._again, set()
         changed = [job_id for event in events if (job_id := _job_of(event))]
-        finished = [_job_of(event) for event in events if event.kind == "task.done" and _job_of(event)]
+        ended = [event for event in events if event.kind in ("task.done", "task.failed")]
+        finished = [job_id for event in ended if (job_id := _job_of(event))]
         return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *finished]))
 
     def _sync(self, job_id: str) -> None:

@@ -58,7 +58,7 @@ def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.
                 raise Conflict(f"The job is {job.state}.", remedy=remedy, where=job_id)
             job = set_state(tx, job, target, event)
             if target != "running":
-                _cancel_waiting(tx, rooms, job_id)
+                cancel_waiting(tx, rooms, job_id)
         return show(rooms, job)
 
 
@@ -90,6 +90,12 @@ def set_state(tx: Transaction, job: Job, state: str, event: str, **changes: obje
     data = {"application_id": job.application_id, "state": state}
     tx.events.append(event, job.id, data, job.tenant_id)
     return job
+
+
+def cancel_waiting(tx: Transaction, rooms: Rooms, job_id: str) -> None:
+    """Cancel the training tasks of a job that wait for a device."""
+    for task in rooms.tasks.list(job_id=job_id, kind="train", state="waiting", limit=None):
+        tx.queue.cancel(task.id)
 
 
 def current(rooms: Rooms, application_id: str) -> Job | None:
@@ -136,8 +142,3 @@ def _improvements(rooms: Rooms, done: list[Task]) -> list[resources.Improvement]
         )
         for task, best, cost in better
     ]
-
-
-def _cancel_waiting(tx: Transaction, rooms: Rooms, job_id: str) -> None:
-    for task in rooms.tasks.list(job_id=job_id, kind="train", state="waiting", limit=None):
-        tx.queue.cancel(task.id)

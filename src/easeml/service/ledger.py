@@ -57,7 +57,7 @@ def reading(rooms: Rooms, application: Application) -> resources.TestQuality | N
     report = _find(rooms, application.id, application.live_model_id)
     if report is None:
         return None
-    readings = rooms.reports.count(kind=KIND, version_id=report.version_id)
+    readings = rooms.reports.count(kind=KIND, subject=application.id)  # newer versions keep the test rows
     return resources.TestQuality(**report.value, readings=readings)
 
 

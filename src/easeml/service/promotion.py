@@ -2,7 +2,7 @@
 
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
-from easeml.service import ledger
+from easeml.service import ledger, rescoring
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Application, Promotion, TrainedModel
 
@@ -10,18 +10,21 @@ from easeml.store.records import Application, Promotion, TrainedModel
 def consider(tx: Transaction, application_id: str) -> Promotion | None:
     """Propose the best model for the application's version; returns the promotion if there was one.
 
-    Nothing happens when the application is pinned or its live model is as good (on validation rows).
+    Nothing happens when the application is pinned or its live model is as good, on the same validation rows: one of
+    an older version is scored on those of this version first.
     """
     application = tx.unscoped().applications.get(application_id)
     rooms = tx.scoped(application.tenant_id)
     if application.pinned or application.state == "failed":
         return None
+    if rescoring.request(tx, application):
+        return None
     model = _best_model(rooms, application)
-    if model is None or model.id == application.live_model_id or not _is_better(rooms, application, model):
+    before = rescoring.live_quality(rooms, application)
+    if model is None or model.id == application.live_model_id or (before is not None and model.quality <= before):
         return None
     if application.gates:
         return _refuse(rooms, application, model)
-    before = rooms.models.get(application.live_model_id).quality if application.live_model_id else None
     reason = f"validation quality {model.quality:.4f}" + (f" over {before:.4f}" if before is not None else "")
     return make_live(tx, application, model, "better", reason)
 
@@ -88,12 +91,6 @@ def _best_model(rooms: Rooms, application: Application) -> TrainedModel | None:
     jobs = rooms.jobs.list(application_id=application.id, version_id=application.version_id, limit=None)
     models = rooms.models.list(job_id=[job.id for job in jobs], limit=None)
     return max(models, key=lambda model: model.quality, default=None)
-
-
-def _is_better(rooms: Rooms, application: Application, model: TrainedModel) -> bool:
-    if not application.live_model_id:
-        return True
-    return model.quality > rooms.models.get(application.live_model_id).quality
 
 
 def _refuse(rooms: Rooms, application: Application, model: TrainedModel) -> Promotion | None:

@@ -6,22 +6,14 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from easeml.contract.tasks import (
-    DeclareSpec,
-    TaskResult,
-    TaskSpec,
-    TestQualitySpec,
-    TrainSpec,
-    UploadSpec,
-)
+from easeml.contract.tasks import Body, TaskResult, TaskSpec
 from easeml.errors import EasemlError
 from easeml.ids import new_id
-from easeml.service import artefacts, jobs, ledger, tasks
+from easeml.service import artefacts, changing, jobs, ledger, rescoring, suspicion, tasks
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Attempt, Task, TrainedModel
 
-_Body = UploadSpec | DeclareSpec | TrainSpec | TestQualitySpec
-_BODY: TypeAdapter[_Body] = TypeAdapter(_Body)
+_BODY: TypeAdapter[Body] = TypeAdapter(Body)
 
 
 def task_spec(tx: Transaction, task: Task) -> TaskSpec:
@@ -67,6 +59,8 @@ def after_failure(tx: Transaction, task: Task) -> None:
     """
     if task.kind == "ingest":
         _fail_version(tx, task)
+    if task.payload["kind"] == rescoring.KIND:
+        rescoring.record(tx, task, None)
     _tell(tx, "task.failed", task)
 
 
@@ -103,6 +97,11 @@ def _accept_declared(tx: Transaction, task: Task, result: TaskResult, digests: M
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
 
 
+def _accept_changed(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    _accept_declared(tx, task, result, digests)
+    changing.take_over(tx, tx.scoped(task.tenant_id).versions.get(task.subject))
+
+
 def _accept_trained(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     rooms = tx.scoped(task.tenant_id)
     job = rooms.jobs.get(task.job_id)
@@ -126,6 +125,14 @@ def _accept_trained(tx: Transaction, task: Task, result: TaskResult, digests: Ma
 
 def _accept_reading(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     ledger.record(tx, task, result)
+
+
+def _accept_rescored(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    rescoring.record(tx, task, float(result.value["quality"]))
+
+
+def _accept_suspicion(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    suspicion.record(tx, task, digests["suspicion"])
 
 
 def _fail_version(tx: Transaction, task: Task) -> None:
@@ -155,6 +162,14 @@ def _declare_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
     return {"table": parent.artefact}
 
 
+def _feed_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    return {**_parent_inputs(rooms, task), "source": rooms.versions.get(task.subject).source_artefact}
+
+
+def _parent_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    return {"version": rooms.versions.get(rooms.versions.get(task.subject).parents[0]).artefact}
+
+
 def _train_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
     return {"version": _version_of_job(rooms, task.job_id)}
 
@@ -162,6 +177,15 @@ def _train_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
 def _reading_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
     model = rooms.models.get(task.subject)
     return {"version": _version_of_job(rooms, model.job_id), "predictions": model.predictions}
+
+
+def _rescore_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    version = rooms.versions.get(task.payload["version_id"])
+    return {"model": rooms.models.get(task.subject).artefact, "version": version.artefact}
+
+
+def _suspicion_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    return {"version": rooms.versions.get(task.subject).artefact}
 
 
 def _version_of_job(rooms: Rooms, job_id: str) -> str:
@@ -176,18 +200,31 @@ _Recorder = Callable[[Transaction, Task, TaskResult, Mapping[str, str]], None]
 _INPUTS: dict[str, Callable[[Rooms, Task], dict[str, str]]] = {
     "ingest-upload": _upload_inputs,
     "ingest-declare": _declare_inputs,
+    "ingest-feed": _feed_inputs,
+    "ingest-refine": _parent_inputs,
     "train": _train_inputs,
     "test-quality": _reading_inputs,
+    "rescore": _rescore_inputs,
+    "suspicion": _suspicion_inputs,
 }
 _RECORD: dict[str, _Recorder] = {
     "ingest-upload": _accept_upload,
     "ingest-declare": _accept_declared,
+    "ingest-feed": _accept_changed,
+    "ingest-refine": _accept_changed,
     "train": _accept_trained,
     "test-quality": _accept_reading,
+    "rescore": _accept_rescored,
+    "suspicion": _accept_suspicion,
 }
+_VERSION = (("version",), ("columns", "schema_in", "schema_out", "summary"))
 _PROMISED = {  # kind -> outputs, values
     "ingest-upload": (("table",), ("columns",)),
-    "ingest-declare": (("version",), ("columns", "schema_in", "schema_out", "summary")),
+    "ingest-declare": _VERSION,
+    "ingest-feed": _VERSION,
+    "ingest-refine": _VERSION,
     "train": (("model", "predictions"), ("quality",)),
     "test-quality": ((), ("value", "low", "high", "rows")),
+    "rescore": ((), ("quality",)),
+    "suspicion": (("suspicion",), ()),
 }

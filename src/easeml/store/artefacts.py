@@ -75,6 +75,16 @@ class ArtefactStore:
             raise NotFound("There is no such artefact.", where=digest)
         return path
 
+    def members(self, tenant_id: str, digest: str) -> dict[str, Path]:
+        """Where the files of a folder lie, by their path in it, for reading only; not verified.
+
+        Raises ``NotFound`` if there is no folder with this digest.
+        """
+        manifest = self._manifest(tenant_id, digest)
+        if manifest is None:
+            raise NotFound("There is no such artefact.", where=digest)
+        return {member["path"]: self.path(tenant_id, member["digest"]) for member in manifest["files"]}
+
     def exists(self, tenant_id: str, digest: str) -> bool:
         """Whether a file or folder with this digest is stored."""
         return any(self._place(tenant_id, digest, suffix).is_file() for suffix in ("", ".folder"))

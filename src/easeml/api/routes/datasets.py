@@ -1,30 +1,21 @@
 """Uploads, datasets and their versions."""
 
-from collections.abc import AsyncIterator, Iterator
 from functools import partial
 from typing import Annotated
 
-from anyio import fail_after, from_thread, to_thread
+from anyio import to_thread
 from fastapi import APIRouter, Query, Request, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
+from easeml.api.streams import BODY, chunks
 from easeml.contract.resources import Dataset, Page, Version
-from easeml.errors import TimedOut
 from easeml.service import datasets
 
 router = APIRouter(tags=["datasets"])
 UPLOAD_PATH = "/api/v1/datasets"
 
-_PATIENCE = 60.0  # seconds that an upload may stand still
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
 
-
-@router.post("/datasets", status_code=status.HTTP_201_CREATED, openapi_extra=_BODY)
+@router.post("/datasets", status_code=status.HTTP_201_CREATED, openapi_extra=BODY)
 async def upload(
     request: Request,
     here: Here,
@@ -35,9 +26,8 @@ async def upload(
     once: OnceKey = None,
 ) -> Dataset:
     """Upload a file (the raw body) as a new dataset; its version is ``ingesting`` until a worker has read it."""
-    chunks = _chunks(request.stream())
     limit = here.settings.upload_limit
-    keep = partial(datasets.upload, here.store, asker, name, filename, chunks, once, limit)
+    keep = partial(datasets.upload, here.store, asker, name, filename, chunks(request), once, limit)
     return await to_thread.run_sync(keep, limiter=here.uploads)
 
 
@@ -57,18 +47,3 @@ def get_dataset(here: Here, asker: Asker, dataset_id: str) -> Dataset:
 def get_version(here: Here, asker: Asker, version_id: str) -> Version:
     """Show a version of a dataset: its state, and the columns once it is ready."""
     return datasets.get_version(here.store, asker, version_id)
-
-
-def _chunks(stream: AsyncIterator[bytes]) -> Iterator[bytes]:
-    """Give a thread the chunks of a body as it asks for them: never more than one is held."""
-    while chunk := from_thread.run(_next, stream):
-        yield chunk
-
-
-async def _next(stream: AsyncIterator[bytes]) -> bytes:
-    """Return the next chunk, empty at the end. Raises ``TimedOut`` if none comes for long."""
-    try:
-        with fail_after(_PATIENCE):
-            return await anext(stream, b"")
-    except TimeoutError as error:
-        raise TimedOut(f"No bytes came for {_PATIENCE:.0f} s.", remedy="Upload the file again.") from error

@@ -12,17 +12,26 @@ from easeml.client._async.applications import AsyncApplications
 from easeml.client._async.datasets import AsyncDatasets
 from easeml.client._async.scheduling import AsyncScheduling
 from easeml.client._async.transport import AsyncTransport
+from easeml.client._async.versions import AsyncVersions
 from easeml.client._async.work import AsyncWork
 from easeml.client.credentials import find_credentials
 from easeml.client.timing import async_sleep
-from easeml.client.waiting import Milestone, has_reached, is_ready
-from easeml.contract.resources import Application, Version
+from easeml.client.waiting import Milestone, has_reached, is_done, is_ready
+from easeml.contract.resources import Application, Task, Version
 from easeml.errors import TimedOut, Unreachable
 
 _POLL_SECONDS = (0.1, 1.0)  # the first wait between two looks, and the longest
 
 
-class AsyncClient(AsyncAccounts, AsyncDatasets, AsyncApplications, AsyncWork, AsyncScheduling, AsyncAdministration):
+class AsyncClient(
+    AsyncAccounts,
+    AsyncDatasets,
+    AsyncVersions,
+    AsyncApplications,
+    AsyncWork,
+    AsyncScheduling,
+    AsyncAdministration,
+):
     """A connection to an easeml service. Use it as a context manager, or close it.
 
     ``url`` and ``key`` default to ``EASEML_URL`` and ``EASEML_API_KEY``, then to what ``easeml login`` saved.
@@ -57,6 +66,19 @@ class AsyncClient(AsyncAccounts, AsyncDatasets, AsyncApplications, AsyncWork, As
                 continue
             if is_ready(version):
                 return version
+            await patience.wait()
+
+    async def wait_task(self, task_id: str, *, timeout: float | None = None) -> Task:
+        """Wait until a task is done. Raises Conflict saying why it failed, TimedOut."""
+        patience = _Patience(f"Task {task_id} is not done yet", timeout)
+        while True:
+            try:
+                task = await self.task(task_id)
+            except Unreachable as error:
+                await patience.wait(error)
+                continue
+            if is_done(task):
+                return task
             await patience.wait()
 
     async def wait(

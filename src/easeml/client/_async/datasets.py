@@ -29,15 +29,13 @@ class AsyncDatasets(AsyncCalls):
         ``name``: the file's stem by default. ``progress`` is called with bytes sent and bytes in all.
         Raises InvalidInput where the file cannot be read, TooLarge.
         """
-        path = Path(path)
-        if not path.is_file():
-            raise InvalidInput("There is no such file.", where=str(path), remedy="Check the path.")
+        path = check_file(path)
         return await self._create(
             Dataset,
             "/datasets",
             key=idempotency_key,
             params={"name": name or path.stem, "filename": path.name},
-            content=lambda: _chunks(path, progress),
+            content=lambda: file_chunks(path, progress),
             content_type="application/octet-stream",
         )
 
@@ -54,7 +52,15 @@ class AsyncDatasets(AsyncCalls):
         return await self._get(Version, f"/versions/{version_id}")
 
 
-async def _chunks(path: Path, progress: Progress | None) -> AsyncIterator[bytes]:
+def check_file(path: str | Path) -> Path:
+    """Return the path of a file that can be sent. Raises InvalidInput where there is none."""
+    path = Path(path)
+    if not path.is_file():
+        raise InvalidInput("There is no such file.", where=str(path), remedy="Check the path.")
+    return path
+
+
+async def file_chunks(path: Path, progress: Progress | None) -> AsyncIterator[bytes]:
     """Give the bytes of a file, telling how far it is."""
     size, sent = path.stat().st_size, 0
     with path.open("rb") as file:

@@ -13,17 +13,26 @@ from easeml.client._sync.applications import Applications
 from easeml.client._sync.datasets import Datasets
 from easeml.client._sync.scheduling import Scheduling
 from easeml.client._sync.transport import Transport
+from easeml.client._sync.versions import Versions
 from easeml.client._sync.work import Work
 from easeml.client.credentials import find_credentials
 from easeml.client.timing import sleep
-from easeml.client.waiting import Milestone, has_reached, is_ready
-from easeml.contract.resources import Application, Version
+from easeml.client.waiting import Milestone, has_reached, is_done, is_ready
+from easeml.contract.resources import Application, Task, Version
 from easeml.errors import TimedOut, Unreachable
 
 _POLL_SECONDS = (0.1, 1.0)  # the first wait between two looks, and the longest
 
 
-class Client(Accounts, Datasets, Applications, Work, Scheduling, Administration):
+class Client(
+    Accounts,
+    Datasets,
+    Versions,
+    Applications,
+    Work,
+    Scheduling,
+    Administration,
+):
     """A connection to an easeml service. Use it as a context manager, or close it.
 
     ``url`` and ``key`` default to ``EASEML_URL`` and ``EASEML_API_KEY``, then to what ``easeml login`` saved.
@@ -58,6 +67,19 @@ class Client(Accounts, Datasets, Applications, Work, Scheduling, Administration)
                 continue
             if is_ready(version):
                 return version
+            patience.wait()
+
+    def wait_task(self, task_id: str, *, timeout: float | None = None) -> Task:
+        """Wait until a task is done. Raises Conflict saying why it failed, TimedOut."""
+        patience = _Patience(f"Task {task_id} is not done yet", timeout)
+        while True:
+            try:
+                task = self.task(task_id)
+            except Unreachable as error:
+                patience.wait(error)
+                continue
+            if is_done(task):
+                return task
             patience.wait()
 
     def wait(

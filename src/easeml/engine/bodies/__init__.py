@@ -6,8 +6,9 @@ from typing import Any
 
 from easeml.contract.tasks import TaskResult
 
-from .ingest import declare_version, read_upload
-from .score import test_quality
+from .ingest import declare_version, feed_version, read_upload, refine_version
+from .score import rescore, test_quality
+from .suspicion import suspicion
 from .train import train
 
 Body = Callable[[Any, Path, Path], TaskResult]
@@ -15,8 +16,12 @@ Body = Callable[[Any, Path, Path], TaskResult]
 BODIES: dict[str, Body] = {
     "ingest-upload": read_upload,
     "ingest-declare": declare_version,
+    "ingest-feed": feed_version,
+    "ingest-refine": refine_version,
     "train": train,
     "test-quality": test_quality,
+    "rescore": rescore,
+    "suspicion": suspicion,
 }
 
 __all__ = ["BODIES", "Body"]

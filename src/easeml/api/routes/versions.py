@@ -1,0 +1,101 @@
+"""The data of an application: fed, refined, looked at, compared and exported."""
+
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated, Literal
+
+from anyio import to_thread
+from fastapi import APIRouter, Query, Request, status
+from fastapi.responses import FileResponse
+from starlette.background import BackgroundTask
+
+from easeml.api.context import After, Asker, Here, Limit, OnceKey
+from easeml.api.streams import BODY, chunks
+from easeml.contract.resources import Comparison, Page, Refinement, Task, TrainRows, Version, VersionLine
+from easeml.service import changing, suspicion, versions
+
+router = APIRouter(tags=["versions"])
+Role = Literal["train", "validation", "test", "pool", "production"]
+
+
+@router.post("/applications/{application_id}/feed", status_code=status.HTTP_201_CREATED, openapi_extra=BODY)
+async def feed(
+    request: Request,
+    here: Here,
+    asker: Asker,
+    application_id: str,
+    *,
+    filename: Annotated[str, Query(min_length=1, max_length=1000, description="its ending tells the format")],
+    role: Annotated[Role | None, Query(description="of all new rows; as the rows before by default")] = None,
+    once: OnceKey = None,
+) -> Version:
+    """Add the rows of a file (the raw body); the version is ``failed``, and nothing changed, if they do not fit."""
+    limit = here.settings.upload_limit
+    keep = partial(changing.feed, here.store, asker, application_id, filename, chunks(request), role, once, limit)
+    return await to_thread.run_sync(keep, limiter=here.uploads)
+
+
+@router.post("/applications/{application_id}/refine", status_code=status.HTTP_201_CREATED)
+def refine(here: Here, asker: Asker, application_id: str, wish: Refinement, once: OnceKey = None) -> Version:
+    """Switch train rows off or on, in a new version."""
+    return changing.refine(here.store, asker, application_id, wish, once)
+
+
+@router.get("/applications/{application_id}/rows")
+def list_train_rows(
+    here: Here,
+    asker: Asker,
+    application_id: str,
+    *,
+    label: Annotated[str | None, Query(max_length=1000, description="with this target value only")] = None,
+    on: Annotated[bool | None, Query(description="only those that are on, or off")] = None,
+    suspicious: Annotated[bool, Query(description="the most suspicious first, where somebody looked")] = False,
+    after: Annotated[int, Query(ge=0, description="`next` of the page before")] = 0,
+    limit: Limit = 50,
+) -> TrainRows:
+    """List the training pairs of an application."""
+    wanted = {"label": label, "on": on, "suspicious": suspicious}
+    return versions.train_rows_page(here.store, asker, application_id, skip=after, limit=limit, **wanted)
+
+
+@router.post("/applications/{application_id}/suspicion", status_code=status.HTTP_201_CREATED)
+def look_for_suspicious(here: Here, asker: Asker, application_id: str) -> Task:
+    """Look for train rows that contradict the others, in a task."""
+    return suspicion.look(here.store, asker, application_id)
+
+
+@router.get("/applications/{application_id}/versions")
+def list_versions(
+    here: Here, asker: Asker, application_id: str, after: After = None, limit: Limit = 50
+) -> Page[VersionLine]:
+    """List the versions of an application's data, newest first."""
+    return versions.of_application(here.store, asker, application_id, after=after, limit=limit)
+
+
+@router.get("/versions/{version_id}/comparison")
+def compare_versions(
+    here: Here,
+    asker: Asker,
+    version_id: str,
+    before: Annotated[str | None, Query(max_length=100, description="the version it came from by default")] = None,
+) -> Comparison:
+    """Show what a version has that another had not."""
+    return versions.comparison(here.store, asker, version_id, before)
+
+
+@router.get("/versions/{version_id}/export", response_class=FileResponse)
+def export_version(
+    here: Here,
+    asker: Asker,
+    version_id: str,
+    form: Annotated[str, Query(alias="format", description="csv, tsv, parquet, arrow, jsonl, arff, zip ...")] = "csv",
+) -> FileResponse:
+    """Download the rows of a version that are on, with their ids and roles."""
+    folder = TemporaryDirectory(prefix="easeml-export-")
+    try:
+        path = versions.export(here.store, asker, version_id, form, Path(folder.name))
+    except BaseException:
+        folder.cleanup()
+        raise
+    return FileResponse(path, filename=path.name, background=BackgroundTask(folder.cleanup))

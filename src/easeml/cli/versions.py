@@ -1,0 +1,105 @@
+"""What the commands that change or show an application's data have in common: waiting, and how versions look."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from easeml.cli.output import moment, notes, print_pairs, print_table, say
+from easeml.cli.uploading import with_bar
+from easeml.client import Client
+from easeml.contract.resources import Comparison, TrainRows, Version, VersionLine
+
+_SHOWN_VALUES = 6
+
+
+def feed_and_wait(client: Client, application_id: str, file: Path, role: str | None, *, quiet: bool) -> Version:
+    """Feed a file, showing how far it is, and wait until its rows are in. Raises InvalidInput where they do not fit."""
+    version = with_bar(lambda told: client.feed(application_id, file, role=role, progress=told), file, quiet=quiet)
+    return client.wait_version_ready(version.id)
+
+
+def say_version(version: Version) -> None:
+    """Print what a new version has."""
+    summary = version.summary
+    say(f"Version {version.number} ({version.id}): {describe(version.operation, summary.get('added', {}))}.")
+    counts = {name: summary.get(name) for name in ("train", "validation", "test", "pool", "production", "off")}
+    print_pairs((name if name == "off" else f"{name} rows", count) for name, count in counts.items())
+    for note in summary.get("notes", []):
+        notes().print(note, markup=False)
+
+
+def print_versions(found: list[VersionLine]) -> None:
+    """Print versions, a line each."""
+    rows = [
+        (
+            one.id,
+            f"{one.number}{' *' if one.current else ''}",
+            one.state,
+            describe(one.operation, one.added) if one.state != "failed" else one.error,
+            ", ".join(f"{count} {role}" for role, count in one.rows.items()),
+            one.off or None,
+            moment(one.created),
+        )
+        for one in found
+    ]
+    print_table(["id", "number", "state", "change", "rows", "off", "created"], rows)
+
+
+def print_comparison(found: Comparison) -> None:
+    """Print what a version has that another had not."""
+    ranges = [f"{one.first}-{one.last} {one.role}" if one.last > one.first else f"{one.first} {one.role}"
+              for one in found.ranges]  # fmt: skip
+    same = not (found.added or found.removed or found.switched_off or found.switched_on)
+    print_pairs(
+        [
+            ("version", found.version_id),
+            ("before", found.before or "nothing"),
+            ("rows added", _by_role(found.added)),
+            ("rows", ranges),
+            ("rows removed", _by_role(found.removed)),
+            ("switched off", found.switched_off),
+            ("switched on", found.switched_on),
+            ("schema", "\n".join(found.schema_differences) or "the same"),
+            ("data", "the same" if same else ""),
+        ]
+    )
+
+
+def print_train_rows(page: TrainRows, next_command: str) -> None:
+    """Print a page of training pairs and what it is a page of."""
+    rows = [
+        (
+            row.row,
+            "on" if row.on else "off",
+            row.target,
+            None if row.suspicion is None else f"{row.suspicion:.3f}",
+            row.predicted,
+            ", ".join(f"{name} {_short(value)}" for name, value in list(row.values.items())[:_SHOWN_VALUES]),
+        )
+        for row in page.items
+    ]
+    print_table(["row", "state", "target", "suspicion", "predicted", "values"], rows, empty="No such row.")
+    say(f"Version {page.number}: {page.total} such train rows, {page.off} train rows are off.")
+    if page.scored is None:
+        notes().print("Nobody has looked for suspicious rows yet: add --look.", markup=False)
+    if page.next:
+        notes().print(f"More: {next_command} --after {page.next}", markup=False)
+
+
+def describe(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
+    """Say what made a version: rows fed, rows switched off or on, a declaration."""
+    if operation["name"] == "feed":
+        return f"{operation['filename']} fed" + (f", {_by_role(added)} added" if added else "")
+    if operation["name"] == "refine":
+        pieces = [f"{len(operation[way])} {way}" for way in ("off", "on") if operation[way]]
+        return f"rows switched: {', '.join(pieces)}"
+    return str(operation.get("filename") or operation["name"])
+
+
+def _by_role(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {role}" for role, count in counts.items())
+
+
+def _short(value: Any) -> str:
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= 30 else text[:27] + "..."

@@ -1,0 +1,97 @@
+"""The data of an application: fed, refined, looked at, compared and exported."""
+
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+from easeml.client._async.calls import API, AsyncCalls
+from easeml.client._async.datasets import Progress, check_file, file_chunks
+from easeml.client.answers import made_request
+from easeml.contract.resources import Comparison, Refinement, Task, TrainRow, TrainRows, Version, VersionLine
+
+
+class AsyncVersions(AsyncCalls):
+    """How an application's data changes."""
+
+    async def feed(
+        self,
+        application_id: str,
+        path: str | Path,
+        *,
+        role: str | None = None,
+        progress: Progress | None = None,
+        idempotency_key: str | None = None,
+    ) -> Version:
+        """Add the rows of a file to an application's data; the new version is ``ingesting`` then.
+
+        ``role`` of the new rows: train, validation, test, pool or production; None: divided as the rows before.
+        If the rows do not fit, the version fails, saying why, and nothing changes. Raises NotFound, InvalidInput,
+        NotReady while the data is being changed.
+        """
+        path = check_file(path)
+        return await self._create(
+            Version,
+            f"/applications/{application_id}/feed",
+            key=idempotency_key,
+            params={"filename": path.name, "role": role},
+            content=lambda: file_chunks(path, progress),
+            content_type="application/octet-stream",
+        )
+
+    async def refine(
+        self,
+        application_id: str,
+        *,
+        off: Sequence[int] = (),
+        on: Sequence[int] = (),
+        version_id: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Version:
+        """Switch train rows off or on, by id, in a new version (the same one where nothing changes).
+
+        ``version_id``: refuse if the data has another version by now. Raises NotFound, InvalidInput for an id that
+        is no train row's, Conflict, NotReady while the data is being changed.
+        """
+        wish = made_request(Refinement, off=list(off), on=list(on), version_id=version_id)
+        return await self._create(Version, f"/applications/{application_id}/refine", key=idempotency_key, request=wish)
+
+    async def train_rows_page(
+        self,
+        application_id: str,
+        *,
+        label: str | None = None,
+        on: bool | None = None,
+        suspicious: bool = False,
+        after: str | None = None,
+        limit: int = 50,
+    ) -> TrainRows:
+        """Return a page of the training pairs: of one class, on or off, the most suspicious first. Raises NotFound."""
+        wanted = {"label": label, "on": on, "suspicious": suspicious or None, "after": after, "limit": limit}
+        return await self._get(TrainRows, f"/applications/{application_id}/rows", **wanted)
+
+    def train_rows(
+        self, application_id: str, *, label: str | None = None, on: bool | None = None, suspicious: bool = False
+    ) -> AsyncIterator[TrainRow]:
+        """Give all training pairs, as ``train_rows_page`` orders them."""
+        wanted = {"label": label, "on": on, "suspicious": suspicious or None}
+        return self._list(TrainRow, f"/applications/{application_id}/rows", **wanted)
+
+    async def look_for_suspicious(self, application_id: str) -> Task:
+        """Have a task find train rows that contradict the others. Raises Conflict while there is no model."""
+        return await self._send(Task, f"/applications/{application_id}/suspicion")
+
+    def versions(self, application_id: str) -> AsyncIterator[VersionLine]:
+        """Give the versions of an application's data, newest first. Raises NotFound."""
+        return self._list(VersionLine, f"/applications/{application_id}/versions")
+
+    async def compare(self, version_id: str, before_id: str | None = None) -> Comparison:
+        """Return what a version has that ``before_id`` (None: its parent) had not. Raises NotFound, Conflict."""
+        return await self._get(Comparison, f"/versions/{version_id}/comparison", before=before_id)
+
+    async def export(self, version_id: str, form: str = "csv") -> bytes:
+        """Return the rows of a version as a file: csv, tsv, parquet, arrow, feather, jsonl, arff, zip, tar or tar.gz.
+
+        Raises NotFound, InvalidInput for another format and for rows that it cannot hold.
+        """
+        path = f"{API}/versions/{version_id}/export"
+        response = await self._transport.request("GET", path, repeatable=True, params={"format": form})
+        return response.content

@@ -1,0 +1,87 @@
+"""New data scores what serves first: qualities are compared on the same validation rows, or not at all.
+
+No row ever changes its role, so two versions of an application have the same validation rows if they have as many.
+"""
+
+from easeml.contract.tasks import RescoreSpec
+from easeml.ids import new_id
+from easeml.service import jobs
+from easeml.store import Rooms, Transaction
+from easeml.store.records import Application, DatasetVersion, Report, Task, TrainedModel
+
+KIND = "rescore"
+
+
+def live_quality(rooms: Rooms, application: Application) -> float | None:
+    """Return the quality of the live model on the validation rows of the application's version.
+
+    None without a live model, and where it is not known (yet, or because the model could not be scored).
+    """
+    if not application.live_model_id:
+        return None
+    model = rooms.models.get(application.live_model_id)
+    if _is_comparable(rooms, application, model):
+        return model.quality
+    report = _report(rooms, application)
+    return None if report is None else report.value["quality"]
+
+
+def request(tx: Transaction, application: Application) -> bool:
+    """See to it that the live model is scored on the application's version; True while that is under way."""
+    rooms = tx.scoped(application.tenant_id)
+    if not application.live_model_id or application.pinned:
+        return False
+    model = rooms.models.get(application.live_model_id)
+    if _is_comparable(rooms, application, model) or _report(rooms, application) is not None:
+        return False
+    under_way = rooms.tasks.list(kind="advise", subject=model.id, state=["waiting", "running"], limit=None)
+    if any(task.payload.get("version_id") == application.version_id for task in under_way):
+        return True
+    spec = RescoreSpec(objective=application.objective, version_id=application.version_id)
+    job = jobs.current(rooms, application.id)
+    task = rooms.tasks.add(
+        Task(
+            id=new_id("task"),
+            tenant_id=application.tenant_id,
+            kind="advise",
+            lane="short",
+            payload=spec.model_dump(),
+            subject=model.id,
+            job_id=job.id if job else "",  # the scheduler considers a promotion when it ends
+        )
+    )
+    tx.events.append("task.waiting", task.id, {"job_id": task.job_id, "name": KIND}, application.tenant_id)
+    return True
+
+
+def record(tx: Transaction, task: Task, quality: float | None) -> Report:
+    """Keep what ``task`` found; None: the model could not be scored."""
+    rooms = tx.scoped(task.tenant_id)
+    model = rooms.models.get(task.subject)
+    return rooms.reports.add(
+        Report(
+            id=new_id("rep"),
+            tenant_id=task.tenant_id,
+            kind=KIND,
+            subject=model.application_id,
+            version_id=task.payload["version_id"],
+            value={"model_id": model.id, "quality": quality},
+        )
+    )
+
+
+def _is_comparable(rooms: Rooms, application: Application, model: TrainedModel) -> bool:
+    trained_on = rooms.versions.get(rooms.jobs.get(model.job_id).version_id)
+    return _validation_rows(trained_on) == _validation_rows(rooms.versions.get(application.version_id))
+
+
+def _validation_rows(version: DatasetVersion) -> int | None:
+    return version.summary.get("validation")
+
+
+def _report(rooms: Rooms, application: Application) -> Report | None:
+    """What was found of the live model on the validation rows that the application's version has."""
+    rows = _validation_rows(rooms.versions.get(application.version_id))
+    found = rooms.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
+    own = (report for report in found if report.value["model_id"] == application.live_model_id)
+    return next((one for one in own if _validation_rows(rooms.versions.get(one.version_id)) == rows), None)

@@ -1,0 +1,84 @@
+"""Which train rows contradict the rest? Asked for by a user, found by a task, kept as a report."""
+
+from easeml.contract import resources
+from easeml.contract.tasks import Pipeline, SuspicionSpec
+from easeml.errors import Conflict
+from easeml.ids import new_id
+from easeml.service import tasks
+from easeml.service.caller import Caller
+from easeml.store import Rooms, Store, Transaction
+from easeml.store.records import Application, Report, Task
+
+KIND = "suspicion"
+
+
+def look(store: Store, caller: Caller, application_id: str) -> resources.Task:
+    """Write the task that looks for suspicious train rows, by the pipeline that serves; one at a time.
+
+    Raises ``NotFound``, and ``Conflict`` while there is no live model.
+    """
+    with store.write() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        application = rooms.applications.get(application_id)
+        task = _under_way(rooms, application) or _add(tx, rooms, application)
+        return tasks.show_all(rooms, [task])[0]
+
+
+def record(tx: Transaction, task: Task, digest: str) -> Report:
+    """Keep the scores that ``task`` brought, and say so."""
+    rooms = tx.scoped(task.tenant_id)
+    version = rooms.versions.get(task.subject)
+    report = rooms.reports.add(
+        Report(
+            id=new_id("rep"),
+            tenant_id=task.tenant_id,
+            kind=KIND,
+            subject=task.payload["application_id"],
+            version_id=version.id,
+            value={"artefact": digest, "number": version.number},
+        )
+    )
+    data = {"report_id": report.id, "kind": KIND}
+    tx.events.append("report.ready", report.subject, data, task.tenant_id)
+    return report
+
+
+def newest(rooms: Rooms, application_id: str) -> Report | None:
+    """Return the newest scores: of an older version they still hold for the rows that it had."""
+    return next(iter(rooms.reports.list(kind=KIND, subject=application_id, limit=1, newest_first=True)), None)
+
+
+def is_under_way(rooms: Rooms, application: Application) -> bool:
+    """Is somebody looking?"""
+    return _under_way(rooms, application) is not None
+
+
+def _under_way(rooms: Rooms, application: Application) -> Task | None:
+    waiting = ["waiting", "running"]
+    return rooms.tasks.find(kind="advise", subject=application.version_id, state=waiting)
+
+
+def _add(tx: Transaction, rooms: Rooms, application: Application) -> Task:
+    if not application.live_model_id:
+        raise Conflict("There is no model yet that could find rows suspicious.", where=application.id)
+    model = rooms.models.get(application.live_model_id)
+    version = rooms.versions.get(application.version_id)
+    spec = SuspicionSpec(
+        application_id=application.id,
+        pipeline=Pipeline.model_validate(rooms.candidates.get(model.candidate_id).pipeline),
+        schema_in=version.schema_in,
+        schema_out=version.schema_out,
+        seed=version.operation["seed"],
+    )
+    task = rooms.tasks.add(
+        Task(
+            id=new_id("task"),
+            tenant_id=application.tenant_id,
+            kind="advise",
+            lane="short",
+            payload=spec.model_dump(),
+            subject=version.id,
+        )
+    )
+    tx.events.append("task.waiting", task.id, {"job_id": "", "name": KIND}, application.tenant_id)
+    return task
