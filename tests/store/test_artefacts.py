@@ -123,3 +123,15 @@ def test_leftovers_of_interrupted_writers_are_cleared_after_a_day(tmp_path):
     (incoming / "new").write_bytes(b"x")
     ArtefactStore(tmp_path / "artefacts")
     assert [path.name for path in incoming.iterdir()] == ["new"]
+
+
+def test_the_files_of_a_folder_can_be_read_where_they_lie(artefacts, tmp_path):
+    (tmp_path / "in" / "deep").mkdir(parents=True)
+    (tmp_path / "in" / "a.txt").write_text("one")
+    (tmp_path / "in" / "deep" / "b.txt").write_text("two")
+    digest = artefacts.put("t1", tmp_path / "in")
+    found = artefacts.members("t1", digest)
+    assert {name: path.read_text() for name, path in found.items()} == {"a.txt": "one", "deep/b.txt": "two"}
+    for tenant, one in (("t2", digest), ("t1", artefacts.put("t1", tmp_path / "in" / "a.txt"))):
+        with pytest.raises(NotFound):
+            artefacts.members(tenant, one)

@@ -20,7 +20,8 @@ def create_site(api: FastAPI, settings: Settings) -> ASGIApp:
     """Return ``api`` with its pages beside it; they may load what this address serves, and run no inline script."""
 
     def limit_of(scope: Scope) -> int:
-        return settings.upload_limit if scope["path"] == UPLOAD_PATH else settings.request_limit
+        upload = f"{scope['path']}/".startswith(f"{UPLOAD_PATH}/")
+        return settings.upload_limit if upload else settings.request_limit
 
     pages = Shield(create_pages(api), limit_of, _HEADERS)
 

@@ -22,7 +22,7 @@ Target = Annotated[str | None, typer.Option(metavar="COL", help="The column to p
 
 
 Application = Annotated[str, typer.Argument(metavar="APPLICATION", help="Id of the application.")]
-VersionId = Annotated[str, typer.Argument(metavar="VERSION", help="Id of the version.")]
+VersionName = Annotated[str, typer.Argument(metavar="VERSION", help="Id of the version, or APPLICATION:NUMBER.")]
 
 
 _MOST_IDS = 100_001  # one more than a request may name
@@ -100,13 +100,13 @@ def versions(application_id: Application, as_json: Json = False) -> None:
 
 
 @app.command()
-def compare(version: VersionId, other: VersionId, as_json: Json = False) -> None:
+def compare(version: VersionName, other: VersionName, as_json: Json = False) -> None:
     """Show what the second version has that the first had not: rows, switches, schema."""
-    from easeml.cli.versions import print_comparison
+    from easeml.cli.versions import print_comparison, version_id
     from easeml.client import Client
 
     with Client() as client:
-        found = client.compare(other, version)
+        found = client.compare(version_id(client, other), version_id(client, version))
     if as_json:
         return print_json(found)
     return print_comparison(found)
@@ -114,17 +114,18 @@ def compare(version: VersionId, other: VersionId, as_json: Json = False) -> None
 
 @app.command()
 def export(
-    version: VersionId,
+    version: VersionName,
     out: Annotated[Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")],
 ) -> None:
     """Write the rows of a version as a table, or as an ease.ml dataset (.zip, .tar, .tar.gz)."""
+    from easeml.cli.versions import version_id
     from easeml.client import Client
 
     if out.exists():
         raise InvalidInput("There is something already.", where=str(out), remedy="Name a new file.")
     ending = "tar.gz" if out.name.endswith(".tar.gz") else out.suffix.removeprefix(".")
     with Client() as client:
-        content = client.export(version, ending)
+        content = client.export(version_id(client, version), ending)
     out.write_bytes(content)
     say(f"Wrote {len(content):,} bytes to {out}.")
 

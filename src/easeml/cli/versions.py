@@ -8,6 +8,7 @@ from easeml.cli.output import moment, notes, print_pairs, print_table, say
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
 from easeml.contract.resources import Comparison, TrainRows, Version, VersionLine
+from easeml.errors import NotFound
 
 _SHOWN_VALUES = 6
 
@@ -16,6 +17,17 @@ def feed_and_wait(client: Client, application_id: str, file: Path, role: str | N
     """Feed a file, showing how far it is, and wait until its rows are in. Raises InvalidInput where they do not fit."""
     version = with_bar(lambda told: client.feed(application_id, file, role=role, progress=told), file, quiet=quiet)
     return client.wait_version_ready(version.id)
+
+
+def version_id(client: Client, name: str) -> str:
+    """Return the id of a version that is named by it, or as ``APPLICATION:NUMBER``. Raises NotFound."""
+    application_id, colon, number = name.rpartition(":")
+    if not colon:
+        return name
+    numbers = {str(one.number): one.id for one in client.versions(application_id)}
+    if number not in numbers:
+        raise NotFound(f"There is no version {number}.", where=name, remedy=f"There are: {', '.join(numbers)}.")
+    return numbers[number]
 
 
 def say_version(version: Version) -> None:

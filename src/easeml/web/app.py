@@ -25,6 +25,7 @@ def create_pages(api: ASGIApp) -> Starlette:
             Mount(static_path(), _Static(directory=STATIC)),
             Route("/live", forward.live),
             Route(UPLOAD_PATH, forward.upload, methods=["POST"]),
+            Route(UPLOAD_PATH + "/{application}", forward.feed, methods=["POST"]),
             *views.routes,
         ],
         exception_handlers={EasemlError: problem_page, HTTPException: _http_problem},

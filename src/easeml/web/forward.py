@@ -43,6 +43,15 @@ async def scheduler(request: Request) -> _Forwarded:
 
 async def upload(request: Request) -> _Forwarded:
     """Take the bytes of a file as a new dataset; the form's token is in a header."""
+    return _upload_to("/api/v1/datasets", request)
+
+
+async def feed(request: Request) -> _Forwarded:
+    """Take the bytes of a file as new rows of an application."""
+    return _upload_to(f"/api/v1/applications/{request.path_params['application']}/feed", request)
+
+
+def _upload_to(path: str, request: Request) -> _Forwarded:
     key = session.key_of(request)
     session.check_csrf(key, request.headers.get(session.CSRF_HEADER, ""))
-    return _Forwarded(request, "/api/v1/datasets", key)
+    return _Forwarded(request, path, key)

@@ -1,4 +1,6 @@
-// A file that is dropped or chosen goes to the service as it is, with progress, and can be called off.
+// A file that is dropped or chosen goes to the service as it is, with progress, and can be called off. The area says
+// where to (data-to) and what page follows (data-then, in which {id} is the id of what was made); a field of its own
+// (#role) goes along.
 
 const drop = document.getElementById("drop");
 const input = document.getElementById("file");
@@ -6,6 +8,7 @@ const progress = document.getElementById("progress");
 const text = document.getElementById("progress-text");
 const bar = document.getElementById("progress-bar");
 const problem = document.getElementById("upload-problem");
+const role = document.getElementById("role");
 let request = null;
 
 function size(bytes) {
@@ -24,7 +27,9 @@ function upload(file) {
   progress.hidden = false;
   text.textContent = `${file.name}, ${size(file.size)}`;
   request = new XMLHttpRequest();
-  request.open("POST", `/upload?${new URLSearchParams({ filename: file.name })}`);
+  const query = new URLSearchParams({ filename: file.name });
+  if (role?.value) query.set("role", role.value);
+  request.open("POST", `${drop.dataset.to}?${query}`);
   request.setRequestHeader("x-csrf", drop.dataset.csrf);
   request.setRequestHeader("content-type", "application/octet-stream");
   request.upload.onprogress = (event) => {
@@ -44,7 +49,7 @@ function finish(answered) {
   } catch {
     // no answer of easeml's; told below
   }
-  if (answered.status === 201) location.assign(`/new/${answer.id}`);
+  if (answered.status === 201) location.assign(drop.dataset.then.replace("{id}", answer.id));
   else say([answer.detail ?? `The upload failed (${answered.status}).`, answer.remedy].filter(Boolean).join(" "));
 }
 

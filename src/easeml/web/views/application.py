@@ -66,14 +66,6 @@ async def tasks(visit: Visit) -> Response:
 
 
 @signed_in
-async def data(visit: Visit) -> Response:
-    """Show the columns as declared, and how the rows are used."""
-    application = await load(visit)
-    version = await visit.client.version(application.version_id)
-    return render(visit, application, "application_data.html", version=version)
-
-
-@signed_in
 async def history(visit: Visit) -> Response:
     """Show the changes of what the endpoint serves, the newest first."""
     application = await load(visit)
@@ -142,7 +134,6 @@ routes = [
     Route(_HERE, overview),
     Route(f"{_HERE}/models", leaderboard),
     Route(f"{_HERE}/tasks", tasks),
-    Route(f"{_HERE}/data", data),
     Route(f"{_HERE}/history", history),
     Route(f"{_HERE}/steer", steer, methods=["POST"]),
     Route(f"{_HERE}/serve", serve, methods=["POST"]),

@@ -1,0 +1,142 @@
+"""The data of an application: its versions, rows that join, and training pairs that are switched off or on."""
+
+from itertools import islice
+from typing import Any
+from urllib.parse import urlencode
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from easeml.errors import EasemlError, InvalidInput
+from easeml.web.views import application as pages
+from easeml.web.visit import Visit, back_to, signed_in
+
+_SHOWN_VERSIONS = 30
+_SHOWN_COLUMNS = 8
+_PAGE = 50
+_ROLES = {
+    "": "as the rows before were divided",
+    "train": "to train",
+    "validation": "to validate",
+    "test": "to test",
+    "pool": "pool: without answers, could be labelled",
+    "production": "production: without answers, what the endpoint sees",
+}
+_STATES = {"": "on and off", "on": "on only", "off": "off only"}
+_EXPORTS = {"csv": "CSV", "parquet": "Parquet", "jsonl": "JSON lines", "arff": "ARFF", "zip": "ease.ml dataset"}
+
+
+@signed_in
+async def show(visit: Visit) -> Response:
+    """Show the columns as declared, the versions and what changed in each, and where rows are added."""
+    application = await pages.load(visit)
+    version = await visit.client.version(application.version_id)
+    versions = [one async for one in visit.client.versions(application.id)]
+    return pages.render(
+        visit,
+        application,
+        "application_data.html",
+        version=version,
+        versions=versions[:_SHOWN_VERSIONS],
+        more=max(0, len(versions) - _SHOWN_VERSIONS),
+        roles=_ROLES,
+        exports=_EXPORTS,
+    )
+
+
+@signed_in
+async def rows(visit: Visit) -> Response:
+    """Show a page of the training pairs."""
+    return await _show_rows(visit)
+
+
+@signed_in
+async def switch(visit: Visit) -> Response:
+    """Switch the chosen rows off or on, in a new version; the page that follows offers the way back."""
+    form = await visit.form()
+    way = str(form.get("way", ""))
+    if way not in ("off", "on"):
+        raise InvalidInput(f"Rows are switched off or on, not {way!r}.", where="way")
+    chosen = [_row(str(value)) for value in form.getlist("row")]
+    if not chosen:
+        return await _show_rows(visit, problem=InvalidInput("No row was chosen.", remedy="Tick the rows first."))
+    kept = {name: str(form.get(name, "")) for name in ("label", "only", "after") if form.get(name)}
+    off, on = (chosen, []) if way == "off" else ([], chosen)
+    seen = str(form.get("version", "")) or None
+    try:
+        await visit.client.refine(visit.path("application"), off=off, on=on, version_id=seen)
+    except EasemlError as error:
+        return await _show_rows(visit, problem=error)
+    done = {"switched": way, "rows": ",".join(map(str, chosen))}
+    return back_to(f"{visit.request.url.path}?{urlencode({**kept, **done})}")
+
+
+@signed_in
+async def look(visit: Visit) -> Response:
+    """Have a task look for suspicious rows."""
+    await visit.form()
+    await visit.client.look_for_suspicious(visit.path("application"))
+    return back_to(f"/applications/{visit.path('application')}/data/rows")
+
+
+@signed_in
+async def export(visit: Visit) -> Response:
+    """Give the rows of a version as a file."""
+    form = visit.request.query_params.get("format", "csv")
+    version = await visit.client.version(visit.path("version"))
+    content = await visit.client.export(version.id, form)
+    name = f"version-{version.number}.{form}"
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(content, media_type="application/octet-stream", headers=headers)
+
+
+async def _show_rows(visit: Visit, problem: EasemlError | None = None) -> Response:
+    application = await pages.load(visit)
+    asked = visit.request.query_params
+    label, only, after = asked.get("label", ""), asked.get("only", ""), asked.get("after", "")
+    after = after if after.isdigit() else ""
+    page = await visit.client.train_rows_page(
+        application.id,
+        label=label or None,
+        on={"on": True, "off": False}.get(only),
+        suspicious=True,
+        after=after or None,
+        limit=_PAGE,
+    )
+    columns = list(islice(page.items[0].values, _SHOWN_COLUMNS)) if page.items else []
+    filters = {name: value for name, value in (("label", label), ("only", only)) if value}
+    switched: dict[str, Any] = {"way": "", "rows": []}
+    if asked.get("switched") in ("off", "on"):
+        ids = asked.get("rows", "").split(",")
+        switched = {"way": asked["switched"], "rows": [one for one in ids if one.isdigit()]}
+    return pages.render(
+        visit,
+        application,
+        "application_rows.html",
+        page=page,
+        columns=columns,
+        label=label,
+        only=only,
+        states=_STATES,
+        after=after,
+        older=str(max(0, int(after) - _PAGE)) if after else "",
+        query=urlencode(filters),
+        switched=switched,
+        problem=problem,
+    )
+
+
+def _row(text: str) -> int:
+    if not text.isdigit():
+        raise InvalidInput(f"{text!r} is no id of a row.", where="row")
+    return int(text)
+
+
+_HERE = "/applications/{application}/data"
+routes = [
+    Route(_HERE, show),
+    Route(f"{_HERE}/rows", rows),
+    Route(f"{_HERE}/rows", switch, methods=["POST"]),
+    Route(f"{_HERE}/look", look, methods=["POST"]),
+    Route(f"{_HERE}/export/{{version}}", export),
+]

@@ -1,0 +1,97 @@
+"""The data of an application in a browser: rows added, a file refused, noisy rows switched off and on again."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from service_process import EasemlProcess
+
+pytestmark = [pytest.mark.service, pytest.mark.browser]
+expect.set_options(timeout=60_000)
+
+
+@pytest.fixture(scope="module")
+def tables(wine: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """The wines in two parts, of each cultivar in both; and a part that does not fit."""
+    header, *rows = wine.read_text().splitlines()
+    folder = tmp_path_factory.mktemp("parts")
+    parts = {"first": [header, *rows[::2]], "more": [header, *rows[1::2]]}
+    wrong = [header.replace("hue", "hüe"), *rows[1:9:2], rows[1].replace("barolo", "chianti")]
+    for name, lines in {**parts, "wrong": wrong}.items():
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    return {name: folder / f"{name}.csv" for name in ("first", "more", "wrong")}
+
+
+@pytest.fixture(scope="module")
+def application(easeml: EasemlProcess, tables: dict[str, Path]) -> str:
+    """Ann's application on the first part, with a model; the path of its page."""
+    key, easeml.key = easeml.key, ""
+    easeml.key = easeml.call("POST", "/api/v1/login", {"name": "ann", "password": "correct horse battery"})["secret"]
+    command = ["app", "create", str(tables["first"]), "--target", "cultivar", "--models", "naive-bayes", "--max-tasks"]
+    found = json.loads(easeml.command(*command, "2", "--name", "growing", "--yes", "--json"))["id"]
+    easeml.command("app", "wait", found, "--until", "first-model", "--timeout", "120")
+    easeml.key = key
+    return f"/applications/{found}"
+
+
+def versions(page: Page) -> str:
+    return page.locator("#versions").text_content() or ""
+
+
+def test_rows_are_added_refused_switched_off_and_on(
+    sign_in: Callable[..., Page], application: str, tables: dict[str, Path]
+):
+    page = sign_in()
+    page.goto(f"{application}/data")
+    expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
+
+    # A file that does not fit: every difference is shown, and nothing changes.
+    page.get_by_label("Choose a file").set_input_files(tables["wrong"])
+    refused = page.get_by_role("alert").filter(has_text="nothing was changed")
+    expect(refused).to_contain_text("column 'hüe' is not one of the data")
+    expect(refused).to_contain_text("'chianti' is not one of its classes")
+    expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
+
+    # One that fits: the open page notices the new version by itself.
+    page.get_by_label("Choose a file").set_input_files(tables["more"])
+    expect(page.get_by_role("heading", name="Version 4")).to_be_visible()
+    assert "more.csv added" in " ".join(versions(page).split())
+
+    # Noisy rows: looked for, switched off, and on again by Undo.
+    page.get_by_role("link", name="Look at the training rows").click()
+    page.get_by_role("button", name="Look for suspicious rows").click()
+    expect(page.get_by_role("columnheader", name="Suspicion")).to_be_visible()
+    first = page.locator("input[name=row][type=checkbox]").first
+    row = first.get_attribute("value")
+    first.check()
+    page.get_by_role("button", name="Switch off").click()
+    expect(page.locator("#undo")).to_contain_text("1 row switched off: the search starts again on version 5")
+    expect(page.locator("#rows")).to_contain_text("1 off in all")
+    page.get_by_label("State").select_option("off only")
+    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.get_by_label(f"Row {row}")).to_be_visible()
+    page.go_back()
+    page.get_by_role("button", name="Undo").click()
+    expect(page.locator("#rows")).to_contain_text("0 off in all")
+
+    # By class; and what is downloaded.
+    page.get_by_label("cultivar", exact=True).select_option("barolo")
+    expect(page.locator("tbody tr").first).to_contain_text("barolo")
+    page.goto(f"{application}/data")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Version 4 as CSV").click()
+    assert len(Path(download.value.path()).read_text().splitlines()) == 179
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+def test_the_rows_page_is_accessible_and_fits(sign_in: Callable[..., Page], application: str, width: int, theme: str):
+    page = sign_in(width=width, theme=theme)
+    for part in ("/data", "/data/rows"):
+        page.goto(application + part)
+        found = Axe().run(page)
+        assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
