@@ -93,6 +93,23 @@ def test_feeding_makes_a_new_version_that_is_searched(desk: Desk, store: Store):
     assert desk.application["live_model"]  # what serves goes on
     desk.train()
     assert desk.application["job"]["tasks_done"] == 1
+    models = desk.get(f"/applications/{desk.id}/models")["items"]
+    assert [(model["version"], model["comparable"]) for model in models] == [(3, True), (2, False)]
+
+
+def test_what_did_best_is_tried_again(desk: Desk, store: Store):
+    desk.train()
+    with store.write() as tx:  # as if an optimizer had proposed it
+        (first, *_) = tx.unscoped().candidates.list(job_id=desk.application["job"]["id"], limit=1)
+        pipeline = {**first.pipeline, "model": {**first.pipeline["model"], "config": {"max_depth": 17}}}
+        tx.unscoped().candidates.update(first.id, pipeline=pipeline)
+    desk.feed(table(range(60, 90)))
+    work_off(store, desk.folder)
+    desk.train()
+    with store.read() as tx:
+        found = tx.unscoped().candidates.list(job_id=desk.application["job"]["id"], limit=None)
+    assert [one.arm for one in found] == list(range(len(found)))
+    assert found[-1].pipeline == pipeline
 
 
 def test_rows_that_do_not_fit_change_nothing(desk: Desk, store: Store):

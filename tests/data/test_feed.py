@@ -81,7 +81,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(changes=CHANGES)
 def test_ids_and_roles_of_old_rows_never_change(start: Declared, tmp_path_factory: pytest.TempPathFactory, changes):
     folder, version, done = tmp_path_factory.mktemp("changes"), start, 0
@@ -193,7 +193,7 @@ def test_rows_of_a_group_stay_together(tmp_path: Path):
 def test_given_roles_are_taken_and_their_column_is_needed(tmp_path: Path):
     lines = people(30).splitlines()
     text = "\n".join([lines[0] + ",use", *(f"{line},{ROLES[i % 3]}" for i, line in enumerate(lines[1:]))]) + "\n"
-    start = declared(tmp_path, text, split="given:use")
+    start = declared(tmp_path, text, target="kind", split="given:use")
     extra = "\n".join(f"{line},{'use' if not i else 'test'}" for i, line in enumerate(more(range(4)).splitlines()))
     assert fed(start, tmp_path, extra + "\n").summary["added"] == {"test": 4}
     with pytest.raises(DatasetError, match="'use', by which rows were divided, is missing"):

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import is_interactive, moment, print_json, print_table, say
+from easeml.cli.output import is_interactive, moment, print_json, print_table, say, text
 from easeml.cli.showing import print_application, print_proposal
 from easeml.cli.uploading import upload_with_progress
 from easeml.cli.versions import feed_and_wait, say_version
@@ -169,11 +169,21 @@ def wait(
 def models(application_id: ApplicationId, as_json: Json = False) -> None:
     """List the trained models of an application, best first."""
     with Client() as client:
-        found = sorted(client.models(application_id), key=lambda model: -model.quality)
+        found = list(client.models(application_id))
     if as_json:
         return print_json(found)
-    rows = [(model.id, model.name, model.quality, moment(model.created), len(model.notes)) for model in found]
-    return print_table(["id", "name", "quality (validation)", "created", "notes"], rows)
+    rows = [
+        (
+            model.id,
+            model.name,
+            text(model.quality) + ("" if model.comparable else " (on fewer rows)"),
+            model.version,
+            moment(model.created),
+            len(model.notes),
+        )
+        for model in found
+    ]
+    return print_table(["id", "name", "quality (validation)", "version", "created", "notes"], rows)
 
 
 @app.command()

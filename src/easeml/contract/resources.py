@@ -267,7 +267,10 @@ class Proposal(Answer):
 
 
 class TrainedModel(Answer):
-    """A trained model; quality on validation rows."""
+    """A trained model; quality on the validation rows of the version that it learned from.
+
+    ``comparable``: these are the validation rows that the application's data has now.
+    """
 
     id: str
     name: str
@@ -278,6 +281,8 @@ class TrainedModel(Answer):
     metrics: dict[str, Any] = Field(default_factory=dict)
     notes: list[str] = Field(default_factory=list)
     task_id: str
+    version: int = 0  # number of the version
+    comparable: bool = True
     created: float
 
 

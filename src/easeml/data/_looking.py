@@ -74,29 +74,26 @@ def train_rows(
     off = np.isin(ids, document.get("off", []))
     chosen = np.ones(len(ids), dtype=bool)
     if wanted.label is not None:
-        texts = table.column(target)
-        labels = texts.cast("string") if not _is_dictionary(texts) else texts.combine_chunks().dictionary_decode()
-        chosen &= np.asarray(arrow_compute().equal(labels, wanted.label).to_pylist(), dtype=bool)
+        same = arrow_compute().equal(table.column(target).cast("string"), wanted.label)
+        chosen &= same.fill_null(False).to_numpy()
     if wanted.on is not None:
         chosen &= ~off if wanted.on else off
     places = np.flatnonzero(chosen)
-    suspicion, predicted = _scores(scores, ids)
+    scored = _scores(scores, ids)
     if wanted.suspicious:
-        places = places[np.argsort(-np.nan_to_num(suspicion[places], nan=-1.0), kind="stable")]
+        places = places[np.argsort(-np.nan_to_num(scored.suspicion[places], nan=-1.0), kind="stable")]
     shown = places[skip : skip + limit]
-    rows = table.take(shown).to_pylist()
     made = []
-    for place, values in zip(shown.tolist(), rows, strict=True):
-        score = float(suspicion[place])
-        inputs = {name: _json(value) for name, value in values.items() if name not in (ROW, target)}
+    for place, values in zip(shown.tolist(), table.take(shown).to_pylist(), strict=True):
+        score = float(scored.suspicion[place])
         made.append(
             TrainRow(
                 row=int(ids[place]),
                 on=not off[place],
-                values=inputs,
+                values={name: _json(value) for name, value in values.items() if name not in (ROW, target)},
                 target=_json(values[target]),
                 suspicion=score if isfinite(score) else None,
-                predicted=predicted[place] if isfinite(score) else None,
+                predicted=scored.prediction(place) if isfinite(score) else None,
             )
         )
     return made, len(places)
@@ -156,20 +153,33 @@ def _schema_differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     return found
 
 
-def _scores(path: Path | None, ids: np.ndarray) -> tuple[np.ndarray, list[Any]]:
-    """Suspicion (NaN where it is not known) and prediction of each row."""
+@dataclass(frozen=True)
+class _Scores:
+    """``suspicion`` of each train row, NaN where it is not known; ``at``: its place among the ``predicted``."""
+
+    suspicion: np.ndarray
+    at: np.ndarray
+    predicted: pa.ChunkedArray | None
+
+    def prediction(self, place: int) -> Any:
+        """Return what was predicted of a row that has a suspicion."""
+        return None if self.predicted is None else self.predicted[int(self.at[place])].as_py()
+
+
+def _scores(path: Path | None, ids: np.ndarray) -> _Scores:
     import numpy as np
     from pyarrow import ipc
 
+    nothing = np.full(len(ids), np.nan)
     if path is None:
-        return np.full(len(ids), np.nan), [None] * len(ids)
+        return _Scores(nothing, np.zeros(len(ids), dtype=np.int64), None)
     with ipc.open_file(path) as file:
         table = file.read_all()
-    known = {row: at for at, row in enumerate(table.column("row").to_pylist())}
-    at = np.array([known.get(int(row), -1) for row in ids], dtype=np.int64)
-    suspicion = np.append(table.column("suspicion").to_numpy(), np.nan)[at]
-    predicted = [*table.column("predicted").to_pylist(), None]
-    return suspicion, [predicted[place] for place in at]
+    rows = table.column("row").to_numpy()
+    order = np.argsort(rows, kind="stable")
+    at = order[np.minimum(np.searchsorted(rows, ids, sorter=order), len(rows) - 1)]
+    suspicion = np.where(rows[at] == ids, table.column("suspicion").to_numpy()[at], np.nan)
+    return _Scores(suspicion, at, table.column("predicted"))
 
 
 def _document(files: Files) -> dict[str, Any]:
@@ -185,12 +195,6 @@ def _table(files: Files, role: str) -> pa.Table:
         raise DatasetError("there are no prepared rows: it is an upload, or was not made ready.", where="version")
     with pa.memory_map(str(files[f"{role}.arrow"])) as source:
         return pa.ipc.open_file(source).read_all()
-
-
-def _is_dictionary(column: pa.ChunkedArray) -> bool:
-    import pyarrow as pa
-
-    return pa.types.is_dictionary(column.type)
 
 
 def _json(value: Any) -> Any:

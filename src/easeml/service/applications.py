@@ -2,13 +2,13 @@
 
 from easeml.contract import resources
 from easeml.errors import InvalidInput
-from easeml.service import declaring, jobs, knowledge, ledger, promotion, tasks
+from easeml.service import declaring, jobs, knowledge, ledger, promotion, rescoring, tasks
 from easeml.service.caller import Caller
 from easeml.service.experience import finished_trials
 from easeml.service.idempotency import Once
 from easeml.service.paging import page_of
 from easeml.store import Rooms, Store
-from easeml.store.records import Application, Job, Promotion, TrainedModel
+from easeml.store.records import Application, DatasetVersion, Job, Promotion, TrainedModel
 
 _LONGEST_NAME = 200
 _LARGEST_NUMBER = 2**32 - 1  # the largest seed of NumPy; more than a century in seconds
@@ -62,12 +62,15 @@ def list_page(
 
 
 def models(store: Store, caller: Caller, application_id: str) -> list[resources.TrainedModel]:
-    """Return the application's trained models, best on validation rows first; raises ``NotFound``."""
+    """Return the application's trained models, best on validation rows first; raises ``NotFound``.
+
+    Those that were measured on other validation rows, before these grew, come last.
+    """
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         application = rooms.applications.get(application_id)
         found = rooms.models.list(application_id=application.id, limit=None)
-        return _show_models(rooms, sorted(found, key=lambda m: (-m.quality, m.id)))
+        return sorted(_show_models(rooms, found), key=lambda model: (not model.comparable, -model.quality, model.id))
 
 
 def promotions(
@@ -157,6 +160,7 @@ def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.Tra
     """Return the resources of trained models, in their order."""
     candidates = {c.id: c for c in rooms.candidates.list(id=[m.candidate_id for m in models], limit=None)}
     tasks_of = {task.id: task for task in rooms.tasks.list(id=[m.task_id for m in models], limit=None)}
+    versions = _versions_of(rooms, models)
     digests = {a.digest: a.size for a in rooms.artefacts.list(digest=[m.artefact for m in models], limit=None)}
     return [
         resources.TrainedModel(
@@ -169,10 +173,22 @@ def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.Tra
             metrics=model.metrics,
             notes=model.notes,
             task_id=model.task_id,
+            version=versions[model.job_id].number,
+            comparable=rescoring.have_same_validation_rows(versions[model.job_id], versions[""]),
             created=model.created,
         )
         for model in models
     ]
+
+
+def _versions_of(rooms: Rooms, models: list[TrainedModel]) -> dict[str, DatasetVersion]:
+    """Return the versions that models of one application learned from, by job; under no job the one in use."""
+    if not models:
+        return {}
+    in_use = rooms.applications.get(models[0].application_id).version_id
+    used = {job.id: job.version_id for job in rooms.jobs.list(id=[m.job_id for m in models], limit=None)} | {"": in_use}
+    by_id = {version.id: version for version in rooms.versions.list(id=list(used.values()), limit=None)}
+    return {job_id: by_id[version_id] for job_id, version_id in used.items()}
 
 
 def _show_promotion(promotion: Promotion) -> resources.Promotion:

@@ -8,15 +8,25 @@ from easeml.modules import Registry
 from easeml.search import spaces
 from easeml.service.declaring import allowed_models
 from easeml.service.experience import Trial, predict_costs, size, work_of
+from easeml.store import Rooms
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
 
+_TRIED_AGAIN = 3  # candidates of the search on the version before
 CONFIGURATIONS = 4  # of each model: the default and three more
 
 
 def make_candidates(
-    registry: Registry, application: Application, job: Job, version: DatasetVersion, trials: list[Trial]
+    registry: Registry,
+    application: Application,
+    job: Job,
+    version: DatasetVersion,
+    trials: list[Trial],
+    before: Sequence[Candidate] = (),
 ) -> list[Candidate]:
-    """Return the arms of ``job`` in a fixed order; ``trials`` (of any tenant) help to predict their costs."""
+    """Return the arms of ``job`` in a fixed order; ``trials`` (of any tenant) help to predict their costs.
+
+    ``before``: what did best on the version before; it is tried again.
+    """
     matches = registry.models_for(version.schema_in, version.schema_out)
     rules = application.rules
     found: list[Candidate] = []
@@ -25,7 +35,24 @@ def make_candidates(
         transforms = [{"module": one.name, "config": {}} for one in registry.candidates(model, version.schema_in)]
         for number, config in enumerate(spaces.suggest(model.space, CONFIGURATIONS, seed=0), start=1):
             found.append(make_candidate(job, len(found), model.name, number, transforms, config))
+    for one in before:
+        same = [other for other in found if other.model == one.model]
+        if same and all(other.pipeline != one.pipeline for other in same):
+            pipeline = one.pipeline
+            config, transforms = pipeline["model"]["config"], pipeline["transforms"]
+            found.append(make_candidate(job, len(found), one.model, len(same) + 1, transforms, config))
     return with_costs(registry, found, version, trials)
+
+
+def best_before(rooms: Rooms, job: Job) -> list[Candidate]:
+    """Return the best candidates of the application's search before ``job``, the best first."""
+    earlier = rooms.jobs.list(application_id=job.application_id, newest_first=True, after=job.id, limit=1)
+    if not earlier:
+        return []
+    done = rooms.tasks.list(job_id=earlier[0].id, kind="train", state="done", limit=None)
+    best = sorted(done, key=lambda task: (-(task.quality or 0.0), task.id))[:_TRIED_AGAIN]
+    found = {one.id: one for one in rooms.candidates.list(id=[task.candidate_id for task in best], limit=None)}
+    return [found[task.candidate_id] for task in best]
 
 
 def make_candidate(job: Job, arm: int, model: str, number: int, transforms: Sequence[Json], config: Json) -> Candidate:

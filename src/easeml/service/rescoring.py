@@ -70,18 +70,19 @@ def record(tx: Transaction, task: Task, quality: float | None) -> Report:
     )
 
 
+def have_same_validation_rows(one: DatasetVersion, other: DatasetVersion) -> bool:
+    """Can qualities on the validation rows of two versions of an application be compared?"""
+    return one.summary.get("validation") == other.summary.get("validation")
+
+
 def _is_comparable(rooms: Rooms, application: Application, model: TrainedModel) -> bool:
     trained_on = rooms.versions.get(rooms.jobs.get(model.job_id).version_id)
-    return _validation_rows(trained_on) == _validation_rows(rooms.versions.get(application.version_id))
-
-
-def _validation_rows(version: DatasetVersion) -> int | None:
-    return version.summary.get("validation")
+    return have_same_validation_rows(trained_on, rooms.versions.get(application.version_id))
 
 
 def _report(rooms: Rooms, application: Application) -> Report | None:
     """What was found of the live model on the validation rows that the application's version has."""
-    rows = _validation_rows(rooms.versions.get(application.version_id))
+    version = rooms.versions.get(application.version_id)
     found = rooms.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
     own = (report for report in found if report.value["model_id"] == application.live_model_id)
-    return next((one for one in own if _validation_rows(rooms.versions.get(one.version_id)) == rows), None)
+    return next((one for one in own if have_same_validation_rows(rooms.versions.get(one.version_id), version)), None)

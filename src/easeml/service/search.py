@@ -9,7 +9,7 @@ from easeml.modules import Registry
 from easeml.search import Decision as Choice
 from easeml.search import SearchState, remaining
 from easeml.service import jobs
-from easeml.service.candidates import make_candidates
+from easeml.service.candidates import best_before, make_candidates
 from easeml.service.experience import finished_trials
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Application, Candidate, Decision, Job, Task
@@ -102,7 +102,8 @@ def _start(tx: Transaction, registry: Registry, job: Job) -> Job:
     rooms = tx.scoped(job.tenant_id)
     application = rooms.applications.get(job.application_id)
     version = rooms.versions.get(job.version_id)
-    candidates = make_candidates(registry, application, job, version, finished_trials(tx))
+    before = best_before(rooms, job)
+    candidates = make_candidates(registry, application, job, version, finished_trials(tx), before)
     if not candidates:
         error = "No model of the knowledge base fits the prepared data."
         rooms.applications.update(application.id, state="failed")
