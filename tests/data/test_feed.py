@@ -16,8 +16,8 @@ from easeml.data import (
     compare,
     export_version,
     feed,
-    infer,
     read_declared,
+    read_easeml,
     read_table,
     read_version,
     refine,
@@ -276,6 +276,7 @@ def test_an_easeml_dataset_holds_numbers_and_categories_only(start: Declared, tm
     write_version(tmp_path / "w", plain)
     count = export_version(tmp_path / "w", tmp_path / "out.zip")
     assert count == len(plain.frames["train"]) + len(plain.frames["validation"])
-    found = infer(tmp_path / "out.zip")
+    found = read_easeml(tmp_path / "out.zip")
     assert found.output is not None
-    assert [one.labels for one in found.output.classes.values()] == [("p", "q", "r")]
+    assert dict(found.output.classes) == {"kind": ("p", "q", "r")}
+    assert len(found.input.samples) == len(plain.frames["train"])
