@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,11 +70,16 @@ def write_table(path: str | Path, table: pa.Table, reports: list[ColumnReport]) 
     Raises:
         DatasetError: for another ending, if there is a file already, or if a column holds more than single values.
     """
-    held = [report.name for report in reports if report.type in CELLS]
+    refuse_cells({report.name: report.type for report in reports})
+    write_typed(path, typed_table(table, reports))
+
+
+def refuse_cells(kinds: Mapping[str, str]) -> None:
+    """Raise DatasetError if a column (name -> type) holds pictures, tensors or graphs, which no table file holds."""
+    held = [name for name, kind in kinds.items() if kind in CELLS]
     if held:
         remedy = "Only tables of numbers, categories, text and times can be written."
         raise DatasetError("it holds more than single values.", where=f"column '{held[0]}'", remedy=remedy)
-    write_typed(path, typed_table(table, reports))
 
 
 def write_typed(path: str | Path, typed: pa.Table) -> None:

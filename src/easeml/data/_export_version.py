@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from easeml.data._columns import kinds_of
 from easeml.data._easeml_folder import EasemlDataset, write_easeml
 from easeml.data._errors import DatasetError
-from easeml.data._export import FORMATS, write_typed
-from easeml.data._splits import ALL_ROLES
+from easeml.data._export import FORMATS, refuse_cells, write_typed
 from easeml.data._typed import ROW
 from easeml.data._version import VersionTables, read_declared, read_version
 from easeml.schema import Node, Sample, Samples, Schema, Value
@@ -49,9 +49,9 @@ def _write_rows(folder: str | Path, out: Path) -> int:
     import pyarrow as pa
 
     version = read_declared(folder)
-    parts = [
-        frame.assign(**{ROLE_COLUMN: role}) for role in ALL_ROLES if len(frame := version.frames.get(role, _NO_ROWS))
-    ]
+    kinds = {**kinds_of(version.schema_in), **kinds_of(version.schema_out)}
+    refuse_cells(kinds)
+    parts = [frame.assign(**{ROLE_COLUMN: role}) for role, frame in version.frames.items() if len(frame)]
     frame = pd.concat(parts, ignore_index=True)
     frame = frame.loc[~frame[ROW].isin(version.off)].sort_values(ROW).rename(columns={ROW: ROW_COLUMN})
     last = [ROW_COLUMN, ROLE_COLUMN]
@@ -59,9 +59,6 @@ def _write_rows(folder: str | Path, out: Path) -> int:
     table = pa.Table.from_pandas(frame[columns], preserve_index=False).replace_schema_metadata(None)
     write_typed(out, table)
     return len(frame)
-
-
-_NO_ROWS: Any = ()
 
 
 def _schemas(tables: VersionTables) -> tuple[Schema, Schema]:

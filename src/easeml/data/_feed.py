@@ -5,10 +5,13 @@ No row ever changes its id or its role.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from easeml.data._cells import to_json
 from easeml.data._errors import DatasetError
 from easeml.data._fitting import fit_table
 from easeml.data._report import ColumnReport
@@ -54,7 +57,7 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
     by = split_values(table, split, _report(version, split.column)) if role is None and split.column else None
     roles = np.full(len(frame), role or "pool", dtype=object)
     if role is None and answered.any():
-        there = {one: version.frames[one][version.target] for one in ROLES}
+        there = {one: pd.Series(version.frames[one][version.target]) for one in ROLES}
         labelled = pd.Series(frame.loc[answered, version.target])
         column = None if by is None else by[answered]
         roles[answered] = new_roles(labelled, split, column, version.summary["seed"], there, version.groups)
@@ -75,11 +78,13 @@ def refine(version: Declared, off: Collection[int] = (), on: Collection[int] = (
     Raises:
         DatasetError: as ``switched``; and if what is left of the train rows cannot be learnt from.
     """
+    import pandas as pd
+
     roles = {role: frame[ROW].to_numpy() for role, frame in version.frames.items()}
     made = switched(roles, version.off, off, on)
     train = version.frames["train"]
     left = train.loc[~train[ROW].isin(made), version.target]
-    if left.nunique() < 2:
+    if _hashable(pd.Series(left)).nunique() < 2:
         raise DatasetError(
             f"of the train rows {_rows(len(left))} would be left, with no two different answers.",
             where="off",
@@ -152,20 +157,38 @@ def _counted(version: Declared) -> list[ColumnReport]:
     import pandas as pd
 
     values = pd.concat([frame for role, frame in version.frames.items() if role in ROLES and len(frame)])
-    return [
-        replace(report, missing=float(values[report.name].isna().mean()), distinct=int(values[report.name].nunique()))
-        if report.role != "drop"
-        else report
-        for report in version.columns
-    ]
+    made = []
+    for report in version.columns:
+        if report.role != "drop":
+            column = pd.Series(values[report.name])
+            distinct = int(_hashable(column).nunique())
+            report = replace(report, missing=float(column.isna().to_numpy().mean()), distinct=distinct)  # noqa: PLW2901
+        made.append(report)
+    return made
+
+
+def _hashable(column: pd.Series) -> pd.Series:
+    """The column, with pictures, tensors and graphs as text that differs where they do."""
+    first = next((cell for cell in column if cell is not None), None) if column.dtype == object else None
+    return column if first is None or isinstance(first, str) else column.map(_digest)
+
+
+def _digest(cell: Any) -> str:
+    """What a picture, a graph or an array is known by."""
+    if isinstance(cell, bytes):
+        return sha256(cell).hexdigest()
+    if isinstance(cell, dict):
+        return json.dumps(to_json("graph", cell), sort_keys=True)
+    return f"{cell.shape} {sha256(cell.tobytes()).hexdigest()}"
 
 
 def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
     """A note on new rows with the very values of others: in train and test rows at once they flatter the quality."""
     import pandas as pd
+    from pandas.util import hash_pandas_object
 
     def digests(frame: pd.DataFrame) -> Any:
-        return pd.util.hash_pandas_object(frame.drop(columns=ROW), index=False)
+        return hash_pandas_object(frame.drop(columns=ROW).apply(_hashable), index=False)
 
     old = [digests(version.frames[role]) for role in ROLES if len(version.frames[role])]
     if not len(labelled):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from easeml.data import _values as v
-from easeml.data._columns import kind_of
+from easeml.data._cells import CELLS, BadCell, check, from_arrow, object_array, report_of
+from easeml.data._columns import kind_of, kinds_of
 from easeml.data._errors import did_you_mean, shown
 from easeml.data._read import column_text
 from easeml.schema import Node, Schema
@@ -33,8 +34,7 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
 
     ``answers`` False: the target may be absent; a row without a target value fits in any case.
     """
-    inputs = schema_in.columns
-    target, node = next(iter(schema_out.columns.items()))
+    inputs, target = kinds_of(schema_in), next(iter(kinds_of(schema_out)))
     known = [*inputs, target, *schema_in.dropped]
     absent = [name for name in known if name not in table.column_names]
     differences = [
@@ -42,16 +42,49 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
         for name in table.column_names
         if name not in known
     ]
-    columns = {name: _column(table, name, one, schema_in, one.optional, differences) for name, one in inputs.items()}
+    columns = {name: _column(table, name, kind, schema_in, differences) for name, kind in inputs.items()}
     if answers and target not in table.column_names:
         differences.append(f"column '{target}', the target, is missing (rows without it can be fed as pool).")
     else:
-        columns[target] = _column(table, target, node, schema_out, True, differences)
+        columns[target] = _column(table, target, kinds_of(schema_out)[target], schema_out, differences, gaps=True)
     return Fitted(columns, differences)
 
 
-def _column(table: pa.Table, name: str, node: Node, schema: Schema, optional: bool, differences: list[str]) -> Any:
-    """The typed column; missing values where it is absent."""
+def _column(
+    table: pa.Table, name: str, kind: str, schema: Schema, differences: list[str], *, gaps: bool = False
+) -> Any:
+    """The typed column; missing values where it is absent, which is no fault where ``gaps`` may be."""
+    if kind in CELLS:
+        return _cell_column(table, name, kind, schema, differences, gaps)
+    node = schema.columns[name]
+    return _value_column(table, name, node, schema, gaps or node.optional, differences)
+
+
+def _cell_column(table: pa.Table, name: str, kind: str, schema: Schema, differences: list[str], gaps: bool) -> Any:
+    if name not in table.column_names:
+        if not gaps:
+            differences.append(f"column '{name}' is missing.")
+        return object_array([None] * table.num_rows)
+    report = report_of(table.schema.field(name))
+    if report is None or report.type != kind:
+        differences.append(f"column '{name}' was {kind}, and is {'a plain value' if report is None else report.type}.")
+        return object_array([None] * table.num_rows)
+    found, node = from_arrow(kind, table.column(name)), schema.columns.get(name, next(iter(schema.nodes.values())))
+    faults = []
+    for row, cell in enumerate(found, 1):
+        try:
+            check(kind, cell, node, schema)
+        except BadCell as error:
+            faults.append(f"row {row}, column '{name}': the value {error}.")
+    differences += faults[:_SHOWN_CELLS]
+    if len(faults) > _SHOWN_CELLS:
+        differences.append(f"column '{name}': {len(faults) - _SHOWN_CELLS} more such cells.")
+    return found
+
+
+def _value_column(
+    table: pa.Table, name: str, node: Node, schema: Schema, optional: bool, differences: list[str]
+) -> Any:
     import pyarrow as pa
 
     labels = schema.labels(node.name) if node.type == "category" else ()

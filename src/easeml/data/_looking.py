@@ -200,4 +200,8 @@ def _table(files: Files, role: str) -> pa.Table:
 def _json(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return None
+    if isinstance(value, bytes):
+        return f"{len(value):,} bytes"
+    if isinstance(value, dict):  # a tensor, as it is stored
+        return f"numbers of shape {value['shape']}"
     return value.isoformat() if isinstance(value, datetime) else value

@@ -142,7 +142,13 @@ def read_version(folder: str | Path) -> VersionTables:
     train = found.frames["train"]
     frames = {**found.frames, "train": train.loc[~train[ROW].isin(found.off)].reset_index(drop=True)}
     return VersionTables(
-        *(frames[role] for role in ROLES), found.schema_in, found.schema_out, found.target, found.notes
+        frames["train"],
+        frames["validation"],
+        frames["test"],
+        found.schema_in,
+        found.schema_out,
+        found.target,
+        found.notes,
     )
 
 
@@ -153,7 +159,7 @@ def read_declared(folder: str | Path) -> Declared:
     schema_in, schema_out = Schema.from_json(document["schema_in"]), Schema.from_json(document["schema_out"])
     there = [role for role in ALL_ROLES if role in ROLES or (folder / f"{role}.arrow").exists()]
     frames = {role: _frame(_read_arrow(folder / f"{role}.arrow"), schema_in, schema_out) for role in there}
-    last = max((int(frame[ROW].max()) for frame in frames.values() if len(frame)), default=-1)
+    last = max((int(frame[ROW].to_numpy().max()) for frame in frames.values() if len(frame)), default=-1)
     return Declared(
         frames=frames,
         schema_in=schema_in,
