@@ -157,14 +157,12 @@ def _counted(version: Declared) -> list[ColumnReport]:
     import pandas as pd
 
     values = pd.concat([frame for role, frame in version.frames.items() if role in ROLES and len(frame)])
-    made = []
-    for report in version.columns:
-        if report.role != "drop":
-            column = pd.Series(values[report.name])
-            distinct = int(_hashable(column).nunique())
-            report = replace(report, missing=float(column.isna().to_numpy().mean()), distinct=distinct)  # noqa: PLW2901
-        made.append(report)
-    return made
+
+    def counted(report: ColumnReport) -> ColumnReport:
+        column = pd.Series(values[report.name])
+        return replace(report, missing=float(column.isna().to_numpy().mean()), distinct=int(_hashable(column).nunique()))
+
+    return [report if report.role == "drop" else counted(report) for report in version.columns]
 
 
 def _hashable(column: pd.Series) -> pd.Series:

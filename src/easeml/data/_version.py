@@ -140,15 +140,14 @@ def read_version(folder: str | Path) -> VersionTables:
     """Read what ``write_version`` wrote, as models meet it. Raises ``DatasetError`` if the folder holds no version."""
     found = read_declared(folder)
     train = found.frames["train"]
-    frames = {**found.frames, "train": train.loc[~train[ROW].isin(found.off)].reset_index(drop=True)}
     return VersionTables(
-        frames["train"],
-        frames["validation"],
-        frames["test"],
-        found.schema_in,
-        found.schema_out,
-        found.target,
-        found.notes,
+        train=train.loc[~train[ROW].isin(found.off)].reset_index(drop=True),
+        validation=found.frames["validation"],
+        test=found.frames["test"],
+        schema_in=found.schema_in,
+        schema_out=found.schema_out,
+        target=found.target,
+        notes=found.notes,
     )
 
 
