@@ -183,10 +183,12 @@ def _digest(cell: Any) -> str:
 def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
     """A note on new rows with the very values of others: in train and test rows at once they flatter the quality."""
     import pandas as pd
-    from pandas.util import hash_pandas_object
+    from pandas import util
+
+    hashed: Any = util.hash_pandas_object
 
     def digests(frame: pd.DataFrame) -> Any:
-        return hash_pandas_object(frame.drop(columns=ROW).apply(_hashable), index=False)
+        return hashed(frame.drop(columns=ROW).apply(_hashable), index=False)
 
     old = [digests(version.frames[role]) for role in ROLES if len(version.frames[role])]
     if not len(labelled):
