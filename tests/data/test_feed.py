@@ -81,7 +81,7 @@ CHANGES = st.lists(
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(changes=CHANGES)
 def test_ids_and_roles_of_old_rows_never_change(start: Declared, tmp_path_factory: pytest.TempPathFactory, changes):
     folder, version, done = tmp_path_factory.mktemp("changes"), start, 0
