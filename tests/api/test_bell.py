@@ -69,3 +69,24 @@ def test_closing_wakes_everybody(store: Store, ann) -> None:
             assert bell.closed
 
     asyncio.run(scenario())
+
+
+def test_what_was_heard_is_not_read_again_for_each_stream(store: Store, ann, bob) -> None:
+    async def scenario() -> None:
+        bell, tenant = Bell(store), ann.caller.tenant_id
+        assert bell.since(tenant, 0) is None
+        with bell.subscribe(tenant) as signal:
+            await rung(signal)
+            start = bell.last
+            for person in (ann, bob, ann):
+                signal.clear()
+                append(store, person.caller.tenant_id)
+                if person is ann:
+                    await rung(signal)
+            assert [event.seq for event in bell.since(tenant, start) or []] == [start + 1, start + 3]
+            assert [event.seq for event in bell.since(bob.caller.tenant_id, start) or []] == [start + 2]
+            assert bell.since(tenant, bell.last) == []
+            assert bell.since(tenant, start - 1) is None
+        await bell.close()
+
+    asyncio.run(scenario())

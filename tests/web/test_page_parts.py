@@ -1,14 +1,13 @@
 """What pages are made of: places of chart marks, numbers and times in words, changes kept in an address."""
 
 import math
-import random
 from urllib.parse import parse_qsl
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.contract.resources import Column, Improvement, Task, Version
+from easeml.contract.resources import Column, Improvement, Progress, ProgressPoint, Version
 from easeml.errors import NotAllowed
 from easeml.web import session, words
 from easeml.web.charts import quality_chart, spark
@@ -18,14 +17,20 @@ quality = st.floats(-1, 1)
 cost = st.floats(0, 1e6)
 
 
-def task(number: int, quality: float, cost: float) -> Task:
-    named = {"id": f"task_{number}", "kind": "train", "lane": "search", "state": "done", "subject": "", "job_id": "j"}
-    return Task(**named, attempts=1, quality=quality, cost=cost, created=0.0, finished=float(number))
+def progress(found: list[tuple[float, float]]) -> Progress:
+    """Return the results with these qualities and costs; the last went live."""
+    points, best, spent = [], -math.inf, 0.0
+    for number, (value, more) in enumerate(found):
+        spent += more
+        named = {"task_id": f"task_{number}", "name": "", "quality": value, "cost": more, "spent": spent}
+        points.append(ProgressPoint(**named, better=value > best, promoted=number == len(found) - 1))
+        best = max(best, value)
+    return Progress(points=points, tasks=len(found), cost=spent)
 
 
 @given(st.lists(st.tuples(quality, cost), min_size=1, max_size=60))
 def test_every_mark_of_a_chart_is_inside_it(found: list[tuple[float, float]]):
-    chart = quality_chart([task(n, q, c) for n, (q, c) in enumerate(found)], {"task_0"})
+    chart = quality_chart(progress(found))
     assert chart is not None
     places = [(dot.x, dot.y) for dot in chart.dots]
     places += [(x, y) for x1, y1, x2, y2 in chart.steps for x, y in ((x1, y1), (x2, y2))]
@@ -37,27 +42,15 @@ def test_every_mark_of_a_chart_is_inside_it(found: list[tuple[float, float]]):
 
 @given(st.lists(st.tuples(quality, cost), min_size=1, max_size=60))
 def test_the_line_of_the_best_ends_at_the_best_dot(found: list[tuple[float, float]]):
-    chart = quality_chart([task(n, q, c) for n, (q, c) in enumerate(found)], set())
+    chart = quality_chart(progress(found))
     assert chart is not None
     assert chart.steps[-1][3] == min(dot.y for dot in chart.dots)
     ups = [y1 - y2 for _, y1, _, y2 in chart.steps]
     assert all(up >= 0 for up in ups)
 
 
-def test_a_long_search_is_thinned_but_keeps_what_matters():
-    noise = random.Random(0)
-    tasks = [task(n, noise.random(), 1.0) for n in range(10_000)]
-    chart = quality_chart(tasks, {"task_9999"})
-    assert chart is not None
-    assert len(chart.dots) < 2000
-    assert chart.thinned == 10_000 - len(chart.dots)
-    assert chart.dots[-1].kind == "promoted"
-    best = max(tasks, key=lambda one: one.quality or 0)
-    assert best.id in {dot.task.id for dot in chart.dots}
-
-
 def test_no_task_no_chart():
-    assert quality_chart([], set()) is None
+    assert quality_chart(progress([])) is None
     assert spark([], 0.0) == ""
 
 

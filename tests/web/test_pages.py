@@ -82,7 +82,7 @@ def test_uploads_need_the_token_too(ann: httpx.Client):
 def test_signing_out_ends_the_key(visitor: httpx.Client):
     ann = visitor
     assert ann.post("/sign-in", data=LOGIN).status_code == 303
-    secret = ann.cookies["easeml_session"]
+    secret = next(iter(ann.cookies.values()))
     ann.post("/sign-out", data={"csrf": token(ann)})
     assert ann.get("/api/v1/me", headers={"authorization": f"Bearer {secret}"}).status_code == 401
     assert ann.get("/applications").status_code == 303
@@ -91,7 +91,7 @@ def test_signing_out_ends_the_key(visitor: httpx.Client):
 def test_a_new_password_keeps_this_browser_signed_in_and_ends_other_sign_ins(visitor: httpx.Client):
     eve = {"name": "eve", "password": LOGIN["password"]}
     visitor.post("/sign-in", data=eve)
-    elsewhere = visitor.cookies["easeml_session"]
+    elsewhere = next(iter(visitor.cookies.values()))
     visitor.cookies.clear()
     visitor.post("/sign-in", data=eve)
     fields = {"csrf": token(visitor), "old": LOGIN["password"], "new": "another password"}

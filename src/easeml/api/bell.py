@@ -1,17 +1,21 @@
-"""Rings open event streams when their tenant has news: one thread for all streams of a controller."""
+"""Rings open event streams when their tenant has news: one thread reads the events for all streams of a controller."""
 
 import asyncio
 import threading
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from itertools import takewhile
 
 import structlog
 
 from easeml.store import Store
+from easeml.store.records import Event
 
 _PAUSE = 0.5  # seconds: longest wait for a hint, which may get lost; and before another try after a failure
 _BATCH = 500
+_KEPT = 2000  # newest events, for streams that are a little behind
 
 _log = structlog.get_logger("easeml.api")
 
@@ -25,6 +29,8 @@ class Bell:
     def __init__(self, store: Store):
         self._store = store
         self._streams: defaultdict[str | None, set[asyncio.Event]] = defaultdict(set)
+        self._recent: deque[Event] = deque()
+        self._known_from: int | None = None  # all events after this number are in ``_recent``, or still to come
         self._wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self.closed = False
@@ -48,6 +54,18 @@ class Bell:
             if not self._streams and not self.closed:
                 self._wanted.clear()
 
+    @property
+    def last(self) -> int:
+        """The number of the newest event that was heard of, 0 if none was."""
+        return self._recent[-1].seq if self._recent else self._known_from or 0
+
+    def since(self, tenant_id: str, seq: int) -> list[Event] | None:
+        """Return the tenant's events after ``seq`` that were heard of; None if they reach back too far to be known."""
+        if self._known_from is None or seq < self._known_from:
+            return None
+        newer = list(takewhile(lambda event: event.seq > seq, reversed(self._recent)))
+        return [event for event in reversed(newer) if event.tenant_id == tenant_id]
+
     async def close(self) -> None:
         """End all streams and the thread."""
         self.closed = True
@@ -60,6 +78,17 @@ class Bell:
         for tenant_id in tenants:
             for signal in self._streams.get(tenant_id, ()):
                 signal.set()
+
+    def _begin(self, seq: int) -> None:
+        self._recent.clear()
+        self._known_from = seq
+        self._ring(list(self._streams))  # whoever looked before that may have missed something
+
+    def _tell(self, events: list[Event]) -> None:
+        self._recent.extend(events)
+        while len(self._recent) > _KEPT:
+            self._known_from = self._recent.popleft().seq
+        self._ring({None, *(event.tenant_id for event in events)})
 
     def _run(self, loop: asyncio.AbstractEventLoop) -> None:
         pause = threading.Event()
@@ -76,26 +105,25 @@ class Bell:
             while self._wanted.wait() and not self.closed:
                 with self._store.read() as tx:
                     seq = tx.events.last()
-                self._call(loop, None)  # whoever looked before that may have missed something
+                self._call(loop, partial(self._begin, seq))
                 while self._wanted.is_set() and not self.closed:
                     wakeup.wait(_PAUSE)
-                    seq, tenants = self._news(seq)
-                    if tenants:
-                        self._call(loop, tenants)
+                    if events := self._news(seq):
+                        seq = events[-1].seq
+                        self._call(loop, partial(self._tell, events))
         finally:
             wakeup.close()
 
-    def _call(self, loop: asyncio.AbstractEventLoop, tenants: set[str] | None) -> None:
+    def _call(self, loop: asyncio.AbstractEventLoop, act: Callable[[], None]) -> None:
         if not loop.is_closed():
-            loop.call_soon_threadsafe(lambda: self._ring(list(self._streams) if tenants is None else [*tenants, None]))
+            loop.call_soon_threadsafe(act)
 
-    def _news(self, seq: int) -> tuple[int, set[str]]:
-        """Return the last event's number, and the tenants that have events after ``seq``."""
-        tenants: set[str] = set()
+    def _news(self, seq: int) -> list[Event]:
+        """Return all events after ``seq``."""
+        found: list[Event] = []
         while True:
             with self._store.read() as tx:
-                events = tx.events.after(seq, limit=_BATCH)
-            tenants.update(event.tenant_id for event in events)
-            seq = events[-1].seq if events else seq
+                events = tx.events.after(found[-1].seq if found else seq, limit=_BATCH)
+            found += events
             if len(events) < _BATCH:
-                return seq, tenants
+                return found

@@ -160,7 +160,9 @@ def _counted(version: Declared) -> list[ColumnReport]:
 
     def counted(report: ColumnReport) -> ColumnReport:
         column = pd.Series(values[report.name])
-        return replace(report, missing=float(column.isna().to_numpy().mean()), distinct=int(_hashable(column).nunique()))
+        return replace(
+            report, missing=float(column.isna().to_numpy().mean()), distinct=int(_hashable(column).nunique())
+        )
 
     return [report if report.role == "drop" else counted(report) for report in version.columns]
 

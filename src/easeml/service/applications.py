@@ -1,5 +1,7 @@
 """Applications: what a user declares, watches, and steers."""
 
+from collections.abc import Collection
+
 from easeml.contract import resources
 from easeml.errors import InvalidInput
 from easeml.service import declaring, jobs, knowledge, ledger, promotion, rescoring, tasks
@@ -61,16 +63,22 @@ def list_page(
         return page_of(rooms.applications, lambda application: show(rooms, application), after, limit)
 
 
-def models(store: Store, caller: Caller, application_id: str) -> list[resources.TrainedModel]:
-    """Return the application's trained models, best on validation rows first; raises ``NotFound``.
+def models(
+    store: Store, caller: Caller, application_id: str, *, best: int | None = None
+) -> list[resources.TrainedModel]:
+    """Return the application's trained models (``best``: so many), best on validation rows first.
 
-    Those that were measured on other validation rows, before these grew, come last.
+    Those that were measured on other validation rows, before these grew, come last. Raises ``NotFound``.
     """
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         application = rooms.applications.get(application_id)
-        found = rooms.models.list(application_id=application.id, limit=None)
-        return sorted(_show_models(rooms, found), key=lambda model: (not model.comparable, -model.quality, model.id))
+        picked = rooms.models.pick("quality", "id", "job_id", application_id=application.id)
+        versions = _versions_of(rooms, application.id, {job for *_, job in picked})
+        apart = {job for job in versions if not rescoring.have_same_validation_rows(versions[job], versions[""])}
+        order = [id for _, id, _ in sorted(picked, key=lambda row: (row[2] in apart, -row[0], row[1]))][:best]
+        found = {model.id: model for model in rooms.models.list(id=order, limit=None)}
+        return _show_models(rooms, [found[id] for id in order])
 
 
 def promotions(
@@ -160,7 +168,7 @@ def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.Tra
     """Return the resources of trained models, in their order."""
     candidates = {c.id: c for c in rooms.candidates.list(id=[m.candidate_id for m in models], limit=None)}
     tasks_of = {task.id: task for task in rooms.tasks.list(id=[m.task_id for m in models], limit=None)}
-    versions = _versions_of(rooms, models)
+    versions = _versions_of(rooms, models[0].application_id, {m.job_id for m in models}) if models else {}
     digests = {a.digest: a.size for a in rooms.artefacts.list(digest=[m.artefact for m in models], limit=None)}
     return [
         resources.TrainedModel(
@@ -181,12 +189,12 @@ def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.Tra
     ]
 
 
-def _versions_of(rooms: Rooms, models: list[TrainedModel]) -> dict[str, DatasetVersion]:
-    """Return the versions that models of one application learned from, by job; under no job the one in use."""
-    if not models:
+def _versions_of(rooms: Rooms, application_id: str, job_ids: Collection[str]) -> dict[str, DatasetVersion]:
+    """Return the versions that an application's jobs learned from, by job; under no job the one in use."""
+    if not job_ids:
         return {}
-    in_use = rooms.applications.get(models[0].application_id).version_id
-    used = {job.id: job.version_id for job in rooms.jobs.list(id=[m.job_id for m in models], limit=None)} | {"": in_use}
+    in_use = rooms.applications.get(application_id).version_id
+    used = {job.id: job.version_id for job in rooms.jobs.list(id=list(job_ids), limit=None)} | {"": in_use}
     by_id = {version.id: version for version in rooms.versions.list(id=list(used.values()), limit=None)}
     return {job_id: by_id[version_id] for job_id, version_id in used.items()}
 

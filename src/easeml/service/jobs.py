@@ -1,15 +1,14 @@
 """Jobs: watching and steering a model search."""
 
-import math
 from datetime import datetime
 
 from easeml.contract import resources
 from easeml.errors import Conflict, InvalidInput
-from easeml.service import tasks
+from easeml.service import progress, tasks
 from easeml.service.caller import Caller
 from easeml.service.paging import page_of
 from easeml.store import Rooms, Store, Transaction
-from easeml.store.records import Job, Json, Task
+from easeml.store.records import Job, Json
 
 # action -> (states it may start from, state it ends in, event)
 _ACTIONS = {
@@ -105,7 +104,7 @@ def current(rooms: Rooms, application_id: str) -> Job | None:
 
 def show(rooms: Rooms, job: Job) -> resources.Job:
     """Return the resource of a job."""
-    done = rooms.tasks.list(job_id=job.id, kind="train", state="done", limit=None)
+    found = progress.results(rooms, job.id)
     return resources.Job(
         id=job.id,
         application_id=job.application_id,
@@ -115,11 +114,11 @@ def show(rooms: Rooms, job: Job) -> resources.Job:
         expected_improvement=job.expected_improvement,
         expected_improvement_error=job.expected_improvement_error,
         cost=job.cost,
-        tasks_done=len(done),
+        tasks_done=len(found),
         tasks_failed=rooms.tasks.count(job_id=job.id, kind="train", state="failed"),
         tasks_under_way=rooms.tasks.count(job_id=job.id, kind="train", state=["waiting", "running"]),
         candidates=rooms.candidates.count(job_id=job.id),
-        improvements=_improvements(rooms, done),
+        improvements=_improvements(rooms, found),
         limits=job.limits,
         tolerance=job.tolerance,
         error=job.error,
@@ -127,18 +126,18 @@ def show(rooms: Rooms, job: Job) -> resources.Job:
     )
 
 
-def _improvements(rooms: Rooms, done: list[Task]) -> list[resources.Improvement]:
+def _improvements(rooms: Rooms, found: list[progress.Result]) -> list[resources.Improvement]:
     """Return the tasks that raised the best quality of their job, in the order in which they ended."""
-    cost, best, better = 0.0, -math.inf, []
-    for task in sorted(done, key=lambda task: (task.finished or 0.0, task.id)):
-        cost += task.cost
-        if task.quality is not None and task.quality > best:
-            best = task.quality
-            better.append((task, best, cost))
-    name = tasks.names(rooms, [task for task, _, _ in better])
+    better = [result for result in found if result.is_better]
+    known = {task.id: task for task in rooms.tasks.list(id=[result.task_id for result in better], limit=None)}
+    name = tasks.names(rooms, list(known.values()))
     return [
         resources.Improvement(
-            task_id=task.id, name=name[task.id], quality=best, cost=cost, finished=task.finished or task.created
+            task_id=one.task_id,
+            name=name[one.task_id],
+            quality=one.quality,
+            cost=one.spent,
+            finished=known[one.task_id].finished or known[one.task_id].created,
         )
-        for task, best, cost in better
+        for one in better
     ]

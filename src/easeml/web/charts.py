@@ -1,14 +1,13 @@
 """Where the marks of a chart go. Templates draw them as SVG; all coordinates are percentages, so charts stretch."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from easeml.contract.resources import Improvement, Task
+from easeml.contract.resources import Improvement, Progress, ProgressPoint
 from easeml.web.words import seconds
 
 _SPARK_HEIGHT, _SPARK_WIDTH = 40.0, 200.0
-_MOST_DOTS = 1500
 _LEAST_SECONDS = 1e-3  # that the axis of device time spans
 _FAR = 4.0  # times the distance from the best to the middle: what lies lower is drawn at the edge
 
@@ -43,7 +42,7 @@ class Dot:
     x: float
     y: float
     kind: str  # tried, best (the best so far), promoted
-    task: Task
+    task: ProgressPoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +69,21 @@ class QualityChart:
     thinned: int
 
 
-def quality_chart(tasks: Sequence[Task], promoted: Collection[str]) -> QualityChart | None:
-    """Return the chart of a job's done training tasks; ``promoted``: ids of tasks whose models went live."""
-    done = sorted((task for task in tasks if task.quality is not None), key=lambda task: task.finished or 0.0)
-    if not done:
+def quality_chart(progress: Progress) -> QualityChart | None:
+    """Return the chart of a job's finished training tasks, None while there are none."""
+    if not progress.points:
         return None
-    qualities = [task.quality or 0.0 for task in done]
+    qualities = [point.quality for point in progress.points]
     low, high = _bounds(qualities)
-    total = max(sum(task.cost for task in done), _LEAST_SECONDS)
-    thin = math.ceil(len(done) / _MOST_DOTS)
-    dots, spent, best = [], 0.0, -math.inf
-    for number, (task, quality) in enumerate(zip(done, qualities, strict=True)):
-        spent += task.cost
-        kind = "promoted" if task.id in promoted else "best" if quality > best else "tried"
-        best = max(best, quality)
-        if kind != "tried" or number % thin == 0:
-            dots.append(Dot(100 * spent / total, _up(quality, low, high), kind, task))
+    total = max(progress.cost, _LEAST_SECONDS)
+    dots = [Dot(100 * one.spent / total, _up(one.quality, low, high), _kind(one), one) for one in progress.points]
     across = [Tick(100 * value / total, seconds(value)) for value in _round_values(0.0, total)]
     up = [Tick(_up(value, low, high), f"{value:.4g}") for value in _round_values(low, high)]
-    return QualityChart(dots, _steps(dots), across, up, sum(q < low for q in qualities), len(done) - len(dots))
+    return QualityChart(dots, _steps(dots), across, up, sum(q < low for q in qualities), progress.tasks - len(dots))
+
+
+def _kind(point: ProgressPoint) -> str:
+    return "promoted" if point.promoted else "best" if point.better else "tried"
 
 
 def _steps(dots: Sequence[Dot]) -> list[tuple[float, float, float, float]]:

@@ -14,14 +14,18 @@ from starlette.responses import Response
 from easeml.contract.resources import Key
 from easeml.errors import NotAllowed, NotSignedIn
 
-_COOKIE = "easeml_session"
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "x-csrf"
 
 
+def cookie_name(port: int | None) -> str:
+    """Return the name of the session's cookie: cookies go to all ports of a host, so it names the port."""
+    return f"easeml_session_{port}" if port else "easeml_session"
+
+
 def key_of(request: Request) -> str:
     """Return the key of the visitor. Raises NotSignedIn without one."""
-    key = request.cookies.get(_COOKIE, "")
+    key = request.cookies.get(cookie_name(request.url.port), "")
     if not key or not (key.isascii() and key.isprintable()):
         raise NotSignedIn
     return key
@@ -32,12 +36,13 @@ def begin(request: Request, response: Response, key: Key) -> None:
     assert key.secret is not None
     seconds = None if key.expires is None else max(0, int(key.expires - time.time()))
     secure = request.url.scheme == "https"
-    response.set_cookie(_COOKIE, key.secret, max_age=seconds, httponly=True, samesite="lax", secure=secure)
+    name = cookie_name(request.url.port)
+    response.set_cookie(name, key.secret, max_age=seconds, httponly=True, samesite="lax", secure=secure)
 
 
-def end(response: Response) -> None:
+def end(request: Request, response: Response) -> None:
     """Make the browser forget the key."""
-    response.delete_cookie(_COOKIE, httponly=True, samesite="lax")
+    response.delete_cookie(cookie_name(request.url.port), httponly=True, samesite="lax")
 
 
 def csrf_token(key: str) -> str:

@@ -16,6 +16,7 @@ from easeml.client import AsyncClient
 from easeml.contract.resources import User
 from easeml.errors import EasemlError, NotSignedIn
 from easeml.web import session
+from easeml.web.open_pages import LIVE_HEADER, OpenPages
 from easeml.web.rendering import render
 
 _ADDRESS = "http://127.0.0.1"  # never connected to: requests stay in this process
@@ -36,6 +37,7 @@ class Site:
 
     def __init__(self, api: ASGIApp):
         self.api = api
+        self.open_pages = OpenPages()
         self._transport = httpx.ASGITransport(api)
         self.client = lru_cache(_KEPT_CLIENTS)(self._client)
 
@@ -88,15 +90,28 @@ def signed_in(page: Callable[[Visit], Awaitable[Response]]) -> Callable[[Request
     @wraps(page)
     async def endpoint(request: Request) -> Response:
         try:
-            key = session.key_of(request)
-            client = site_of(request).client(key)
-            return await page(Visit(request, client, await client.me(), key))
+            return await _shared(request, session.key_of(request), page)
         except NotSignedIn:
             there = request.url.path + (f"?{request.url.query}" if request.url.query else "")
             target = f"/sign-in?next={quote(there)}" if request.method == "GET" and there != "/" else "/sign-in"
             return RedirectResponse(target, 303)
 
     return endpoint
+
+
+async def _shared(request: Request, key: str, page: Callable[[Visit], Awaitable[Response]]) -> Response:
+    """Return the page; who follows events gets what was rendered for others who know no newer ones."""
+    site = site_of(request)
+
+    async def make() -> Response:
+        client = site.client(key)
+        return await page(Visit(request, client, await client.me(), key))
+
+    seq = request.headers.get(LIVE_HEADER, "")
+    if request.method != "GET" or not (seq.isascii() and seq.isdecimal() and len(seq) < 20):
+        return await make()
+    name = (key, request.url.path, request.url.query, request.cookies.get("theme", ""))
+    return await site.open_pages.get(name, int(seq), request.headers.get("if-none-match", ""), make)
 
 
 async def problem_page(request: Request, error: Exception) -> Response:

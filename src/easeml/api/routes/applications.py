@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, status
+from fastapi import APIRouter, Body, Query, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.contract.resources import (
@@ -43,9 +43,14 @@ def get_application(here: Here, asker: Asker, application_id: str) -> Applicatio
 
 
 @router.get("/{application_id}/models")
-def list_models(here: Here, asker: Asker, application_id: str) -> Page[TrainedModel]:
-    """List all trained models of an application, best on validation rows first, on one page."""
-    return Page(items=applications.models(here.store, asker, application_id))
+def list_models(
+    here: Here,
+    asker: Asker,
+    application_id: str,
+    best: Annotated[int | None, Query(ge=1, le=10_000, description="this many of the best only")] = None,
+) -> Page[TrainedModel]:
+    """List the trained models of an application, best on validation rows first, on one page."""
+    return Page(items=applications.models(here.store, asker, application_id, best=best))
 
 
 @router.get("/{application_id}/promotions")

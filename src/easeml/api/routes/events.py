@@ -56,7 +56,11 @@ async def _messages(here: Context, request: Request, asker: Caller, seq: int) ->
         yield b": easeml\n\n"
         while not here.bell.closed:
             news.clear()
-            found = await run_in_threadpool(events.after, here.store, asker, seq, limit=_BATCH)
+            heard = here.bell.since(asker.tenant_id, seq)
+            if heard is None:
+                found = await run_in_threadpool(events.after, here.store, asker, seq, limit=_BATCH)
+            else:
+                found = [events.show(event) for event in heard]
             for event in found:
                 seq = event.seq
                 yield _message(event)
@@ -67,7 +71,7 @@ async def _messages(here: Context, request: Request, asker: Caller, seq: int) ->
                     return
                 look_again = time.monotonic() + KEEP_ALIVE
                 yield b": still here\n\n"
-            if len(found) < _BATCH:
+            if heard is not None or len(found) < _BATCH:
                 await wait(news, look_again - time.monotonic())
 
 

@@ -1,12 +1,12 @@
 """Jobs: watching and steering a model search."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 
 from easeml.api.context import After, Asker, Here, Limit, OfApplication
-from easeml.contract.resources import Job, JobLimits, Page
-from easeml.service import jobs
+from easeml.contract.resources import Job, JobLimits, Page, Progress
+from easeml.service import jobs, progress
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 
@@ -23,6 +23,17 @@ def list_jobs(
 def get_job(here: Here, asker: Asker, job_id: str) -> Job:
     """Show a job."""
     return jobs.get(here.store, asker, job_id)
+
+
+@router.get("/{job_id}/progress")
+def get_progress(
+    here: Here,
+    asker: Asker,
+    job_id: str,
+    points: Annotated[int, Query(ge=1, le=10_000, description="about how many tasks that changed nothing")] = 1000,
+) -> Progress:
+    """Show the finished tasks of a job, thinned, with quality and cost."""
+    return progress.get(here.store, asker, job_id, points)
 
 
 @router.post("/{job_id}/limits")

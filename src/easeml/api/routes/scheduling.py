@@ -72,7 +72,7 @@ async def _changes(here: Context, request: Request, asker: Caller) -> AsyncItera
         while not here.bell.closed:
             if await wait(news, KEEP_ALIVE):
                 news.clear()
-                yield b"event: scheduler.changed\ndata: {}\n\n"
+                yield f"id: {here.bell.last}\nevent: scheduler.changed\ndata: {{}}\n\n".encode()
                 continue
             try:
                 await here.authenticator.caller(request.headers)

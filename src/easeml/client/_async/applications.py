@@ -35,9 +35,9 @@ class AsyncApplications(AsyncCalls):
         """Give all applications of the tenant, oldest first."""
         return self._list(Application, "/applications")
 
-    def models(self, application_id: str) -> AsyncIterator[TrainedModel]:
-        """Give the trained models of an application, best on validation rows first."""
-        return self._list(TrainedModel, f"/applications/{application_id}/models")
+    def models(self, application_id: str, *, best: int | None = None) -> AsyncIterator[TrainedModel]:
+        """Give the trained models of an application, best on validation rows first; ``best``: this many only."""
+        return self._list(TrainedModel, f"/applications/{application_id}/models", best=best)
 
     def promotions(self, application_id: str) -> AsyncIterator[Promotion]:
         """Give the changes of what an application serves."""

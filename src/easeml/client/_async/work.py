@@ -7,7 +7,7 @@ from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task, TaskDetail
+from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Progress, Status, Task, TaskDetail
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -21,6 +21,13 @@ class AsyncWork(AsyncCalls):
     def jobs(self, *, application_id: str | None = None) -> AsyncIterator[Job]:
         """Give all jobs of the tenant, or of one application, oldest first."""
         return self._list(Job, "/jobs", application_id=application_id)
+
+    async def progress(self, job_id: str, *, points: int = 1000) -> Progress:
+        """Return the finished tasks of a job: what was better than before or went live, and about ``points`` others.
+
+        Raises NotFound.
+        """
+        return await self._get(Progress, f"/jobs/{job_id}/progress", points=points)
 
     async def pause_job(self, job_id: str) -> Job:
         """Start nothing new for a job. Raises Conflict where its state does not allow it."""

@@ -8,7 +8,7 @@ from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import backoff, sleep
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task, TaskDetail
+from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Progress, Status, Task, TaskDetail
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -22,6 +22,13 @@ class Work(Calls):
     def jobs(self, *, application_id: str | None = None) -> Iterator[Job]:
         """Give all jobs of the tenant, or of one application, oldest first."""
         return self._list(Job, "/jobs", application_id=application_id)
+
+    def progress(self, job_id: str, *, points: int = 1000) -> Progress:
+        """Return the finished tasks of a job: what was better than before or went live, and about ``points`` others.
+
+        Raises NotFound.
+        """
+        return self._get(Progress, f"/jobs/{job_id}/progress", points=points)
 
     def pause_job(self, job_id: str) -> Job:
         """Start nothing new for a job. Raises Conflict where its state does not allow it."""

@@ -4,7 +4,7 @@
 // id) whose HTML changed are swapped; a form's answer swaps those marked data-answer, too. A lost connection is said, tried again, and followed by the same fetch, so that
 // nothing is missed. A page in a hidden tab holds no connection.
 
-const PAUSE = 250; // ms: events that come together cause one fetch
+const PAUSE = 300; // ms: events that come together cause one fetch
 const RESTING_SHARE = 4; // a fetch that took t ms is followed by none for 4 t ms: a busy server is left in peace
 const LONGEST_RETRY = 5000;
 
@@ -15,8 +15,11 @@ let scheduled = null;
 let busy = false;
 let again = false;
 let notBefore = 0;
+let latest = ""; // number of the newest event; none is known of a stream that has just begun
+let etag = "";
 
 export function swap(html, { regions = "[data-live]", all = false } = {}) {
+  etag = "";
   const fresh = new DOMParser().parseFromString(html, "text/html");
   for (const next of fresh.querySelectorAll(regions)) {
     const old = document.getElementById(next.id);
@@ -48,9 +51,13 @@ export async function refresh() {
   busy = true;
   const began = performance.now();
   try {
-    const answer = await fetch(location.href, { headers: { "x-live": "1" } });
+    const headers = { "x-live": latest, ...(etag && { "if-none-match": etag }) };
+    const answer = await fetch(location.href, { headers });
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.assign(answer.url);
-    else swap(await answer.text());
+    else if (answer.status !== 304) {
+      swap(await answer.text());
+      etag = answer.headers.get("etag") ?? "";
+    }
   } catch {
     // the stream notices, too, and refreshes when it is back
   }
@@ -74,6 +81,7 @@ function schedule() {
 function connect() {
   stream = new EventSource(document.body.dataset.stream);
   stream.onopen = () => {
+    latest = "";
     banner.hidden = true;
     retry = 500;
     document.documentElement.dataset.connected = "true";
@@ -85,7 +93,12 @@ function connect() {
     setTimeout(() => document.hidden || stream || connect(), retry);
     retry = Math.min(retry * 1.6, LONGEST_RETRY);
   };
-  for (const kind of document.body.dataset.events.split(" ")) stream.addEventListener(kind, schedule);
+  for (const kind of document.body.dataset.events.split(" ")) stream.addEventListener(kind, hear);
+}
+
+function hear(event) {
+  latest = event.lastEventId;
+  schedule();
 }
 
 function disconnect() {

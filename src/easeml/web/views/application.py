@@ -39,12 +39,9 @@ def render(visit: Visit, application: Application, template: str, **values: Any)
 async def overview(visit: Visit) -> Response:
     """Show quality over cost, the best models, and what happens now."""
     application = await load(visit)
-    job_id = application.job.id if application.job else None
-    tasks = [task async for task in visit.client.tasks(job_id=job_id, kind="train", state="done")]
-    models = [model async for model in visit.client.models(application.id)]
-    live = {promotion.model_id async for promotion in visit.client.promotions(application.id)}
-    chart = quality_chart(tasks, {model.task_id for model in models if model.id in live})
-    return render(visit, application, "application.html", chart=chart, models=models[:_BEST_MODELS])
+    chart = quality_chart(await visit.client.progress(application.job.id)) if application.job else None
+    models = [model async for model in visit.client.models(application.id, best=_BEST_MODELS)]
+    return render(visit, application, "application.html", chart=chart, models=models)
 
 
 @signed_in

@@ -35,7 +35,7 @@ async def sign_out(visit: Visit) -> Response:
     await visit.form()
     await visit.client.logout()
     response = back_to("/sign-in")
-    session.end(response)
+    session.end(visit.request, response)
     return response
 
 
