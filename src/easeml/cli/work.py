@@ -81,6 +81,40 @@ def show_task(
     )
 
 
+@tasks.command("report")
+def report_task(
+    task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a training task.")], as_json: Json = False
+) -> None:
+    """Show how the model of a training task does on validation rows: where it errs, and which columns it needs."""
+    with Client() as client:
+        report = client.task_report(task_id)
+    if as_json:
+        return print_json(report)
+    found = report.evaluation
+    if found is None:
+        return say("This task has no evaluation: it has trained no model (yet).")
+    if found.confusion:
+        rows = [(label, *counts) for label, counts in zip(found.labels, found.confusion, strict=True)]
+        print_table(["actual / predicted", *found.labels], rows)
+    print_table(
+        ["row", "actual", "predicted", "error" if found.residuals else "probability of actual"],
+        [(one.row, one.actual, one.predicted, f"{one.score:.4g}") for one in found.worst],
+    )
+    if report.importance:
+        print_table(["column", "quality lost"], [(one.column, f"{one.loss:.4f}") for one in report.importance.items])
+    return None
+
+
+@tasks.command("log")
+def log_task(
+    task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the task.")],
+    attempt: Annotated[int | None, typer.Option(help="Number of the attempt; the newest by default.")] = None,
+) -> None:
+    """Show what a task printed."""
+    with Client() as client:
+        typer.echo(client.task_log(task_id, attempt=attempt).text, nl=False)
+
+
 @jobs.command("list")
 def list_jobs(
     application: Annotated[str | None, typer.Option("--app", help="Of this application only.")] = None,

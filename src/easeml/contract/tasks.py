@@ -69,7 +69,8 @@ class RefineSpec(_Wire):
 class TrainSpec(_Wire):
     """Train: fit a pipeline, predict validation and test rows, evaluate on validation rows only.
 
-    Input ``version``: the declared folder. Outputs ``model`` (folder) and ``predictions`` (Arrow file, by row id).
+    Input ``version``: the declared folder. Outputs ``model`` (folder), ``predictions`` (Arrow file, by row id) and
+    ``evaluation`` (JSON: an ``easeml.contract.evaluation.Evaluation`` of the validation rows).
     """
 
     kind: Literal["train"] = "train"
@@ -118,7 +119,25 @@ class SuspicionSpec(_Wire):
     seed: int = 0
 
 
-Body = UploadSpec | DeclareSpec | FeedSpec | RefineSpec | TrainSpec | TestQualitySpec | RescoreSpec | SuspicionSpec
+class ImportanceSpec(_Wire):
+    """Advise: which columns a model needs, measured for ``seconds`` at most. Inputs ``version`` and ``model``."""
+
+    kind: Literal["importance"] = "importance"
+    objective: str
+    seconds: float
+
+
+Body = (
+    UploadSpec
+    | DeclareSpec
+    | FeedSpec
+    | RefineSpec
+    | TrainSpec
+    | TestQualitySpec
+    | RescoreSpec
+    | SuspicionSpec
+    | ImportanceSpec
+)
 
 
 class Limits(_Wire):

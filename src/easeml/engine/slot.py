@@ -5,6 +5,7 @@ import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import structlog
 
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError, Fenced
-from easeml.service import tasks, work
+from easeml.service import evaluation, tasks, work
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
 
@@ -154,10 +155,12 @@ class Slot(threading.Thread):
         digests: dict[str, str] = {}
         sizes: dict[str, int] = {}
         try:
+            self._keep_log(task, folder, digests, sizes)
             if result.ok:
-                digests, sizes = self._keep_outputs(task, result, folder / task_main.OUTPUTS)
+                self._keep_outputs(task, result, folder / task_main.OUTPUTS, digests, sizes)
         except Exception:
             _log.exception("outputs could not be kept", task=task.id)
+            digests.clear()
             result = TaskResult(ok=False, error=traceback.format_exc(), retry=True, cost=result.cost)
         try:
             self._bring(attempt, result, digests, sizes)
@@ -179,14 +182,24 @@ class Slot(threading.Thread):
         _log.info("attempt ended", task=task.id, ending=outcome.ending, seconds=round(outcome.seconds, 3))
         return None if self._dropped or outcome.ending == "killed" else outcome.result
 
-    def _keep_outputs(self, task: Task, result: TaskResult, folder: Path) -> tuple[dict[str, str], dict[str, int]]:
+    def _keep_log(self, task: Task, folder: Path, digests: dict[str, str], sizes: dict[str, int]) -> None:
+        """Keep the last part of what the attempt printed, if it printed anything."""
+        with suppress(FileNotFoundError), (folder / task_main.LOG).open("rb") as file:
+            file.seek(max(0, (folder / task_main.LOG).stat().st_size - evaluation.LARGEST_LOG))
+            if content := file.read(evaluation.LARGEST_LOG):
+                artefacts = self._context.store.artefacts
+                digests[work.LOG], sizes[work.LOG] = artefacts.put_stream(task.tenant_id, [content], len(content))
+
+    def _keep_outputs(
+        self, task: Task, result: TaskResult, folder: Path, digests: dict[str, str], sizes: dict[str, int]
+    ) -> None:
         paths = {name: folder / name for name in result.outputs}
         for name, path in paths.items():
             if Path(name).name != name or path.is_symlink() or not path.exists():
                 raise EasemlError("The body names an output that it did not write.", where=name)
         artefacts = self._context.store.artefacts
-        digests = {name: artefacts.put(task.tenant_id, path) for name, path in paths.items()}
-        return digests, {name: _size(path) for name, path in paths.items()}
+        digests.update({name: artefacts.put(task.tenant_id, path) for name, path in paths.items()})
+        sizes.update({name: _size(path) for name, path in paths.items()})
 
     def _bring(self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]) -> None:
         try:

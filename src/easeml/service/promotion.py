@@ -2,7 +2,7 @@
 
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
-from easeml.service import ledger, rescoring
+from easeml.service import importance, ledger, rescoring
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Application, Promotion, TrainedModel
 
@@ -30,7 +30,8 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
 
 
 def make_live(tx: Transaction, application: Application, model: TrainedModel, kind: str, reason: str) -> Promotion:
-    """Let ``model`` serve instead of the model that ``application`` shows as live, and have its test quality read.
+    """Let ``model`` serve instead of the model that ``application`` shows as live, and have its test quality
+    read and its columns weighed.
 
     Raises ``Conflict`` if another model went live meanwhile.
     """
@@ -47,6 +48,7 @@ def make_live(tx: Transaction, application: Application, model: TrainedModel, ki
         tx.events.append("application.first-model", application.id, data, application.tenant_id)
     tx.events.append("promotion.live", application.id, data, application.tenant_id)
     ledger.request_test_quality(tx, model)
+    importance.request(tx, model)
     return promotion
 
 

@@ -9,10 +9,11 @@ from pydantic import TypeAdapter
 from easeml.contract.tasks import Body, TaskResult, TaskSpec
 from easeml.errors import EasemlError
 from easeml.ids import new_id
-from easeml.service import artefacts, changing, jobs, ledger, rescoring, suspicion, tasks
+from easeml.service import artefacts, changing, importance, jobs, ledger, rescoring, suspicion, tasks
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Attempt, Task, TrainedModel
 
+LOG = ".log"  # no output has this name
 _BODY: TypeAdapter[Body] = TypeAdapter(Body)
 
 
@@ -31,11 +32,16 @@ def accept(
 ) -> Task:
     """Take what an attempt brought: its task's end, the records its kind makes, and events, all in ``tx``.
 
-    ``digests`` and ``sizes`` (bytes): of its outputs by name, already in the artefact store. A result that fails
+    ``digests`` and ``sizes`` (bytes): of its outputs by name, already in the artefact store; ``LOG`` names what it
+    printed. A result that fails
     puts the task back while it may be retried. Returns the task as it is now. Raises ``Fenced`` (and changes
     nothing) if the attempt is not the current one.
     """
     task = tx.unscoped().tasks.get(attempt.task_id)
+    for name, digest in digests.items():
+        artefacts.keep(tx, task.tenant_id, digest, (sizes or {}).get(name, 0))
+    if LOG in digests:
+        tx.unscoped().attempts.update(attempt.id, log=digests[LOG])
     problem = "" if not result.ok else _what_lacks(task, result, digests)
     if problem or not result.ok:
         error = problem or result.error or "The attempt failed without saying why."
@@ -45,8 +51,6 @@ def accept(
         return failed
     quality = float(result.value["quality"]) if task.kind == "train" else None
     done = tx.queue.complete(attempt, result=_kept(result), quality=quality, cost=result.cost)
-    for name, digest in digests.items():
-        artefacts.keep(tx, task.tenant_id, digest, (sizes or {}).get(name, 0))
     _RECORD[task.payload["kind"]](tx, done, result, digests)
     _tell(tx, "task.done", done)
     return done
@@ -116,6 +120,7 @@ def _accept_trained(tx: Transaction, task: Task, result: TaskResult, digests: Ma
             name=rooms.candidates.get(task.candidate_id).name,
             artefact=digests["model"],
             predictions=digests["predictions"],
+            evaluation=digests.get("evaluation", ""),
             quality=float(result.value["quality"]),
             metrics=result.value.get("metrics", {}),
             notes=list(result.notes),
@@ -133,6 +138,10 @@ def _accept_rescored(tx: Transaction, task: Task, result: TaskResult, digests: M
 
 def _accept_suspicion(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     suspicion.record(tx, task, digests["suspicion"])
+
+
+def _accept_importance(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    importance.record(tx, task, result)
 
 
 def _fail_version(tx: Transaction, task: Task) -> None:
@@ -188,6 +197,14 @@ def _suspicion_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
     return {"version": rooms.versions.get(task.subject).artefact}
 
 
+def _importance_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    trained = rooms.tasks.get(task.subject)
+    model = rooms.models.find(task_id=trained.id)
+    if model is None:
+        raise EasemlError("This task has trained no model.", where=trained.id)
+    return {"version": _version_of_job(rooms, model.job_id), "model": model.artefact}
+
+
 def _version_of_job(rooms: Rooms, job_id: str) -> str:
     version = rooms.versions.get(rooms.jobs.get(job_id).version_id)
     if not version.artefact:
@@ -206,6 +223,7 @@ _INPUTS: dict[str, Callable[[Rooms, Task], dict[str, str]]] = {
     "test-quality": _reading_inputs,
     "rescore": _rescore_inputs,
     "suspicion": _suspicion_inputs,
+    "importance": _importance_inputs,
 }
 _RECORD: dict[str, _Recorder] = {
     "ingest-upload": _accept_upload,
@@ -216,6 +234,7 @@ _RECORD: dict[str, _Recorder] = {
     "test-quality": _accept_reading,
     "rescore": _accept_rescored,
     "suspicion": _accept_suspicion,
+    "importance": _accept_importance,
 }
 _VERSION = (("version",), ("columns", "schema_in", "schema_out", "summary"))
 _PROMISED = {  # kind -> outputs, values
@@ -227,4 +246,5 @@ _PROMISED = {  # kind -> outputs, values
     "test-quality": ((), ("value", "low", "high", "rows")),
     "rescore": ((), ("quality",)),
     "suspicion": (("suspicion",), ()),
+    "importance": ((), ("importance",)),
 }

@@ -212,6 +212,7 @@ class Attempt:
     error: str = ""
     started: float = 0.0
     finished: float | None = None
+    log: str = ""  # digest of what it printed; empty while it runs, and where it printed nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +232,7 @@ class TrainedModel:
     metrics: Json = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     created: float = 0.0
+    evaluation: str = ""  # digest of how it does on validation rows; empty in models of earlier releases
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +270,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A stored lifecycle result. ``kind``: test-quality (the ledger's reading), others later."""
+    """A stored lifecycle result. ``kind``: test-quality (the ledger's reading), importance."""
 
     id: str
     tenant_id: str

@@ -77,8 +77,8 @@ def quality_chart(progress: Progress) -> QualityChart | None:
     low, high = _bounds(qualities)
     total = max(progress.cost, _LEAST_SECONDS)
     dots = [Dot(100 * one.spent / total, _up(one.quality, low, high), _kind(one), one) for one in progress.points]
-    across = [Tick(100 * value / total, seconds(value)) for value in _round_values(0.0, total)]
-    up = [Tick(_up(value, low, high), f"{value:.4g}") for value in _round_values(low, high)]
+    across = [Tick(100 * value / total, seconds(value)) for value in round_values(0.0, total)]
+    up = [Tick(_up(value, low, high), f"{value:.4g}") for value in round_values(low, high)]
     return QualityChart(dots, _steps(dots), across, up, sum(q < low for q in qualities), progress.tasks - len(dots))
 
 
@@ -110,7 +110,7 @@ def _up(quality: float, low: float, high: float) -> float:
     return 100 * min(1.0, 1 - (quality - low) / (high - low))
 
 
-def _round_values(low: float, high: float) -> list[float]:
+def round_values(low: float, high: float) -> list[float]:
     """Return about five values of one, two or five times a power of ten between two bounds."""
     rough = (high - low) / 4
     power = 10.0 ** math.floor(math.log10(rough))

@@ -5,8 +5,9 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from easeml.api.context import After, Asker, Here, Limit, NewestFirst, OfJob
+from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.resources import Decision, Page, Task, TaskDetail
-from easeml.service import tasks
+from easeml.service import evaluation, tasks
 
 router = APIRouter(tags=["tasks"])
 
@@ -35,6 +36,25 @@ def list_tasks(
 def get_task_detail(here: Here, asker: Asker, task_id: str) -> TaskDetail:
     """Show what a task was told to do, and its attempts."""
     return tasks.detail(here.store, asker, task_id)
+
+
+@router.get("/tasks/{task_id}/report")
+def get_task_report(here: Here, asker: Asker, task_id: str) -> TaskReport:
+    """Show how the model of a training task does on validation rows, and which columns it needs."""
+    return evaluation.report(here.store, asker, task_id)
+
+
+@router.get("/tasks/{task_id}/log")
+def get_task_log(
+    here: Here,
+    asker: Asker,
+    task_id: str,
+    attempt: Annotated[int | None, Query(ge=1, le=2**31, description="its number; the newest by default")] = None,
+    offset: Annotated[int, Query(ge=0, le=2**40, description="bytes already known")] = 0,
+) -> AttemptLog:
+    """Show what an attempt printed, also while it runs."""
+    work = here.settings.home / "work"
+    return evaluation.log(here.store, work, asker, task_id, attempt=attempt, offset=offset)
 
 
 @router.get("/tasks/{task_id}")

@@ -7,6 +7,7 @@ from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
+from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Progress, Status, Task, TaskDetail
 from easeml.errors import EasemlError, Unreachable
 
@@ -63,6 +64,14 @@ class AsyncWork(AsyncCalls):
     async def task_detail(self, task_id: str) -> TaskDetail:
         """Return what a task was told to do, and its attempts. Raises NotFound."""
         return await self._get(TaskDetail, f"/tasks/{task_id}/detail")
+
+    async def task_report(self, task_id: str) -> TaskReport:
+        """Return how the model of a training task does on validation rows, as far as it is known. Raises NotFound."""
+        return await self._get(TaskReport, f"/tasks/{task_id}/report")
+
+    async def task_log(self, task_id: str, *, attempt: int | None = None, offset: int = 0) -> AttemptLog:
+        """Return what an attempt (None: the newest) printed from byte ``offset`` on. Raises NotFound."""
+        return await self._get(AttemptLog, f"/tasks/{task_id}/log", attempt=attempt, offset=offset)
 
     def tasks(
         self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None

@@ -6,6 +6,7 @@ from typing import Any
 
 from easeml.contract.tasks import TaskResult
 
+from .importance import importance
 from .ingest import declare_version, feed_version, read_upload, refine_version
 from .score import rescore, test_quality
 from .suspicion import suspicion
@@ -22,6 +23,7 @@ BODIES: dict[str, Body] = {
     "test-quality": test_quality,
     "rescore": rescore,
     "suspicion": suspicion,
+    "importance": importance,
 }
 
 __all__ = ["BODIES", "Body"]

@@ -1,20 +1,26 @@
 """Train: fit a candidate on the train rows, predict the others, evaluate on the validation rows."""
 
+import math
 import os
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from easeml.contract.evaluation import CurvePoint
 from easeml.contract.tasks import TaskResult, TrainSpec
 
 if TYPE_CHECKING:
     from easeml.modules import Predictions
 
+from .evaluation import evaluate
 from .predictions import ROLES, write_predictions
+
+_CURVE_POINTS = 200
 
 
 def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write outputs ``model`` and ``predictions``; return ``{quality, metrics, name, seconds}``.
+    """Write outputs ``model``, ``predictions`` and ``evaluation``; return ``{quality, metrics, name, seconds}``.
 
     Quality is on validation rows, and so are ``metrics``: the quality by every objective that fits. Test rows are
     predicted, for the ledger, and never scored here. ``seconds``: of fitting and predicting.
@@ -24,17 +30,29 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     version = read_version(inputs / "version")
     frames = {role: getattr(version, role) for role in ROLES}
-    context = Context(seed=spec.seed, threads=int(os.environ.get("OMP_NUM_THREADS", "1")))
+    curve: list[CurvePoint] = []
+    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
+    context = Context(seed=spec.seed, threads=threads, report=partial(_report, curve))
     started = time.perf_counter()
     trained = fit(spec.pipeline.model_dump(), version.train, spec.schema_in, spec.schema_out, context)
     predictions = {role: trained.predict(frame) for role, frame in frames.items()}
     seconds = time.perf_counter() - started
     metrics = _metrics(spec, frames["validation"][version.target], predictions["validation"])
     write_predictions(outputs / "predictions", {role: frame["_row"] for role, frame in frames.items()}, predictions)
+    evaluation = evaluate(frames["validation"], version.target, predictions["validation"])
+    evaluation.curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
+    (outputs / "evaluation").write_text(evaluation.model_dump_json())
     save(trained, outputs / "model", quality=metrics[spec.objective], objective=spec.objective)
     name = spec.pipeline.model.module
     value = {"quality": metrics[spec.objective], "metrics": metrics, "name": name, "seconds": seconds}
-    return TaskResult(ok=True, value=value, outputs=["model", "predictions"], notes=list(trained.notes))
+    return TaskResult(ok=True, value=value, outputs=["model", "predictions", "evaluation"], notes=list(trained.notes))
+
+
+def _report(curve: list[CurvePoint], step: int, quality: float | None) -> None:
+    """Keep what a model says of itself, and print it into the attempt's log."""
+    print(f"step {step}" + ("" if quality is None else f": quality {quality:.4f}"), flush=True)
+    if quality is not None and math.isfinite(quality):
+        curve.append(CurvePoint(step=step, quality=quality))
 
 
 def _metrics(spec: TrainSpec, actual: Any, predictions: "Predictions") -> dict[str, float]:

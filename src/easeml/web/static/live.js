@@ -101,6 +101,14 @@ function hear(event) {
   schedule();
 }
 
+// What an attempt prints is no event: while there is such a thing on the page, it asks by itself.
+setInterval(() => {
+  if (stream && document.querySelector("[data-every]")) {
+    latest = "";
+    schedule();
+  }
+}, 1000);
+
 function disconnect() {
   stream?.close();
   stream = null;

@@ -1,16 +1,37 @@
-"""One task: what became of it."""
+"""One task: what became of it, how the model that it trained does, and what it printed."""
 
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.evaluation import AttemptLog, TaskReport
+from easeml.web import model_charts
 from easeml.web.visit import Visit, signed_in
+
+_PICTURES = {
+    "confusion": model_charts.confusion,
+    "residuals": model_charts.residuals,
+    "roc": model_charts.roc,
+    "calibration": model_charts.calibration,
+    "learning": model_charts.learning,
+}
+_NO_LOG = AttemptLog(attempt=0, text="", offset=0, next=0, ended=True)
 
 
 @signed_in
 async def show(visit: Visit) -> Response:
     """Show a task with its result, or with what went wrong."""
     id = visit.path("task")
-    return visit.render("task.html", task=await visit.client.task(id), detail=await visit.client.task_detail(id))
+    task = await visit.client.task(id)
+    report = await visit.client.task_report(id) if task.kind == "train" else TaskReport()
+    found = report.evaluation
+    return visit.render(
+        "task.html",
+        task=task,
+        detail=await visit.client.task_detail(id),
+        log=await visit.client.task_log(id) if task.attempts else _NO_LOG,
+        report=report,
+        pictures={name: draw(found) for name, draw in _PICTURES.items()} if found else {},
+    )
 
 
 routes = [Route("/tasks/{task}", show)]

@@ -1,0 +1,109 @@
+"""The REST types of how a trained model does on validation rows, and of what an attempt printed."""
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer
+
+
+class RocCurve(Answer):
+    """Share of the other rows that are taken for ``label`` against share of its own that are found, and the area."""
+
+    label: str
+    false_positives: list[float]
+    true_positives: list[float]
+    area: float
+
+
+class CalibrationBin(Answer):
+    """Predictions of like confidence: their mean ``confidence``, and how many of ``rows`` were ``right``.
+
+    ``low`` and ``high``: 95 % interval of the share that is right.
+    """
+
+    confidence: float
+    right: float
+    low: float
+    high: float
+    rows: int
+
+
+class Residual(Answer):
+    """A row's number and what was predicted for it."""
+
+    actual: float
+    predicted: float
+
+
+class WorstExample(Answer):
+    """A row on which the model did badly. ``row``: its place in the upload, from 0; ``values``: of its first inputs.
+
+    ``score``: probability of the actual class, or the absolute error.
+    """
+
+    row: int
+    actual: str
+    predicted: str
+    score: float
+    values: dict[str, str] = Field(default_factory=dict)
+
+
+class CurvePoint(Answer):
+    """What a model reported while it learned."""
+
+    step: int
+    quality: float
+
+
+class Importance(Answer):
+    """How much quality is lost, on average and at most about (``error``: standard error), when a column is shuffled."""
+
+    column: str
+    loss: float
+    error: float | None = None  # None: shuffled once only
+
+
+class Importances(Answer):
+    """Permutation importance of the ``measured`` first of ``columns`` columns, the most important first."""
+
+    columns: int
+    measured: int
+    rounds: int
+    rows: int
+    seconds: float
+    items: list[Importance]
+
+
+class Evaluation(Answer):
+    """How a trained model does on validation rows. What does not fit its target is empty.
+
+    ``confusion[actual][predicted]`` counts rows of ``labels``: the most frequent classes, the rest as one.
+    """
+
+    rows: int
+    labels: list[str] = Field(default_factory=list)
+    confusion: list[list[int]] = Field(default_factory=list)
+    roc: list[RocCurve] = Field(default_factory=list)
+    calibration: list[CalibrationBin] = Field(default_factory=list)
+    residuals: list[Residual] = Field(default_factory=list)
+    worst: list[WorstExample] = Field(default_factory=list)
+    curve: list[CurvePoint] = Field(default_factory=list)
+
+
+class TaskReport(Answer):
+    """What is known of the model that a task trained. ``importance`` is measured for models that go live."""
+
+    evaluation: Evaluation | None = None
+    importance: Importances | None = None
+
+
+class AttemptLog(Answer):
+    """What an attempt printed, from byte ``offset`` on; send ``next`` as ``offset`` for what follows.
+
+    ``ended``: nothing more will come. Of long logs the last part is kept.
+    """
+
+    attempt: int
+    text: str
+    offset: int
+    next: int
+    ended: bool

@@ -1,0 +1,71 @@
+"""What a training task left to look at: how its model does, and what its attempts printed."""
+
+import os
+import stat
+from pathlib import Path
+
+from easeml.contract.evaluation import AttemptLog, Evaluation, TaskReport
+from easeml.errors import NotFound
+from easeml.service import importance
+from easeml.service.caller import Caller
+from easeml.store import Store
+from easeml.store.records import Attempt
+
+LARGEST_LOG = 200_000  # bytes that are kept of what an attempt printed, and given at once
+_LARGEST_EVALUATION = 5_000_000
+
+
+def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
+    """Return how the model of a task does on validation rows, as far as that is known; raises ``NotFound``."""
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        task = rooms.tasks.get(task_id)
+        model = rooms.models.find(task_id=task.id)
+        measured = importance.find(rooms, task.id)
+    found = None
+    if model is not None and model.evaluation:
+        content = _read(store.artefacts.path(caller.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION)
+        found = Evaluation.model_validate_json(content)
+    return TaskReport(evaluation=found, importance=measured)
+
+
+def log(
+    store: Store, work: Path, caller: Caller, task_id: str, *, attempt: int | None = None, offset: int = 0
+) -> AttemptLog:
+    """Return what an attempt (None: the newest) printed from byte ``offset`` on, also while it runs.
+
+    ``work``: the folder with the work folders of the workers. Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        task = rooms.tasks.get(task_id)
+        found = rooms.attempts.find(task_id=task.id, number=task.attempts if attempt is None else attempt)
+    if found is None:
+        raise NotFound("There is no such attempt.", where=task_id)
+    path = _place(store, work, caller, found)
+    content = _read(path, offset, LARGEST_LOG) if path else b""
+    return AttemptLog(
+        attempt=found.number,
+        text=content.decode(errors="replace"),
+        offset=offset,
+        next=offset + len(content),
+        ended=found.state != "running",
+    )
+
+
+def _place(store: Store, work: Path, caller: Caller, attempt: Attempt) -> Path | None:
+    if attempt.state == "running":
+        return work / attempt.process_id / attempt.id / "log.txt"
+    return store.artefacts.path(caller.tenant_id, attempt.log) if attempt.log else None
+
+
+def _read(path: Path, offset: int, most: int) -> bytes:
+    """Return bytes of a regular file; nothing where there is none. The log of a body that runs is the body's own."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        return os.pread(descriptor, most, offset) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    finally:
+        os.close(descriptor)

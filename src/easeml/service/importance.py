@@ -1,0 +1,61 @@
+"""Which columns a model needs: measured, once, for models that go live."""
+
+from easeml.contract.evaluation import Importances
+from easeml.contract.tasks import ImportanceSpec, TaskResult
+from easeml.ids import new_id
+from easeml.store import Rooms, Transaction
+from easeml.store.records import Report, Task, TrainedModel
+
+KIND = "importance"
+_SHARE = 0.2  # of the device time of the training
+_LEAST_SECONDS, _MOST_SECONDS = 0.5, 5.0
+
+
+def request(tx: Transaction, model: TrainedModel) -> Task | None:
+    """Write the task that measures a model; None if it was measured or is being measured."""
+    rooms = tx.scoped(model.tenant_id)
+    if find(rooms, model.task_id) or rooms.tasks.count(
+        kind="advise", subject=model.task_id, state=["waiting", "running"]
+    ):
+        return None
+    objective = rooms.applications.get(model.application_id).objective
+    cost = rooms.tasks.get(model.task_id).cost
+    spec = ImportanceSpec(objective=objective, seconds=min(max(_SHARE * cost, _LEAST_SECONDS), _MOST_SECONDS))
+    task = rooms.tasks.add(
+        Task(
+            id=new_id("task"),
+            tenant_id=model.tenant_id,
+            kind="advise",
+            lane="short",
+            payload=spec.model_dump(),
+            subject=model.task_id,
+        )
+    )
+    tx.events.append("task.waiting", task.id, {"job_id": "", "name": KIND}, model.tenant_id)
+    return task
+
+
+def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
+    """Keep what ``task`` measured, and say so."""
+    rooms = tx.scoped(task.tenant_id)
+    model = rooms.models.find(task_id=task.subject)
+    version_id = rooms.jobs.get(model.job_id).version_id if model else ""
+    found = Importances.model_validate(result.value["importance"])
+    report = rooms.reports.add(
+        Report(
+            id=new_id("rep"),
+            tenant_id=task.tenant_id,
+            kind=KIND,
+            subject=task.subject,
+            version_id=version_id,
+            value=found.model_dump(),
+        )
+    )
+    tx.events.append("report.ready", task.subject, {"report_id": report.id, "kind": KIND}, task.tenant_id)
+    return report
+
+
+def find(rooms: Rooms, task_id: str) -> Importances | None:
+    """Return what was measured of the model that a task trained."""
+    report = rooms.reports.find(kind=KIND, subject=task_id)
+    return Importances.model_validate(report.value) if report else None

@@ -1,0 +1,103 @@
+"""What the evaluation of validation predictions says, against counts made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import confusion_matrix, roc_auc_score
+
+from easeml.contract.evaluation import Evaluation
+from easeml.engine.bodies.evaluation import evaluate
+from easeml.modules import Predictions
+from easeml.web import model_charts
+
+
+def classified(rows: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, Predictions]:
+    """Return rows with a random class each, and noisy predictions of them."""
+    random = np.random.default_rng(seed)
+    names = np.asarray([f"class {code}" for code in range(classes)], dtype=object)
+    actual = random.integers(classes, size=rows)
+    chances = random.dirichlet(np.ones(classes), rows)
+    chances[np.arange(rows), actual] += 0.5
+    chances /= chances.sum(axis=1, keepdims=True)
+    frame = pd.DataFrame({"_row": np.arange(rows) * 3, "x": random.normal(size=rows), "y": names[actual]})
+    return frame, Predictions(names[chances.argmax(axis=1)], chances, names)
+
+
+@given(st.integers(1, 80), st.integers(2, 20), st.integers(0, 99))
+def test_every_row_is_counted_once_and_every_mark_is_inside_its_plot(rows: int, classes: int, seed: int):
+    frame, predictions = classified(rows, classes, seed)
+    found = Evaluation.model_validate_json(evaluate(frame, "y", predictions).model_dump_json())
+    assert sum(map(sum, found.confusion)) == rows == found.rows
+    assert len(found.labels) == len(found.confusion) <= 12
+    assert sum(one.rows for one in found.calibration) in (0, rows)
+    for plot in (model_charts.roc(found), model_charts.calibration(found)):
+        places = [(point.x, point.y) for point in plot.points] if plot else []
+        assert all(0 <= value <= 100 for place in places for value in place)
+    assert all(cell.shade <= 5 for _, cells in model_charts.confusion(found) for cell in cells)
+
+
+def test_counts_and_areas_are_those_of_scikit_learn():
+    frame, predictions = classified(300, 4)
+    found = evaluate(frame, "y", predictions)
+    assert found.confusion == confusion_matrix(frame["y"], predictions.values, labels=found.labels).tolist()
+    assert predictions.probabilities is not None
+    for curve, chances in zip(found.roc, predictions.probabilities.T, strict=True):
+        assert curve.area == pytest.approx(roc_auc_score(frame["y"] == curve.label, chances))
+
+
+def test_the_worst_examples_are_those_whose_class_was_thought_least_likely():
+    frame, predictions = classified(300, 3)
+    found = evaluate(frame, "y", predictions)
+    assert len(found.worst) == 10
+    assert predictions.probabilities is not None
+    of_actual = predictions.probabilities[np.arange(300), [int(name[-1]) for name in frame["y"]]]
+    wrong = frame["y"].to_numpy() != predictions.values
+    assert [one.score for one in found.worst] == pytest.approx(np.sort(of_actual[wrong])[:10])
+    assert [one.row % 3 for one in found.worst] == [0] * 10
+    assert all(one.actual != one.predicted for one in found.worst)
+
+
+def test_rare_classes_are_one_and_nothing_is_lost():
+    frame, predictions = classified(500, 40)
+    found = evaluate(frame, "y", predictions)
+    assert found.labels[-1] == "all others"
+    assert len(found.labels) == 12
+    assert sum(map(sum, found.confusion)) == 500
+
+
+def test_two_classes_have_one_curve_and_labels_alone_have_none():
+    frame, predictions = classified(60, 2)
+    assert [one.label for one in evaluate(frame, "y", predictions).roc] == ["class 1"]
+    found = evaluate(frame, "y", Predictions(predictions.values, None, predictions.classes))
+    assert (found.roc, found.calibration) == ([], [])
+    assert found.confusion
+
+
+def test_rows_without_an_actual_value_are_left_out():
+    frame, predictions = classified(20, 2)
+    frame.loc[3:7, "y"] = None
+    assert evaluate(frame, "y", predictions).rows == 15
+    numbers = pd.DataFrame({"_row": range(4), "x": ["é" * 99, None, "b", "c"], "y": [1.0, np.nan, 3.0, -1.0]})
+    found = evaluate(numbers, "y", Predictions(np.asarray([1.0, 2.0, 5.0, np.nan]), None, None))
+    assert found.rows == 2
+    assert (found.worst[0].row, found.worst[0].score) == (2, 2.0)
+    assert len(found.worst[1].values["x"]) == 60
+    assert model_charts.residuals(found)
+
+
+def test_nothing_known_is_no_picture():
+    frame = pd.DataFrame({"_row": range(3), "y": [np.nan] * 3})
+    found = evaluate(frame, "y", Predictions(np.zeros(3), None, None))
+    assert found.rows == 0
+    assert model_charts.residuals(found) is None
+    assert model_charts.learning(found) is None
+
+
+@given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40))
+def test_residuals_stay_in_their_plot(values: list[float]):
+    frame = pd.DataFrame({"_row": range(len(values)), "y": values})
+    plot = model_charts.residuals(evaluate(frame, "y", Predictions(np.asarray(values[::-1]), None, None)))
+    assert plot is not None
+    assert all(-1e-6 <= value <= 100 + 1e-6 for point in plot.points for value in (point.x, point.y))
