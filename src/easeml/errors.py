@@ -48,6 +48,12 @@ class NotAllowed(EasemlError, PermissionError):
     code = "not-allowed"
 
 
+class OverQuota(NotAllowed):
+    """This would take more than the provider lets this tenant use."""
+
+    code = "over-quota"
+
+
 class Conflict(EasemlError):
     """The thing is not in a state that allows this."""
 

@@ -11,6 +11,7 @@ from easeml.ids import new_id
 from easeml.store import Store
 from easeml.store.records import (
     Application,
+    Attempt,
     Candidate,
     Dataset,
     DatasetVersion,
@@ -163,6 +164,8 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                     **owner,
                 )
             )
+        attempt = {"task_id": made.task_id, "number": 1, "process_id": "proc_1", "lease_expires": 0.0, "state": "done"}
+        rooms.attempts.add(Attempt(new_id("att"), **attempt, **owner))
         rooms.decisions.add(
             Decision(
                 new_id("dec"),

@@ -11,16 +11,21 @@ from easeml.store import Store
 
 # What may stand in a path -> the id of ann's thing. A new placeholder must be added here.
 PLACEHOLDERS = ("dataset_id", "version_id", "application_id", "job_id", "task_id", "key_id", "user_id")
-BODIES = {"/api/v1/users/{user_id}/password": {"new": "stolen password"}}
+BODIES = {
+    "/api/v1/users/{user_id}/password": {"new": "stolen password"},
+    "/api/v1/applications/{application_id}/include": {"model": "logistic"},
+}
 QUERIES = {"/api/v1/applications/{application_id}/feed": {"filename": "more.csv"}}
+PROVIDERS = ("/api/v1/tenants/", "/api/v1/modules/")  # what these name belongs to no tenant
 LISTS = ("datasets", "applications", "jobs", "tasks", "decisions", "keys", "events/list")
 
 
 def routes_with_ids(app: FastAPI) -> Iterator[tuple[str, str]]:
     for context in iter_route_contexts(app.routes):
         for method in set(context.methods or ()) - {"HEAD"}:
-            if "{" in str(context.path) and not str(context.path).endswith("/predict"):
-                yield method, str(context.path)
+            path = str(context.path)
+            if "{" in path and not path.endswith("/predict") and not path.startswith(PROVIDERS):
+                yield method, path
 
 
 def things(client: TestClient, store: Store, person) -> dict[str, str]:
@@ -49,6 +54,21 @@ def test_the_owner_reaches_them_on_the_same_routes(client: TestClient, store: St
         if method == "GET" or template.endswith(("/rollback", "/unpin", "/pin", "{action}")):
             answer = client.request(method, template.format(**ids), headers=ann.headers)
             assert answer.status_code == 200, (method, template, answer.text)
+
+
+def test_only_providers_limit_tenants_and_archive_modules(client: TestClient, provider, ann) -> None:
+    limits = f"/api/v1/tenants/{ann.caller.tenant_id}/limits"
+    module = "/api/v1/modules/logistic/archive"
+    for person, status in ((ann, 403), (provider, 200)):
+        assert client.get(limits, headers=person.headers).status_code == status
+        assert client.put(limits, json={"applications": 5}, headers=person.headers).status_code == status
+        assert client.post(module, headers=person.headers).status_code == status
+    shown = client.get("/api/v1/modules", headers=ann.headers).json()["modules"]
+    assert [one["name"] for one in shown if one["archived"]] == ["logistic"]
+    assert client.post("/api/v1/modules/logistic/restore", headers=provider.headers).status_code == 200
+    assert client.post("/api/v1/modules/nothing/archive", headers=provider.headers).status_code == 404
+    assert client.post("/api/v1/modules/accuracy/archive", headers=provider.headers).status_code == 422
+    assert client.put(limits, json={"priority": 0}, headers=provider.headers).status_code == 422
 
 
 def test_lists_hold_the_callers_things_only(client: TestClient, store: Store, ann, bob) -> None:

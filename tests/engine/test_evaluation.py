@@ -59,6 +59,18 @@ def test_the_worst_examples_are_those_whose_class_was_thought_least_likely():
     assert all(one.actual != one.predicted for one in found.worst)
 
 
+def test_rows_of_equal_confidence_share_a_bin():
+    names = np.asarray(["a", "b"], dtype=object)
+    frame = pd.DataFrame({"_row": range(60), "y": ["a"] * 30 + ["b"] * 30})
+    chances = np.tile([0.7, 0.3], (60, 1))
+    chances[::3] = [0.9, 0.1]
+    found = evaluate(frame, "y", Predictions(names[chances.argmax(axis=1)], chances, names)).calibration
+    assert [(one.confidence, one.rows, one.right) for one in found] == [
+        (pytest.approx(0.7), 40, 0.5),
+        (pytest.approx(0.9), 20, 0.5),
+    ]
+
+
 def test_rare_classes_are_one_and_nothing_is_lost():
     frame, predictions = classified(500, 40)
     found = evaluate(frame, "y", predictions)

@@ -3,11 +3,23 @@
 import pytest
 
 from easeml.contract.resources import Application, Declaration
-from easeml.contract.tasks import TaskResult, TestQualitySpec, TrainSpec
+from easeml.contract.tasks import ImportanceSpec, TaskResult, TestQualitySpec, TrainSpec
 from easeml.errors import Conflict, InvalidInput, NotFound, NotReady
 from easeml.search import Arm, Observation, SearchState, add_job, default_prior, policy_named, started
 from easeml.search import Decision as Choice
-from easeml.service import Caller, applications, jobs, knowledge, promotion, search, status, tasks, work
+from easeml.service import (
+    Caller,
+    applications,
+    evaluation,
+    jobs,
+    knowledge,
+    modules,
+    promotion,
+    search,
+    status,
+    tasks,
+    work,
+)
 from easeml.store import Store
 from easeml.store.records import Task
 
@@ -222,6 +234,16 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(store: Store,
         assert set(spec.inputs) == {"version", "predictions"}
         value = {"value": 0.7 + number / 100, "low": 0.5, "high": 0.9, "rows": 12}
         bring(store, attempt, TaskResult(ok=True, value=value))
+        task, attempt = claim(store)
+        with store.read() as tx:
+            spec = work.task_spec(tx, task)
+        assert isinstance(spec.body, ImportanceSpec)
+        assert set(spec.inputs) == {"version", "model"}
+        weighed = {"columns": 1, "measured": 1, "rounds": 1, "rows": 12, "seconds": 0.1}
+        value = {"importance": {**weighed, "items": [{"column": "size", "loss": 0.1}]}}
+        bring(store, attempt, TaskResult(ok=True, value=value))
+        found = evaluation.report(store, ann, task.subject).importance
+        assert found and found.items[0].column == "size"
     read = applications.get(store, ann, app.id).test_quality
     assert read is not None
     assert (read.value, read.low, read.high, read.rows, read.model_id, read.readings) == (
@@ -381,3 +403,44 @@ def test_the_status_counts_the_callers_own(store: Store, ann: Caller, bob: Calle
     searching(store, ann)
     assert (status.get(store, ann).applications, status.get(store, ann).tasks["done"]) == (1, 2)
     assert (status.get(store, bob).applications, sum(status.get(store, bob).tasks.values())) == (0, 0)
+
+
+def test_a_model_that_was_left_out_can_come_in(store: Store, ann: Caller, bob: Caller) -> None:
+    app = searching(store, ann, exclude=["naive-bayes"])
+    assert app.job
+    assert app.left_out == ["naive-bayes"]
+
+    def models() -> list[str]:
+        with store.read() as tx:
+            assert app.job
+            return [c.model for c in tx.unscoped().candidates.list(job_id=app.job.id, limit=None)]
+
+    before = models()
+    assert "naive-bayes" not in before
+    for _ in range(2):  # twice is once
+        assert applications.include(store, ann, app.id, "naive-bayes").left_out == []
+        assert models()[: len(before)] == before
+        assert 1 <= models().count("naive-bayes") <= 4
+    assert ("job.candidates", app.job.id) in events(store, ann)
+    with pytest.raises(InvalidInput, match="no model"):
+        applications.include(store, ann, app.id, "naive-baies")
+    with pytest.raises(InvalidInput, match="does not fit"):
+        applications.include(store, ann, app.id, "ridge")
+    with pytest.raises(NotFound):
+        applications.include(store, bob, app.id, "naive-bayes")
+    jobs.change(store, ann, app.job.id, "stop")
+    with pytest.raises(Conflict):
+        applications.include(store, ann, app.id, "naive-bayes")
+
+
+def test_an_archived_model_is_no_candidate_of_new_searches(store: Store, ann: Caller, admin: Caller) -> None:
+    modules.set_archived(store, admin, "naive-bayes", True)
+    app = searching(store, ann)
+    assert app.job
+    with store.read() as tx:
+        tried = {c.model for c in tx.unscoped().candidates.list(job_id=app.job.id, limit=None)}
+    assert tried
+    assert "naive-bayes" not in tried
+    modules.set_archived(store, admin, "naive-bayes", False)
+    shown = applications.propose(store, ann, Declaration(dataset_id=app.dataset_id)).models
+    assert next(one for one in shown if one.name == "naive-bayes").fits

@@ -63,6 +63,7 @@ def test_signing_in_and_out(easeml: EasemlProcess, browser: Browser):
 
 
 def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path):
+    """The story of Ease.ml's demonstration (PVLDB 2018): declare, predict, and a model that comes later is found."""
     page = sign_in()
     upload(page, wine)
     expect(page.get_by_label("Target")).to_have_value("cultivar")
@@ -77,39 +78,117 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path):
     page.reload()
     expect(page.get_by_label("Use of ash")).to_have_value("drop")
     expect(page.get_by_label("Naive Bayes")).not_to_be_checked()
-
+    offered = page.locator("input[name=offered]").evaluate_all("all => all.map(one => one.value)")
+    others = [name for name in offered if name not in ("baseline-classifier", "naive-bayes")]
+    page.goto(page.url + "".join(f"&exclude={name}" for name in others))
     page.get_by_label("Name", exact=True).fill("cultivars")
     page.get_by_role("button", name="Start").click()
     page.wait_for_url(re.compile("/applications/app_"))
-    page.get_by_label("Tasks", exact=True).fill("3")
-    page.get_by_role("button", name="Change limits").click()
+    application = page.url
 
     # Predict by page as soon as there is a model: the page notices by itself.
     page.get_by_role("link", name="Try it").click()
     predict = page.get_by_role("button", name="Predict", exact=True)
     expect(predict).to_be_enabled()
     predict.click()
-    expect(page.locator("#predicted")).to_have_text("barolo")
+    expect(page.locator("#predicted")).to_have_text("grignolino")  # all that the most frequent class can say
 
     # And by REST, with a key made here and the row of the page.
-    application_id = page.url.split("/")[-2]
     page.goto("/account")
     page.get_by_label("Name", exact=True).fill("script")
     page.get_by_role("button", name="Make a key").click()
-    key = page.locator("#secret").text_content()
-    provider, easeml.key = easeml.key, key or ""
-    path = f"/api/v1/applications/{application_id}/predict"
-    answer = easeml.call("POST", path, {"rows": [first_row(wine, without={"ash", "cultivar"})]})
-    easeml.key = provider
-    assert answer["predictions"] == ["barolo"]
+    key = page.locator("#secret").text_content() or ""
+    row = first_row(wine, without={"ash", "cultivar"})
+    assert predicted(easeml, key, application, row) == ["grignolino"]
 
-    # It rests when its limit is used up; the limits can be changed.
-    page.goto(f"/applications/{application_id}")
+    # The search has converged, and the owner is told.
+    page.goto(application)
     expect(page.locator("#facts")).to_contain_text("resting")
+    page.get_by_role("link", name=re.compile("Notifications")).click()
+    notes = page.locator("#notes li").filter(has_text="cultivars")
+    expect(notes.filter(has_text="the search rests")).to_be_visible()
+    page.get_by_role("button", name="Mark all as read").click()
+    expect(page.locator(".count-unread")).to_have_count(0)
+
+    # The model that was left out comes in: the search resumes, what it finds serves, and the owner is told.
+    page.goto(f"{application}/models")
+    page.get_by_role("button", name="Try naive-bayes, too").click()
+    expect(page.locator("#models")).to_contain_text("naive-bayes")
+    expect(page.locator(".count-unread")).to_be_visible()
+    page.get_by_role("link", name=re.compile("Notifications")).click()
+    expect(notes.filter(has_text="serves a better model: naive-bayes").first).to_be_visible()
+    assert predicted(easeml, key, application, row) == ["barolo"]
+
+    # Limits can be changed at any time.
+    page.goto(application)
     page.get_by_label("Device time, minutes").fill("30")
-    page.get_by_label("Tasks", exact=True).fill("")
     page.get_by_role("button", name="Change limits").click()
     expect(page.locator("#facts")).to_contain_text("30 min")
+
+
+def predicted(easeml: EasemlProcess, key: str, application: str, row: dict[str, float]) -> list[str]:
+    """Ask an application, as a script with ``key`` does."""
+    provider, easeml.key = easeml.key, key
+    answer = easeml.call("POST", f"/api/v1/applications/{application.rpartition('/')[2]}/predict", {"rows": [row]})
+    easeml.key = provider
+    return answer["predictions"]
+
+
+def test_a_tasks_page_shows_where_its_model_errs(sign_in: SignIn, application: str):
+    page = sign_in()
+    page.goto(application)
+    page.locator("#best tbody a").first.click()
+    expect(page.get_by_role("heading", name="Where it errs")).to_be_visible()
+    counts = page.locator(".confusion td.count").all_text_contents()
+    rows = re.search(r"(\d+) validation rows", page.locator("#task").text_content() or "")
+    assert rows
+    assert sum(map(int, counts)) == int(rows.group(1))
+    expect(page.get_by_role("img", name="ROC curves")).to_be_visible()
+    expect(page.get_by_role("img", name="Calibration")).to_be_visible()
+    assert not Axe().run(page).response["violations"]
+
+
+def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, application: str):
+    page = sign_in()
+    page.goto(f"{application}/models")
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Markdown").click()
+    text = Path(download.value.path()).read_text()
+    assert text.startswith("# Model card: wine")
+    assert "| alcohol | number | used |" in text
+    with page.expect_download() as download:
+        page.get_by_role("link", name="HTML").click()
+    assert "<h2>What to expect</h2>" in Path(download.value.path()).read_text()
+    page.locator("tr").filter(has_text="live").get_by_role("link").click()
+    expect(page.get_by_role("heading", name="What it looks at")).to_be_visible()
+    expect(page.get_by_role("region", name="Importance of columns").locator("tbody tr").first).to_be_visible()
+
+
+def test_the_provider_limits_a_tenant_and_archives_a_model(sign_in: SignIn, watch, wine: Path):
+    watch.allowed.append("403")
+    admin, eve = sign_in("admin"), sign_in("eve")
+    admin.goto("/admin")
+    admin.get_by_label("Tenant", exact=True).select_option("eve")
+    admin.wait_for_url(re.compile("tenant="))
+    admin.get_by_label("Storage, MB").fill("0.001")
+    admin.get_by_role("button", name="Set limits").click()
+    expect(admin.locator("#tenants tr").filter(has_text="eve")).to_contain_text("1 kB")
+    eve.goto("/new")
+    eve.get_by_label("Choose a file").set_input_files(wine)
+    expect(eve.get_by_role("alert").filter(has_text="may still store")).to_be_visible()
+    admin.get_by_label("Storage, MB").fill("")
+    admin.get_by_role("button", name="Set limits").click()
+    expect(admin.locator("#tenants tr").filter(has_text="eve")).to_contain_text("all")
+
+    admin.on("dialog", lambda dialog: dialog.accept())
+    admin.goto("/knowledge?module=mlp-classifier")
+    admin.get_by_role("button", name="Archive").click()
+    expect(admin.locator("#head")).to_contain_text("archived")
+    upload(eve, wine)
+    expect(eve.get_by_label("Naive Bayes")).to_be_visible()
+    expect(eve.get_by_label("Neural network")).to_have_count(0)
+    admin.get_by_role("button", name="Let new searches try it again").click()
+    expect(admin.locator("#head")).not_to_contain_text("archived")
 
 
 def first_row(table: Path, without: set[str]) -> dict[str, float]:

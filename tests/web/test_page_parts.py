@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.contract.resources import Column, Improvement, Progress, ProgressPoint, Version
+from easeml.contract.progress import Progress, ProgressPoint
+from easeml.contract.resources import Column, Improvement, Version
 from easeml.errors import NotAllowed
 from easeml.web import session, words
 from easeml.web.charts import quality_chart, spark
@@ -68,6 +69,7 @@ def test_a_sparkline_stays_in_its_box(found: list[tuple[float, float]]):
     ("value", "text"),
     [
         (0.0, "0 s"),
+        (0.00423, "4.2 ms"),
         (0.421, "0.42 s"),
         (12.3, "12 s"),
         (65.0, "1 min 5 s"),

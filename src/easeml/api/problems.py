@@ -23,6 +23,7 @@ _STATUS = {
     "not-found": 404,
     "not-signed-in": 401,
     "not-allowed": 403,
+    "over-quota": 403,
     "conflict": 409,
     "fenced": 409,
     "not-ready": 503,

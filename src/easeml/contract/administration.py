@@ -2,7 +2,23 @@
 
 from typing import Any
 
-from easeml.contract.resources import Answer
+from pydantic import Field
+
+from easeml.contract.resources import Answer, Request
+
+
+class TenantLimits(Request):
+    """What a tenant may use; null: no limit.
+
+    ``priority`` weighs its gains and its turns (null: 1). ``devices``: most training tasks at once. ``seconds``: most
+    device seconds of the searches it has open. ``storage``: bytes of data and models.
+    """
+
+    priority: float | None = Field(None, gt=0, le=1000)
+    devices: int | None = Field(None, ge=0, le=10_000)
+    seconds: float | None = Field(None, ge=0, le=2**32 - 1)
+    storage: int | None = Field(None, ge=0, le=2**60)
+    applications: int | None = Field(None, ge=0, le=10**6)
 
 
 class Tenant(Answer):
@@ -16,6 +32,7 @@ class Tenant(Answer):
     cost: float
     stored: int
     created: float
+    limits: TenantLimits = Field(default_factory=TenantLimits)
 
 
 class Setting(Answer):

@@ -41,6 +41,7 @@ class Module(Answer):
     space: dict[str, Any] = Field(default_factory=dict)
     record: Record | None = None
     fits: list[FittingApplication] = Field(default_factory=list)
+    archived: bool = False  # no new search tries it
 
 
 class KnowledgeBase(Answer):

@@ -13,7 +13,7 @@ class Answer(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
 
-class _Request(BaseModel):
+class Request(BaseModel):
     """Requests do not: a misspelt key is an error, not a silent default."""
 
     model_config = ConfigDict(extra="forbid")
@@ -42,14 +42,14 @@ class Problem(Answer):
 # Accounts
 
 
-class LoginRequest(_Request):
+class LoginRequest(Request):
     """Name and password of a user."""
 
     name: str
     password: str
 
 
-class NewKey(_Request):
+class NewKey(Request):
     """Wish for an API key; ``expires_in`` in seconds, null for a key that does not expire."""
 
     name: str = Field(min_length=1, max_length=100)
@@ -68,14 +68,14 @@ class Key(Answer):
     secret: str | None = None
 
 
-class NewUser(_Request):
+class NewUser(Request):
     """A person; made with a tenant of his own named like him."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")
     password: str = Field(min_length=8, max_length=1000)
 
 
-class PasswordChange(_Request):
+class PasswordChange(Request):
     """A new password; the old one proves who asks (the provider may leave it out for others)."""
 
     old: str = ""
@@ -90,6 +90,7 @@ class User(Answer):
     role: str
     tenant_id: str
     created: float
+    unread: int = 0  # notifications, of who asks; at most 100 are counted
 
 
 # Data
@@ -113,6 +114,7 @@ class Column(Answer):
     missing_codes: list[str] = Field(default_factory=list)  # declared to stand for no value
     suspected_codes: list[str] = Field(default_factory=list)  # seem to; confirm with set COLUMN.missing
     content: dict[str, Any] = Field(default_factory=dict)  # of an image, tensor or graph: what the schema says of it
+    distribution: dict[str, Any] = Field(default_factory=dict)  # {low, high, counts} of numbers, else {values, others}
 
 
 class Version(Answer):
@@ -214,7 +216,7 @@ class Comparison(Answer):
 # Applications
 
 
-class Declaration(_Request):
+class Declaration(Request):
     """What a user declares. Everything but the dataset has a default that easeml proposes."""
 
     dataset_id: str
@@ -275,6 +277,9 @@ class TrainedModel(Answer):
     id: str
     name: str
     quality: float
+    low: float | None = None  # 95 % interval of the quality on these rows
+    high: float | None = None
+    latency: float | None = None  # seconds to predict one row, as measured after training
     cost: float = 0.0  # device seconds of its training
     size: int = 0  # bytes of the artefact
     config: dict[str, Any] = Field(default_factory=dict)
@@ -318,27 +323,7 @@ class Job(Answer):
     created: float
 
 
-class ProgressPoint(Answer):
-    """A training task that is done. ``spent``: device seconds of the job until it had ended."""
-
-    task_id: str
-    name: str
-    quality: float
-    cost: float
-    spent: float
-    better: bool  # than all before it
-    promoted: bool  # its model went live
-
-
-class Progress(Answer):
-    """How a job went: of many ``tasks``, those that matter and some of the others, in the order of their ends."""
-
-    points: list[ProgressPoint]
-    tasks: int
-    cost: float
-
-
-class JobLimits(_Request):
+class JobLimits(Request):
     """What a job may use in all; null: no limit."""
 
     max_tasks: int | None = Field(None, gt=0, le=2**32 - 1)
@@ -369,6 +354,7 @@ class Application(Answer):
     version_id: str
     target: str
     objective: str
+    left_out: list[str] = Field(default_factory=list)  # models that were switched off
     endpoint: str
     live_model: TrainedModel | None = None
     pinned: bool = False  # is the live model held against better ones?

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from easeml.data import _values as v
 from easeml.data._cells import report_of
 from easeml.data._columns import declare_columns, schema_of
+from easeml.data._distribution import distribution
 from easeml.data._errors import DatasetError, did_you_mean
 from easeml.data._look import look
 from easeml.data._natures import propose_target, with_natures, with_target
@@ -58,6 +59,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         reports = [
             _checked(report, column_text(table, report.name), told_type(table, report.name)) for report in reports
         ]
+    reports = [replace(report, distribution=distribution(seen[report.name], report)) for report in reports]
     by_name = cells | {report.name: report for report in with_natures(reports, seen)}
     reports = [by_name[name] for name in names]
     told = (table.schema.metadata or {}).get(b"target", b"").decode()

@@ -23,7 +23,8 @@ class ColumnReport:
     number would have as a category where it has few (whole) values. ``format``: how numbers or timestamps are written,
     as in a schema. ``missing_codes``: what the user declared to stand for no value; ``suspected_codes``: what seems to,
     and is a value until the user says so. ``content``: what the schema says of an image or tensor, its ``dim``, or of a
-    graph, its nodes, classes and constraints.
+    graph, its nodes, classes and constraints. ``distribution``: how the values that were looked at are spread, to be
+    drawn.
     """
 
     name: str
@@ -41,6 +42,7 @@ class ColumnReport:
     missing_codes: list[str] = field(default_factory=list)
     suspected_codes: list[str] = field(default_factory=list)
     content: dict[str, Any] = field(default_factory=dict)
+    distribution: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""

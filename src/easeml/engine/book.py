@@ -22,6 +22,7 @@ from easeml.search import (
     set_terms,
     started,
 )
+from easeml.service import quotas
 from easeml.service.beliefs import arm_of, prior_of
 from easeml.service.experience import finished_trials
 from easeml.store import Rooms, Transaction
@@ -63,6 +64,7 @@ class Book:
         if job.state not in _SEARCHED:
             return
         rooms = tx.scoped(job.tenant_id)
+        self._follow_terms(tx, job.tenant_id)
         page = self._pages.get(job.id) or self._open(tx, rooms, job)
         if rooms.candidates.count(job_id=job.id) > len(page.arms):
             self._extend(tx, rooms, job, page)
@@ -91,11 +93,13 @@ class Book:
         budget = Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
         deadline = job.limits.get("deadline", math.inf)
         self.state = add_job(self.state, job.id, job.tenant_id, arms, prior, budget=budget, deadline=deadline)
-        share = self._shares.get(tx.tenants.get(job.tenant_id).name) if self._shares else None
-        if share:
-            self.state = set_terms(self.state, job.tenant_id, share)
         page = self._pages[job.id] = _Page(job.limits, {candidate.id: candidate.arm for candidate in candidates})
         return page
+
+    def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
+        terms = quotas.terms(tx.tenants.get(tenant_id), self._shares)
+        if self.state.terms.get(tenant_id, Terms()) != terms:
+            self.state = set_terms(self.state, tenant_id, terms)
 
     def _extend(self, tx: Transaction, rooms: Rooms, job: Job, page: _Page) -> None:
         """Take in the candidates that were added."""

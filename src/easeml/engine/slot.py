@@ -5,7 +5,6 @@ import threading
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -184,11 +183,11 @@ class Slot(threading.Thread):
 
     def _keep_log(self, task: Task, folder: Path, digests: dict[str, str], sizes: dict[str, int]) -> None:
         """Keep the last part of what the attempt printed, if it printed anything."""
-        with suppress(FileNotFoundError), (folder / task_main.LOG).open("rb") as file:
-            file.seek(max(0, (folder / task_main.LOG).stat().st_size - evaluation.LARGEST_LOG))
-            if content := file.read(evaluation.LARGEST_LOG):
-                artefacts = self._context.store.artefacts
-                digests[work.LOG], sizes[work.LOG] = artefacts.put_stream(task.tenant_id, [content], len(content))
+        path, most = folder / task_main.LOG, evaluation.LARGEST_LOG
+        size = path.lstat().st_size if path.exists() else 0
+        if content := evaluation.read_plain(path, max(0, size - most), most):
+            artefacts = self._context.store.artefacts
+            digests[work.LOG], sizes[work.LOG] = artefacts.put_stream(task.tenant_id, [content], len(content))
 
     def _keep_outputs(
         self, task: Task, result: TaskResult, folder: Path, digests: dict[str, str], sizes: dict[str, int]

@@ -32,10 +32,14 @@ class ModelMatch:
 
 @dataclass(frozen=True, eq=False)
 class Registry:
-    """The knowledge base. ``problems`` tells of files that are no modules; they harm no other."""
+    """The knowledge base. ``problems`` tells of files that are no modules; they harm no other.
+
+    ``archived``: names of models that fit nothing any more.
+    """
 
     modules: tuple[Module, ...]
     problems: tuple[str, ...] = ()
+    archived: frozenset[str] = frozenset()
 
     @cached_property
     def _by_name(self) -> dict[str, Module]:
@@ -60,6 +64,8 @@ class Registry:
             assert module.schema_out is not None  # parse() has checked it
             output = module.schema_out.why_not(target)
             reason = f"Output: {output}" if output else self._chain(module, source)[1]
+            if module.name in self.archived:
+                reason = "It is archived."
             matches.append(ModelMatch(module, not reason, reason))
         return sorted(matches, key=lambda match: not match.fits)
 

@@ -45,12 +45,14 @@ def value(objective: str, actual: Any, predictions: Predictions) -> float:
     return _objective(objective).value(*_prepare(objective, actual, predictions))
 
 
-def interval(objective: str, actual: Any, predictions: Predictions) -> tuple[float, float, float]:
+def interval(
+    objective: str, actual: Any, predictions: Predictions, *, resamples: int = _MOST_RESAMPLES
+) -> tuple[float, float, float]:
     """Return ``(quality, low, high)``, a 95 % interval. Arguments and errors as for ``score``.
 
     Accuracy: Wilson's score interval (E. B. Wilson, JASA 22, 1927). All others: the percentile bootstrap over rows
     (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3) with a fixed seed; widened where
-    needed so that it holds the quality itself.
+    needed so that it holds the quality itself. ``resamples``: at most so many; fewer are faster and rougher.
     """
     measure = _objective(objective)
     known, predicted = _prepare(objective, actual, predictions)
@@ -58,7 +60,7 @@ def interval(objective: str, actual: Any, predictions: Predictions) -> tuple[flo
     if objective == "accuracy":
         return quality, *_wilson(quality, len(known))
     rows = len(known)
-    draws = max(_LEAST_RESAMPLES, min(_MOST_RESAMPLES, _DRAWS // rows))
+    draws = max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows))
     random = np.random.default_rng(_SEED)
     resampled = []
     for _ in range(draws):

@@ -11,6 +11,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from easeml.contract import resources
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from easeml.ids import new_id
+from easeml.service import notifications
 from easeml.service.caller import Caller
 from easeml.service.idempotency import Once
 from easeml.service.paging import page_of
@@ -102,6 +103,13 @@ def list_users(
         if caller.is_provider:
             return page_of(tx.users, _show_user, after, limit)
         return page_of(tx.users, _show_user, after, limit, id=caller.user_id)
+
+
+def get_user(store: Store, caller: Caller) -> resources.User:
+    """Return the caller himself, and how many notifications wait for him."""
+    with store.read() as tx:
+        user = _show_user(tx.users.get(caller.user_id))
+        return user.model_copy(update={"unread": notifications.unread(tx, caller.user_id, caller.tenant_id)})
 
 
 def change_password(store: Store, caller: Caller, user_id: str, change: resources.PasswordChange) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant
+from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
 from easeml.contract.resources import Page
 from easeml.service.caller import Caller
 from easeml.settings import Settings
@@ -34,6 +34,7 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
                 cost=cost[tenant.id],
                 stored=int(stored[tenant.id]),
                 created=tenant.created,
+                limits=TenantLimits(**tenant.limits),
             )
             for tenant in tx.tenants.list(limit=None)
         ]

@@ -3,8 +3,8 @@
 from collections.abc import Collection
 
 from easeml.contract import resources
-from easeml.errors import InvalidInput
-from easeml.service import declaring, jobs, knowledge, ledger, promotion, rescoring, tasks
+from easeml.errors import Conflict, InvalidInput
+from easeml.service import candidates, declaring, jobs, knowledge, ledger, promotion, quotas, rescoring, tasks
 from easeml.service.caller import Caller
 from easeml.service.experience import finished_trials
 from easeml.service.idempotency import Once
@@ -22,7 +22,7 @@ def propose(store: Store, caller: Caller, declaration: resources.Declaration) ->
     _check_numbers(declaration)
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
-        registry = knowledge.registry()
+        registry = knowledge.without_archived(tx, knowledge.registry())
         return declaring.show(declaring.plan(rooms, declaration, registry), registry, finished_trials(tx))
 
 
@@ -41,7 +41,8 @@ def declare(
         rooms = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):
             return show(rooms, rooms.applications.get(earlier["id"]))
-        plan = declaring.plan(rooms, declaration, knowledge.registry())
+        quotas.check_applications(tx, caller.tenant_id)
+        plan = declaring.plan(rooms, declaration, knowledge.without_archived(tx, knowledge.registry()))
         application = declaring.write(tx, caller, plan)
         once.remember(tx, {"id": application.id})
         return show(rooms, application)
@@ -61,6 +62,26 @@ def list_page(
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         return page_of(rooms.applications, lambda application: show(rooms, application), after, limit)
+
+
+def include(store: Store, caller: Caller, application_id: str, model: str) -> resources.Application:
+    """Let the search try a model that was left out when the application was declared; a search that rests may go on.
+
+    Raises ``NotFound``, ``InvalidInput`` for a model that is unknown or does not fit, ``Conflict`` where the search
+    has ended. Repeated, it changes nothing.
+    """
+    with store.write() as tx:
+        rooms = tx.scoped(caller.tenant_id)
+        application = rooms.applications.get(application_id)
+        job = jobs.current(rooms, application.id)
+        if job is None or job.state in ("stopped", "failed"):
+            raise Conflict("The search of this application has ended.", remedy="Declare the application again.")
+        registry = knowledge.without_archived(tx, knowledge.registry())
+        rules = declaring.with_model(rooms, application, model, registry)
+        if rules != application.rules:
+            application = rooms.applications.update(application.id, rules=rules)
+            candidates.add_model(tx, registry, application, job, model)
+        return show(rooms, application)
 
 
 def models(
@@ -128,6 +149,7 @@ def show(rooms: Rooms, application: Application) -> resources.Application:
         version_id=application.version_id,
         target=application.target,
         objective=application.objective,
+        left_out=application.rules.get("exclude") or [],
         endpoint=f"/api/v1/applications/{application.id}/predict",
         live_model=_show_models(rooms, [live])[0] if live else None,
         pinned=application.pinned,
@@ -166,7 +188,7 @@ def _check_numbers(declaration: resources.Declaration) -> None:
 
 def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.TrainedModel]:
     """Return the resources of trained models, in their order."""
-    candidates = {c.id: c for c in rooms.candidates.list(id=[m.candidate_id for m in models], limit=None)}
+    tried = {c.id: c for c in rooms.candidates.list(id=[m.candidate_id for m in models], limit=None)}
     tasks_of = {task.id: task for task in rooms.tasks.list(id=[m.task_id for m in models], limit=None)}
     versions = _versions_of(rooms, models[0].application_id, {m.job_id for m in models}) if models else {}
     digests = {a.digest: a.size for a in rooms.artefacts.list(digest=[m.artefact for m in models], limit=None)}
@@ -175,9 +197,12 @@ def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.Tra
             id=model.id,
             name=model.name,
             quality=model.quality,
+            low=tasks_of[model.task_id].result.get("low"),
+            high=tasks_of[model.task_id].result.get("high"),
+            latency=tasks_of[model.task_id].result.get("latency"),
             cost=tasks_of[model.task_id].cost,
             size=digests.get(model.artefact, 0),
-            config=candidates[model.candidate_id].pipeline.get("model", {}).get("config", {}),
+            config=tried[model.candidate_id].pipeline.get("model", {}).get("config", {}),
             metrics=model.metrics,
             notes=model.notes,
             task_id=model.task_id,

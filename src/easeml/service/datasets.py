@@ -5,9 +5,9 @@ from pathlib import PurePath
 
 from easeml.contract import resources
 from easeml.contract.tasks import UploadSpec
-from easeml.errors import InvalidInput, NotFound
+from easeml.errors import InvalidInput, NotFound, OverQuota, TooLarge
 from easeml.ids import new_id
-from easeml.service import artefacts
+from easeml.service import artefacts, quotas
 from easeml.service.caller import Caller
 from easeml.service.idempotency import Once
 from easeml.service.paging import page_of
@@ -28,13 +28,14 @@ def upload(
 ) -> resources.Dataset:
     """Keep the bytes in ``chunks`` (at most ``limit``) and make a dataset whose first version reads them.
 
-    ``name`` None: the file's name without its ending. Raises ``TooLarge``, or ``InvalidInput`` for an empty file.
+    ``name`` None: the file's name without its ending. Raises ``TooLarge``, ``OverQuota``, or
+    ``InvalidInput`` for an empty file.
     """
     filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
     name = (name or PurePath(filename).stem).strip()
     _check_name("name", name)
     _check_name("filename", filename)
-    digest, size = store.artefacts.put_stream(caller.tenant_id, chunks, limit)
+    digest, size = _keep_bytes(store, caller, chunks, limit)
     if size == 0:
         raise InvalidInput("The file is empty.", where=filename, remedy="Send a table with a header and rows.")
     once = Once(caller, "datasets", idempotency_key, {"name": name, "filename": filename, "file": digest})
@@ -110,6 +111,19 @@ def add_ingest_task(tx: Transaction, version: DatasetVersion, payload: Json) -> 
     task = tx.scoped(version.tenant_id).tasks.add(task)
     tx.events.append("task.waiting", task.id, {"job_id": "", "name": payload["kind"]}, version.tenant_id)
     return task
+
+
+def _keep_bytes(store: Store, caller: Caller, chunks: Iterable[bytes], limit: int) -> tuple[str, int]:
+    """Store bytes; return digest and size. Raises ``TooLarge``, ``OverQuota`` beyond what the tenant may store."""
+    with store.read() as tx:
+        left = quotas.storage_left(tx, caller.tenant_id)
+    if left is None or left >= limit:
+        return store.artefacts.put_stream(caller.tenant_id, chunks, limit)
+    try:
+        return store.artefacts.put_stream(caller.tenant_id, chunks, left)
+    except TooLarge as error:
+        text = f"The file has more than the {left:,} bytes that you may still store."
+        raise OverQuota(text, where="storage", remedy="Ask the one who runs this easeml for more.") from error
 
 
 def _add_dataset(tx: Transaction, tenant_id: str, name: str, filename: str, digest: str) -> resources.Dataset:

@@ -13,7 +13,7 @@ from easeml.service import datasets, jobs, knowledge
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, default_work, predict_costs, width
 from easeml.store import Rooms, Transaction
-from easeml.store.records import Application, Dataset, DatasetVersion, Job
+from easeml.store.records import Application, Dataset, DatasetVersion, Job, Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +172,22 @@ def allowed_models(models: list[ModelMatch], only: list[str] | None, exclude: li
         for match in models
         if match.fits and (only is None or match.module.name in only) and match.module.name not in exclude
     ]
+
+
+def with_model(rooms: Rooms, application: Application, model: str, registry: Registry) -> Json:
+    """Return the rules of an application that allow ``model``, too; raises ``InvalidInput`` unless it fits."""
+    version = rooms.versions.get(application.version_id)
+    matches = {match.module.name: match for match in registry.models_for(version.schema_in, version.schema_out)}
+    if model not in matches:
+        raise InvalidInput(f"There is no model {model!r}.", where="model", remedy=knowledge.likely(model, matches))
+    if not matches[model].fits:
+        raise InvalidInput(f"The model {model} does not fit: {matches[model].why_not}", where="model")
+    only, exclude = application.rules.get("models"), application.rules.get("exclude") or []
+    return {
+        **application.rules,
+        "models": only if only is None or model in only else [*only, model],
+        "exclude": [name for name in exclude if name != model],
+    }
 
 
 def _spec(plan: Plan) -> DeclareSpec:

@@ -24,7 +24,7 @@ def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
         measured = importance.find(rooms, task.id)
     found = None
     if model is not None and model.evaluation:
-        content = _read(store.artefacts.path(caller.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION)
+        content = read_plain(store.artefacts.path(caller.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION)
         found = Evaluation.model_validate_json(content)
     return TaskReport(evaluation=found, importance=measured)
 
@@ -43,7 +43,7 @@ def log(
     if found is None:
         raise NotFound("There is no such attempt.", where=task_id)
     path = _place(store, work, caller, found)
-    content = _read(path, offset, LARGEST_LOG) if path else b""
+    content = read_plain(path, offset, LARGEST_LOG) if path else b""
     return AttemptLog(
         attempt=found.number,
         text=content.decode(errors="replace"),
@@ -59,8 +59,8 @@ def _place(store: Store, work: Path, caller: Caller, attempt: Attempt) -> Path |
     return store.artefacts.path(caller.tenant_id, attempt.log) if attempt.log else None
 
 
-def _read(path: Path, offset: int, most: int) -> bytes:
-    """Return bytes of a regular file; nothing where there is none. The log of a body that runs is the body's own."""
+def read_plain(path: Path, offset: int, most: int) -> bytes:
+    """Return bytes of a regular file, nothing where there is none: what a body left may be anything, such as a link."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -4,27 +4,51 @@ from collections import Counter, defaultdict
 from statistics import median
 
 from easeml.contract import knowledge as contract
+from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry
 from easeml.service import knowledge
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, finished_trials
 from easeml.store import Rooms, Store, Transaction
+from easeml.store.records import ModuleMark
 
 _KINDS = ("model", "transform", "objective")
 
 
 def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
     """Return all modules; what other tenants did with them shows in numbers only."""
-    registry = knowledge.registry()
     with store.read() as tx:
+        registry = knowledge.without_archived(tx, knowledge.registry())
         records = _records(tx)
         fits = _fits(tx.scoped(caller.tenant_id), registry)
     modules = [module for kind in _KINDS for module in registry.of_kind(kind)]
-    shown = [_show(module, records.get(module.name), fits[module.name]) for module in modules]
+    shown = [
+        _show(module, records.get(module.name), fits[module.name], module.name in registry.archived)
+        for module in modules
+    ]
     return contract.KnowledgeBase(modules=shown, problems=list(registry.problems))
 
 
-def _show(module: Module, record: contract.Record | None, fits: list[contract.FittingApplication]) -> contract.Module:
+def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
+    """Let no new search try a model, or let them again (providers only); its trained models stay.
+
+    Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module that is no model.
+    """
+    caller.require_provider()
+    if knowledge.registry().get(name).kind != "model":
+        raise InvalidInput("Only models can be archived.", where=name)
+    with store.write() as tx:
+        if tx.module_marks.find(id=name) is None:
+            tx.module_marks.add(ModuleMark(name))
+        tx.module_marks.update(name, archived=archived)
+        kind = "module.archived" if archived else "module.restored"
+        tx.events.append(kind, name, {"by": caller.user_id}, caller.tenant_id)
+    return get(store, caller)
+
+
+def _show(
+    module: Module, record: contract.Record | None, fits: list[contract.FittingApplication], archived: bool
+) -> contract.Module:
     return contract.Module(
         name=module.name,
         kind=module.kind,
@@ -37,6 +61,7 @@ def _show(module: Module, record: contract.Record | None, fits: list[contract.Fi
         space=dict(module.space),
         record=record,
         fits=fits,
+        archived=archived,
     )
 
 

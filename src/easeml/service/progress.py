@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from easeml.contract import resources
+from easeml.contract.progress import Progress, ProgressPoint
 from easeml.service import tasks
 from easeml.service.caller import Caller
 from easeml.store import Rooms, Store
@@ -32,7 +32,7 @@ def results(rooms: Rooms, job_id: str) -> list[Result]:
     return ordered
 
 
-def get(store: Store, caller: Caller, job_id: str, points: int) -> resources.Progress:
+def get(store: Store, caller: Caller, job_id: str, points: int) -> Progress:
     """Return the results of a job: all that were better than those before or went live, and about ``points`` others.
 
     Raises ``NotFound``.
@@ -50,9 +50,9 @@ def get(store: Store, caller: Caller, job_id: str, points: int) -> resources.Pro
         ]
         known = rooms.tasks.list(id=[result.task_id for result in shown], limit=None)
         name = tasks.names(rooms, known)
-    return resources.Progress(
+    return Progress(
         points=[
-            resources.ProgressPoint(
+            ProgressPoint(
                 task_id=one.task_id,
                 name=name[one.task_id],
                 quality=one.quality,

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ HISTORY = "what happened"
 _MOST_SEARCHES = 40  # the newest
 _LEAST_SECONDS = 0.01
 _MOST_TENANTS = _MOST_DEVICES = 20
+_KEPT_SIMULATIONS = 64
 _PAST_TENANTS, _MODELS = 40, 24  # of invented work
 _LIKENESS, _FLUCTUATION = 0.5, 1.0  # SYN(0.5, 1.0) of Li et al., Ease.ml (PVLDB 2018), section 5.1
 
@@ -79,9 +81,16 @@ def simulation(
 
     ``against``: a policy to compare with. Raises ``InvalidInput`` for an unknown policy or a number out of range.
     """
-    chosen, other = policy_named(policy), policy_named(against)
+    policy_named(policy), policy_named(against)
     if not (1 <= tenants <= _MOST_TENANTS and 1 <= devices <= _MOST_DEVICES and 0 <= seed < 2**31):
         raise InvalidInput("This is out of range.", where="simulation", remedy="Use 1 to 20 tenants and devices.")
+    return _simulated(policy, against, tenants, devices, seed)
+
+
+@lru_cache(_KEPT_SIMULATIONS)
+def _simulated(policy: str, against: str, tenants: int, devices: int, seed: int) -> Replay:
+    """Return a simulation: the same for everybody, so it is computed once."""
+    chosen, other = policy_named(policy), policy_named(against)
     generator = np.random.default_rng(seed)
     whole = synthetic(_LIKENESS, _FLUCTUATION, generator, tenants=_PAST_TENANTS + tenants, models=_MODELS)
     past, work = draw(whole, Setting(tenants=tenants, devices=devices, seeds=1), seed)
@@ -89,7 +98,7 @@ def simulation(
     entries, scenario = entries_of(work, belief(past, work.models, own=True)), Scenario((1.0,) * devices)
     trace = simulate_jobs(entries, chosen, scenario, explain=True)
     compared = _curve(_runs(simulate_jobs(entries, other, scenario)), other.name)
-    eyes = Eyes(replace(caller, role="provider", tenant_id=""), {name: name for name in work.tenants})
+    eyes = Eyes(Caller("", "", role="provider"), {name: name for name in work.tenants})
     return _shown(chosen, entries, trace, eyes, devices, [compared])
 
 

@@ -8,7 +8,7 @@ from easeml.ids import new_id
 from easeml.modules import Registry
 from easeml.search import Decision as Choice
 from easeml.search import SearchState, remaining
-from easeml.service import jobs
+from easeml.service import jobs, knowledge
 from easeml.service.candidates import best_before, make_candidates
 from easeml.service.experience import finished_trials
 from easeml.store import Rooms, Transaction
@@ -23,6 +23,7 @@ def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
     A job for which no candidate is left fails.
     """
     started = []
+    registry = knowledge.without_archived(tx, registry)
     for job in tx.unscoped().jobs.list(state="preparing", limit=None):
         version = tx.unscoped().versions.get(job.version_id)
         if version.state == "ready":

@@ -33,14 +33,13 @@ def accept(
     """Take what an attempt brought: its task's end, the records its kind makes, and events, all in ``tx``.
 
     ``digests`` and ``sizes`` (bytes): of its outputs by name, already in the artefact store; ``LOG`` names what it
-    printed. A result that fails
-    puts the task back while it may be retried. Returns the task as it is now. Raises ``Fenced`` (and changes
-    nothing) if the attempt is not the current one.
+    printed. A result that fails puts the task back while it may be retried. Returns the task as it is now. Raises
+    ``Fenced`` (then let the transaction end without a commit) if the attempt is not the current one.
     """
     task = tx.unscoped().tasks.get(attempt.task_id)
-    for name, digest in digests.items():
-        artefacts.keep(tx, task.tenant_id, digest, (sizes or {}).get(name, 0))
+    sizes = sizes or {}
     if LOG in digests:
+        artefacts.keep(tx, task.tenant_id, digests[LOG], sizes.get(LOG, 0))
         tx.unscoped().attempts.update(attempt.id, log=digests[LOG])
     problem = "" if not result.ok else _what_lacks(task, result, digests)
     if problem or not result.ok:
@@ -51,6 +50,8 @@ def accept(
         return failed
     quality = float(result.value["quality"]) if task.kind == "train" else None
     done = tx.queue.complete(attempt, result=_kept(result), quality=quality, cost=result.cost)
+    for name, digest in digests.items():
+        artefacts.keep(tx, task.tenant_id, digest, sizes.get(name, 0))
     _RECORD[task.payload["kind"]](tx, done, result, digests)
     _tell(tx, "task.done", done)
     return done

@@ -1,5 +1,6 @@
 """The outbox: events are committed with what they tell of, and read in order without missing one."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -32,6 +33,12 @@ class Events:
         if tenant_id is not None:
             query = query.where(events.c.tenant_id == tenant_id)
         return [Event(*row) for row in self._session.all(query.order_by(events.c.seq).limit(limit))]
+
+    def newest(self, tenant_id: str, kinds: Sequence[str], *, after: int = 0, limit: int = 50) -> list[Event]:
+        """The newest events of these kinds of a tenant, numbered above ``after``, newest first."""
+        self.flush()
+        query = sa.select(events).where(events.c.tenant_id == tenant_id, events.c.kind.in_(kinds), events.c.seq > after)
+        return [Event(*row) for row in self._session.all(query.order_by(events.c.seq.desc()).limit(limit))]
 
     def last(self) -> int:
         """The highest number so far, 0 if there is none."""

@@ -16,6 +16,7 @@ class Tenant:
     id: str
     name: str
     created: float = 0.0
+    limits: Json = field(default_factory=dict)  # priority, devices, seconds, storage, applications; each may be missing
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class User:
     tenant_id: str = ""  # the tenant of his own
     archived: bool = False
     created: float = 0.0
+    read_seq: int = 0  # number of the event up to which he has read his notifications
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,6 +292,15 @@ class Event:
     kind: str
     subject: str
     data: Json
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleMark:
+    """What the provider decided on a module of the knowledge base. ``id``: its name."""
+
+    id: str
+    archived: bool = False
     created: float = 0.0
 
 

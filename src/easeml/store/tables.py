@@ -63,7 +63,14 @@ tenants = _table("tenants", records.Tenant)
 users = _table("users", records.User, _index("name", unique=True, table="users"))
 processes = _table("processes", records.Process, _index("state", "kind", table="processes"))
 leases = _table("leases", records.Lease)
-events = _table("events", records.Event, _index("tenant_id", "seq", table="events"), sqlite_autoincrement=True)
+module_marks = _table("module_marks", records.ModuleMark)
+events = _table(
+    "events",
+    records.Event,
+    _index("tenant_id", "seq", table="events"),
+    _index("tenant_id", "kind", "seq", table="events"),
+    sqlite_autoincrement=True,
+)
 
 memberships = _owned("memberships", records.Membership, unique=("user_id", "tenant_id"))
 api_keys = _owned("api_keys", records.ApiKey, "user_id", unique=("hash",))

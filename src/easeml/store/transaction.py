@@ -22,6 +22,7 @@ class Transaction:
         self.users = Rows(session, tables.users, records.User)
         self.tenants = Rows(session, tables.tenants, records.Tenant)
         self.processes = Rows(session, tables.processes, records.Process)
+        self.module_marks = Rows(session, tables.module_marks, records.ModuleMark)
         self.queue = Queue(session)
         self.leases = Leases(session)
         self.events = Events(session)

@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from easeml.contract.resources import Improvement, Progress, ProgressPoint
+from easeml.contract.progress import Progress, ProgressPoint
+from easeml.contract.resources import Improvement
 from easeml.web.words import seconds
 
 _SPARK_HEIGHT, _SPARK_WIDTH = 40.0, 200.0

@@ -25,6 +25,7 @@ _STATUS = {
     "not-signed-in": 401,
     "not-found": 404,
     "not-allowed": 403,
+    "over-quota": 403,
     "invalid-input": 422,
     "conflict": 409,
     "too-large": 413,

@@ -34,9 +34,11 @@ def gain(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Say a time that something took: 0.42 s, 12 s, 3 min 5 s, 2 h 4 min."""
+    """Say a time that something took: 4.2 ms, 0.42 s, 12 s, 3 min 5 s, 2 h 4 min."""
     if value is None:
         return "–"
+    if 0 < value < 0.01:
+        return f"{1000 * value:.2g} ms"
     if value < 10:
         return f"{value:.2g} s"
     if value < 60:

@@ -1,12 +1,11 @@
 """Signing in, API keys and users."""
 
-from dataclasses import replace
-
 from fastapi import APIRouter, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
+from easeml.contract.notifications import Notifications, ReadMark
 from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, Page, PasswordChange, User
-from easeml.service import accounts
+from easeml.service import accounts, notifications
 
 router = APIRouter(tags=["accounts"])
 
@@ -27,7 +26,19 @@ def logout(here: Here, asker: Asker) -> None:
 @router.get("/me")
 def me(here: Here, asker: Asker) -> User:
     """Who calls."""
-    return accounts.list_users(here.store, replace(asker, role="user")).items[0]
+    return accounts.get_user(here.store, asker)
+
+
+@router.get("/notifications")
+def list_notifications(here: Here, asker: Asker, limit: Limit = 50) -> Notifications:
+    """List what easeml tells the caller by itself, newest first: better models, searches that rest, failures."""
+    return notifications.get(here.store, asker, limit)
+
+
+@router.post("/notifications/read")
+def mark_read(here: Here, asker: Asker, mark: ReadMark) -> Notifications:
+    """Take all notifications up to a number as read."""
+    return notifications.mark_read(here.store, asker, mark.seq)
 
 
 @router.post("/keys", status_code=status.HTTP_201_CREATED)

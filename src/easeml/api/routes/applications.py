@@ -69,6 +69,14 @@ def roll_back(
     return applications.roll_back(here.store, asker, application_id, model_id)
 
 
+@router.post("/{application_id}/include")
+def include_model(
+    here: Here, asker: Asker, application_id: str, model: Annotated[str, Body(embed=True, max_length=200)]
+) -> Application:
+    """Let the search try a model, too, that was left out; a search that rests may go on."""
+    return applications.include(here.store, asker, application_id, model)
+
+
 @router.post("/{application_id}/pin")
 def pin(here: Here, asker: Asker, application_id: str) -> Application:
     """Keep what is served now, whatever the search finds."""

@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query
 
 from easeml.api.context import After, Asker, Here, Limit, OfApplication
-from easeml.contract.resources import Job, JobLimits, Page, Progress
+from easeml.contract.progress import Progress
+from easeml.contract.resources import Job, JobLimits, Page
 from easeml.service import jobs, progress
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])

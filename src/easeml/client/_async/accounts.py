@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request, read_answer
+from easeml.contract.notifications import Notifications
 from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, User
 
 
@@ -28,6 +29,14 @@ class AsyncAccounts(AsyncCalls):
     async def me(self) -> User:
         """Return the user that this client's key belongs to. Raises NotSignedIn."""
         return await self._get(User, "/me")
+
+    async def notifications(self, *, limit: int = 50) -> Notifications:
+        """Return what easeml tells the caller by itself, newest first."""
+        return await self._get(Notifications, "/notifications", limit=limit)
+
+    async def mark_read(self, seq: int) -> Notifications:
+        """Take all notifications up to event number ``seq`` as read."""
+        return await self._send(Notifications, "/notifications/read", {"seq": seq})
 
     async def create_key(self, name: str, *, expires_in: float | None = None) -> Key:
         """Make an API key for the caller. ``expires_in`` in seconds; its secret is in this answer only."""

@@ -1,7 +1,8 @@
 """The knowledge base; and what a provider sees of his service."""
 
-from easeml.client._async.calls import AsyncCalls
-from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant
+from easeml.client._async.calls import API, AsyncCalls
+from easeml.client.answers import made_request, read_answer
+from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
 from easeml.contract.knowledge import KnowledgeBase
 from easeml.contract.resources import Page
 
@@ -13,9 +14,31 @@ class AsyncAdministration(AsyncCalls):
         """Return all modules, where they fit, and how they have done."""
         return await self._get(KnowledgeBase, "/modules")
 
+    async def archive_module(self, name: str) -> KnowledgeBase:
+        """Let no new search try a model (providers only); its trained models stay. Raises NotAllowed, NotFound."""
+        return await self._send(KnowledgeBase, f"/modules/{name}/archive")
+
+    async def restore_module(self, name: str) -> KnowledgeBase:
+        """Let new searches try an archived model again (providers only). Raises NotAllowed, NotFound."""
+        return await self._send(KnowledgeBase, f"/modules/{name}/restore")
+
     async def tenants(self) -> list[Tenant]:
         """Return all tenants in numbers (providers only). Raises NotAllowed."""
         return (await self._get(Page[Tenant], "/tenants")).items
+
+    async def tenant_limits(self, tenant_id: str) -> TenantLimits:
+        """Return what a tenant may use (providers only). Raises NotAllowed, NotFound."""
+        return await self._get(TenantLimits, f"/tenants/{tenant_id}/limits")
+
+    async def limit_tenant(self, tenant_id: str, **limits: float | None) -> TenantLimits:
+        """Set all that a tenant may use (providers only): ``priority``, ``devices``, ``seconds``, ``storage`` (bytes),
+        ``applications``; what is left out or None has no limit. Raises NotAllowed, NotFound, InvalidInput.
+        """
+        wish = made_request(TenantLimits, **limits)
+        response = await self._transport.request(
+            "PUT", f"{API}/tenants/{tenant_id}/limits", repeatable=True, json=wish.model_dump(mode="json")
+        )
+        return read_answer(TenantLimits, response)
 
     async def settings(self) -> list[Setting]:
         """Return the settings in force with their origin (providers only). Raises NotAllowed."""

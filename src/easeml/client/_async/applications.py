@@ -49,6 +49,13 @@ class AsyncApplications(AsyncCalls):
         path = f"/applications/{application_id}/rollback"
         return await self._send(Application, path, body, repeatable=False)
 
+    async def include_model(self, application_id: str, model: str) -> Application:
+        """Let the search try a model, too, that was left out; a search that rests may go on.
+
+        Raises InvalidInput where the model does not fit, Conflict where the search has ended.
+        """
+        return await self._send(Application, f"/applications/{application_id}/include", {"model": model})
+
     async def pin(self, application_id: str) -> Application:
         """Keep what is served now, whatever the search finds."""
         return await self._send(Application, f"/applications/{application_id}/pin")

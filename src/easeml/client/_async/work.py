@@ -8,7 +8,8 @@ from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
 from easeml.contract.evaluation import AttemptLog, TaskReport
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Progress, Status, Task, TaskDetail
+from easeml.contract.progress import Progress
+from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task, TaskDetail
 from easeml.errors import EasemlError, Unreachable
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request, read_answer
+from easeml.contract.notifications import Notifications
 from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, User
 
 
@@ -29,6 +30,14 @@ class Accounts(Calls):
     def me(self) -> User:
         """Return the user that this client's key belongs to. Raises NotSignedIn."""
         return self._get(User, "/me")
+
+    def notifications(self, *, limit: int = 50) -> Notifications:
+        """Return what easeml tells the caller by itself, newest first."""
+        return self._get(Notifications, "/notifications", limit=limit)
+
+    def mark_read(self, seq: int) -> Notifications:
+        """Take all notifications up to event number ``seq`` as read."""
+        return self._send(Notifications, "/notifications/read", {"seq": seq})
 
     def create_key(self, name: str, *, expires_in: float | None = None) -> Key:
         """Make an API key for the caller. ``expires_in`` in seconds; its secret is in this answer only."""

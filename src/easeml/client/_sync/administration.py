@@ -1,8 +1,9 @@
 # Made from ../_async/administration.py by scripts/unasync.py; change that file and run the script again.
 """The knowledge base; and what a provider sees of his service."""
 
-from easeml.client._sync.calls import Calls
-from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant
+from easeml.client._sync.calls import API, Calls
+from easeml.client.answers import made_request, read_answer
+from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
 from easeml.contract.knowledge import KnowledgeBase
 from easeml.contract.resources import Page
 
@@ -14,9 +15,31 @@ class Administration(Calls):
         """Return all modules, where they fit, and how they have done."""
         return self._get(KnowledgeBase, "/modules")
 
+    def archive_module(self, name: str) -> KnowledgeBase:
+        """Let no new search try a model (providers only); its trained models stay. Raises NotAllowed, NotFound."""
+        return self._send(KnowledgeBase, f"/modules/{name}/archive")
+
+    def restore_module(self, name: str) -> KnowledgeBase:
+        """Let new searches try an archived model again (providers only). Raises NotAllowed, NotFound."""
+        return self._send(KnowledgeBase, f"/modules/{name}/restore")
+
     def tenants(self) -> list[Tenant]:
         """Return all tenants in numbers (providers only). Raises NotAllowed."""
         return (self._get(Page[Tenant], "/tenants")).items
+
+    def tenant_limits(self, tenant_id: str) -> TenantLimits:
+        """Return what a tenant may use (providers only). Raises NotAllowed, NotFound."""
+        return self._get(TenantLimits, f"/tenants/{tenant_id}/limits")
+
+    def limit_tenant(self, tenant_id: str, **limits: float | None) -> TenantLimits:
+        """Set all that a tenant may use (providers only): ``priority``, ``devices``, ``seconds``, ``storage`` (bytes),
+        ``applications``; what is left out or None has no limit. Raises NotAllowed, NotFound, InvalidInput.
+        """
+        wish = made_request(TenantLimits, **limits)
+        response = self._transport.request(
+            "PUT", f"{API}/tenants/{tenant_id}/limits", repeatable=True, json=wish.model_dump(mode="json")
+        )
+        return read_answer(TenantLimits, response)
 
     def settings(self) -> list[Setting]:
         """Return the settings in force with their origin (providers only). Raises NotAllowed."""

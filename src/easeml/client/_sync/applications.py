@@ -50,6 +50,13 @@ class Applications(Calls):
         path = f"/applications/{application_id}/rollback"
         return self._send(Application, path, body, repeatable=False)
 
+    def include_model(self, application_id: str, model: str) -> Application:
+        """Let the search try a model, too, that was left out; a search that rests may go on.
+
+        Raises InvalidInput where the model does not fit, Conflict where the search has ended.
+        """
+        return self._send(Application, f"/applications/{application_id}/include", {"model": model})
+
     def pin(self, application_id: str) -> Application:
         """Keep what is served now, whatever the search finds."""
         return self._send(Application, f"/applications/{application_id}/pin")

@@ -122,12 +122,13 @@ def _roc(names: Sequence[str], actual: "NDArray[np.intp]", chances: "NDArray[np.
 
 
 def _calibration(right: "NDArray[np.bool_]", confidence: "NDArray[np.float64]") -> list[CalibrationBin]:
-    """Return bins of about equally many rows, by the probability of the predicted class."""
+    """Return bins of about equally many rows, by the probability of the predicted class; equal ones share a bin."""
     count = min(_BINS, len(right) // _LEAST_IN_BIN)
     if count == 0:
         return []
-    order = np.argsort(confidence, kind="stable")
-    return [_bin(right[part], confidence[part]) for part in np.array_split(order, count)]
+    edges = np.unique(np.quantile(confidence, np.linspace(0, 1, count + 1)[1:-1]))
+    place = np.searchsorted(edges, confidence, side="left")
+    return [_bin(right[place == one], confidence[place == one]) for one in np.unique(place)]
 
 
 def _bin(right: "NDArray[np.bool_]", confidence: "NDArray[np.float64]") -> CalibrationBin:

@@ -8,6 +8,8 @@ from easeml.web.views import (
     data,
     knowledge,
     new,
+    notifications,
+    reports,
     scheduler,
     signing_in,
     task,
@@ -28,5 +30,7 @@ _PAGES = (
     knowledge,
     administration,
     account,
+    notifications,
+    reports,
 )
 routes = [route for page in _PAGES for route in page.routes]

@@ -3,10 +3,12 @@
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.errors import EasemlError, NotFound
+from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.web.visit import Visit, back_to, signed_in
 
 _PAGE = 50
+_UNITS = {"priority": 1.0, "devices": 1.0, "seconds": 60.0, "storage": 1e6, "applications": 1.0}  # of a field
+_WHOLE = ("devices", "storage", "applications")
 
 
 @signed_in
@@ -39,6 +41,19 @@ async def set_password(visit: Visit) -> Response:
 
 
 @signed_in
+async def set_limits(visit: Visit) -> Response:
+    """Set what a tenant may use; an empty field is no limit."""
+    form = await visit.form()
+    tenant = str(form.get("tenant", ""))
+    try:
+        limits = {name: _number(str(form.get(name, "")), name, unit) for name, unit in _UNITS.items()}
+        await visit.client.limit_tenant(tenant, **limits)
+    except EasemlError as error:
+        return await _people(visit, error)
+    return back_to(f"/admin?tenant={tenant}")
+
+
+@signed_in
 async def show_service(visit: Visit) -> Response:
     """Show processes with their heartbeats, storage, and settings with their origin."""
     _require_provider(visit)
@@ -59,8 +74,24 @@ async def show_audit(visit: Visit) -> Response:
 async def _people(visit: Visit, problem: EasemlError | None = None, name: str = "") -> Response:
     _require_provider(visit)
     users = [user async for user in visit.client.users()]
-    values = {"users": users, "tenants": await visit.client.tenants(), "problem": problem, "name": name}
+    tenants = await visit.client.tenants()
+    asked = visit.request.query_params.get("tenant", "")
+    chosen = next((one for one in tenants if one.id == asked), tenants[0])
+    values = {"users": users, "tenants": tenants, "chosen": chosen, "problem": problem, "name": name}
     return visit.render("admin.html", 422 if problem else 200, **values)
+
+
+def _number(text: str, name: str, unit: float) -> float | None:
+    """Return the value of a limit in its own unit, None for an empty field. Raises InvalidInput."""
+    if not text.strip():
+        return None
+    try:
+        value = unit * float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise InvalidInput("A limit is a number from 0, or nothing.", where=name)
+    return int(value) if name in _WHOLE else value
 
 
 def _require_provider(visit: Visit) -> None:
@@ -73,6 +104,7 @@ routes = [
     Route("/admin", show_people),
     Route("/admin/users", add_user, methods=["POST"]),
     Route("/admin/password", set_password, methods=["POST"]),
+    Route("/admin/limits", set_limits, methods=["POST"]),
     Route("/admin/service", show_service),
     Route("/admin/audit", show_audit),
 ]

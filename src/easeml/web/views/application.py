@@ -96,6 +96,14 @@ async def steer(visit: Visit) -> Response:
 
 
 @signed_in
+async def include(visit: Visit) -> Response:
+    """Let the search try a model, too, that was left out."""
+    form = await visit.form()
+    application = await visit.client.include_model(visit.path("application"), str(form.get("model", "")))
+    return back_to(f"/applications/{application.id}/models")
+
+
+@signed_in
 async def serve(visit: Visit) -> Response:
     """Roll back, pin or unpin what is served."""
     form = await visit.form()
@@ -133,5 +141,6 @@ routes = [
     Route(f"{_HERE}/tasks", tasks),
     Route(f"{_HERE}/history", history),
     Route(f"{_HERE}/steer", steer, methods=["POST"]),
+    Route(f"{_HERE}/include", include, methods=["POST"]),
     Route(f"{_HERE}/serve", serve, methods=["POST"]),
 ]

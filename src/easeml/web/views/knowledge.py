@@ -1,13 +1,14 @@
 """The knowledge base: what can be plugged in, where it fits, and how it has done."""
 
 from typing import Any
+from urllib.parse import quote
 
 from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.knowledge import Module
 from easeml.errors import NotFound
-from easeml.web.visit import Visit, signed_in
+from easeml.web.visit import Visit, back_to, signed_in
 
 _KINDS = {"model": "Models", "transform": "Transforms", "objective": "Objectives"}
 
@@ -44,4 +45,14 @@ def _told(domain: Any) -> tuple[str, Any]:
     return f"{noun} from {low:g} to {high:g}{scale}", domain.get(".default", "")
 
 
-routes = [Route("/knowledge", show)]
+@signed_in
+async def archive(visit: Visit) -> Response:
+    """Archive a model, or take it back."""
+    form = await visit.form()
+    name = str(form.get("module", ""))
+    act = visit.client.restore_module if form.get("action") == "restore" else visit.client.archive_module
+    await act(quote(name, safe=""))
+    return back_to(f"/knowledge?module={quote(name)}")
+
+
+routes = [Route("/knowledge", show), Route("/knowledge/archive", archive, methods=["POST"])]

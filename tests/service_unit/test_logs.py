@@ -1,0 +1,58 @@
+"""What attempts print can be read while they run and afterwards, by their owner only."""
+
+from pathlib import Path
+
+import pytest
+
+from easeml.contract.tasks import TaskResult
+from easeml.errors import NotFound
+from easeml.service import Caller, evaluation, work
+from easeml.store import Store
+
+from .world import claim, upload
+
+
+def test_a_log_is_read_as_it_grows_and_kept(store: Store, ann: Caller, bob: Caller, tmp_path: Path) -> None:
+    upload(store, ann)
+    task, attempt = claim(store)
+    assert evaluation.log(store, tmp_path, ann, task.id).text == ""
+    path = tmp_path / attempt.process_id / attempt.id / "log.txt"
+    path.parent.mkdir(parents=True)
+    path.write_text("step 1\n")
+    first = evaluation.log(store, tmp_path, ann, task.id)
+    assert (first.text, first.next, first.ended) == ("step 1\n", 7, False)
+    path.write_text("step 1\nstep 2\n")
+    assert evaluation.log(store, tmp_path, ann, task.id, offset=first.next).text == "step 2\n"
+    with pytest.raises(NotFound):
+        evaluation.log(store, tmp_path, bob, task.id)
+    with pytest.raises(NotFound):
+        evaluation.log(store, tmp_path, ann, task.id, attempt=2)
+
+    kept = store.artefacts.put_stream(ann.tenant_id, [b"step 1\nthe end\n"], 100)
+    with store.write() as tx:
+        result = TaskResult(ok=False, error="no table")
+        work.accept(tx, attempt, result, {work.LOG: kept[0]}, {work.LOG: kept[1]})
+    last = evaluation.log(store, tmp_path, ann, task.id)
+    assert (last.text, last.ended) == ("step 1\nthe end\n", True)
+
+
+def test_what_is_no_plain_file_is_no_log(store: Store, ann: Caller, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("of somebody else")
+    upload(store, ann)
+    task, attempt = claim(store)
+    folder = tmp_path / attempt.process_id / attempt.id
+    folder.mkdir(parents=True)
+    (folder / "log.txt").symlink_to(tmp_path / "secret")
+    assert evaluation.log(store, tmp_path, ann, task.id).text == ""
+    (folder / "log.txt").unlink()
+    (folder / "log.txt").mkdir()
+    assert evaluation.log(store, tmp_path, ann, task.id).text == ""
+
+
+def test_a_task_without_a_model_has_an_empty_report(store: Store, ann: Caller, bob: Caller) -> None:
+    upload(store, ann)
+    task, _ = claim(store)
+    report = evaluation.report(store, ann, task.id)
+    assert (report.evaluation, report.importance) == (None, None)
+    with pytest.raises(NotFound):
+        evaluation.report(store, bob, task.id)

@@ -1,0 +1,42 @@
+"""What owners are told by themselves, and how far they have read."""
+
+from easeml.service import Caller, accounts, notifications
+from easeml.store import Store
+
+
+def tell(store: Store, caller: Caller, kind: str, subject: str = "app_1", **data: object) -> None:
+    with store.write() as tx:
+        tx.events.append(kind, subject, data, caller.tenant_id)
+
+
+def test_owners_are_told_of_what_they_would_ask_for(store: Store, ann: Caller, bob: Caller) -> None:
+    tell(store, ann, "task.done", "task_1")
+    tell(store, ann, "promotion.live", "app_1", name="tree", quality=0.9)
+    tell(store, bob, "promotion.live", "app_2")
+    tell(store, ann, "job.resting", "job_1", application_id="app_1")
+    found = notifications.get(store, ann)
+    assert [(one.kind, one.subject, one.unread) for one in found.items] == [
+        ("job.resting", "app_1", True),
+        ("promotion.live", "app_1", True),
+    ]
+    assert found.unread == 2
+    assert accounts.get_user(store, ann).unread == 2
+
+
+def test_what_was_read_is_not_new_and_nothing_is_unread_again(store: Store, ann: Caller) -> None:
+    tell(store, ann, "promotion.live")
+    first = notifications.get(store, ann).items[0]
+    assert notifications.mark_read(store, ann, first.seq).unread == 0
+    tell(store, ann, "dataset.failed", "ver_x", error="no table")
+    assert [one.unread for one in notifications.get(store, ann).items] == [True, False]
+    assert notifications.mark_read(store, ann, 0).unread == 1
+    notifications.mark_read(store, ann, 2**62)  # of what is still to come, nothing is read
+    tell(store, ann, "promotion.live")
+    assert notifications.get(store, ann).unread == 1
+
+
+def test_many_are_counted_to_a_hundred(store: Store, ann: Caller) -> None:
+    for _ in range(130):
+        tell(store, ann, "promotion.live")
+    found = notifications.get(store, ann, limit=20)
+    assert (len(found.items), found.unread) == (20, 100)
