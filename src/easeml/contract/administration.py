@@ -32,7 +32,7 @@ class Tenant(Answer):
     cost: float
     stored: int
     created: float
-    limits: TenantLimits = Field(default_factory=TenantLimits)
+    limits: TenantLimits
 
 
 class Setting(Answer):

@@ -52,7 +52,7 @@ class CellColumn:
 
     def from_table(self, table: pa.Table, notes: list[str] | None, place: Place) -> Any:
         """Return the column from a table; ``place`` names a row."""
-        if self.name not in table.column_names:
+        if table.schema.get_field_index(self.name) < 0:
             self._fail("the rows", "the column is not there")
         column = table.column(self.name)
         if cells.report_of(table.schema.field(self.name)) is not None:
@@ -138,7 +138,7 @@ class TextColumn:
 
     def from_table(self, table: pa.Table, notes: list[str] | None, place: Place) -> Any:
         """The column from a table of text; ``place`` names a row."""
-        if self.name not in table.column_names:
+        if table.schema.get_field_index(self.name) < 0:
             if not self.node.optional:
                 self._missing("the header", True)
             return self.finish([None] * table.num_rows, self.labels)

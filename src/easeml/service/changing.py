@@ -5,6 +5,7 @@ from pathlib import PurePath
 
 from easeml.contract import resources
 from easeml.contract.tasks import FeedSpec, RefineSpec
+from easeml.contract.versions import Refinement
 from easeml.data import ALL_ROLES, ROLES, row_ids, rows_off, switched
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
@@ -57,7 +58,7 @@ def feed(
 
 
 def refine(
-    store: Store, caller: Caller, application_id: str, wish: resources.Refinement, idempotency_key: str | None = None
+    store: Store, caller: Caller, application_id: str, wish: Refinement, idempotency_key: str | None = None
 ) -> resources.Version:
     """Make a version with train rows switched off or on; the version there is where that changes nothing.
 

@@ -81,7 +81,8 @@ def simulation(
 
     ``against``: a policy to compare with. Raises ``InvalidInput`` for an unknown policy or a number out of range.
     """
-    policy_named(policy), policy_named(against)
+    for name in (policy, against):
+        policy_named(name)
     if not (1 <= tenants <= _MOST_TENANTS and 1 <= devices <= _MOST_DEVICES and 0 <= seed < 2**31):
         raise InvalidInput("This is out of range.", where="simulation", remedy="Use 1 to 20 tenants and devices.")
     return _simulated(policy, against, tenants, devices, seed)

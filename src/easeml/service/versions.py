@@ -4,6 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from easeml.contract import resources
+from easeml.contract import versions as contract
 from easeml.data import ALL_ROLES, VERSION_FORMATS, Comparison, Wanted, compare, export_version, train_rows
 from easeml.errors import Conflict, InvalidInput
 from easeml.service import changing, suspicion
@@ -17,7 +18,7 @@ _LISTED_RANGES = 100
 
 def of_application(
     store: Store, caller: Caller, application_id: str, *, after: str | None = None, limit: int = 50
-) -> resources.Page[resources.VersionLine]:
+) -> resources.Page[contract.VersionLine]:
     """Return a page of the versions of an application's data, newest first; raises ``NotFound``.
 
     Those that could not be made are among them, with the reason.
@@ -42,7 +43,7 @@ def train_rows_page(
     suspicious: bool = False,
     skip: int = 0,
     limit: int = 50,
-) -> resources.TrainRows:
+) -> contract.TrainRows:
     """Return a page of the train rows of an application: of one class, on or off, the most suspicious first.
 
     Raises ``NotFound``, ``Conflict`` if there are no prepared rows.
@@ -59,8 +60,8 @@ def train_rows_page(
     files = store.artefacts.members(caller.tenant_id, version.artefact)
     found, total = train_rows(files, Wanted(label, on, suspicious), skip, limit, scores)
     classes = next((c["classes"] for c in version.columns if c["role"] == "target" and c["type"] == "category"), [])
-    return resources.TrainRows(
-        items=[resources.TrainRow(**asdict(row)) for row in found],
+    return contract.TrainRows(
+        items=[contract.TrainRow(**asdict(row)) for row in found],
         next=str(skip + limit) if skip + limit < total else None,
         version_id=version.id,
         number=version.number,
@@ -73,7 +74,7 @@ def train_rows_page(
     )
 
 
-def comparison(store: Store, caller: Caller, version_id: str, before_id: str | None = None) -> resources.Comparison:
+def comparison(store: Store, caller: Caller, version_id: str, before_id: str | None = None) -> contract.Comparison:
     """Return what a version has that ``before_id`` (None: its parent) had not.
 
     Raises ``NotFound``, ``InvalidInput`` for versions of different datasets, ``Conflict`` without prepared rows.
@@ -123,9 +124,9 @@ def _history(rooms: Rooms, application: Application) -> list[DatasetVersion]:
     return sorted(own, key=lambda version: -version.number)
 
 
-def _line(version: DatasetVersion, application: Application) -> resources.VersionLine:
+def _line(version: DatasetVersion, application: Application) -> contract.VersionLine:
     summary = version.summary
-    return resources.VersionLine(
+    return contract.VersionLine(
         id=version.id,
         number=version.number,
         state=version.state,
@@ -158,13 +159,13 @@ def _check_prepared(version: DatasetVersion) -> None:
         raise Conflict(f"The version is {version.state}: there are no prepared rows.", where=version.id)
 
 
-def _show(found: Comparison, version: DatasetVersion, before: DatasetVersion | None) -> resources.Comparison:
+def _show(found: Comparison, version: DatasetVersion, before: DatasetVersion | None) -> contract.Comparison:
     ranges = [
-        resources.RowRange(role=role, first=first, last=last)
+        contract.RowRange(role=role, first=first, last=last)
         for role, ids in found.added.items()
         for first, last in _ranges(ids)
     ]
-    return resources.Comparison(
+    return contract.Comparison(
         version_id=version.id,
         before=before.id if before else None,
         added={role: len(ids) for role, ids in found.added.items()},

@@ -12,7 +12,8 @@ from starlette.background import BackgroundTask
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.api.streams import BODY, chunks
-from easeml.contract.resources import Comparison, Page, Refinement, Task, TrainRows, Version, VersionLine
+from easeml.contract.resources import Page, Task, Version
+from easeml.contract.versions import Comparison, Refinement, TrainRows, VersionLine
 from easeml.service import changing, suspicion, versions
 
 router = APIRouter(tags=["versions"])

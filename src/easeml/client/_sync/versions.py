@@ -7,7 +7,8 @@ from pathlib import Path
 from easeml.client._sync.calls import API, Calls
 from easeml.client._sync.datasets import Progress, check_file, file_chunks
 from easeml.client.answers import made_request
-from easeml.contract.resources import Comparison, Refinement, Task, TrainRow, TrainRows, Version, VersionLine
+from easeml.contract.resources import Task, Version
+from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows, VersionLine
 
 
 class Versions(Calls):

@@ -1,0 +1,77 @@
+"""Versions of an application's data: what changed, and the training rows one by one."""
+
+from typing import Any
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer, Page, Request
+
+
+class VersionLine(Answer):
+    """A version of an application's data in a few words. ``operation``: declare, feed or refine, with its details."""
+
+    id: str
+    number: int
+    state: str
+    current: bool = False  # is it the one that the application uses?
+    operation: dict[str, Any]
+    parents: list[str] = Field(default_factory=list)
+    rows: dict[str, int] = Field(default_factory=dict)  # by role
+    off: int = 0  # train rows that are switched off
+    added: dict[str, int] = Field(default_factory=dict)  # by role, to its parent's
+    notes: list[str] = Field(default_factory=list)
+    error: str = ""
+    created: float
+
+
+class TrainRow(Answer):
+    """A training pair, and how far it contradicts what is learnt from the others (null: nobody looked)."""
+
+    row: int
+    on: bool
+    values: dict[str, Any]
+    target: Any
+    suspicion: float | None = None  # 0 to 1
+    predicted: Any = None  # by models that did not see the row
+
+
+class TrainRows(Page[TrainRow]):
+    """A page of train rows. ``scored``: number of the version whose rows were looked at, null where none was."""
+
+    version_id: str
+    number: int
+    total: int  # rows that fit the filter
+    off: int
+    classes: list[str] = Field(default_factory=list)  # of the target, where it is a category
+    scored: int | None = None
+    looking: bool = False  # is somebody looking for suspicious rows?
+    changing: bool = False  # is another version being made?
+
+
+class Refinement(Request):
+    """Train rows to switch off and on, by id. ``version_id``: refuse if the data has another version by now."""
+
+    off: list[int] = Field(default_factory=list, max_length=100_000)
+    on: list[int] = Field(default_factory=list, max_length=100_000)
+    version_id: str | None = None
+
+
+class RowRange(Answer):
+    """Ids of rows that follow one another, both ends included."""
+
+    role: str
+    first: int
+    last: int
+
+
+class Comparison(Answer):
+    """What a version has that another (``before``; its parent by default) had not."""
+
+    version_id: str
+    before: str | None
+    added: dict[str, int] = Field(default_factory=dict)  # rows by role
+    removed: dict[str, int] = Field(default_factory=dict)
+    ranges: list[RowRange] = Field(default_factory=list)  # of the rows added
+    switched_off: list[int] = Field(default_factory=list)
+    switched_on: list[int] = Field(default_factory=list)
+    schema_differences: list[str] = Field(default_factory=list)
