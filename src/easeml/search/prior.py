@@ -11,7 +11,7 @@ import numpy as np
 
 from easeml.search.arms import Arm
 from easeml.search.links import ARCSINE
-from easeml.search.surrogates import Prior
+from easeml.search.surrogates import Prior, Scales
 from easeml.search.table_priors import has_scales, scaled_prior
 
 PastRun = tuple[str, str, tuple[float, ...], float]  # job, model, config features, quality
@@ -40,6 +40,7 @@ _JOB_VARIANCE = 0.17**2
 _MODEL_VARIANCE = 0.055**2
 _CONFIG_VARIANCE = 0.022**2
 _NOISE = 0.011**2
+_SCALES = (0.5, 1.0, 2.0)  # of the differences in a job: models differ more where there are ten classes than for two
 _LENGTH = 0.3  # of the kernel over configurations, in their unit cube
 _WEIGHT = 5.0  # of what is believed without history, in jobs
 _SWEEPS = 30
@@ -48,14 +49,16 @@ _SWEEPS = 30
 def default_prior(arms: Sequence[Arm], config_variance: float = _CONFIG_VARIANCE) -> Prior:
     """Return the prior of a cold start: typical qualities by model family, and a kernel of three parts.
 
-    All arms share the level of the job; arms of one model share its effect; configurations of one model are alike as
-    far as their features are near: exp(-d^2 / (2 l^2)), where d is the root mean square distance and l = 0.3.
-    ``config_variance``: how far, squared, configurations are from the mean of their model.
+    All is relative to a typical level, and a job's differences may be half or twice as large: with one scale, a
+    baseline that is far worse than expected would be taken for a sign of a hopeless job. All arms share the level of
+    the job; arms of one model share its effect; configurations of one model are alike as far as their features are
+    near: exp(-d^2 / (2 l^2)), where d is the root mean square distance and l = 0.3. ``config_variance``: how far,
+    squared, configurations are from the mean of their model.
     """
-    mean = np.array([_typical(arm.model) for arm in arms], dtype=float)
+    mean = np.array([_typical(arm.model) - _TYPICAL for arm in arms], dtype=float)
     same = _same_model(arms)
     covariance = _JOB_VARIANCE + _MODEL_VARIANCE * same + config_variance * _config_kernel(arms, same)
-    return Prior(mean, covariance, _NOISE, link=ARCSINE)
+    return _of_any_scale(_TYPICAL, mean, covariance)
 
 
 def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()) -> Prior:
@@ -86,7 +89,7 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence
     by_model = _of_models(table, levels, effects, config_variance)
     models = {model: place for place, model in enumerate(table.models)}
     places = np.array([models[arm.model] for arm in arms], dtype=int)
-    unit = float(np.sqrt(by_model.scales.weights @ by_model.scales.factors**2))
+    unit = float(np.exp(by_model.scales.weights @ np.log(by_model.scales.factors)))
     configs = config_variance / unit**2 * _config_kernel(arms, _same_model(arms))
     mean = by_model.mean[places] + _smoothed(arms, spread) / unit
     return replace(by_model, mean=mean, covariance=by_model.covariance[np.ix_(places, places)] + configs)
@@ -105,7 +108,13 @@ def _of_models(table: "_Table", levels: np.ndarray, effects: np.ndarray, config_
     residuals = table.angle - levels[:, None] - effects
     own = config_variance * np.mean(1 / table.counts[table.counts > 0])
     covariance = _shrunk_variance(levels - levels.mean(), _JOB_VARIANCE) + _shrunk_covariance(residuals, float(own))
-    return Prior(levels.mean() + effects, covariance, _NOISE, link=ARCSINE)
+    return _of_any_scale(float(levels.mean()), effects, covariance)
+
+
+def _of_any_scale(level: float, mean: np.ndarray, covariance: np.ndarray) -> Prior:
+    count = len(_SCALES)
+    scales = Scales(np.array(_SCALES), np.full(count, level), np.ones(count))
+    return Prior(mean, covariance, _NOISE, scales, link=ARCSINE)
 
 
 @dataclass(frozen=True)
