@@ -18,6 +18,7 @@ from PIL import Image
 from easeml.data import (
     DatasetError,
     EasemlDataset,
+    cell_text,
     declare,
     from_json,
     infer_table,
@@ -235,3 +236,11 @@ def test_targets_whose_size_differs_are_refused() -> None:
 
 def test_cells_alike_stay_cells() -> None:
     assert object_array([np.ones(2), np.ones(2)]).shape == (2,)
+
+
+def test_cells_in_a_few_words():
+    dot = io.BytesIO()
+    Image.new("L", (2, 2)).save(dot, "PNG")
+    assert cell_text(dot.getvalue()).startswith("data:image/png;base64,")
+    assert cell_text(np.zeros((3, 4))) == "3 x 4 numbers"
+    assert cell_text({"a": {}, "links": []}) == "a graph"

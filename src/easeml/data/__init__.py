@@ -6,7 +6,7 @@ also for numbers), text is ``str``, timestamps are datetime64[us] in UTC; pictur
 objects (``_cells``).
 """
 
-from easeml.data._cells import CELLS, GRAPH, from_json, object_array, to_json
+from easeml.data._cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data._columns import Columns, declare_columns, kinds_of
 from easeml.data._easeml_folder import EasemlDataset, infer_easeml, is_easeml, read_easeml, write_easeml
 from easeml.data._errors import DatasetError
@@ -54,6 +54,7 @@ __all__ = [
     "TrainRow",
     "VersionTables",
     "Wanted",
+    "cell_text",
     "compare",
     "croissant",
     "declare",

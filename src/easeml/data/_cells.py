@@ -115,6 +115,15 @@ def from_arrow(kind: str, column: pa.ChunkedArray) -> np.ndarray:
     return object_array(found)
 
 
+def cell_text(cell: Any) -> str:
+    """What a page shows of a cell: a picture as a data address, else what it is in a few words."""
+    if isinstance(cell, bytes):
+        return pictures.data_url(cell)
+    if isinstance(cell, dict):
+        return "a graph"
+    return f"{' x '.join(map(str, cell.shape))} numbers"
+
+
 def to_json(kind: str, cell: Any) -> Any:
     """The JSON form of a cell."""
     if kind == "image":

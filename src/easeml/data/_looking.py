@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from easeml.data._errors import DatasetError
+from easeml.data._pictures import data_url, shown_as_it_is
 from easeml.data._splits import ALL_ROLES, UNLABELLED
 from easeml.data._typed import ROW
 from easeml.data._values import arrow_compute
@@ -201,7 +202,7 @@ def _json(value: Any) -> Any:
     if isinstance(value, float) and not isfinite(value):
         return None
     if isinstance(value, bytes):
-        return f"{len(value):,} bytes"
+        return data_url(value) if shown_as_it_is(value) else f"{len(value):,} bytes"
     if isinstance(value, dict):  # a tensor, as it is stored
         return f"numbers of shape {value['shape']}"
     return value.isoformat() if isinstance(value, datetime) else value

@@ -69,13 +69,18 @@ def picture_report(name: str, shapes: Sequence[tuple[int, int, int]], first: Seq
     )
     return ColumnReport(
         name, "image", "input", distinct=len(shapes), evidence=f"Pictures: {said}.",
-        examples=[_data_url(data) for data in first[:_EXAMPLES]], content={"dim": dim, "format": "image"},
+        examples=[data_url(data) for data in first[:_EXAMPLES]], content={"dim": dim, "format": "image"},
     )  # fmt: skip
 
 
-def _data_url(data: bytes) -> str:
-    """A picture as a page shows it: itself if it is a small PNG, else a thumbnail."""
-    if len(data) > _SMALL or not data.startswith(b"\x89PNG"):
+def shown_as_it_is(data: bytes) -> bool:
+    """Whether a browser may be given the very file: a small PNG."""
+    return len(data) <= _SMALL and data.startswith(b"\x89PNG")
+
+
+def data_url(data: bytes) -> str:
+    """A picture as a page shows it: itself if it is a small PNG, else a thumbnail, for which it is decoded."""
+    if not shown_as_it_is(data):
         with _opened(data) as image:
             small = image.convert("RGB")
         small.thumbnail((_THUMBNAIL, _THUMBNAIL))

@@ -149,8 +149,13 @@ def _example(frame: "pd.DataFrame", target: str, at: Any, actual: str, predicted
 
 
 def _text(value: Any) -> str:
+    import numpy as np
     import pandas as pd
 
+    from easeml.data import cell_text
+
+    if isinstance(value, bytes | dict | np.ndarray):
+        return cell_text(value)
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
     text = f"{value:.6g}" if isinstance(value, float) else str(value)
