@@ -113,3 +113,13 @@ def test_residuals_stay_in_their_plot(values: list[float]):
     plot = model_charts.residuals(evaluate(frame, "y", Predictions(np.asarray(values[::-1]), None, None)))
     assert plot is not None
     assert all(-1e-6 <= value <= 100 + 1e-6 for point in plot.points for value in (point.x, point.y))
+
+
+def test_tensors_err_by_element():
+    frame = pd.DataFrame({"_row": [0, 1], "x": [1.0, 2.0]})
+    frame["y"] = [np.zeros((2, 2)), np.ones((2, 2))]
+    found = evaluate(frame, "y", Predictions(np.zeros((2, 2, 2)), None, None))
+    assert found.rows == 2
+    assert len(found.residuals) == 8
+    assert [(one.row, one.score) for one in found.worst] == [(1, 1.0), (0, 0.0)]
+    assert found.worst[0].actual == "2 x 2 numbers"

@@ -41,7 +41,7 @@ def has_reached(application: Application, milestone: Milestone) -> bool:
     ended = job is not None and state in {"resting", "stopped"} and job.tasks_under_way == 0
     if milestone is Milestone.CONVERGED:
         return ended
-    if application.live_model is None and ended:
+    if application.live_model is None and ended and job and not job.tasks_done:  # else it is about to be served
         raise Conflict(
             f"The search is {state} and found no model.",
             where=application.id,

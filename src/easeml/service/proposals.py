@@ -6,13 +6,14 @@ from easeml.search.optimizers import Optimizer, Tried
 from easeml.service.candidates import make_candidate, with_costs
 from easeml.service.experience import finished_trials
 from easeml.service.search import within_limits
-from easeml.store import Rooms, Transaction
-from easeml.store.records import Candidate, Job
+from easeml.store import Transaction
+from easeml.store.records import Candidate, Task
 
 _STOCK = 6  # untried candidates below which a job gets more
 _MODELS = 3  # the most promising ones, that get them
 _EACH = 2
 _MOST = 1000  # candidates of a job
+_FRUITLESS = 30  # tasks in a row without a better model, after which a job gets no more candidates
 
 
 def add_proposals(
@@ -20,18 +21,19 @@ def add_proposals(
 ) -> list[Candidate]:
     """Add configurations that ``optimizer`` proposes for the most promising models of a running job, if it needs any.
 
-    It does when few of its candidates are untried; whether to train what was added is then for the search to say,
-    which rests when it expects too little of it. Returns what was added: none where the spaces are used up or the
-    limits of the job are.
+    It does when few of its candidates are untried, unless many in a row brought nothing; whether to train what was
+    added is then for the search to say, which rests when it expects too little of it. Returns what was added: none
+    where the spaces are used up or the limits of the job are.
     """
     job, searched = tx.unscoped().jobs.get(job_id), state.job(job_id)
     if job.state != "running" or searched.best is None or not _needs_more(searched) or not within_limits(tx, job):
         return []
     rooms = tx.scoped(job.tenant_id)
     candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
-    if len(candidates) > len(searched.arms):  # the state has not followed yet
+    done = rooms.tasks.list(job_id=job.id, kind="train", state="done", limit=None)
+    if len(candidates) > len(searched.arms) or _fruitless(done):  # or: the state has not followed yet
         return []
-    qualities = _qualities(rooms, job)
+    qualities = {task.candidate_id: task.quality for task in done}
     added: list[Candidate] = []
     for model in _promising(registry, searched):
         own = [one for one in candidates if one.model == model]
@@ -59,6 +61,7 @@ def _promising(registry: Registry, searched: SearchJob) -> list[str]:
     return [model for model in models if registry.get(model).space][:_MODELS]
 
 
-def _qualities(rooms: Rooms, job: Job) -> dict[str, float | None]:
-    tasks = rooms.tasks.list(job_id=job.id, kind="train", state="done", limit=None)
-    return {task.candidate_id: task.quality for task in tasks}
+def _fruitless(done: list[Task]) -> bool:
+    """Whether many tasks in a row brought no better model, whatever is expected of more."""
+    qualities = [task.quality or 0.0 for task in sorted(done, key=lambda task: task.finished or 0.0)]
+    return bool(qualities) and len(qualities) - 1 - qualities.index(max(qualities)) >= _FRUITLESS

@@ -32,6 +32,8 @@ def evaluate(frame: "pd.DataFrame", target: str, predictions: "Predictions") -> 
     """
     from easeml.modules.target import encode_labels
 
+    if predictions.classes is None and frame[target].dtype == object:
+        return _of_tensors(frame, target, np.asarray(predictions.values, dtype=np.float64))
     if predictions.classes is None:
         actual = frame[target].to_numpy(dtype=np.float64)
         return _of_numbers(frame, target, actual, np.asarray(predictions.values, dtype=np.float64))
@@ -50,6 +52,24 @@ def _of_numbers(frame: "pd.DataFrame", target: str, actual: "NDArray", predicted
         residuals=[Residual(actual=float(actual[at]), predicted=float(predicted[at])) for at in shown],
         worst=[
             _example(frame, target, at, f"{actual[at]:.6g}", f"{predicted[at]:.6g}", float(error[at])) for at in worst
+        ],
+    )
+
+
+def _of_tensors(frame: "pd.DataFrame", target: str, predicted: "NDArray") -> Evaluation:
+    """Residuals are those of elements; a row's error is the mean over its elements."""
+    actual = np.stack([np.asarray(cell, dtype=np.float64) for cell in frame[target]])
+    error = np.nanmean(np.abs(actual - predicted).reshape(len(actual), -1), axis=1)
+    pairs = np.column_stack([actual.reshape(-1), predicted.reshape(-1)])
+    pairs = pairs[np.isfinite(pairs).all(axis=1)]
+    shown = pairs[np.linspace(0, len(pairs) - 1, min(len(pairs), _MOST_RESIDUALS)).astype(int)]
+    worst = np.argsort(-error, kind="stable")[:_WORST]
+    return Evaluation(
+        rows=len(actual),
+        residuals=[Residual(actual=one, predicted=other) for one, other in shown.tolist()],
+        worst=[
+            _example(frame, target, at, _text(actual[at]), _text(predicted[at]), float(error[at]))
+            for at in worst.tolist()
         ],
     )
 
