@@ -159,6 +159,33 @@ def test_json_nested_missing_and_named_faults(tmp_path: Path) -> None:
         read_table(path)
 
 
+def test_long_files_are_read_in_parts(tmp_path: Path) -> None:
+    numbers = range(40_000)
+    lines = [{"a": i, **({"late": i} if i == 39_000 else {})} for i in numbers]
+    with gzip.open(tmp_path / "t.jsonl.gz", "wt") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    read = read_table(tmp_path / "t.jsonl.gz")
+    assert read["a"].to_pylist() == [str(i) for i in numbers]
+    assert read["late"].to_pylist() == ["39000" if i == 39_000 else "" for i in numbers]
+    names = [f"x{i}" for i in range(30)]
+    head = "@relation t\n" + "".join(f"@attribute {name} {{n,y}}\n" for name in names) + "@data\n"
+    (tmp_path / "t.arff").write_text(head + "".join(f"{{{i % 30} y}}\n" for i in numbers))
+    read = read_table(tmp_path / "t.arff")
+    assert read["x7"].to_pylist() == ["y" if i % 30 == 7 else "n" for i in numbers]
+    (tmp_path / "t.arff").write_text(head + "{0 y}\n" * 36_000 + "{0 x}\n")
+    with pytest.raises(DatasetError, match="line 36033: this is not ARFF: Data value x not found"):
+        read_table(tmp_path / "t.arff")
+
+
+def test_damaged_and_cut_gzip_files_are_named(tmp_path: Path) -> None:
+    whole = gzip.compress(b'{"a": 1}\n' * 5000, mtime=0)
+    for data, said in ((whole[:-20], "cut off"), (whole[:30] + b"rubbish" + whole[37:], "damaged")):
+        for name in ("t.jsonl.gz", "t.csv.gz"):
+            (tmp_path / name).write_bytes(data)
+            with pytest.raises(DatasetError, match=f"{name}: the gzip file is {said}"):
+                read_table(tmp_path / name)
+
+
 def test_parquet_types(tmp_path: Path) -> None:
     moments = pd.to_datetime(["2020-01-05 10:00", "2021-03-01 00:00"])
     columns = {

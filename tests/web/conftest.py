@@ -21,10 +21,10 @@ QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 
 @pytest.fixture(scope="session")
 def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
-    """One running easeml for all tests here, with the users ann, bob and eve."""
+    """One running easeml for all tests here, with the users ann, bob, eve and gil."""
     service = EasemlProcess(tmp_path_factory.mktemp("web") / "home")
     service.start()
-    for name in ("ann", "bob", "eve"):
+    for name in ("ann", "bob", "eve", "gil"):
         service.call("POST", "/api/v1/users", {"name": name, "password": PASSWORD})
     yield service
     service.stop()

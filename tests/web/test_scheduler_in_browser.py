@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from service_process import EasemlProcess
 
@@ -87,6 +87,37 @@ def test_tasks_are_filtered_and_opened(searched: str, sign_in: SignIn):
     expect(page.get_by_role("heading", name="Attempts")).to_be_visible()
     page.get_by_role("link", name=re.compile("^(logistic|naive-bayes)$")).click()
     expect(page.get_by_role("heading", name="What fits together")).to_be_visible()
+
+
+def test_a_late_answer_does_not_undo_a_question(searched: str, sign_in: SignIn):
+    page = sign_in("bob")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:  # what the page fetches when its stream opens
+        if "x-live" in route.request.headers and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route(re.compile("/tasks$"), hold)
+    with page.expect_request(lambda request: "x-live" in request.headers):
+        page.goto("/tasks")
+    page.get_by_label("Kind").select_option("train")
+    expect(page.locator("#tasks")).not_to_contain_text("ingest")
+    with page.expect_response(re.compile("kind=train")):
+        held[0].continue_()
+    expect(page.locator("#tasks")).not_to_contain_text("ingest")
+
+
+def test_what_is_typed_survives_what_others_do(easeml: EasemlProcess, provider: Callable[..., Page]):
+    page = provider()
+    page.goto("/admin")
+    page.wait_for_selector("html[data-connected]")
+    page.get_by_label("Storage, MB").fill("12")
+    page.get_by_role("heading", name="Users", exact=True).click()
+    easeml.call("POST", "/api/v1/users", {"name": "frank", "password": "correct horse battery"})
+    expect(page.locator("#users")).to_contain_text("frank")
+    expect(page.get_by_label("Storage, MB")).to_have_value("12")
 
 
 def test_the_provider_adds_a_user_and_others_cannot(sign_in: SignIn, provider: Callable[..., Page], watch):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from easeml.data._csv import decoded
+from easeml.data._encoding import encoding_of
 from easeml.data._errors import DatasetError
 from easeml.data._source import Source
 from easeml.data._typed import check_names
@@ -13,45 +16,64 @@ from easeml.data._typed import check_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_DATE = re.compile(r"(?im)^(\s*@attribute\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s+)date\b.*$")
+_DATE = re.compile(r"(?i)^(\s*@attribute\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s+)date\b.*$")
 _TOLD = {"REAL": "number", "NUMERIC": "number", "INTEGER": "number"}
+_CELLS = 1 << 20  # that are held as Python values
 
 
 def read_arff(source: Source) -> pa.Table:
-    """Read an ARFF file; nominal attributes are categories, dates are told from their text.
+    """Read an ARFF file, some rows at a time; nominal attributes are categories, dates are told from their text.
 
     Raises:
         DatasetError: with the line, if it is not ARFF.
     """
+    encoding = encoding_of(source)
+    with source.unpacked() as file:
+        return _table(_Lines(io.TextIOWrapper(file, encoding)), source.name)
+
+
+class _Lines:
+    """The lines of a file for the parser, which knows no dates, with the number of the last one."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._lines = lines
+        self.number = 0
+
+    def __iter__(self) -> Iterator[str]:
+        for line in self._lines:
+            self.number += 1
+            yield _DATE.sub(r"\1string", line)
+
+
+def _table(lines: _Lines, name: str) -> pa.Table:
     import arff
     import pyarrow as pa
 
-    text, _ = decoded(source.read(), source.name)
-    text = _DATE.sub(r"\1string", text)
-    sparse = re.search(r"(?im)^@data\s*(?:\s*%.*\n|\s*\n)*\s*\{", text) is not None
     try:
-        found = arff.loads(text, return_type=arff.LOD if sparse else arff.DENSE)
+        found = arff.load(lines, return_type=arff.DENSE_GEN)
+        names = check_names([attribute for attribute, _ in found["attributes"]], name)
+        parts = []
+        while rows := list(islice(found["data"], max(1, _CELLS // len(names)))):
+            columns = zip(*rows, strict=True)
+            parts.append([pa.array([_text(cell) for cell in column], pa.string()) for column in columns])
     except (arff.ArffException, ValueError, IndexError, KeyError, TypeError, StopIteration) as error:
+        told = error.message.removesuffix(", at line %d.") if isinstance(error, arff.ArffException) else error
         raise DatasetError(
-            f"this is not ARFF: {error}", where=source.name, remedy="Correct it, or save CSV."
+            f"this is not ARFF: {told}.", where=f"{name}, line {lines.number}", remedy="Correct it, or save CSV."
         ) from error
-    if not found["data"]:
-        raise DatasetError("there is no row.", where=source.name, remedy="Send a file with rows below @data.")
-    names = check_names([name for name, _ in found["attributes"]], source.name)
-    kinds = [kind for _, kind in found["attributes"]]
-    rows = [_dense(row, kinds) for row in found["data"]] if sparse else found["data"]
-    told = ["category" if isinstance(kind, list) else _TOLD.get(str(kind).upper(), "") for kind in kinds]
-    fields = [
-        pa.field(name, pa.string(), metadata={"type": kind} if kind else None)
-        for name, kind in zip(names, told, strict=True)
-    ]
-    columns = [pa.array([_text(row[i]) for row in rows], pa.string()) for i in range(len(names))]
-    return pa.table(columns, schema=pa.schema(fields))
+    if not parts:
+        raise DatasetError("there is no row.", where=name, remedy="Send a file with rows below @data.")
+    schema = pa.schema(
+        [_field(attribute, kind) for attribute, (_, kind) in zip(names, found["attributes"], strict=True)]
+    )
+    return pa.Table.from_batches([pa.RecordBatch.from_arrays(part, schema=schema) for part in parts])
 
 
-def _dense(row: dict[int, object], kinds: list[object]) -> list[object]:
-    """A sparse row in full: what is not said is zero, or the first of the nominal values."""
-    return [row.get(i, kind[0] if isinstance(kind, list) else 0) for i, kind in enumerate(kinds)]
+def _field(name: str, kind: object) -> pa.Field:
+    import pyarrow as pa
+
+    told = "category" if isinstance(kind, list) else _TOLD.get(str(kind).upper())
+    return pa.field(name, pa.string(), metadata={"type": told} if told else None)
 
 
 def _text(value: object) -> str:

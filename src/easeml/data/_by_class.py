@@ -9,8 +9,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from easeml.data._cells import reported, to_arrow
-from easeml.data._csv import decoded
 from easeml.data._easeml_files import Tree, open_tree
+from easeml.data._encoding import decoded
 from easeml.data._errors import DatasetError
 from easeml.data._pictures import NoPicture, picture_report, shape_of
 

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from easeml.data._encoding import decoded
 from easeml.data._errors import DatasetError
 from easeml.data._source import Source
 from easeml.data._typed import check_names
@@ -88,20 +89,6 @@ def _streamed(source: Source) -> pa.Table | None:
 
 class _Unreadable(DatasetError):
     """Arrow cannot read this; told from rows that are too long or too short."""
-
-
-def decoded(data: bytes, name: str) -> tuple[str, str]:
-    """The text of a file and its encoding. Raises DatasetError for binary data."""
-    encodings = ["utf-16"] if data.startswith((b"\xff\xfe", b"\xfe\xff")) else ["utf-8-sig", "cp1252", "latin-1"]
-    for encoding in encodings:
-        try:
-            text = data.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-        if "\0" in text:
-            break
-        return text, encoding
-    raise DatasetError("this is not a text table.", where=name, remedy="Save the table as CSV (UTF-8).")
 
 
 def _delimiter(text: str, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from easeml.data._errors import DatasetError
@@ -14,55 +15,79 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _LISTS = ("rows", "data", "records", "instances")  # where an object holds the rows
+_ROWS = 1 << 14  # that are held as Python values
 _REMEDY = 'Write one object a line, say {"age": 3}, or a list of such objects.'
 
 
 def read_json(source: Source) -> pa.Table:
-    """Read JSON lines, or a JSON list of objects. Nested objects become columns ``outer.inner``; lists, JSON text.
+    """Read JSON lines, some at a time, or a JSON list of objects.
+
+    Nested objects become columns ``outer.inner``; lists, JSON text.
 
     Raises:
         DatasetError: naming the line, or the row, that is no object.
     """
     import pyarrow as pa
 
-    columns: dict[str, list[str]] = {}
+    columns: dict[str, list[pa.Array]] = {}  # chunks by name
     count = 0
-    for where, row in _rows(source):
-        if not isinstance(row, dict):
-            raise DatasetError("this is no JSON object.", where=f"{source.name}, {where}", remedy=_REMEDY)
-        for name, value in _flat(row, ""):
-            cells = columns.setdefault(name, [])
-            cells.extend([""] * (count - len(cells)))
-            cells[count:] = [_text(value)]
-        count += 1
+    rows = _rows(source)
+    while some := list(islice(rows, _ROWS)):
+        cells = _columns(some, source.name)
+        columns |= {name: [pa.repeat("", count)] for name in cells if name not in columns}
+        for name, chunks in columns.items():
+            chunks.append(pa.array(cells[name], pa.string()) if name in cells else pa.repeat("", len(some)))
+        count += len(some)
     if not count:
         raise DatasetError("there is no row.", where=source.name, remedy=_REMEDY)
-    for cells in columns.values():
-        cells.extend([""] * (count - len(cells)))
-    return pa.table([pa.array(cells, pa.string()) for cells in columns.values()], check_names([*columns], source.name))
+    names = check_names([*columns], source.name)
+    return pa.table([pa.chunked_array(chunks, pa.string()) for chunks in columns.values()], names)
+
+
+def _columns(rows: list[tuple[str, Any]], name: str) -> dict[str, list[str]]:
+    """The cells of some rows by column, in the order in which the columns first appear."""
+    columns: dict[str, list[str]] = {}
+    for at, (where, row) in enumerate(rows):
+        if not isinstance(row, dict):
+            raise DatasetError("this is no JSON object.", where=f"{name}, {where}", remedy=_REMEDY)
+        for column, value in _flat(row, ""):
+            if column not in columns:
+                columns[column] = [""] * len(rows)
+            columns[column][at] = _text(value)
+    return columns
 
 
 def _rows(source: Source) -> Iterator[tuple[str, Any]]:
-    try:
-        text = source.read().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DatasetError("this is not UTF-8.", where=source.name, remedy="Save it as UTF-8.") from error
-    lines = text.split("\n")
-    if text.lstrip().startswith("[") or _is_whole(lines):
-        yield from ((f"row {i}", row) for i, row in enumerate(_listed(text, source.name), 1))
+    """The rows with their places."""
+    lines = ((number, line) for number, line in enumerate(source.lines(), 1) if line.strip(b" \t\r\n\xef\xbb\xbf"))
+    first = next(lines, None)
+    if first is None:
         return
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield f"line {number}", _parsed(line, f"{source.name}, line {number}")
+    if _is_whole(_decoded(first[1], source.name)):
+        document = _listed(_decoded(source.read(), source.name), source.name)
+        yield from ((f"row {number}", row) for number, row in enumerate(document, 1))
+        return
+    for number, line in chain([first], lines):
+        where = f"{source.name}, line {number}"
+        yield f"line {number}", _parsed(_decoded(line, where), where)
 
 
-def _is_whole(lines: list[str]) -> bool:
-    """Whether the text is one document rather than one a line: its first line is not JSON, or holds the rows."""
-    first = next((line for line in lines if line.strip()), "")
+def _decoded(data: bytes, where: str) -> str:
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DatasetError("this is not UTF-8.", where=where, remedy="Save it as UTF-8.") from error
+
+
+def _is_whole(first: str) -> bool:
+    """Whether, by its first line, the text is one document rather than one a line: a list, or what holds one."""
+    first = first.strip()
+    if first.startswith("["):
+        return True
     try:
         row = json.loads(first)
     except (ValueError, RecursionError):
-        return first.strip() in ("{", "[") or first.rstrip().endswith(("[", ","))
+        return first == "{" or first.endswith(("[", ","))
     return isinstance(row, dict) and len(row) == 1 and any(isinstance(row.get(key), list) for key in _LISTS)
 
 

@@ -8,7 +8,7 @@ from math import nan
 from typing import TYPE_CHECKING
 
 from easeml.data._cells import reported, tensor_report, to_arrow
-from easeml.data._csv import decoded
+from easeml.data._encoding import decoded
 from easeml.data._errors import DatasetError
 from easeml.data._source import Source
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import re
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -53,11 +56,41 @@ class Source:
         except zlib.error:
             return data
 
-    def read(self) -> bytes:
-        """All bytes, unpacked if they are gzip. Raises DatasetError for a damaged or too large file."""
+    @contextmanager
+    def unpacked(self) -> Iterator[IO[bytes]]:
+        """Open it for reading, unpacked if it is gzip. Raises DatasetError, also later, for a damaged file."""
         with self.open() as file:
-            data = file.read()
-        return _decompress(data, self.name) if data.startswith(b"\x1f\x8b") else data
+            packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            try:
+                yield gzip.GzipFile(fileobj=file) if packed else file
+            except EOFError as error:
+                raise DatasetError("the gzip file is cut off.", where=self.name, remedy="Send it again.") from error
+            except (gzip.BadGzipFile, zlib.error) as error:
+                raise DatasetError(
+                    f"the gzip file is damaged ({error}).", where=self.name, remedy="Pack it again."
+                ) from error
+
+    def lines(self) -> Iterator[bytes]:
+        """Its lines, unpacked, one at a time. Raises DatasetError for a damaged or too large file."""
+        return self._parts(lambda file, most: file.readline(most))
+
+    def blocks(self, size: int = 1 << 20) -> Iterator[bytes]:
+        """Its bytes, unpacked, in blocks of ``size``. Raises DatasetError for a damaged or too large file."""
+        return self._parts(lambda file, most: file.read(min(size, most)))
+
+    def read(self) -> bytes:
+        """All bytes, unpacked. Raises DatasetError for a damaged or too large file."""
+        return b"".join(self.blocks(1 << 26))
+
+    def _parts(self, read: Callable[[IO[bytes], int], bytes]) -> Iterator[bytes]:
+        size = 0
+        with self.unpacked() as file:
+            while part := read(file, LARGEST + 1):
+                size += len(part)
+                if size > LARGEST and isinstance(file, gzip.GzipFile):
+                    raise DatasetError(f"it unpacks to more than {LARGEST >> 30} GiB.", where=self.name)
+                yield part
 
 
 def format_of(source: Source) -> str:
@@ -92,19 +125,3 @@ def _zip_format(source: Source) -> str:
     if any(name.startswith("xl/") for name in names) or "content.xml" in names:
         return "excel"
     return "npz" if names and all(name.endswith(".npy") and "/" not in name for name in names) else "zip"
-
-
-def _decompress(data: bytes, name: str) -> bytes:
-    out = io.BytesIO()
-    try:
-        while data:  # a gzip file may have several members
-            unpack = zlib.decompressobj(wbits=31)
-            out.write(unpack.decompress(data, LARGEST - out.tell() + 1))
-            if out.tell() > LARGEST:
-                raise DatasetError(f"it unpacks to more than {LARGEST >> 30} GiB.", where=name)
-            if not unpack.eof:
-                raise DatasetError("the gzip file is cut off.", where=name, remedy="Send it again.")
-            data = unpack.unused_data.lstrip(b"\0")
-    except zlib.error as error:
-        raise DatasetError(f"the gzip file is damaged ({error}).", where=name, remedy="Pack it again.") from error
-    return out.getvalue()

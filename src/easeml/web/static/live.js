@@ -1,8 +1,9 @@
 // Keeps an open page in step with the service.
 //
 // Every event of the visitor's tenant makes the page fetch itself again; the elements marked data-live (each with an
-// id) whose HTML changed are swapped; a form's answer swaps those marked data-answer, too. A lost connection is said, tried again, and followed by the same fetch, so that
-// nothing is missed. A page in a hidden tab holds no connection.
+// id) whose HTML changed are swapped, unless something typed in them would be lost; a form's answer swaps those marked
+// data-answer, too. A lost connection is said, tried again, and followed by the same fetch, so that nothing is missed.
+// A page in a hidden tab holds no connection.
 
 const PAUSE = 300; // ms: events that come together cause one fetch
 const RESTING_SHARE = 4; // a fetch that took t ms is followed by none for 4 t ms: a busy server is left in peace
@@ -17,20 +18,31 @@ let again = false;
 let notBefore = 0;
 let latest = ""; // number of the newest event; none is known of a stream that has just begun
 let etag = "";
+let asks = 0; // how often the visitor got something that he asked for
 
-export function swap(html, { regions = "[data-live]", all = false } = {}) {
+// Swaps what the visitor did not ask for himself only where it takes nothing from him; `all` swaps the rest, too, and
+// `sent` what holds the form that was sent.
+export function swap(html, { regions = "[data-live]", all = false, sent = null } = {}) {
   etag = "";
+  asks += 1;
+  show(html, regions, (region) => all || region.contains(sent) || !isBeingEdited(region));
+}
+
+function show(html, regions, mayReplace) {
   const fresh = new DOMParser().parseFromString(html, "text/html");
   for (const next of fresh.querySelectorAll(regions)) {
     const old = document.getElementById(next.id);
-    if (old && old.outerHTML !== next.outerHTML && (all || !isBeingEdited(old))) replace(old, next);
+    if (old && old.outerHTML !== next.outerHTML && mayReplace(old)) replace(old, next);
   }
   document.dispatchEvent(new Event("swapped"));
 }
 
 function isBeingEdited(region) {
   const active = document.activeElement;
-  return region.contains(active) && active.matches("input, select, textarea");
+  if (region.contains(active) && active.matches("input, select, textarea")) return true;
+  return [...region.querySelectorAll("input, textarea")].some(
+    (field) => field.value !== field.defaultValue || field.checked !== field.defaultChecked,
+  );
 }
 
 function replace(old, next) {
@@ -50,13 +62,18 @@ export async function refresh() {
   }
   busy = true;
   const began = performance.now();
+  const before = asks;
   try {
     const headers = { "x-live": latest, ...(etag && { "if-none-match": etag }) };
     const answer = await fetch(location.href, { headers });
     if (answer.redirected && new URL(answer.url).pathname !== location.pathname) location.assign(answer.url);
     else if (answer.status !== 304) {
-      swap(await answer.text());
-      etag = answer.headers.get("etag") ?? "";
+      const html = await answer.text();
+      if (asks !== before) again = true; // the page shows something else by now
+      else {
+        show(html, "[data-live]", (region) => !isBeingEdited(region));
+        etag = answer.headers.get("etag") ?? "";
+      }
     }
   } catch {
     // the stream notices, too, and refreshes when it is back

@@ -35,7 +35,7 @@ async function send(form, submitter) {
   try {
     const multipart = form.enctype.startsWith("multipart/");
     const answer = await fetch(form.getAttribute("action"), { method: "POST", body: multipart ? body : new URLSearchParams(body) });
-    swap(await answer.text(), { regions: "[data-live], [data-answer]" });
+    swap(await answer.text(), { regions: "[data-live], [data-answer]", sent: form });
   } finally {
     for (const button of buttons) button.disabled = false;
   }
