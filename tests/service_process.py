@@ -89,7 +89,7 @@ class EasemlProcess:
         if pids:  # else it was killed just before, and is about to be started again
             os.kill(pids[0], signal.SIGKILL)
 
-    def wait_until_answering(self, seconds: float = 30.0) -> None:
+    def wait_until_answering(self, seconds: float = 90.0) -> None:
         """Return as soon as /healthz answers."""
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:

@@ -135,7 +135,7 @@ def test_stopping_ends_open_streams_and_signs_off(controller, store, ann) -> Non
         assert next(events)["subject"] == "a1"
         controller.process.send_signal(signal.SIGTERM)
         assert list(events) == []
-    assert controller.process.wait(timeout=30) == 0
+    assert controller.process.wait(timeout=90) == 0
     with store.read() as tx:
         assert tx.processes.get(registered.id).state == "ended"
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-PATIENCE = 30.0  # seconds
+PATIENCE = 90.0  # seconds
 
 
 def alive(pid: int) -> bool:

@@ -14,7 +14,7 @@ from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.browser]
 SignIn = Callable[..., Page]
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 
 
 def upload(page: Page, path: Path) -> None:

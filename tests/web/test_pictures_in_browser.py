@@ -13,7 +13,7 @@ from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.browser]
 SignIn = Callable[..., Page]
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 
 
 def test_pictures_from_what_easeml_saw_to_trying_one(sign_in: SignIn, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.browser]
 SignIn = Callable[..., Page]
-expect.set_options(timeout=30_000)
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")

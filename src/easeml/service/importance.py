@@ -2,7 +2,7 @@
 
 from easeml.contract.evaluation import Importances
 from easeml.contract.tasks import ImportanceSpec, TaskResult
-from easeml.ids import new_id
+from easeml.service import advice
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Report, Task, TrainedModel
 
@@ -14,25 +14,12 @@ _LEAST_SECONDS, _MOST_SECONDS = 1.0, 5.0
 def request(tx: Transaction, model: TrainedModel) -> Task | None:
     """Write the task that measures a model; None if it was measured or is being measured."""
     rooms = tx.scoped(model.tenant_id)
-    if find(rooms, model.task_id) or rooms.tasks.count(
-        kind="advise", subject=model.task_id, state=["waiting", "running"]
-    ):
+    if find(rooms, model.task_id) or advice.under_way(rooms, KIND, model.task_id):
         return None
     objective = rooms.applications.get(model.application_id).objective
     cost = rooms.tasks.get(model.task_id).cost
     spec = ImportanceSpec(objective=objective, seconds=min(max(_SHARE * cost, _LEAST_SECONDS), _MOST_SECONDS))
-    task = rooms.tasks.add(
-        Task(
-            id=new_id("task"),
-            tenant_id=model.tenant_id,
-            kind="advise",
-            lane="short",
-            payload=spec.model_dump(),
-            subject=model.task_id,
-        )
-    )
-    tx.events.append("task.waiting", task.id, {"job_id": "", "name": KIND}, model.tenant_id)
-    return task
+    return advice.ask(tx, model.tenant_id, model.task_id, spec)
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
@@ -41,18 +28,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     model = rooms.models.find(task_id=task.subject)
     version_id = rooms.jobs.get(model.job_id).version_id if model else ""
     found = Importances.model_validate(result.value["importance"])
-    report = rooms.reports.add(
-        Report(
-            id=new_id("rep"),
-            tenant_id=task.tenant_id,
-            kind=KIND,
-            subject=task.subject,
-            version_id=version_id,
-            value=found.model_dump(),
-        )
-    )
-    tx.events.append("report.ready", task.subject, {"report_id": report.id, "kind": KIND}, task.tenant_id)
-    return report
+    return advice.keep(tx, task, task.subject, version_id, found.model_dump())
 
 
 def find(rooms: Rooms, task_id: str) -> Importances | None:

@@ -2,7 +2,7 @@
 
 from easeml.contract import resources
 from easeml.contract.tasks import TaskResult, TestQualitySpec
-from easeml.ids import new_id
+from easeml.service import advice
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Application, Report, Task, TrainedModel
 
@@ -12,23 +12,12 @@ KIND = "test-quality"
 def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
     """Write the task that reads the test quality of ``model``; None if it was read or is being read."""
     rooms = tx.scoped(model.tenant_id)
-    if _find(rooms, model.application_id, model.id) or _is_under_way(rooms, model.id):
+    if _find(rooms, model.application_id, model.id) or advice.under_way(rooms, KIND, model.id):
         return None
     application = rooms.applications.get(model.application_id)
     version = rooms.versions.get(rooms.jobs.get(model.job_id).version_id)
     spec = TestQualitySpec(objective=application.objective, schema_out=version.schema_out)
-    task = rooms.tasks.add(
-        Task(
-            id=new_id("task"),
-            tenant_id=model.tenant_id,
-            kind="advise",
-            lane="short",
-            payload=spec.model_dump(),
-            subject=model.id,
-        )
-    )
-    tx.events.append("task.waiting", task.id, {"job_id": "", "name": KIND}, model.tenant_id)
-    return task
+    return advice.ask(tx, model.tenant_id, model.id, spec)
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
@@ -37,19 +26,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     model = rooms.models.get(task.subject)
     version_id = rooms.jobs.get(model.job_id).version_id
     numbers = {name: result.value[name] for name in ("value", "low", "high", "rows")}
-    report = rooms.reports.add(
-        Report(
-            id=new_id("rep"),
-            tenant_id=task.tenant_id,
-            kind=KIND,
-            subject=model.application_id,
-            version_id=version_id,
-            value={**numbers, "model_id": model.id},
-        )
-    )
-    data = {"report_id": report.id, "kind": KIND, "model_id": model.id}
-    tx.events.append("report.ready", model.application_id, data, task.tenant_id)
-    return report
+    return advice.keep(tx, task, model.application_id, version_id, {**numbers, "model_id": model.id})
 
 
 def reading(rooms: Rooms, application: Application) -> resources.TestQuality | None:
@@ -64,7 +41,3 @@ def reading(rooms: Rooms, application: Application) -> resources.TestQuality | N
 def _find(rooms: Rooms, application_id: str, model_id: str) -> Report | None:
     reports = rooms.reports.list(kind=KIND, subject=application_id, limit=None, newest_first=True)
     return next((report for report in reports if report.value["model_id"] == model_id), None)
-
-
-def _is_under_way(rooms: Rooms, model_id: str) -> bool:
-    return rooms.tasks.count(kind="advise", subject=model_id, state=["waiting", "running"]) > 0

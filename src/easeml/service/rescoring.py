@@ -4,8 +4,7 @@ No row ever changes its role, so two versions of an application have the same va
 """
 
 from easeml.contract.tasks import RescoreSpec
-from easeml.ids import new_id
-from easeml.service import jobs
+from easeml.service import advice, jobs
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Application, DatasetVersion, Report, Task, TrainedModel
 
@@ -34,40 +33,20 @@ def request(tx: Transaction, application: Application) -> bool:
     model = rooms.models.get(application.live_model_id)
     if _is_comparable(rooms, application, model) or _report(rooms, application) is not None:
         return False
-    under_way = rooms.tasks.list(kind="advise", subject=model.id, state=["waiting", "running"], limit=None)
-    if any(task.payload.get("version_id") == application.version_id for task in under_way):
+    under_way = advice.under_way(rooms, KIND, model.id)
+    if any(task.payload["version_id"] == application.version_id for task in under_way):
         return True
     spec = RescoreSpec(objective=application.objective, version_id=application.version_id)
     job = jobs.current(rooms, application.id)
-    task = rooms.tasks.add(
-        Task(
-            id=new_id("task"),
-            tenant_id=application.tenant_id,
-            kind="advise",
-            lane="short",
-            payload=spec.model_dump(),
-            subject=model.id,
-            job_id=job.id if job else "",  # the scheduler considers a promotion when it ends
-        )
-    )
-    tx.events.append("task.waiting", task.id, {"job_id": task.job_id, "name": KIND}, application.tenant_id)
+    advice.ask(tx, application.tenant_id, model.id, spec, job.id if job else "")
     return True
 
 
 def record(tx: Transaction, task: Task, quality: float | None) -> Report:
     """Keep what ``task`` found; None: the model could not be scored."""
-    rooms = tx.scoped(task.tenant_id)
-    model = rooms.models.get(task.subject)
-    return rooms.reports.add(
-        Report(
-            id=new_id("rep"),
-            tenant_id=task.tenant_id,
-            kind=KIND,
-            subject=model.application_id,
-            version_id=task.payload["version_id"],
-            value={"model_id": model.id, "quality": quality},
-        )
-    )
+    model = tx.scoped(task.tenant_id).models.get(task.subject)
+    value = {"model_id": model.id, "quality": quality}
+    return advice.keep(tx, task, model.application_id, task.payload["version_id"], value)
 
 
 def have_same_validation_rows(one: DatasetVersion, other: DatasetVersion) -> bool:

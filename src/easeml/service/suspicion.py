@@ -3,8 +3,7 @@
 from easeml.contract import resources
 from easeml.contract.tasks import Pipeline, SuspicionSpec
 from easeml.errors import Conflict
-from easeml.ids import new_id
-from easeml.service import tasks
+from easeml.service import advice, tasks
 from easeml.service.caller import Caller
 from easeml.store import Rooms, Store, Transaction
 from easeml.store.records import Application, Report, Task
@@ -26,21 +25,9 @@ def look(store: Store, caller: Caller, application_id: str) -> resources.Task:
 
 def record(tx: Transaction, task: Task, digest: str) -> Report:
     """Keep the scores that ``task`` brought, and say so."""
-    rooms = tx.scoped(task.tenant_id)
-    version = rooms.versions.get(task.subject)
-    report = rooms.reports.add(
-        Report(
-            id=new_id("rep"),
-            tenant_id=task.tenant_id,
-            kind=KIND,
-            subject=task.payload["application_id"],
-            version_id=version.id,
-            value={"artefact": digest, "number": version.number},
-        )
-    )
-    data = {"report_id": report.id, "kind": KIND}
-    tx.events.append("report.ready", report.subject, data, task.tenant_id)
-    return report
+    version = tx.scoped(task.tenant_id).versions.get(task.subject)
+    value = {"artefact": digest, "number": version.number}
+    return advice.keep(tx, task, task.payload["application_id"], version.id, value)
 
 
 def newest(rooms: Rooms, application_id: str) -> Report | None:
@@ -54,8 +41,7 @@ def is_under_way(rooms: Rooms, application: Application) -> bool:
 
 
 def _under_way(rooms: Rooms, application: Application) -> Task | None:
-    waiting = ["waiting", "running"]
-    return rooms.tasks.find(kind="advise", subject=application.version_id, state=waiting)
+    return next(iter(advice.under_way(rooms, KIND, application.version_id)), None)
 
 
 def _add(tx: Transaction, rooms: Rooms, application: Application) -> Task:
@@ -70,15 +56,4 @@ def _add(tx: Transaction, rooms: Rooms, application: Application) -> Task:
         schema_out=version.schema_out,
         seed=version.operation["seed"],
     )
-    task = rooms.tasks.add(
-        Task(
-            id=new_id("task"),
-            tenant_id=application.tenant_id,
-            kind="advise",
-            lane="short",
-            payload=spec.model_dump(),
-            subject=version.id,
-        )
-    )
-    tx.events.append("task.waiting", task.id, {"job_id": "", "name": KIND}, application.tenant_id)
-    return task
+    return advice.ask(tx, application.tenant_id, version.id, spec)
