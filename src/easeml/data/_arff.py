@@ -57,7 +57,7 @@ def _table(lines: _Lines, name: str) -> pa.Table:
             columns = zip(*rows, strict=True)
             parts.append([pa.array([_text(cell) for cell in column], pa.string()) for column in columns])
     except (arff.ArffException, ValueError, IndexError, KeyError, TypeError, StopIteration) as error:
-        told = error.message.removesuffix(", at line %d.") if isinstance(error, arff.ArffException) else error
+        told = str(error.message).removesuffix(", at line %d.") if isinstance(error, arff.ArffException) else error
         raise DatasetError(
             f"this is not ARFF: {told}.", where=f"{name}, line {lines.number}", remedy="Correct it, or save CSV."
         ) from error

@@ -28,6 +28,7 @@ _MAGIC = {
 _SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".arff": "arff", ".ts": "series"}
 _ARFF = re.compile(rb"^\s*@relation\b", re.IGNORECASE | re.MULTILINE)
 _SERIES = re.compile(rb"^\s*@(problemname|timestamps|univariate|serieslength)\b", re.IGNORECASE | re.MULTILINE)
+_Stream = IO[bytes] | gzip.GzipFile
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Source:
             return data
 
     @contextmanager
-    def unpacked(self) -> Iterator[IO[bytes]]:
+    def unpacked(self) -> Iterator[_Stream]:
         """Open it for reading, unpacked if it is gzip. Raises DatasetError, also later, for a damaged file."""
         with self.open() as file:
             packed = file.read(2) == b"\x1f\x8b"
@@ -83,7 +84,7 @@ class Source:
         """All bytes, unpacked. Raises DatasetError for a damaged or too large file."""
         return b"".join(self.blocks(1 << 26))
 
-    def _parts(self, read: Callable[[IO[bytes], int], bytes]) -> Iterator[bytes]:
+    def _parts(self, read: Callable[[_Stream, int], bytes]) -> Iterator[bytes]:
         size = 0
         with self.unpacked() as file:
             while part := read(file, LARGEST + 1):
