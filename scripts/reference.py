@@ -15,7 +15,7 @@ from easeml.api import create_app
 from easeml.cli.main import app as commands
 from easeml.modules import Accepts, Module, load_registry
 from easeml.schema import Schema
-from easeml.settings import Settings, Share
+from easeml.settings import Settings
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
 HEADER = "<!-- Made by scripts/reference.py (`make docs`); change the code and run it again. -->\n\n"
@@ -261,12 +261,7 @@ def settings_page() -> str:
         rows.append((f"`{name}`", f"`{prefix}{name.upper()}`", shown, sentence(field.description, name)))
     about = "Flags win over the environment, that over `config.toml` in the home, that over defaults. "
     units = "Sizes are in bytes, times in seconds."
-    shares = [(f"`{name}`", sentence(field.description, name)) for name, field in Share.model_fields.items()]
-    return (
-        f"# Settings\n\n{about}{units}\n\n{table(('name', 'variable', 'default', 'meaning'), rows)}\n"
-        "A share is a table of `config.toml` under the tenant's name, such as `[shares.ann]`, of:\n\n"
-        f"{table(('name', 'meaning'), shares)}"
-    )
+    return f"# Settings\n\n{about}{units}\n\n{table(('name', 'variable', 'default', 'meaning'), rows)}"
 
 
 # Text

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import Field, PrivateAttr
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -15,14 +15,6 @@ from pydantic_settings import (
 )
 
 ORIGINS = "EASEML_ORIGINS"
-
-
-class Share(BaseModel):
-    """A tenant's share of the devices, as the provider sets it; empty is no limit."""
-
-    priority: float = Field(1.0, gt=0, allow_inf_nan=False, description="weighs its gains and its turns")
-    devices: int | None = Field(None, ge=0, description="most training tasks at once")
-    seconds: float | None = Field(None, ge=0, description="most device seconds of the searches it has open")
 
 
 class Settings(BaseSettings):
@@ -43,7 +35,6 @@ class Settings(BaseSettings):
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
     policy: str = Field("default", description="policy of the scheduler")
     optimizer: str = Field("default", description="optimizer that proposes configurations of models")
-    shares: dict[str, Share] = Field(default_factory=dict, description="shares of tenants, by name")
 
     _flags: frozenset[str] = PrivateAttr(frozenset())
 

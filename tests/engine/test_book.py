@@ -8,7 +8,7 @@ from simulated import REGISTRY
 
 from easeml.engine.book import Book
 from easeml.engine.scheduler import Scheduler
-from easeml.search import Terms, policy_named
+from easeml.search import policy_named
 from easeml.store import Store
 
 NOW = 1000.0
@@ -20,10 +20,10 @@ def store(tmp_path: Path) -> Store:
     return simulated.open_copy(tmp_path / "template", tmp_path / "home", lambda: NOW)
 
 
-def opened(store: Store, folder: Path, shares: dict[str, Terms] | None = None, **limits: float) -> tuple[Book, str]:
+def opened(store: Store, folder: Path, **limits: float) -> tuple[Book, str]:
     """Return a book that follows one job with these limits, and the job's id."""
     job_id = simulated.add_job(store, folder)
-    book = Book(policy_named(), REGISTRY, shares)
+    book = Book(policy_named(), REGISTRY)
     with store.write() as tx:
         job = tx.unscoped().jobs.update(job_id, limits=limits)
         book.sync(tx, job)
@@ -54,15 +54,13 @@ def test_no_run_is_started_that_would_end_after_the_deadline(store: Store, tmp_p
 
 
 def test_a_tenant_has_the_share_that_the_provider_gave_it(store: Store, tmp_path: Path) -> None:
-    with store.read() as tx:
-        names = [tenant.name for tenant in tx.tenants.list()]
-    book, _ = opened(store, tmp_path)
+    book, job_id = opened(store, tmp_path)
     assert len(book.policy.decide(book.state, 5)) == simulated.ARMS
-    with store.read() as tx:
-        name = next(tenant.name for tenant in tx.tenants.list() if tenant.name not in names)
-        fresh = Book(policy_named(), REGISTRY, {name: Terms(devices=1)})
-        fresh.sync(tx, tx.unscoped().jobs.list()[0])
-    assert len(fresh.policy.decide(fresh.state, 5)) == 1
+    with store.write() as tx:
+        job = tx.unscoped().jobs.get(job_id)
+        tx.tenants.update(job.tenant_id, limits={"devices": 1})
+        book.sync(tx, job)
+    assert len(book.policy.decide(book.state, 5)) == 1
 
 
 def test_a_job_rests_when_its_deadline_has_passed(tmp_path: Path) -> None:

@@ -45,18 +45,16 @@ def test_who_has_enough_applications_declares_no_more(store: Store, admin: Calle
     assert applications.declare(store, bob, wish, "once").id == first.id  # the answer to a repeated request stays
 
 
-def test_shares_reach_the_scheduler_and_go_before_the_settings(store: Store, admin: Caller, bob: Caller) -> None:
-    configured = {"bob": Terms(priority=5.0)}
-
+def test_shares_reach_the_scheduler(store: Store, admin: Caller, bob: Caller) -> None:
     def terms() -> Terms:
         with store.read() as tx:
-            return quotas.terms(tx.tenants.get(bob.tenant_id), configured)
+            return quotas.terms(tx.tenants.get(bob.tenant_id))
 
-    assert terms() == Terms(priority=5.0)
+    assert terms() == Terms()
     quotas.set_limits(store, admin, bob.tenant_id, TenantLimits(devices=2, storage=1))
     assert terms() == Terms(devices=2)
     quotas.set_limits(store, admin, bob.tenant_id, TenantLimits(storage=1))
-    assert terms() == Terms(priority=5.0)
+    assert terms() == Terms()
 
 
 def test_open_searches_are_looked_at_again(store: Store, admin: Caller, bob: Caller) -> None:

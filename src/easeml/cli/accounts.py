@@ -131,6 +131,35 @@ def change_password(
         say(f"The password of {user.name} is changed.")
 
 
+@users.command("limits")
+def limit_user(
+    name: Annotated[str, typer.Argument(help="Whose tenant.")],
+    priority: Annotated[float | None, typer.Option(help="Weighs its gains and its turns; usually 1.")] = None,
+    devices: Annotated[int | None, typer.Option(help="Most training tasks at once.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="Most device seconds of its open searches.")] = None,
+    storage: Annotated[int | None, typer.Option(help="Most bytes of data and models.")] = None,
+    applications: Annotated[int | None, typer.Option(help="Most applications.")] = None,
+    lift: Annotated[list[str] | None, typer.Option(metavar="LIMIT", help="A limit to lift; repeatable.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what a tenant may use; with options, change these limits. They take effect at once."""
+    asked = {"priority": priority, "devices": devices, "seconds": seconds}
+    asked |= {"storage": storage, "applications": applications}
+    given = {limit: value for limit, value in asked.items() if value is not None}
+    if unknown := set(lift or ()) - set(asked):
+        raise InvalidInput(f"There is no limit {min(unknown)!r}.", where="--lift", remedy=f"One of {', '.join(asked)}.")
+    with Client() as client:
+        tenant_id = _user_named(client, name).tenant_id
+        limits = client.tenant_limits(tenant_id)
+        if given or lift:
+            wished = {**limits.model_dump(), **dict.fromkeys(lift or ()), **given}
+            limits = client.limit_tenant(tenant_id, **wished)
+    if as_json:
+        return print_json(limits)
+    shown = [(limit, "no limit" if value is None else value) for limit, value in limits.model_dump().items()]
+    return print_table(["limit", name], shown)
+
+
 def _user_named(client: Client, name: str) -> User:
     for user in client.users():
         if name in (user.name, user.id):

@@ -1,7 +1,6 @@
 """The scheduler's picture of all searches: a ``SearchState`` kept in step with the rows of the store."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from easeml.modules import Registry
@@ -43,11 +42,9 @@ class _Page:
 class Book:
     """Follows the rows: ``sync`` after every change of a job; ``state`` is then what the policy decides on."""
 
-    def __init__(self, policy: Policy, registry: Registry, shares: Mapping[str, Terms] | None = None):
-        """``shares``: what tenants may use, by name, where that is not the usual."""
+    def __init__(self, policy: Policy, registry: Registry):
         self.policy = policy
         self._registry = registry
-        self._shares = shares or {}
         self.state = SearchState()
         self._pages: dict[str, _Page] = {}
 
@@ -97,7 +94,7 @@ class Book:
         return page
 
     def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
-        terms = quotas.terms(tx.tenants.get(tenant_id), self._shares)
+        terms = quotas.terms(tx.tenants.get(tenant_id))
         if self.state.terms.get(tenant_id, Terms()) != terms:
             self.state = set_terms(self.state, tenant_id, terms)
 

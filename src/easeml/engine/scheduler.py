@@ -1,14 +1,14 @@
 """The scheduler: one leader that decides, over the jobs of all tenants, what is trained next."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import structlog
 
 from easeml.errors import Conflict, Fenced
 from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
-from easeml.search import Decision, Policy, Terms, policy_named
+from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.service import promotion, proposals, search
 from easeml.settings import Settings
@@ -37,9 +37,8 @@ def run_scheduler(settings: Settings) -> None:
     store = Store.open(settings.database, settings.artefacts)
     process = register(store, "scheduler")
     policy = policy_named(settings.policy)
-    shares = {name: Terms(**share.model_dump()) for name, share in settings.shares.items()}
     optimizer = optimizer_named(settings.optimizer)
-    scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id, shares, optimizer)
+    scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id, optimizer)
     wakeup = store.wakeup()
     try:
         next_beat = next_round = 0.0
@@ -73,10 +72,9 @@ class Scheduler:
         policy: Policy,
         lease_seconds: float,
         holder: str | None = None,
-        shares: Mapping[str, Terms] | None = None,
         optimizer: Optimizer | None = None,
     ):
-        """``shares``: what tenants may use, by name. ``optimizer``: of configurations; easeml's own by default."""
+        """``optimizer``: of configurations; easeml's own by default."""
         self._optimizer = optimizer or optimizer_named()
         self._store = store
         self._registry = registry
@@ -84,8 +82,7 @@ class Scheduler:
         self._lease_seconds = lease_seconds
         self._holder = holder or new_id("proc")
         self._lease: Lease | None = None
-        self._shares = shares
-        self._book = Book(policy, registry, shares)
+        self._book = Book(policy, registry)
         self._seq = 0
         self._failed: set[str] = set()
         self._again: set[str] = set()
@@ -129,7 +126,7 @@ class Scheduler:
             lease = tx.leases.acquire(LEASE, self._holder, self._lease_seconds)
         if lease is not None and (self._lease is None or lease.epoch != self._lease.epoch):
             _log.info("leading", epoch=lease.epoch)
-            self._book = Book(self._policy, self._registry, self._shares)
+            self._book = Book(self._policy, self._registry)
             self._seq = 0
         self._lease = lease
         return lease is not None

@@ -1,7 +1,5 @@
 """What a tenant may use: set by the provider, kept in the store, enforced here and by the scheduler."""
 
-from collections.abc import Mapping
-
 from easeml.contract.administration import TenantLimits
 from easeml.errors import OverQuota
 from easeml.search import Terms
@@ -37,10 +35,9 @@ def set_limits(store: Store, caller: Caller, tenant_id: str, wish: TenantLimits)
     return wish
 
 
-def terms(tenant: Tenant, configured: Mapping[str, Terms]) -> Terms:
-    """Return a tenant's share of the devices: as it was set here, or else as the settings say by its name."""
-    found = {name: tenant.limits[name] for name in ("priority", "devices", "seconds") if name in tenant.limits}
-    return Terms(**found) if found else configured.get(tenant.name, Terms())
+def terms(tenant: Tenant) -> Terms:
+    """Return a tenant's share of the devices."""
+    return Terms(**{name: tenant.limits[name] for name in ("priority", "devices", "seconds") if name in tenant.limits})
 
 
 def storage_left(tx: Transaction, tenant_id: str) -> int | None:
