@@ -10,12 +10,19 @@ from furnish import Furniture, furnish
 from easeml.store import Store
 
 # What may stand in a path -> the id of ann's thing. A new placeholder must be added here.
-PLACEHOLDERS = ("dataset_id", "version_id", "application_id", "job_id", "task_id", "key_id", "user_id")
+PLACEHOLDERS = ("dataset_id", "version_id", "application_id", "job_id", "task_id", "key_id", "user_id", "upload_id")
 BODIES = {
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
 }
 QUERIES = {"/api/v1/applications/{application_id}/feed": {"filename": "more.csv"}}
+HEADERS = {
+    "/api/v1/uploads/{upload_id}": {
+        "Tus-Resumable": "1.0.0",
+        "Upload-Offset": "0",
+        "Content-Type": "application/offset+octet-stream",
+    }
+}
 PROVIDERS = ("/api/v1/tenants/", "/api/v1/modules/")  # what these name belongs to no tenant
 LISTS = ("datasets", "applications", "jobs", "tasks", "decisions", "keys", "events/list")
 
@@ -34,6 +41,7 @@ def things(client: TestClient, store: Store, person) -> dict[str, str]:
     ids = {name: getattr(made, name) for name in PLACEHOLDERS if hasattr(made, name)}
     decision = client.get("/api/v1/decisions", headers=person.headers).json()["items"][0]
     others = {"key_id": key["id"], "user_id": person.caller.user_id, "decision_id": decision["id"], "action": "stop"}
+    others["upload_id"] = store.uploads.begin(person.caller.tenant_id, 2).id
     return {**ids, **others}
 
 
@@ -43,7 +51,9 @@ def test_every_route_with_an_id_hides_other_tenants(client: TestClient, store: S
     assert len(routes) >= 12
     for method, template in routes:
         sent = {"params": QUERIES.get(template), "json": BODIES.get(template, {})}
-        answer = client.request(method, template.format(**ids), **sent, headers=bob.headers)
+        answer = client.request(
+            method, template.format(**ids), **sent, headers={**HEADERS.get(template, {}), **bob.headers}
+        )
         assert answer.status_code == 404, (method, template, answer.text)
         assert answer.json()["code"] == "not-found"
 

@@ -1,5 +1,6 @@
 """The client against the real API over a real store: nothing stands in for anything but the workers."""
 
+import hashlib
 import json
 import socket
 import threading
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from cutting_proxy import cutting_proxy
 
 from easeml.api import create_app
 from easeml.client import Client, made_request
@@ -103,6 +105,23 @@ def test_uploads_of_one_tenant_are_not_seen_by_another(provider: Client, tenant:
     seen = list(tenant.past_events())
     assert seen
     assert list(islice(tenant.events(after=0), len(seen))) == seen
+
+
+def test_an_upload_goes_on_where_the_connection_broke(tenant: Client, tmp_path: Path):
+    path = tmp_path / "large.csv"
+    path.write_bytes(b"x,y\n" + b"".join(b"%d,a\n" % row for row in range(1_200_000)))
+    size = path.stat().st_size
+    told: list[tuple[int, int]] = []
+    secret = tenant.create_key("script").secret
+    port = int(tenant.url.rpartition(":")[2])
+    with cutting_proxy(port, cuts=[5_000_000, 6_000_000]) as network, Client(network.url, secret) as client:
+        dataset = client.upload(path, progress=lambda sent, whole: told.append((sent, whole)))
+    assert network.cuts == []
+    assert network.passed < size + 2 * 2**20  # what was there was not sent again
+    assert told[-1] == (size, size)
+    assert tenant.dataset(dataset.id).name == "large"
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert list(tmp_path.parent.glob(f"home*/artefacts/*/*/{digest}"))
 
 
 def test_what_is_not_there_and_who_is_nobody(tenant: Client):

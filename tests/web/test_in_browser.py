@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, Route, expect
 
 from service_process import EasemlProcess
 
@@ -164,7 +164,7 @@ def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, a
     expect(page.get_by_role("region", name="Importance of columns").locator("tbody tr").first).to_be_visible()
 
 
-def test_the_provider_limits_a_tenant_and_archives_a_model(sign_in: SignIn, watch, wine: Path):
+def test_the_provider_limits_a_tenant_and_archives_a_model(easeml: EasemlProcess, sign_in: SignIn, watch, wine: Path):
     watch.allowed.append("403")
     admin, eve = sign_in("admin"), sign_in("eve")
     admin.goto("/admin")
@@ -173,10 +173,18 @@ def test_the_provider_limits_a_tenant_and_archives_a_model(sign_in: SignIn, watc
     admin.get_by_label("Storage, MB").fill("0.001")
     admin.get_by_role("button", name="Set limits").click()
     expect(admin.locator("#tenants tr").filter(has_text="eve")).to_contain_text("1 kB")
+    limited = json.loads(easeml.command("user", "limits", "eve", "--json"))
+    assert limited["storage"] == 1000
     eve.goto("/new")
     eve.get_by_label("Choose a file").set_input_files(wine)
     expect(eve.get_by_role("alert").filter(has_text="may still store")).to_be_visible()
-    admin.get_by_label("Storage, MB").fill("")
+    by_command = ("user", "limits", "eve", "--devices", "3", "--lift", "storage", "--json")
+    assert json.loads(easeml.command(*by_command)) == {**dict.fromkeys(limited), "devices": 3}
+    admin.reload()
+    admin.get_by_label("Tenant", exact=True).select_option("eve")
+    expect(admin.get_by_label("Storage, MB")).to_have_value("")
+    expect(admin.get_by_label("Devices at once")).to_have_value("3")
+    admin.get_by_label("Devices at once").fill("")
     admin.get_by_role("button", name="Set limits").click()
     expect(admin.locator("#tenants tr").filter(has_text="eve")).to_contain_text("all")
 
@@ -234,6 +242,32 @@ def test_an_upload_can_be_called_off(sign_in: SignIn, tmp_path: Path):
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("#progress")).to_be_hidden()
     assert page.url.endswith("/new")
+
+
+def test_an_upload_goes_on_after_the_connection_was_lost(easeml: EasemlProcess, sign_in: SignIn, watch, tmp_path: Path):
+    """The controller dies in the middle; the file is sent once, and whole."""
+    watch.allowed += ["ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
+    large = tmp_path / "large.csv"
+    rows = 120_000
+    large.write_text("a,text,b\n" + "".join(f"{i},{'word ' * 16},{i % 7}\n" for i in range(rows)))
+    pieces: list[int] = []
+
+    def break_the_second(route: Route, request: Request) -> None:
+        if request.method == "PATCH":
+            pieces.append(int(request.headers["upload-offset"]))
+            if len(pieces) == 2:
+                easeml.kill("controller")
+        route.continue_()
+
+    page = sign_in()
+    page.route("**/uploads/*", break_the_second)
+    page.goto("/new")
+    page.get_by_label("Choose a file").set_input_files(large)
+    expect(page.get_by_text("the connection is lost")).to_be_visible()
+    page.wait_for_url(re.compile("/new/data_"))
+    assert pieces[0] == 0
+    assert sorted(set(pieces)) == sorted(pieces[:1] + pieces[2:])  # the lost piece was sent again, no other
+    expect(page.get_by_text(f"{rows:,} rows")).to_be_visible()
 
 
 def test_a_wrong_value_is_explained_beside_the_form(sign_in: SignIn, application: str):

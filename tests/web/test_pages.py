@@ -74,9 +74,15 @@ def test_forms_without_the_token_of_the_session_do_nothing(ann: httpx.Client, pa
 
 
 def test_uploads_need_the_token_too(ann: httpx.Client):
-    body = b"a,b\n1,2\n"
-    assert ann.post("/upload?filename=t.csv", content=body).status_code == 403
-    answer = ann.post("/upload?filename=t.csv", content=body, headers={"x-csrf": token(ann)})
+    tus = {"tus-resumable": "1.0.0", "upload-length": "8"}
+    assert ann.post("/uploads", headers=tus).status_code == 403
+    made = ann.post("/uploads", headers={**tus, "x-csrf": token(ann)}).json()["id"]
+    piece = {**tus, "upload-offset": "0", "content-type": "application/offset+octet-stream"}
+    for headers, status in ((piece, 403), ({**piece, "x-csrf": token(ann)}, 204)):
+        assert ann.patch(f"/uploads/{made}", content=b"a,b\n1,2\n", headers=headers).status_code == status
+    for path in ("/new/upload", "/applications/app_x/feed"):
+        assert ann.post(f"{path}?filename=t.csv&upload={made}").status_code == 403
+    answer = ann.post(f"/new/upload?filename=t.csv&upload={made}", headers={"x-csrf": token(ann)})
     assert answer.status_code == 201
 
 

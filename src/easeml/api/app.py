@@ -25,6 +25,7 @@ from easeml.api.routes import (
     scheduling,
     status,
     tasks,
+    uploads,
     versions,
 )
 from easeml.api.shield import Shield
@@ -32,6 +33,19 @@ from easeml.errors import EasemlError
 from easeml.settings import Settings
 from easeml.store import Store
 
+_ROOMS = (
+    accounts,
+    uploads,
+    datasets,
+    versions,
+    applications,
+    jobs,
+    tasks,
+    scheduling,
+    administration,
+    events,
+    status,
+)
 _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
 
@@ -58,7 +72,7 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
     app.state.context = context
     app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
     api = APIRouter(prefix="/api/v1")
-    for room in (accounts, datasets, versions, applications, jobs, tasks, scheduling, administration, events, status):
+    for room in _ROOMS:
         api.include_router(room.router)
     app.include_router(api)
     app.include_router(status.health)
@@ -72,7 +86,7 @@ def _limit_of(settings: Settings) -> Callable[[Scope], int]:
     def limit_of(scope: Scope) -> int:
         """Return the largest body that a request may have, in bytes."""
         path: str = scope["path"]
-        if path == datasets.UPLOAD_PATH or path.endswith("/feed"):
+        if path == datasets.UPLOAD_PATH or path.startswith(f"{uploads.UPLOADS_PATH}/") or path.endswith("/feed"):
             return settings.upload_limit
         return settings.request_limit if path.endswith("/predict") else _SMALL
 

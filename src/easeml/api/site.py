@@ -5,7 +5,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from easeml.api.shield import HEADERS, Shield
 from easeml.settings import Settings
-from easeml.web import UPLOAD_PATH, create_pages
+from easeml.web import UPLOADS_PATH, create_pages
 
 _HEADERS = {
     **HEADERS,
@@ -20,8 +20,8 @@ def create_site(api: FastAPI, settings: Settings) -> ASGIApp:
     """Return ``api`` with its pages beside it; they may load what this address serves, and run no inline script."""
 
     def limit_of(scope: Scope) -> int:
-        upload = f"{scope['path']}/".startswith(f"{UPLOAD_PATH}/")
-        return settings.upload_limit if upload else settings.request_limit
+        is_piece = scope["path"].startswith(f"{UPLOADS_PATH}/")
+        return settings.upload_limit if is_piece else settings.request_limit
 
     pages = Shield(create_pages(api), limit_of, _HEADERS)
 

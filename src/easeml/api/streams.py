@@ -1,19 +1,30 @@
 """A request's body as the chunks that a use case takes in a thread."""
 
 from collections.abc import AsyncIterator, Iterator
+from typing import Annotated, Any
 
 from anyio import fail_after, from_thread
-from fastapi import Request
+from fastapi import Query, Request
 
 from easeml.errors import TimedOut
+from easeml.service.uploads import Source
 
 _PATIENCE = 60.0  # seconds that an upload may stand still
-BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
+
+
+def binary(content_type: str) -> dict[str, Any]:
+    """Return what the OpenAPI document says of a route whose body is bytes."""
+    schema = {"schema": {"type": "string", "format": "binary"}}
+    return {"requestBody": {"required": True, "content": {content_type: schema}}}
+
+
+BODY = binary("application/octet-stream")
+FromUpload = Annotated[str | None, Query(max_length=100, description="id of a whole upload, instead of a body")]
+
+
+def source(request: Request, upload: str | None) -> Source:
+    """Return where the bytes of a file come from: the upload that is named, or else this request's body."""
+    return upload or chunks(request)
 
 
 def chunks(request: Request) -> Iterator[bytes]:

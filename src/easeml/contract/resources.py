@@ -96,6 +96,15 @@ class User(Answer):
 # Data
 
 
+class Upload(Answer):
+    """A file that comes in pieces: ``offset`` of ``length`` bytes are here; given up after ``expires``."""
+
+    id: str
+    length: int
+    offset: int
+    expires: float
+
+
 class Column(Answer):
     """What easeml saw in a column, and what it proposes."""
 

@@ -1,6 +1,5 @@
 """Changing the data of an application: rows are fed, noisy train rows switched off. Each change is a new version."""
 
-from collections.abc import Iterable
 from pathlib import PurePath
 
 from easeml.contract import resources
@@ -9,7 +8,7 @@ from easeml.contract.versions import Refinement
 from easeml.data import ALL_ROLES, ROLES, row_ids, rows_off, switched
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
-from easeml.service import artefacts, datasets, jobs, rescoring
+from easeml.service import artefacts, datasets, jobs, rescoring, uploads
 from easeml.service.caller import Caller
 from easeml.service.idempotency import Once
 from easeml.store import Rooms, Store, Transaction
@@ -23,22 +22,23 @@ def feed(
     caller: Caller,
     application_id: str,
     filename: str,
-    chunks: Iterable[bytes],
+    source: uploads.Source,
     role: str | None,
     idempotency_key: str | None,
     limit: int,
 ) -> resources.Version:
-    """Keep the bytes in ``chunks`` (at most ``limit``), and make a version with their rows beside those there are.
+    """Keep the bytes of ``source`` (at most ``limit``), and make a version with their rows beside those there are.
 
     ``role`` of the new rows; None: as the rows before were divided. Raises ``NotFound``, ``InvalidInput`` for an empty
-    file or another role, ``NotReady`` while the data is changed by somebody else, ``TooLarge``.
+    file or another role, ``NotReady`` while the data is changed by somebody else, and what
+    ``uploads.keep`` raises.
     """
     filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
     if role is not None and role not in ALL_ROLES:
         raise InvalidInput(f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}.")
     with store.read() as tx:  # before a large file is taken
         tx.scoped(caller.tenant_id).applications.get(application_id)
-    digest, size = store.artefacts.put_stream(caller.tenant_id, chunks, limit)
+    digest, size = uploads.keep(store, caller, source, limit)
     if size == 0:
         raise InvalidInput("The file is empty.", where=filename, remedy="Send a table with a header and rows.")
     request = {"application": application_id, "filename": filename, "file": digest, "role": role}

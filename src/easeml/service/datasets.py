@@ -1,13 +1,12 @@
 """Datasets: uploads become immutable versions, read by an ingest task."""
 
-from collections.abc import Iterable
 from pathlib import PurePath
 
 from easeml.contract import resources
 from easeml.contract.tasks import UploadSpec
-from easeml.errors import InvalidInput, NotFound, OverQuota, TooLarge
+from easeml.errors import InvalidInput, NotFound
 from easeml.ids import new_id
-from easeml.service import artefacts, quotas
+from easeml.service import artefacts, uploads
 from easeml.service.caller import Caller
 from easeml.service.idempotency import Once
 from easeml.service.paging import page_of
@@ -22,20 +21,20 @@ def upload(
     caller: Caller,
     name: str | None,
     filename: str,
-    chunks: Iterable[bytes],
+    source: uploads.Source,
     idempotency_key: str | None,
     limit: int,
 ) -> resources.Dataset:
-    """Keep the bytes in ``chunks`` (at most ``limit``) and make a dataset whose first version reads them.
+    """Keep the bytes of ``source`` (at most ``limit``) and make a dataset whose first version reads them.
 
-    ``name`` None: the file's name without its ending. Raises ``TooLarge``, ``OverQuota``, or
-    ``InvalidInput`` for an empty file.
+    ``name`` None: the file's name without its ending. Raises what ``uploads.keep`` raises, or ``InvalidInput`` for an
+    empty file.
     """
     filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
     name = (name or PurePath(filename).stem).strip()
     _check_name("name", name)
     _check_name("filename", filename)
-    digest, size = _keep_bytes(store, caller, chunks, limit)
+    digest, size = uploads.keep(store, caller, source, limit)
     if size == 0:
         raise InvalidInput("The file is empty.", where=filename, remedy="Send a table with a header and rows.")
     once = Once(caller, "datasets", idempotency_key, {"name": name, "filename": filename, "file": digest})
@@ -111,19 +110,6 @@ def add_ingest_task(tx: Transaction, version: DatasetVersion, payload: Json) -> 
     task = tx.scoped(version.tenant_id).tasks.add(task)
     tx.events.append("task.waiting", task.id, {"job_id": "", "name": payload["kind"]}, version.tenant_id)
     return task
-
-
-def _keep_bytes(store: Store, caller: Caller, chunks: Iterable[bytes], limit: int) -> tuple[str, int]:
-    """Store bytes; return digest and size. Raises ``TooLarge``, ``OverQuota`` beyond what the tenant may store."""
-    with store.read() as tx:
-        left = quotas.storage_left(tx, caller.tenant_id)
-    if left is None or left >= limit:
-        return store.artefacts.put_stream(caller.tenant_id, chunks, limit)
-    try:
-        return store.artefacts.put_stream(caller.tenant_id, chunks, left)
-    except TooLarge as error:
-        text = f"The file has more than the {left:,} bytes that you may still store."
-        raise OverQuota(text, where="storage", remedy="Ask the one who runs this easeml for more.") from error
 
 
 def _add_dataset(tx: Transaction, tenant_id: str, name: str, filename: str, digest: str) -> resources.Dataset:

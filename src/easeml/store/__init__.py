@@ -30,6 +30,7 @@ from easeml.store.records import (
 from easeml.store.rows import Rooms, Rows
 from easeml.store.store import Store
 from easeml.store.transaction import Transaction
+from easeml.store.uploads import Upload, UploadStore
 from easeml.store.wakeups import Wakeup
 
 __all__ = [
@@ -61,6 +62,8 @@ __all__ = [
     "Tenant",
     "TrainedModel",
     "Transaction",
+    "Upload",
+    "UploadStore",
     "User",
     "Wakeup",
 ]

@@ -13,21 +13,23 @@ from easeml.store.database import connect, read_clock
 from easeml.store.migrate import migrate
 from easeml.store.session import Clock, Session
 from easeml.store.transaction import Transaction
+from easeml.store.uploads import UploadStore
 from easeml.store.wakeups import Wakeup, open_wakeup
 
 
 class Store:
-    """A database and its artefacts. Any thread may use it; a transaction belongs to one thread.
+    """A database, its artefacts and unfinished uploads. Any thread may use it; a transaction belongs to one thread.
 
     Do not use one across a fork: open a new one in the child.
     """
 
-    def __init__(self, engine: sa.Engine, artefacts: ArtefactStore, clock: Clock):
+    def __init__(self, engine: sa.Engine, artefacts: ArtefactStore, uploads: UploadStore, clock: Clock):
         """Use ``Store.open``."""
         self._engine = engine
         self._clock = clock
         self._read_options, self._write_options = _options(engine)
         self.artefacts = artefacts
+        self.uploads = uploads
 
     @classmethod
     def open(cls, url: str, artefacts: Path, clock: Callable[[], float] | None = None) -> "Store":
@@ -43,7 +45,8 @@ class Store:
         except (exc.OperationalError, OSError) as error:
             engine.dispose()
             raise _unreachable(engine, error) from error
-        return cls(engine, ArtefactStore(artefacts), (lambda _: clock()) if clock else read_clock)
+        uploads = UploadStore(artefacts / ".uploads")
+        return cls(engine, ArtefactStore(artefacts), uploads, (lambda _: clock()) if clock else read_clock)
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:

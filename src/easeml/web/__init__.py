@@ -3,6 +3,6 @@
 A page is a module in ``views`` (which says what it shows) and a template (which says how).
 """
 
-from easeml.web.app import UPLOAD_PATH, create_pages
+from easeml.web.app import UPLOADS_PATH, create_pages
 
-__all__ = ["UPLOAD_PATH", "create_pages"]
+__all__ = ["UPLOADS_PATH", "create_pages"]

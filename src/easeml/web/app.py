@@ -10,11 +10,11 @@ from starlette.types import ASGIApp
 
 from easeml.errors import EasemlError, NotFound
 from easeml.web import forward, views
-from easeml.web.forward import UPLOAD_PATH
+from easeml.web.forward import UPLOADS_PATH
 from easeml.web.rendering import STATIC, static_path
 from easeml.web.visit import Site, problem_page
 
-__all__ = ["UPLOAD_PATH", "create_pages"]
+__all__ = ["UPLOADS_PATH", "create_pages"]
 
 
 def create_pages(api: ASGIApp) -> Starlette:
@@ -24,8 +24,10 @@ def create_pages(api: ASGIApp) -> Starlette:
         routes=[
             Mount(static_path(), _Static(directory=STATIC)),
             Route("/live", forward.live),
-            Route(UPLOAD_PATH, forward.upload, methods=["POST"]),
-            Route(UPLOAD_PATH + "/{application}", forward.feed, methods=["POST"]),
+            Route(UPLOADS_PATH, forward.begin_upload, methods=["POST"]),
+            Route(UPLOADS_PATH + "/{upload}", forward.go_on, methods=["HEAD", "PATCH", "DELETE"]),
+            Route("/new/upload", forward.make_dataset, methods=["POST"]),
+            Route("/applications/{application}/feed", forward.feed, methods=["POST"]),
             *views.routes,
         ],
         exception_handlers={EasemlError: problem_page, HTTPException: _http_problem},

@@ -6,7 +6,8 @@ from starlette.types import Receive, Scope, Send
 from easeml.web import session
 from easeml.web.visit import site_of
 
-UPLOAD_PATH = "/upload"
+UPLOADS_PATH = "/uploads"
+_API = "/api/v1"
 
 
 class _Forwarded:
@@ -33,25 +34,35 @@ class _Forwarded:
 
 async def live(request: Request) -> _Forwarded:
     """Stream the events of the visitor's tenant that happen from now on."""
-    return _Forwarded(request, "/api/v1/events", session.key_of(request))
+    return _Forwarded(request, f"{_API}/events", session.key_of(request))
 
 
 async def scheduler(request: Request) -> _Forwarded:
     """Stream that something happened to some tenant, from now on."""
-    return _Forwarded(request, "/api/v1/scheduler/live", session.key_of(request))
+    return _Forwarded(request, f"{_API}/scheduler/live", session.key_of(request))
 
 
-async def upload(request: Request) -> _Forwarded:
-    """Take the bytes of a file as a new dataset; the form's token is in a header."""
-    return _upload_to("/api/v1/datasets", request)
+async def begin_upload(request: Request) -> _Forwarded:
+    """Announce a file that comes in pieces; the form's token is in a header, here and below."""
+    return _checked(request, f"{_API}/uploads")
+
+
+async def go_on(request: Request) -> _Forwarded:
+    """Ask how far an upload is, send its next piece, or call it off."""
+    return _checked(request, f"{_API}/uploads/{request.path_params['upload']}")
+
+
+async def make_dataset(request: Request) -> _Forwarded:
+    """Make a dataset of a whole upload."""
+    return _checked(request, f"{_API}/datasets")
 
 
 async def feed(request: Request) -> _Forwarded:
-    """Take the bytes of a file as new rows of an application."""
-    return _upload_to(f"/api/v1/applications/{request.path_params['application']}/feed", request)
+    """Add the rows of a whole upload to an application."""
+    return _checked(request, f"{_API}/applications/{request.path_params['application']}/feed")
 
 
-def _upload_to(path: str, request: Request) -> _Forwarded:
+def _checked(request: Request, path: str) -> _Forwarded:
     key = session.key_of(request)
     session.check_csrf(key, request.headers.get(session.CSRF_HEADER, ""))
     return _Forwarded(request, path, key)

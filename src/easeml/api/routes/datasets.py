@@ -7,7 +7,7 @@ from anyio import to_thread
 from fastapi import APIRouter, Query, Request, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
-from easeml.api.streams import BODY, chunks
+from easeml.api.streams import BODY, FromUpload, source
 from easeml.contract.resources import Dataset, Page, Version
 from easeml.service import datasets
 
@@ -16,18 +16,19 @@ UPLOAD_PATH = "/api/v1/datasets"
 
 
 @router.post("/datasets", status_code=status.HTTP_201_CREATED, openapi_extra=BODY)
-async def upload(
+async def create_dataset(
     request: Request,
     here: Here,
     asker: Asker,
     *,
     filename: Annotated[str, Query(min_length=1, max_length=1000, description="its ending tells the format")],
     name: Annotated[str | None, Query(description="the file's name without its ending by default")] = None,
+    upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Dataset:
-    """Upload a file (the raw body) as a new dataset; its version is ``ingesting`` until a worker has read it."""
+    """Make a dataset of a file (the body, or an upload); its version is ``ingesting`` until a worker has read it."""
     limit = here.settings.upload_limit
-    keep = partial(datasets.upload, here.store, asker, name, filename, chunks(request), once, limit)
+    keep = partial(datasets.upload, here.store, asker, name, filename, source(request, upload), once, limit)
     return await to_thread.run_sync(keep, limiter=here.uploads)
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
-from easeml.api.streams import BODY, chunks
+from easeml.api.streams import BODY, FromUpload, source
 from easeml.contract.resources import Page, Task, Version
 from easeml.contract.versions import Comparison, Refinement, TrainRows, VersionLine
 from easeml.service import changing, suspicion, versions
@@ -29,11 +29,13 @@ async def feed(
     *,
     filename: Annotated[str, Query(min_length=1, max_length=1000, description="its ending tells the format")],
     role: Annotated[Role | None, Query(description="of all new rows; as the rows before by default")] = None,
+    upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Version:
-    """Add the rows of a file (the raw body); the version is ``failed``, and nothing changed, if they do not fit."""
+    """Add the rows of a file (the body, or an upload); if they do not fit, the version fails, and nothing changes."""
     limit = here.settings.upload_limit
-    keep = partial(changing.feed, here.store, asker, application_id, filename, chunks(request), role, once, limit)
+    file = source(request, upload)
+    keep = partial(changing.feed, here.store, asker, application_id, filename, file, role, once, limit)
     return await to_thread.run_sync(keep, limiter=here.uploads)
 
 

@@ -3,14 +3,14 @@
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
-from easeml.client._async.calls import API, AsyncCalls
-from easeml.client._async.datasets import Progress, check_file, file_chunks
+from easeml.client._async.calls import API
+from easeml.client._async.uploads import AsyncUploads, Progress, check_file
 from easeml.client.answers import made_request
 from easeml.contract.resources import Task, Version
 from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows, VersionLine
 
 
-class AsyncVersions(AsyncCalls):
+class AsyncVersions(AsyncUploads):
     """How an application's data changes."""
 
     async def feed(
@@ -29,14 +29,8 @@ class AsyncVersions(AsyncCalls):
         NotReady while the data is being changed.
         """
         path = check_file(path)
-        return await self._create(
-            Version,
-            f"/applications/{application_id}/feed",
-            key=idempotency_key,
-            params={"filename": path.name, "role": role},
-            content=lambda: file_chunks(path, progress),
-            content_type="application/octet-stream",
-        )
+        params, address = {"filename": path.name, "role": role}, f"/applications/{application_id}/feed"
+        return await self._create_from(Version, address, path, key=idempotency_key, params=params, progress=progress)
 
     async def refine(
         self,

@@ -1,20 +1,14 @@
 # Made from ../_async/datasets.py by scripts/unasync.py; change that file and run the script again.
 """Uploads, datasets and their versions."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-from easeml.client._sync.calls import Calls
-from easeml.client.timing import read
+from easeml.client._sync.uploads import Progress, Uploads, check_file
 from easeml.contract.resources import Dataset, Version
-from easeml.errors import InvalidInput
-
-_CHUNK = 2**18
-
-Progress = Callable[[int, int], None]
 
 
-class Datasets(Calls):
+class Datasets(Uploads):
     """What users bring."""
 
     def upload(
@@ -25,20 +19,14 @@ class Datasets(Calls):
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Dataset:
-        """Upload a file, in a stream, as a new dataset; its version is ``ingesting`` then.
+        """Upload a file as a new dataset; its version is ``ingesting`` then. A lost connection is taken up again.
 
         ``name``: the file's stem by default. ``progress`` is called with bytes sent and bytes in all.
         Raises InvalidInput where the file cannot be read, TooLarge.
         """
         path = check_file(path)
-        return self._create(
-            Dataset,
-            "/datasets",
-            key=idempotency_key,
-            params={"name": name or path.stem, "filename": path.name},
-            content=lambda: file_chunks(path, progress),
-            content_type="application/octet-stream",
-        )
+        params = {"name": name or path.stem, "filename": path.name}
+        return self._create_from(Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress)
 
     def dataset(self, dataset_id: str) -> Dataset:
         """Return a dataset with its newest version. Raises NotFound."""
@@ -51,22 +39,3 @@ class Datasets(Calls):
     def version(self, version_id: str) -> Version:
         """Return a version of a dataset. Raises NotFound."""
         return self._get(Version, f"/versions/{version_id}")
-
-
-def check_file(path: str | Path) -> Path:
-    """Return the path of a file that can be sent. Raises InvalidInput where there is none."""
-    path = Path(path)
-    if not path.is_file():
-        raise InvalidInput("There is no such file.", where=str(path), remedy="Check the path.")
-    return path
-
-
-def file_chunks(path: Path, progress: Progress | None) -> Iterator[bytes]:
-    """Give the bytes of a file, telling how far it is."""
-    size, sent = path.stat().st_size, 0
-    with path.open("rb") as file:
-        while chunk := read(file, _CHUNK):
-            yield chunk
-            sent += len(chunk)
-            if progress is not None:
-                progress(sent, size)

@@ -4,14 +4,14 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from easeml.client._sync.calls import API, Calls
-from easeml.client._sync.datasets import Progress, check_file, file_chunks
+from easeml.client._sync.calls import API
+from easeml.client._sync.uploads import Progress, Uploads, check_file
 from easeml.client.answers import made_request
 from easeml.contract.resources import Task, Version
 from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows, VersionLine
 
 
-class Versions(Calls):
+class Versions(Uploads):
     """How an application's data changes."""
 
     def feed(
@@ -30,14 +30,8 @@ class Versions(Calls):
         NotReady while the data is being changed.
         """
         path = check_file(path)
-        return self._create(
-            Version,
-            f"/applications/{application_id}/feed",
-            key=idempotency_key,
-            params={"filename": path.name, "role": role},
-            content=lambda: file_chunks(path, progress),
-            content_type="application/octet-stream",
-        )
+        params, address = {"filename": path.name, "role": role}, f"/applications/{application_id}/feed"
+        return self._create_from(Version, address, path, key=idempotency_key, params=params, progress=progress)
 
     def refine(
         self,

@@ -1,0 +1,103 @@
+"""Sending files: small ones with one request, larger ones in pieces that survive a lost connection."""
+
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
+
+from easeml.client._async.calls import API, AsyncCalls
+from easeml.client.timing import async_read, async_sleep, backoff
+from easeml.errors import Conflict, InvalidInput, NotReady, Unreachable
+
+PIECE = 4 * 2**20  # bytes; files up to this size go with one request
+_CHUNK = 2**18
+_PATIENCE = 60.0  # seconds without a new byte
+_TUS = {"tus-resumable": "1.0.0"}
+
+Progress = Callable[[int, int], None]
+M = TypeVar("M", bound=BaseModel)
+
+
+class AsyncUploads(AsyncCalls):
+    """How files get to the service."""
+
+    async def _create_from(
+        self,
+        model: type[M],
+        address: str,
+        path: Path,
+        *,
+        key: str | None,
+        params: Mapping[str, Any],
+        progress: Progress | None,
+    ) -> M:
+        """Make a thing of a file: the file is the body of the request, or an upload that it names.
+
+        Raises what the service says, Unreachable where it is away for a minute.
+        """
+        if path.stat().st_size <= PIECE:
+            content, body = "application/octet-stream", lambda: file_chunks(path, progress)
+            return await self._create(model, address, key=key, params=params, content=body, content_type=content)
+        upload_id = await self._send_in_pieces(path, progress)
+        return await self._create(model, address, key=key, params={**params, "upload": upload_id})
+
+    async def _send_in_pieces(self, path: Path, progress: Progress | None) -> str:
+        """Send a file by the tus protocol; return the id of the upload."""
+        size = path.stat().st_size
+        headers = {**_TUS, "upload-length": str(size)}
+        began = await self._transport.request("POST", f"{API}/uploads", repeatable=True, headers=headers)
+        upload_id = str(began.json()["id"])
+        address, offset, last = f"{API}/uploads/{upload_id}", 0, time.monotonic()
+        failed = 0
+        with path.open("rb") as file:
+            while offset < size:
+                file.seek(offset)
+                piece = await async_read(file, PIECE)
+                if not piece:
+                    raise InvalidInput("The file was cut while it was sent.", where=str(path), remedy="Send it again.")
+                try:
+                    offset = await self._send_piece(address, offset, piece)
+                    failed, last = 0, time.monotonic()
+                except (Unreachable, NotReady, Conflict):
+                    if time.monotonic() - last > _PATIENCE:
+                        raise
+                    await async_sleep(backoff(failed))
+                    failed += 1
+                    offset = await self._offset(address, offset)
+                if progress is not None:
+                    progress(offset, size)
+        return upload_id
+
+    async def _send_piece(self, address: str, offset: int, piece: bytes) -> int:
+        headers = {**_TUS, "upload-offset": str(offset), "content-type": "application/offset+octet-stream"}
+        answer = await self._transport.request("PATCH", address, repeatable=False, content=piece, headers=headers)
+        return int(answer.headers["upload-offset"])
+
+    async def _offset(self, address: str, known: int) -> int:
+        """Ask how many bytes are there; what is known while the service is away."""
+        try:
+            answer = await self._transport.request("HEAD", address, repeatable=True, headers=_TUS)
+        except (Unreachable, NotReady):
+            return known
+        return int(answer.headers["upload-offset"])
+
+
+def check_file(path: str | Path) -> Path:
+    """Return the path of a file that can be sent. Raises InvalidInput where there is none."""
+    path = Path(path)
+    if not path.is_file():
+        raise InvalidInput("There is no such file.", where=str(path), remedy="Check the path.")
+    return path
+
+
+async def file_chunks(path: Path, progress: Progress | None) -> AsyncIterator[bytes]:
+    """Give the bytes of a file, telling how far it is."""
+    size, sent = path.stat().st_size, 0
+    with path.open("rb") as file:
+        while chunk := await async_read(file, _CHUNK):
+            yield chunk
+            sent += len(chunk)
+            if progress is not None:
+                progress(sent, size)
