@@ -28,7 +28,7 @@ class FittingApplication(Answer):
 
 
 class Module(Answer):
-    """A model, transform or objective. Schemas in their text form; ``space``: name -> what it may be."""
+    """A model, transform, objective or optimizer. Schemas in their text form; ``space``: name -> what it may be."""
 
     name: str
     kind: str

@@ -1,11 +1,14 @@
 """The knowledge base to look at: every module, where it fits, and how it has done."""
 
+import inspect
 from collections import Counter, defaultdict
 from statistics import median
 
+from easeml import __version__
 from easeml.contract import knowledge as contract
 from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry
+from easeml.search.optimizers import OPTIMIZERS
 from easeml.service import knowledge
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, finished_trials
@@ -26,7 +29,7 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
         _show(module, records.get(module.name), fits[module.name], module.name in registry.archived)
         for module in modules
     ]
-    return contract.KnowledgeBase(modules=shown, problems=list(registry.problems))
+    return contract.KnowledgeBase(modules=[*shown, *_optimizers()], problems=list(registry.problems))
 
 
 def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
@@ -44,6 +47,19 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
         kind = "module.archived" if archived else "module.restored"
         tx.events.append(kind, name, {"by": caller.user_id}, caller.tenant_id)
     return get(store, caller)
+
+
+def _optimizers() -> list[contract.Module]:
+    """Return what proposes configurations: it comes with easeml, and the provider chooses one in the settings."""
+    titles = {name: name.upper() if len(name) == 3 else name.capitalize() for name in OPTIMIZERS}
+    return [
+        contract.Module(name=name, kind="optimizer", title=titles[name], about=_first_line(one), version=__version__)
+        for name, one in OPTIMIZERS.items()
+    ]
+
+
+def _first_line(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
 
 
 def _show(

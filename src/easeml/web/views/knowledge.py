@@ -10,7 +10,7 @@ from easeml.contract.knowledge import Module
 from easeml.errors import NotFound
 from easeml.web.visit import Visit, back_to, signed_in
 
-_KINDS = {"model": "Models", "transform": "Transforms", "objective": "Objectives"}
+_KINDS = {"model": "Models", "transform": "Transforms", "objective": "Objectives", "optimizer": "Optimizers"}
 
 
 @signed_in
