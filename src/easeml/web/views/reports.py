@@ -1,6 +1,7 @@
 """What is known of the model that an application serves, to keep and to pass on: as Markdown and as HTML."""
 
 import re
+from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -21,26 +22,37 @@ async def download(visit: Visit) -> Response:
     if form not in _FORMS:
         raise NotFound("A model card is Markdown (md) or HTML (html).", where=form)
     template, media_type = _FORMS[form]
+    known = await _known(visit)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", known["application"].name).strip("-.") or "model"
+    headers = {"content-disposition": f'attachment; filename="{name}-model-card.{form}"'}
+    return Response(render(visit.request, template, **known), media_type=media_type, headers=headers)
+
+
+@signed_in
+async def show(visit: Visit) -> Response:
+    """Show the model card of the live model as a page that prints well: browsers save it as PDF."""
+    return visit.render("model_card_page.html", **await _known(visit))
+
+
+async def _known(visit: Visit) -> dict[str, Any]:
+    """Return what the templates of the card need. Raises NotFound, NotReady while nothing serves."""
     application = await pages.load(visit)
     live = application.live_model
     if live is None:
         raise NotReady("Nothing serves yet.", remedy="Come back when the first model is trained.")
-    version = await visit.client.version(application.version_id)
     detail = await visit.client.task_detail(live.task_id)
     report = await visit.client.task_report(live.task_id)
-    text = render(
-        visit.request,
-        template,
-        application=application,
-        live=live,
-        version=version,
-        pipeline=detail.spec.get("pipeline") or {},
-        report=report,
-        confusion=model_charts.confusion(report.evaluation) if report.evaluation else [],
-    )
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", application.name).strip("-.") or "model"
-    headers = {"content-disposition": f'attachment; filename="{name}-model-card.{form}"'}
-    return Response(text, media_type=media_type, headers=headers)
+    return {
+        "application": application,
+        "live": live,
+        "version": await visit.client.version(application.version_id),
+        "pipeline": detail.spec.get("pipeline") or {},
+        "report": report,
+        "confusion": model_charts.confusion(report.evaluation) if report.evaluation else [],
+    }
 
 
-routes = [Route("/applications/{application}/model-card.{form}", download)]
+routes = [
+    Route("/applications/{application}/model-card", show),
+    Route("/applications/{application}/model-card.{form}", download),
+]
