@@ -54,6 +54,14 @@ function preview(input) {
   reader.readAsDataURL(file);
 }
 
+// Where the menu or the tabs are wider than the window, the current one is in sight.
+function showCurrent() {
+  for (const link of document.querySelectorAll(".menu [aria-current], .tabs [aria-current]")) {
+    const bar = link.parentElement;
+    bar.scrollLeft = link.offsetLeft - bar.offsetLeft - (bar.clientWidth - link.offsetWidth) / 2;
+  }
+}
+
 let asked = null;
 
 // Another state of the same page: its address changes, the page is not left. What is asked last is what counts.
@@ -83,6 +91,7 @@ document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button?.id === "theme") changeTheme();
   else if (button?.dataset.copy) copy(button);
+  else if (button?.hasAttribute("data-print")) print();
   const link = event.target.closest("a[data-ask]");
   if (link && !event.ctrlKey && !event.metaKey) {
     event.preventDefault();
@@ -112,3 +121,4 @@ addEventListener("popstate", () => location.reload());
 document.addEventListener("swapped", tellTimes);
 setInterval(tellTimes, 10000);
 tellTimes();
+showCurrent();

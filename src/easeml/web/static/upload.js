@@ -3,6 +3,7 @@
 // and what page follows (data-then, in which {id} is the id of what was made); a field of its own (#role) goes along.
 
 const PIECE = 4 * 2 ** 20;
+const MOST_STUCK = 5;
 const LONGEST_WAIT = 5000; // milliseconds between two looks whether the service is back
 const drop = document.getElementById("drop");
 const input = document.getElementById("file");
@@ -98,13 +99,18 @@ async function place(upload) {
 async function send(upload) {
   const { file } = upload;
   let at = await place(upload);
+  let stuck = 0; // times that a piece failed though the service answers: a file that was changed cannot be read
   while (at !== null && at < file.size) {
     show(file, at);
     const headers = { "upload-offset": at, "content-type": "application/offset+octet-stream" };
     const answer = await ask(upload, "PATCH", `/uploads/${upload.id}`, headers, file.slice(at, at + PIECE)).catch(() => null);
     if (upload.over) return;
     if (answer && ![204, 404, 409, 502, 503, 504].includes(answer.status)) return fail(upload, answer);
+    const before = at;
     at = answer?.status === 204 ? Number(answer.getResponseHeader("upload-offset")) : await place(upload);
+    stuck = at === before ? stuck + 1 : 0;
+    if (stuck === MOST_STUCK) return cancel("The file cannot be sent. Was it changed? Choose it again.");
+    if (stuck) await wait(250 * 2 ** stuck);
   }
   if (at !== null) await finish(upload);
 }
@@ -119,14 +125,14 @@ async function finish(upload) {
   location.assign(drop.dataset.then.replace("{id}", JSON.parse(answer.responseText).id));
 }
 
-function cancel() {
+function cancel(why = "") {
   if (!current) return;
   current.over = true;
   current.request?.abort();
   sessionStorage.removeItem(mark(current.file));
   if (current.id) ask(current, "DELETE", `/uploads/${current.id}`).catch(() => null);
   current = null;
-  say("");
+  say(why);
 }
 
 function start(file) {
@@ -139,7 +145,7 @@ function start(file) {
 }
 
 input.addEventListener("change", () => input.files[0] && start(input.files[0]));
-document.getElementById("cancel").addEventListener("click", cancel);
+document.getElementById("cancel").addEventListener("click", () => cancel());
 for (const kind of ["dragover", "dragleave", "drop"]) {
   drop.addEventListener(kind, (event) => {
     event.preventDefault();
