@@ -16,7 +16,9 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import AsyncIterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -40,22 +42,57 @@ def declare(service: EasemlProcess, folder: Path, name: str) -> str:
     return f"/applications/{json.loads(made)['id']}"
 
 
-async def follow(client: httpx.AsyncClient, path: str, until: float, delays: list[float], fetches: list[float]) -> None:
+class Connection:
+    """A browser's side of one HTTP connection: a hundred of them must not be what the measurement waits for."""
+
+    def __init__(self, address: str, cookie: str):
+        self._host = urlsplit(address).netloc
+        self._cookie = cookie
+
+    async def open(self) -> "Connection":
+        host, port = self._host.split(":")
+        self._reader, self._writer = await asyncio.open_connection(host, int(port), limit=2**24)
+        return self
+
+    async def ask(self, path: str, **headers: str) -> dict[str, str]:
+        """Send a GET request; return the headers of the answer, the status among them. The body is still to be read."""
+        told = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+        request = f"GET {path} HTTP/1.1\r\nhost: {self._host}\r\ncookie: {self._cookie}\r\n{told}\r\n"
+        self._writer.write(request.encode())
+        first, *lines = (await self._reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+        return {"status": first.split()[1], **dict(line.lower().split(": ", 1) for line in lines if line)}
+
+    async def fetch(self, path: str, **headers: str) -> dict[str, str]:
+        """Like ``ask``, and read the body."""
+        answer = await self.ask(path, **headers)
+        await self._reader.readexactly(int(answer.get("content-length", 0)))
+        return answer
+
+    async def lines(self) -> AsyncIterator[bytes]:
+        """Give the lines of a body that does not end."""
+        while line := await self._reader.readline():
+            yield line
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+async def follow(
+    stream: Connection, page: Connection, path: str, until: float, delays: list[float], fetches: list[float]
+) -> None:
     """Keep one page open: note the delay of each event, and how long each fetch took, in seconds."""
     waiting: list[float] = []
-    latest = 0
-    etag = ""
+    latest, etag = 0, ""
     news = asyncio.Event()
 
     async def listen() -> None:
         nonlocal latest
-        async with client.stream("GET", "/live?latest=true", timeout=None) as stream:
-            async for line in stream.aiter_lines():
-                if line.startswith("data:"):
-                    event = json.loads(line[5:])
-                    waiting.append(event["created"])
-                    latest = event["seq"]
-                    news.set()
+        async for line in stream.lines():
+            if line.startswith(b"data:"):
+                event = json.loads(line[5:])
+                waiting.append(event["created"])
+                latest = event["seq"]
+                news.set()
 
     listener = asyncio.create_task(listen())
     not_before = 0.0
@@ -68,9 +105,9 @@ async def follow(client: httpx.AsyncClient, path: str, until: float, delays: lis
         news.clear()
         seen, waiting[:] = list(waiting), []
         began = time.perf_counter()
-        answer = await client.get(path, timeout=60, headers={"x-live": str(latest), "if-none-match": etag})
-        assert answer.status_code in (200, 304), answer
-        etag = answer.headers["etag"]
+        answer = await page.fetch(path, x_live=str(latest), if_none_match=etag or "none")
+        assert answer["status"] in ("200", "304"), answer
+        etag = answer["etag"]
         took = time.perf_counter() - began
         fetches.append(took)
         delays += [time.time() - created for created in seen]
@@ -84,12 +121,21 @@ async def watch(
     """Open ``pages`` pages for a while; return delays, fetches and what the controller (``process``) used."""
     delays: list[float] = []
     fetches: list[float] = []
-    limits = httpx.Limits(max_connections=2 * pages + 2)
-    async with httpx.AsyncClient(
-        base_url=service.url, cookies=cookies, limits=limits, trust_env=False, timeout=60
-    ) as client:
-        began, used = time.time(), cpu_of(process)
-        await asyncio.gather(*(follow(client, path, began + seconds, delays, fetches) for _ in range(pages)))
+    cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
+    connections = [await Connection(service.url, cookie).open() for _ in range(2 * pages)]
+    streams, others = connections[:pages], connections[pages:]
+    for stream in streams:
+        assert (await stream.ask("/live?latest=true"))["status"] == "200"
+    began, used = time.time(), cpu_of(process)
+    await asyncio.gather(
+        *(
+            follow(stream, page, path, began + seconds, delays, fetches)
+            for stream, page in zip(streams, others, strict=True)
+        )
+    )
+    spent = time.time() - began
+    for connection in connections:
+        connection.close()
     return {
         "pages": pages,
         "events": len(delays),
@@ -97,7 +143,7 @@ async def watch(
         "delay_median": float(np.median(delays)) if delays else None,
         "delay_p95": float(np.quantile(delays, 0.95)) if delays else None,
         "fetch_median": float(np.median(fetches)) if fetches else None,
-        "controller_cores": (cpu_of(process) - used) / (time.time() - began),
+        "controller_cores": (cpu_of(process) - used) / spent,
         "controller_mb": memory_of(process),
     }
 
