@@ -22,7 +22,7 @@ def test_pictures_from_what_easeml_saw_to_trying_one(sign_in: SignIn, tmp_path: 
     page.get_by_label("Choose a file").set_input_files(sample_files.pictures(tmp_path / "pictures.zip"))
     page.wait_for_url(re.compile("/new/data_"))
     expect(page.get_by_role("img", name="example 1")).to_be_visible()
-    expect(page.get_by_role("cell", name="Pictures: height 12, width 12, channels 1.")).to_be_visible()
+    expect(page.get_by_text("Pictures: height 12, width 12, channels 1.")).to_be_visible()
     offered = page.locator("input[name=offered]").evaluate_all("all => all.map(one => one.value)")
     page.goto(page.url + "?" + "&".join(f"exclude={one}" for one in offered if one != "logistic"))
     page.get_by_role("button", name="Start").click()
