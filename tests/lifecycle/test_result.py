@@ -54,6 +54,24 @@ def test_csv_and_page() -> None:
     assert 'src="http' not in page
 
 
+def test_a_notebook_shows_advice_figure_and_table() -> None:
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+
+    InteractiveShell.instance()
+    try:
+        with capture_output() as shown:
+            ANSWER._ipython_display_()
+    finally:
+        InteractiveShell.clear_instance()
+    advice, figure, table = (output.data for output in shown.outputs)
+    assert "&lt;1&gt;" in advice["text/html"]
+    assert figure["application/vnd.plotly.v1+json"]["data"][0]["type"] == "scatter"
+    assert "plotly" in figure["text/html"]
+    assert "<table" in table["text/html"]
+
+
 def test_a_band_is_the_colour_with_an_opacity() -> None:
     assert with_alpha("#0072B2", 0.2) == "rgba(0,114,178,0.2)"
 

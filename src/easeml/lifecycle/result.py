@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -61,11 +62,17 @@ class Result(ABC):
         )
 
     def _ipython_display_(self) -> None:
-        """Show advice, figure and the head of the table in a notebook."""
+        """Show advice, figure and the head of the table in a notebook.
+
+        A notebook that knows plotly's figures draws them itself, any other gets HTML that loads plotly.js from the
+        network; plotly's own display would need the package nbformat.
+        """
         from IPython.display import HTML, display
 
+        figure = self.figure()
+        html = figure.to_html(full_html=False, include_plotlyjs="cdn")
         display(HTML(f"<p>{escape(self.advice)}</p>"))
-        display(self.figure())
+        display({"application/vnd.plotly.v1+json": json.loads(str(figure.to_json())), "text/html": html}, raw=True)
         display(self.to_frame().head(20))
 
 
