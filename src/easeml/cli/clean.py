@@ -88,7 +88,9 @@ def plan(
     from easeml.lifecycle.cleaning import candidates_of, plan_table
 
     _check(out)
-    candidates = candidates_of(_read(train), _read(valid), target, rules=_rules(rules), seed=seed)
+    tables, known = (_read(train), _read(valid)), _rules(rules)
+    with progress("Looking at cells") as advance:
+        candidates = candidates_of(*tables, target, rules=known, seed=seed, progress=advance)
     with progress("Scoring validation rows") as advance:
         found = plan_table(candidates, k=k, n=n, progress=advance)
     _write(found, out)

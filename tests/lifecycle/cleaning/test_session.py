@@ -160,6 +160,27 @@ def test_one_class_is_always_certain() -> None:
     assert session.finished
 
 
+def test_doubt_is_the_share_of_worlds_that_say_otherwise() -> None:
+    session = CleaningSession(five_rows(), [[0.0, 0.0], [1.0, 0.0]], k=3)
+    others = [1 - max(shares(five_rows(), x, 3)) for x in ([0.0, 0.0], [1.0, 0.0])]
+    assert session.doubt == pytest.approx(sum(others) / 2)
+
+
+def test_the_plan_says_when_the_rest_hardly_matters() -> None:
+    # One point in 100 depends on a row, in one world of 300.
+    likely = Incomplete.of([[[0.0], [9.0]], [[2.0]], [[8.0]]], ["a", "b", "b"], [[299, 1], [1], [1]])
+    points = [[0.0]] + [[8.0]] * 99
+    plan = plan_cleaning(likely, points, k=1)
+    assert plan.may_stop
+    assert not plan.finished
+    assert plan.advice.startswith("You may stop: 99.0% of the 100 validation predictions are certain")
+    assert plan.planned[0].row == 0
+    few = plan_cleaning(likely, points[:1], k=1)
+    assert few.may_stop
+    fair = plan_cleaning(Incomplete.of([[[0.0], [9.0]], [[2.0]], [[8.0]]], ["a", "b", "b"]), points, k=1)
+    assert not fair.may_stop
+
+
 def test_no_validation_points_are_refused() -> None:
     with pytest.raises(InvalidInput):
         CleaningSession(five_rows(), np.zeros((0, 2)), k=3)

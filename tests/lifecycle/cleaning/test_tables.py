@@ -43,7 +43,10 @@ def dirty() -> pd.DataFrame:
 
 
 def test_candidates_of_a_dirty_table(dirty: pd.DataFrame) -> None:
-    made = candidates_of(dirty, flowers(40, 1), "kind")
+    told: list[float] = []
+    made = candidates_of(dirty, flowers(40, 1), "kind", progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
     in_doubt = (dirty[["length", "colour"]] == "").any(axis=1).to_numpy()
     assert set(np.flatnonzero(in_doubt)) <= set(made.rows.dirty.tolist())
     assert np.isfinite(made.rows.values).all()

@@ -181,8 +181,10 @@ def test_threshold_against_every_order(radius: float):
 def test_approximate_neighbours_measure_their_error():
     X, y, V, v = blobs(3000, 20)
     exact = knn_shapley(X, y, V, v, 5)
+    shares: list[float] = []
     few = approximate_knn_shapley(X, y, V, v, 5, error=0.02, probes=2)
-    many = approximate_knn_shapley(X, y, V, v, 5, error=0.02, probes=10**6)
+    many = approximate_knn_shapley(X, y, V, v, 5, error=0.02, probes=10**6, progress=shares.append)
+    assert shares[-1] == 1
     assert many.recall == 1
     assert np.abs(many.values - exact).max() <= 0.02
     assert many.error == pytest.approx(np.abs(many.values - exact).max())  # all validation rows are in the sample

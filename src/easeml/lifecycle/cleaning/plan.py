@@ -34,7 +34,8 @@ class PlannedRow:
 class CleaningPlan(Result):
     """Which rows to clean first. Entropies are means over ``points`` validation points, in bits.
 
-    ``certain``: share of validation points whose prediction is the same in all worlds. ``entropy_after[i]``: at most
+    ``certain``: share of validation points whose prediction is the same in all worlds. ``doubt``: share of the
+    predictions to expect to be another label than the likeliest, over all worlds. ``entropy_after[i]``: at most
     what is left, on average, when i rows of the plan are cleaned. ``accuracy_worst`` and ``accuracy_best``: share of
     validation points predicted right in all worlds, and in at least one; None without validation labels. (Each point
     may have its best in another world, so these are bounds.)
@@ -45,6 +46,7 @@ class CleaningPlan(Result):
     points: int
     dirty: int
     certain: float
+    doubt: float
     entropy_after: tuple[float, ...]
     accuracy_worst: float | None
     accuracy_best: float | None
@@ -54,6 +56,14 @@ class CleaningPlan(Result):
     def finished(self) -> bool:
         """Whether cleaning cannot change any validation prediction."""
         return self.certain == 1.0
+
+    @property
+    def may_stop(self) -> bool:
+        """Whether hardly a validation prediction is expected to change, though certainty for all may be far off.
+
+        That is less than half a prediction, and less than one in 200.
+        """
+        return self.doubt < min(0.5 / self.points, 0.005)
 
     @property
     def advice(self) -> str:
@@ -66,6 +76,12 @@ class CleaningPlan(Result):
                 f"whatever the rows still in doubt ({self.dirty}) turn out to be."
             )
         first = ", ".join(str(item.row) for item in self.planned[:5])
+        if self.may_stop:
+            return (
+                f"You may stop: {self.certain:.1%} of the {self.points} validation predictions are certain, and of all "
+                f"{self.doubt * self.points:.2f} are expected to turn out otherwise. To be certain of the rest too, "
+                f"clean row {first} next, then plan again."
+            )
         text = f"{self.certain:.0%} of the validation predictions are certain already. Clean row {first} first"
         text += f"; the {len(self.planned)} rows planned take the doubt from {self.entropy_after[0]:.3f} to at most "
         text += f"{self.entropy_after[-1]:.3f} bits a prediction. Then plan again with what you found."
@@ -137,6 +153,7 @@ def plan_of(session: CleaningSession, y_valid: Any = None, *, n: int = 50) -> Cl
         points=len(session.certain),
         dirty=len(session.dirty) - len(session.cleaned),
         certain=float(session.certain.mean()),
+        doubt=session.doubt,
         entropy_after=tuple(np.maximum(left, 0.0).tolist()),
         accuracy_worst=bounds[0],
         accuracy_best=bounds[1],

@@ -71,6 +71,11 @@ class CleaningSession:
         return float(self._bits.mean())
 
     @property
+    def doubt(self) -> float:
+        """Share of validation predictions to expect to be another label than the likeliest, over all worlds."""
+        return float(1.0 - self.probabilities.max(axis=1).mean())
+
+    @property
     def finished(self) -> bool:
         """Whether cleaning more cannot change any validation prediction: all are certain."""
         return bool(self.certain.all())

@@ -21,6 +21,8 @@ from easeml.lifecycle.cleaning.rules import Rule
 if TYPE_CHECKING:
     import pandas as pd
 
+    from easeml.lifecycle.result import Progress
+
 _CELL_METHODS = tuple(method for method in METHODS if method not in ("duplicate", "label"))
 
 
@@ -51,6 +53,7 @@ def candidates_of(
     methods: Sequence[str] = _CELL_METHODS,
     most: int = 25,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> TableCandidates:
     """Find doubtful cells of a training table and make candidates for them (``detect_errors``, ``repairs``).
 
@@ -67,6 +70,7 @@ def candidates_of(
         methods: how to find doubtful cells: names of ``METHODS`` that find cells.
         most: candidates a row at most; see ``row_options``.
         seed: of the models that make repairs.
+        progress: called with the share of the work that is done.
 
     Raises:
         InvalidInput: where columns are missing, or no row has a label.
@@ -85,17 +89,20 @@ def candidates_of(
     notes = [f"Training rows without a label, left out: {len(text) - len(row_ids)}."] * (len(row_ids) < len(text))
     inputs, more = _useful(inputs)
     notes += more
-    report = detect_errors(inputs, rules=_inside(rules, inputs), methods=methods)
+    half = None if progress is None else lambda share: progress(share / 2)
+    report = detect_errors(inputs, rules=_inside(rules, inputs), methods=methods, progress=half)
     missing = detectors.mark_missing(inputs)
     suspects: dict[str, dict[int, SuspectCell]] = {column: {} for column in inputs}
     for cell in report.cells:  # the most confident finding comes first
         if cell.column:
             suspects[cell.column].setdefault(cell.row, cell)
     others = quick_matrix(inputs, missing)
-    columns = [
-        DoubtfulColumn(name, inputs[name], missing[name], suspects[name], points[name], others=others, seed=seed)
-        for name in inputs
-    ]
+    columns = []
+    for number, name in enumerate(inputs):
+        doubtful = inputs[name], missing[name], suspects[name], points[name]
+        columns.append(DoubtfulColumn(name, *doubtful, others=others, seed=seed))
+        if progress is not None:
+            progress(0.5 + 0.5 * (number + 1) / inputs.shape[1])
     notes += [column.note for column in columns if column.note]
     y_valid = None
     if target in points and not detectors.mark_missing(points[[target]])[target].any():

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labeling._inputs import Task, check_count, check_task
 from easeml.lifecycle.labeling.knn import Game
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.result import Progress
 
 _SAMPLE = 32  # validation rows on which the error is measured
 _FITTED = 20_000  # rows from which cells are learned
@@ -36,6 +39,7 @@ def approximate_knn_shapley(
     probes: int = 16,
     metric: str = "euclidean",
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Approximation:
     """Return ``knn_shapley`` truncated at ``error``, looking for neighbours only in cells near the validation row.
 
@@ -58,15 +62,20 @@ def approximate_knn_shapley(
         raise InvalidInput(f"Expected a number above 0 and below 1, found {error!r}.", where="error")
     game = Game(task)
     ranked = game.ranked_for(error)
+    tell = progress or (lambda _: None)
     cells = _Cells(task, ranked, check_count(probes, "probes"), seed)
+    tell(0.3)
     values, _ = cells.values(game, ranked, np.arange(len(task.X_valid)))
+    tell(0.8)
     sample = np.random.default_rng(seed).permutation(len(task.X_valid))[:_SAMPLE]
     approximate, found = cells.values(game, ranked, sample)
     part = Game(
         Task(task.X, task.y, task.X_valid[sample], task.y_valid[sample], task.classes, task.k), blocks=game.blocks
     )
     difference = float(np.abs(part.exact()[0] - approximate).max())
-    return Approximation(values, difference, _recall(task, sample, found, ranked))
+    recall = _recall(task, sample, found, ranked)
+    tell(1.0)
+    return Approximation(values, difference, recall)
 
 
 class _Cells:
