@@ -34,15 +34,20 @@ class CpcleanData:
         return known
 
 
-def load(folder: Path) -> CpcleanData:
-    """Read one missingness folder. Numbers are scaled by mean and spread of the mean repair, categories one-hot."""
+def load(folder: Path, scaling: str = "spread") -> CpcleanData:
+    """Read one missingness folder. Categories are one-hot; numbers are scaled by what the mean repair holds.
+
+    ``scaling``: 'spread', by mean and standard deviation, or 'range', to [0, 1], as in the published experiments.
+    """
     truth, valid, test = (_read(folder / f"X_{part}.csv") for part in ("train_ground_truth", "val", "test"))
     labels = {part: _read(folder / f"y_{part}.csv").iloc[:, 0].map(str).to_numpy() for part in ("train", "val", "test")}
     with zipfile.ZipFile(folder / "X_train_repairs.zip") as archive:
         repairs = {Path(name).stem: _read(archive.open(name)) for name in sorted(archive.namelist())}
     base = repairs["mean"]
     numbers = [c for c in base if pd.api.types.is_numeric_dtype(base[c]) and base[c].dtype != bool]
-    centre, scale = base[numbers].mean(), base[numbers].std(ddof=0).replace(0, 1)
+    known = base[numbers]
+    centre = known.min() if scaling == "range" else known.mean()
+    scale = (known.max() - known.min() if scaling == "range" else known.std(ddof=0)).replace(0, 1)
     everything = pd.concat([*repairs.values(), truth, valid, test])
     levels = {c: np.array(sorted(everything[c].map(str).unique())) for c in base if c not in numbers}
 
