@@ -4,13 +4,16 @@ For each workload: 10 tenants are drawn for a seed, the others are the past; eve
 under the average loss, cost to four loss levels, worst tenant, time until 95 % of tenants are within 0.01 and the
 latency of a late arrival, each with the paired difference to easeml's default and its 95 % interval, corrected for the
 number of comparisons (Bonferroni). ``--devices 1,4,16`` tells the speed-up, ``--histories given,none,misleading`` what
-the past is worth. Folders: as for ``easeml simulate search``. Raw numbers go to CSV, the curves to SVG.
+the past is worth. Folders: as for ``easeml simulate search``. Raw numbers go to CSV, the curves to SVG. With ``--keep DIR``
+what was simulated is kept there seed by seed, so that a run that was cut off goes on.
 """
 
 import argparse
 import csv
 import os
+import pickle
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +28,7 @@ from easeml.search.simulator import (
     Curve,
     Scenario,
     Setting,
+    Workload,
     belief,
     compare,
     curve,
@@ -46,6 +50,24 @@ def figures(curves: list[Curve]) -> dict[str, np.ndarray]:
         for each in curves
     ]
     return dict(zip(FIGURES, np.array(values).T, strict=True))
+
+
+def compared(name: str, workload: Workload, policies: list[str], setting: Setting, keep: Path | None) -> Comparison:
+    """Return ``compare`` of all seeds, one after the other; those in the folder ``keep`` are read from there."""
+    curves: dict[str, list[Curve]] = {}
+    limit: list[Curve] = []
+    for seed in range(setting.first_seed, setting.first_seed + setting.seeds):
+        kept = keep / f"{name}_{setting.devices}_{setting.history}_{seed}.pickle" if keep else None
+        if kept and kept.is_file():
+            one = pickle.loads(kept.read_bytes())
+        else:
+            one = compare(workload, policies, replace(setting, seeds=1, first_seed=seed))
+            if kept:
+                kept.write_bytes(pickle.dumps(one))
+        limit += one.limit
+        for policy in policies:
+            curves.setdefault(policy, []).extend(one.curves[policy])
+    return Comparison(setting, curves, limit)
 
 
 def print_comparison(name: str, found: Comparison) -> list[list[object]]:
@@ -128,9 +150,12 @@ def main() -> None:
     parser.add_argument("--histories", default="given")
     parser.add_argument("--policies", default=",".join((*PUBLISHED, *OTHERS)))
     parser.add_argument("--late", action="store_true", help="also simulate a late arrival")
+    parser.add_argument("--keep", type=Path, help="folder for what was simulated; of one list of policies")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "search_policies")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
     print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
     print(f"NumPy {np.__version__}, SciPy {scipy.__version__}")
     for folder in options.folders:
@@ -143,7 +168,7 @@ def main() -> None:
             for devices in map(int, options.devices.split(",")):
                 costs = "measured" if measured else "uniform"
                 setting = Setting(options.tenants, devices, options.seeds, costs, history, options.first_seed)
-                found = by_devices[devices] = compare(workload, policies, setting)
+                found = by_devices[devices] = compared(folder.name, workload, policies, setting, options.keep)
                 rows += print_comparison(folder.name, found)
                 picture = f"{folder.name}_{devices}_{history}.svg"
                 (options.out / picture).write_text(loss_svg(found.to_json()), encoding="utf-8")

@@ -48,7 +48,7 @@ def too_many(state, free):
 
 def never_bob(state, free):
     jobs = [job for tenant, jobs in state.waiting.items() if tenant != "tenant-1" for job in jobs]
-    return [Decision(jobs[0].name, int(jobs[0].startable[0]), "cheapest-first", {})] if jobs and free else []
+    return [Decision(jobs[0].name, int(jobs[0].startable[0]), "cheapest-first", dict)] if jobs and free else []
 
 
 def changing(state, free):

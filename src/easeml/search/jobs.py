@@ -90,6 +90,11 @@ class SearchJob:
         return self._without([*self.finished, *self.failed])
 
     @cached_property
+    def highest_cost(self) -> float:
+        """The most that a run of any arm is predicted to take, in device seconds."""
+        return float(self.costs.max())
+
+    @cached_property
     def within_budget(self) -> bool:
         """May another run start?"""
         budget, runs = self.budget, len(self.running) + len(self.finished) + len(self.failed)

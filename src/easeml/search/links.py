@@ -12,6 +12,7 @@ import numpy as np
 from easeml.search.improvement import expected_improvement, moments_above
 
 _MOST = np.pi / 2  # the angle of the quality 1
+_LEAST_CHANCE = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def _angular_improvement(mean: np.ndarray, variance: np.ndarray, best: float | n
     """
     level = _angle(np.asarray(best))
     above, excess, squared = moments_above(mean, variance, level)
-    chance = np.maximum(above, np.finfo(float).tiny)
+    chance = np.maximum(above, _LEAST_CHANCE)
     left = _MOST - level
     further = np.minimum(excess / chance, left)
     spread = np.minimum(np.maximum(squared / chance - further**2, 0.0), further * (left - further))

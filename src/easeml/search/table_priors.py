@@ -134,12 +134,18 @@ def _likeliest_shrinkage(table: np.ndarray, *, folds: int, noise: float, common:
         covariance = _covariance(table[~left_out] - mean)
         for place, shrinkage in enumerate(_SHRINKAGES):
             belief = _positive(_shrunk(covariance, shrinkage)) + common
-            likelihoods[place] += sum(_log_likelihood(row - mean, belief, noise) for row in table[left_out])
+            likelihoods[place] += _log_likelihood(table[left_out] - mean, belief, noise)
     return _SHRINKAGES[int(np.argmax(likelihoods))]
 
 
-def _log_likelihood(deviation: np.ndarray, covariance: np.ndarray, noise: float) -> float:
-    seen = np.flatnonzero(~np.isnan(deviation))
-    lower = np.linalg.cholesky(covariance[np.ix_(seen, seen)] + noise * np.eye(seen.size))
-    white = np.linalg.solve(lower, deviation[seen])
-    return float(-0.5 * white @ white - np.log(np.diagonal(lower)).sum())
+def _log_likelihood(deviations: np.ndarray, covariance: np.ndarray, noise: float) -> float:
+    """Return the log likelihood of rows (N, K), up to a constant; rows with the same cells share the work."""
+    patterns, kinds = np.unique(~np.isnan(deviations), axis=0, return_inverse=True)
+    total = 0.0
+    for kind, pattern in enumerate(patterns):
+        seen = np.flatnonzero(pattern)
+        rows = deviations[np.ix_(kinds.reshape(-1) == kind, seen)]
+        lower = np.linalg.cholesky(covariance[np.ix_(seen, seen)] + noise * np.eye(seen.size))
+        white = np.linalg.solve(lower, rows.T)
+        total += float(-0.5 * (white * white).sum() - len(rows) * np.log(np.diagonal(lower)).sum())
+    return total

@@ -2,8 +2,9 @@
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
@@ -17,15 +18,28 @@ _TENANTS_EXPLAINED = 10
 _BEST_RATE = attrgetter("best_rate")
 
 
+class Scored(NamedTuple):
+    """A job's startable ``arms`` with the ``scores`` by which ``rule`` ranks them; the highest is started."""
+
+    job: SearchJob
+    arms: np.ndarray
+    scores: np.ndarray
+    rule: str
+
+
 @dataclass(frozen=True)
 class Decision:
-    """Start ``arm`` of ``job``. ``explanation`` is JSON: turn, rule, the best arms with their scores, and what
-    tenants might gain a device second."""
+    """Start ``arm`` of ``job``; ``explain`` tells why, when it is asked for."""
 
     job: str
     arm: int
     policy: str
-    explanation: dict[str, Any]
+    explain: Callable[[], dict[str, Any]] = field(repr=False, compare=False)
+
+    @cached_property
+    def explanation(self) -> dict[str, Any]:
+        """JSON: turn, rule, the best arms with their scores, and what tenants might gain a device second."""
+        return self.explain()
 
 
 class Policy(Protocol):
@@ -48,15 +62,6 @@ class Policy(Protocol):
         """Return within how many decisions each of ``tenants`` tenants of equal priority that have something to start
         is served; None where the policy does not promise any."""
         ...
-
-
-class Scored(NamedTuple):
-    """A job's startable ``arms`` with the ``scores`` by which ``rule`` ranks them; the highest is started."""
-
-    job: SearchJob
-    arms: np.ndarray
-    scores: np.ndarray
-    rule: str
 
 
 class OneByOne(ABC):
@@ -106,29 +111,43 @@ class TakingTurns(OneByOne):
 
 
 def decided(policy: str, state: SearchState, scored: Sequence[Scored], **reasons: Any) -> Decision:
-    """Return the decision for the highest score among the jobs of one tenant, with its explanation.
+    """Return the decision for the highest score among the jobs of one tenant; ``reasons``: what else explains it.
 
-    ``reasons``: what else explains it. Ties go to the cheaper arm, then to the earlier job and arm.
+    Ties go to the cheaper arm, then to the earlier job and arm.
     """
+    leaders = [(each.job, _leader(each)) for each in scored]
+    job, (_, _, arm) = min(leaders, key=lambda leader: (-leader[1][0], leader[1][1]))
+    return Decision(job.name, arm, policy, lambda: _explanation(state, job, scored, reasons))
+
+
+def _explanation(
+    state: SearchState, chosen: SearchJob, scored: Sequence[Scored], reasons: Mapping[str, Any]
+) -> dict[str, Any]:
     leaders = [entry for each in scored for entry in _leaders(each)]
     leaders.sort(key=lambda entry: (-entry["score"], entry["cost"]))
-    first = leaders[0]
-    tenant = scored[0].job.tenant
-    explanation = {
+    return {
         "step": state.step,
         "turn": {
-            "tenant": tenant,
-            "last_served_at_step": state.turns.get(tenant),
+            "tenant": chosen.tenant,
+            "last_served_at_step": state.turns.get(chosen.tenant),
             "tenants_waiting": len(state.waiting),
         },
         "rule": scored[0].rule,
-        "best_so_far": state.job(first["job"]).best,
+        "best_so_far": chosen.best,
         "arms_compared": int(sum(each.arms.size for each in scored)),
         "top": leaders[:_EXPLAINED],
-        "tenants": _rates(state, tenant),
+        "tenants": _rates(state, chosen.tenant),
         **reasons,
     }
-    return Decision(first["job"], first["arm"], policy, explanation)
+
+
+def _leader(scored: Scored) -> tuple[float, float, int]:
+    """Return score, cost and index of the arm that ranks first."""
+    job, arms, scores, _ = scored
+    highest = scores.max()
+    equal = arms[scores == highest]
+    arm = int(equal[np.argmin(job.costs[equal])])
+    return float(highest), float(job.costs[arm]), arm
 
 
 def _rates(state: SearchState, served: str) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ def exploration(tenants: int, arms: int, runs: int, most: float, delta: float = 
 def upper_bounds(state: SearchState, job: SearchJob, weight: float | None = None) -> np.ndarray:
     """Return mean + sqrt(beta / cost) sd (K,) of all arms of a job; ``weight`` replaces the beta of the theory."""
     runs = len(job.finished) + len(job.failed) + len(job.running) + 1
-    most = max(float(each.costs.max()) for each in state.jobs.values())
+    most = max(each.highest_cost for each in state.jobs.values())
     arms = max(len(each.arms) for each in state.jobs.values())
     beta = exploration(len(state.jobs), arms, runs, most) if weight is None else weight * most
     return job.believed.mean + np.sqrt(beta / job.costs * job.believed.variance)

@@ -128,8 +128,9 @@ def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
 
 
 def one_run(work: Workload, policy: Policy, prior: Prior, devices: int, seed: int) -> Curve:
-    """Return the curve of one policy on one draw."""
-    return curve(simulate(work, policy, prior, Scenario(speeds=(1.0,) * devices), seed=seed), work)
+    """Return the curve of one policy on one draw, to where nobody has anything to gain."""
+    scenario = Scenario(speeds=(1.0,) * devices, until_best=True)
+    return curve(simulate(work, policy, prior, scenario, seed=seed), work)
 
 
 def half_width(values: np.ndarray, comparisons: int = 1) -> np.ndarray:

@@ -26,7 +26,8 @@ class Scenario:
 
     ``speeds``: of each device (cost / speed is the time of a run); ``arrivals`` (0 if not said) and ``departures``;
     ``failing``: chance that a run fails, at a random part of its time; ``tolerance``: expected improvement under
-    which a job rests (None: none does); ``terms`` and ``budgets``; ``until``: the end of time.
+    which a job rests (None: none does); ``terms`` and ``budgets``; ``until``: the end of time; ``until_best``: start
+    nothing more once every tenant has the best that it can reach, after which no loss changes.
     """
 
     speeds: Sequence[float] = (1.0,)
@@ -37,6 +38,7 @@ class Scenario:
     terms: Mapping[int, Terms] = field(default_factory=dict)
     budgets: Mapping[int, Budget] = field(default_factory=dict)
     until: float = math.inf
+    until_best: bool = False
 
     def __post_init__(self) -> None:
         if not self.speeds or not all(0 < speed < math.inf for speed in self.speeds):
@@ -140,6 +142,7 @@ class _Simulation:
         self._now, self._idle, self._pushed = 0.0, 0.0, 0
         self._free = sorted(range(len(scenario.speeds)), key=lambda device: -scenario.speeds[device])
         self._runs: list[Run] = []
+        self._seeking = {tenant: float(np.nanmax(entry.quality)) for tenant, entry in enumerate(entries)}
         self._events: list[tuple[float, int, int, Any]] = []
         for tenant in range(len(entries)):
             self._push(scenario.arrivals.get(tenant, 0.0), _ARRIVE, tenant)
@@ -180,12 +183,14 @@ class _Simulation:
         if job not in self._state.jobs:  # the tenant has left
             return
         quality = None if math.isnan(run.quality) else run.quality
+        if quality is not None and quality >= self._seeking.get(run.tenant, math.inf):
+            del self._seeking[run.tenant]
         self._state = self._policy.observe(self._state, Observation(job, run.model, quality, run.end - run.start))
         if self._scenario.tolerance is not None:
             self._state = settled(self._state, job, self._scenario.tolerance)
 
     def _decide(self) -> None:
-        if not self._free:
+        if not self._free or (self._scenario.until_best and not self._seeking):
             return
         for decision in self._policy.decide(self._state, len(self._free)):
             self._state = started(self._state, decision.job, decision.arm)

@@ -26,6 +26,7 @@ from easeml.errors import InvalidInput
 from easeml.search.links import IDENTITY, Link
 
 _SPARE_ROWS = 8  # rows of repeats kept before the first refresh
+_NO_DEVIATION = 1e-12  # standard deviation that stands for none
 _NEGLIGIBLE = 1e-3  # weight below which a scale is not looked at
 
 
@@ -239,6 +240,14 @@ class Posterior:
         """Return the expected improvement (k,) in quality of some ``arms`` over ``best`` () or (k,), without doubt."""
         weights, means, factors = self.parts
         return weights @ self.prior.link.improvement(means[:, arms], np.outer(factors**2, self.spread[arms]), best)
+
+    def chance(self, arms: np.ndarray | slice, best: float | np.ndarray) -> np.ndarray:
+        """Return the probability (k,) that some ``arms`` are better than the quality ``best`` () or (k,)."""
+        from scipy.special import ndtr
+
+        weights, means, factors = self.parts
+        deviations = np.maximum(np.outer(factors, np.sqrt(self.spread[arms])), _NO_DEVIATION)
+        return weights @ ndtr((means[:, arms] - self.prior.link.latent(np.asarray(best))) / deviations)
 
     def under(self, prior: Prior) -> "Posterior":
         """Return the belief from the same observations under another prior, which may hold more arms at its end.
