@@ -4,7 +4,7 @@ For each workload: 10 tenants are drawn for a seed, the others are the past; eve
 under the average loss, cost to four loss levels, worst tenant, time until 95 % of tenants are within 0.01 and the
 latency of a late arrival, each with the paired difference to easeml's default and its 95 % interval, corrected for the
 number of comparisons (Bonferroni). ``--devices 1,4,16`` tells the speed-up, ``--histories given,none,misleading`` what
-the past is worth. Folders: as for ``easeml simulate search``. Raw numbers go to CSV, the curves to SVG. With ``--keep DIR``
+the past is worth. Folders: as for ``easeml simulate search``. Raw numbers go to CSV, the curves to SVG. ``--keep DIR``:
 what was simulated is kept there seed by seed, so that a run that was cut off goes on.
 """
 

@@ -1,15 +1,19 @@
 """The scheduler's picture of the searches: limits, deadlines and shares reach the policy."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import simulated
 from simulated import REGISTRY
 
+from easeml.engine import book as book_module
 from easeml.engine.book import Book
 from easeml.engine.scheduler import Scheduler
+from easeml.ids import new_id
 from easeml.search import policy_named
 from easeml.store import Store
+from easeml.store.records import Candidate
 
 NOW = 1000.0
 
@@ -79,3 +83,33 @@ def test_a_job_rests_when_its_deadline_has_passed(tmp_path: Path) -> None:
     with store.read() as tx:
         assert tx.unscoped().jobs.get(job_id).state == "resting"
     store.close()
+
+
+def test_a_search_that_grows_is_seldom_learned_anew(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every half as many candidates again, and for a new model; otherwise what is believed grows."""
+    learned: list[int] = []
+    learned_of = book_module.learned_of
+
+    def counted(registry: Any, arms: Any, *trials: Any) -> Any:
+        learned.append(len(arms))
+        return learned_of(registry, arms, *trials)
+
+    monkeypatch.setattr(book_module, "learned_of", counted)
+    book, job_id = opened(store, tmp_path)
+
+    def grow(arm: int, model: str) -> None:
+        with store.write() as tx:
+            job = tx.unscoped().jobs.get(job_id)
+            pipeline = {"transforms": [], "model": {"module": model, "config": {}}}
+            candidate = Candidate(new_id("cand"), job.tenant_id, job_id, arm, f"{model}-{arm}", model, pipeline, 1.0)
+            tx.scoped(job.tenant_id).candidates.add_all([candidate])
+            book.sync(tx, job)
+
+    for arm in range(simulated.ARMS, 60):
+        grow(arm, "m0")
+        assert len(book.state.job(job_id).arms) == arm + 1
+    assert learned == [3, 5, 8, 12, 18, 27, 41]
+    grow(60, "new")
+    assert learned[-1] == 61

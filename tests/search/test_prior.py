@@ -8,7 +8,9 @@ from easeml.search import (
     Observation,
     SearchState,
     add_job,
+    configurations,
     default_prior,
+    learned,
     learned_prior,
     policy_named,
     settled,
@@ -129,3 +131,35 @@ def test_a_baseline_that_knows_nothing_does_not_end_the_search(history):
         quality = models[arms[decision.arm].model] - 0.003 * arms[decision.arm].features[0]
         state = settled(policy.observe(state, Observation("job", decision.arm, quality, 1.0)), "job", 0.001)
     assert state.job("job").best > 0.97
+
+
+def growing(count):
+    """Arms of five models with configurations drawn from a fixed seed."""
+    generator = np.random.default_rng(0)
+    features = generator.random((count, 3)).tolist()
+    return [Arm(f"arm-{i}", MODELS[i % 5], 1.0, tuple(point)) for i, point in enumerate(features)]
+
+
+def test_a_prior_that_grew_is_the_prior_over_all_arms():
+    arms = growing(40)
+    history = [(f"job-{j}", a.model, a.features, 0.7 + 0.1 * a.features[0]) for j in range(4) for a in arms[:15]]
+    known = learned(arms[:10], history)
+    prior = known.over(arms[:10])
+    for start in range(10, 40, 6):
+        prior = known.extended(prior, arms[:start], arms[start : start + 6])
+    whole = known.over(arms)
+    np.testing.assert_allclose(prior.mean, whole.mean, atol=1e-12)
+    np.testing.assert_allclose(prior.covariance, whole.covariance, atol=1e-12)
+
+
+def test_growing_compares_no_pair_of_configurations_twice(monkeypatch):
+    """What is compared while a job grows to K arms is K^2 / 2, and not K^3: it must stay cheap with many of them."""
+    count, compared = 300, []
+    kernel = configurations.kernel
+    monkeypatch.setattr(configurations, "kernel", lambda a, b: compared.append(len(a) * len(b)) or kernel(a, b))
+    arms = growing(count)
+    known = learned(arms, [])
+    prior = known.over(arms[:6])
+    for start in range(6, count, 6):
+        prior = known.extended(prior, arms[:start], arms[start : start + 6])
+    assert sum(compared) <= 0.55 * count**2

@@ -1,5 +1,7 @@
 """The Gaussian process with unknown scale, beside one process for each scale; clips, doubts, new arms."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -29,6 +31,27 @@ def evidence(plain, observations):
     arms = [arm for arm, _ in observations]
     gram = plain.covariance[np.ix_(arms, arms)] + plain.noise * np.eye(len(arms))
     return stats.multivariate_normal(plain.mean[arms], gram).pdf([quality for _, quality in observations])
+
+
+def test_a_belief_that_grows_again_and_again_is_the_one_from_scratch():
+    """Arms join between observations, repeats and refreshes; what is believed of runs under way does not disturb."""
+    generator, whole = np.random.default_rng(0), scaled(size=30)
+
+    def first(size):
+        return replace(whole, mean=whole.mean[:size], covariance=whole.covariance[:size, :size])
+
+    grown = Posterior.of(first(3))
+    for size in range(6, 31, 3):
+        for arm in generator.integers(size - 3, size=7).tolist():
+            grown = grown.observe(arm, float(generator.random()))
+        grown = grown.believe([0]) if size == 30 else grown
+        before = len(grown.factor)
+        grown = grown.under(first(size))
+        assert len(grown.factor) == before  # continued, and not solved anew
+    direct = exact(whole, grown.counts, grown.sums).believe([0])
+    np.testing.assert_allclose(grown.rows, direct.rows, atol=1e-8)
+    np.testing.assert_allclose(grown.spread, direct.spread, atol=1e-8)
+    np.testing.assert_allclose(grown.weights, direct.weights, atol=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(4))

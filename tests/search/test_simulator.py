@@ -56,6 +56,23 @@ def test_every_policy_runs_everything_once_on_any_number_of_devices(name):
             assert all(run.end - run.start == pytest.approx(COST[run.tenant, run.model] / speed) for run in own)
 
 
+@pytest.mark.parametrize("devices", [1, 3])
+def test_stopping_when_all_is_found_changes_no_figure(devices):
+    work = many(tenants=5)
+    prior, speeds = angular_prior(many(seed=1).quality), (1.0,) * devices
+    whole, until = (
+        curve(simulate(work, policy_named(), prior, Scenario(speeds=speeds, until_best=best)), work)
+        for best in (False, True)
+    )
+    assert len(until.share) < len(whole.share)
+    assert until.area == pytest.approx(whole.area)
+    for level in (0.05, 0.01, 0.001, 0.0):
+        assert until.share_to(level) == pytest.approx(whole.share_to(level))
+        assert until.time_to(level) == whole.time_to(level)
+    shares = np.linspace(0, 1, 50)
+    np.testing.assert_array_equal(until.at(shares), whole.at(shares))
+
+
 def test_the_same_seed_gives_the_same_trace_and_explanations_are_kept():
     scenario = Scenario(failing=0.5)
     traces = [simulate(SMALL, policy_named(), PRIOR, scenario, seed=s, explain=True) for s in (1, 1, 2)]

@@ -7,9 +7,9 @@ from easeml.modules import Registry
 from easeml.search import (
     Arm,
     Budget,
+    Learned,
     Observation,
     Policy,
-    Prior,
     SearchState,
     Terms,
     add_arms,
@@ -22,20 +22,26 @@ from easeml.search import (
     started,
 )
 from easeml.service import quotas
-from easeml.service.beliefs import arm_of, prior_of
+from easeml.service.beliefs import arm_of, learned_of
 from easeml.service.experience import finished_trials
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Job, Json, Task
 
 _SEARCHED = ("running", "resting", "paused")
+_LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 
 
 @dataclass
 class _Page:
-    """What the state already knows of a job: its limits, arms by candidate id, and its tasks' states by task id."""
+    """What the state already knows of a job: its limits, arms by candidate id, and its tasks' states by task id.
+
+    ``learned``: what its belief comes from, learned when it had ``known`` arms.
+    """
 
     limits: Json
     arms: dict[str, int]
+    learned: Learned
+    known: int
     tasks: dict[str, str] = field(default_factory=dict)
 
 
@@ -86,11 +92,14 @@ class Book:
     def _open(self, tx: Transaction, rooms: Rooms, job: Job) -> _Page:
         candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
         arms = [arm_of(self._registry, candidate) for candidate in candidates]
-        prior = self._prior(tx, job, arms)
+        learned = self._learn(tx, job, arms)
         budget = Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
         deadline = job.limits.get("deadline", math.inf)
-        self.state = add_job(self.state, job.id, job.tenant_id, arms, prior, budget=budget, deadline=deadline)
-        page = self._pages[job.id] = _Page(job.limits, {candidate.id: candidate.arm for candidate in candidates})
+        self.state = add_job(
+            self.state, job.id, job.tenant_id, arms, learned.over(arms), budget=budget, deadline=deadline
+        )
+        places = {candidate.id: candidate.arm for candidate in candidates}
+        page = self._pages[job.id] = _Page(job.limits, places, learned, len(arms))
         return page
 
     def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
@@ -99,19 +108,29 @@ class Book:
             self.state = set_terms(self.state, tenant_id, terms)
 
     def _extend(self, tx: Transaction, rooms: Rooms, job: Job, page: _Page) -> None:
-        """Take in the candidates that were added."""
+        """Take in the candidates that were added.
+
+        The belief grows by them; it is learned anew for a new model, and whenever there are half as many arms again,
+        so that all learning for a job with K candidates costs no more than a few times learning for K.
+        """
         candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
         new = [arm_of(self._registry, candidate) for candidate in candidates[len(page.arms) :]]
-        prior = self._prior(tx, job, [*self.state.job(job.id).arms, *new])
+        searched = self.state.job(job.id)
+        arms = [*searched.arms, *new]
+        if len(arms) >= _LEARN_AGAIN * page.known or any(arm.model not in page.learned.models for arm in new):
+            page.learned, page.known = self._learn(tx, job, arms), len(arms)
+            prior = page.learned.over(arms)
+        else:
+            prior = page.learned.extended(searched.posterior.prior, searched.arms, new)
         self.state = add_arms(self.state, job.id, new, prior)
         page.arms.update({candidate.id: candidate.arm for candidate in candidates})
 
-    def _prior(self, tx: Transaction, job: Job, arms: list[Arm]) -> Prior:
-        """Return the belief that all finished tasks teach."""
+    def _learn(self, tx: Transaction, job: Job, arms: list[Arm]) -> Learned:
+        """Return what all finished tasks teach."""
         own, others = [], []
         for trial in finished_trials(tx):
             (own if trial.job_id == job.id else others).append(trial)
-        return prior_of(self._registry, arms, others, own)
+        return learned_of(self._registry, arms, others, own)
 
     def _follow(self, job_id: str, page: _Page, task: Task) -> None:
         known, now = page.tasks.get(task.id), "waiting" if task.state == "running" else task.state

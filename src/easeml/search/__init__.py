@@ -25,7 +25,7 @@ from easeml.search.policies import (
     RoundRobin,
     policy_named,
 )
-from easeml.search.prior import default_prior, learned_prior
+from easeml.search.prior import Learned, default_prior, learned, learned_prior
 from easeml.search.state import (
     Observation,
     SearchState,
@@ -61,6 +61,7 @@ __all__ = [
     "Gittins",
     "Greedy",
     "Hybrid",
+    "Learned",
     "MaxMinFair",
     "MostCited",
     "MostRecent",
@@ -82,6 +83,7 @@ __all__ = [
     "expected_improvement",
     "hinted_cost",
     "learn_costs",
+    "learned",
     "learned_prior",
     "most_telling",
     "observed",

@@ -4,11 +4,12 @@ The angle of a quality (``links.ARCSINE``) is modelled as: level of the job + ef
 configuration + noise. All that follows is in angles; around the quality 0.72 one is 0.9 of quality.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from easeml.search import configurations
 from easeml.search.arms import Arm
 from easeml.search.links import ARCSINE
 from easeml.search.surrogates import Prior, Scales
@@ -41,28 +42,63 @@ _MODEL_VARIANCE = 0.055**2
 _CONFIG_VARIANCE = 0.022**2
 _NOISE = 0.011**2
 _SCALES = (0.5, 1.0, 2.0)  # of the differences in a job: models differ more where there are ten classes than for two
-_LENGTH = 0.3  # of the kernel over configurations, in their unit cube
 _WEIGHT = 5.0  # of what is believed without history, in jobs
 _SWEEPS = 30
 
 
-def default_prior(arms: Sequence[Arm], config_variance: float = _CONFIG_VARIANCE) -> Prior:
+def default_prior(arms: Sequence[Arm]) -> Prior:
     """Return the prior of a cold start: typical qualities by model family, and a kernel of three parts.
 
     All is relative to a typical level, and a job's differences may be half or twice as large: with one scale, a
     baseline that is far worse than expected would be taken for a sign of a hopeless job. All arms share the level of
     the job; arms of one model share its effect; configurations of one model are alike as far as their features are
-    near: exp(-d^2 / (2 l^2)), where d is the root mean square distance and l = 0.3. ``config_variance``: how far,
-    squared, configurations are from the mean of their model.
+    near: see ``configurations.kernel``.
     """
-    mean = np.array([_typical(arm.model) - _TYPICAL for arm in arms], dtype=float)
-    same = _same_model(arms)
-    covariance = _JOB_VARIANCE + _MODEL_VARIANCE * same + config_variance * _config_kernel(arms, same)
-    return _of_any_scale(_TYPICAL, mean, covariance)
+    return learned(arms, []).over(arms)
 
 
 def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()) -> Prior:
-    """Return the prior learned from ``history``: (job, model, config features, quality) of finished runs of any tenant.
+    """Return the prior over ``arms`` that ``learned`` knows."""
+    return learned(arms, history, own).over(arms)
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """What was learned: a prior over ``models`` without what configurations add, and how much these matter.
+
+    ``config_variance``: how far, squared, configurations are from the mean of their model, at scale 1;
+    ``past``: where past configurations lay around it.
+    """
+
+    models: Mapping[str, int]
+    by_model: Prior
+    config_variance: float
+    past: configurations.Past
+
+    def over(self, arms: Sequence[Arm]) -> Prior:
+        """Return the prior over ``arms``; raises ``KeyError`` for a model that is not among the ``models``."""
+        return replace(self.by_model, mean=self._mean(arms), covariance=self._covariance(arms, arms))
+
+    def extended(self, prior: Prior, arms: Sequence[Arm], more: Sequence[Arm]) -> Prior:
+        """Return ``over`` of ``arms`` and ``more`` from the ``prior`` over ``arms``: only what is new is computed."""
+        across, among = self._covariance(arms, more), self._covariance(more, more)
+        covariance = np.block([[prior.covariance, across], [across.T, among]])
+        return replace(prior, mean=np.append(prior.mean, self._mean(more)), covariance=covariance)
+
+    def _mean(self, arms: Sequence[Arm]) -> np.ndarray:
+        return self.by_model.mean[self._places(arms)] + self.past.smoothed(arms)
+
+    def _covariance(self, arms: Sequence[Arm], others: Sequence[Arm]) -> np.ndarray:
+        models = self.by_model.covariance[np.ix_(self._places(arms), self._places(others))]
+        return models + self.config_variance * configurations.kernel(arms, others)
+
+    def _places(self, arms: Sequence[Arm]) -> np.ndarray:
+        return np.array([self.models[arm.model] for arm in arms], dtype=int)
+
+
+def learned(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()) -> Learned:
+    """Return what ``history`` teaches of the models of ``arms``: (job, model, config features, quality) of finished
+    runs of any tenant.
 
     ``own``: runs of the job itself, which its posterior will be conditioned on. They only help to tell how much
     configurations matter.
@@ -83,16 +119,10 @@ def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence
     spread = _deviations(table, history)
     all_spread = [*spread, *_deviations(_Table.of(arms, own), own)]
     config_variance = _shrunk_variance(np.array([deviation for *_, deviation in all_spread]), _CONFIG_VARIANCE)
-    if not history:
-        return default_prior(arms, config_variance)
-    levels, effects = _two_way(table)
-    by_model = _of_models(table, levels, effects, config_variance)
-    models = {model: place for place, model in enumerate(table.models)}
-    places = np.array([models[arm.model] for arm in arms], dtype=int)
+    by_model = _of_models(table, config_variance) if history else _of_families(table)
     unit = float(np.exp(by_model.scales.weights @ np.log(by_model.scales.factors)))
-    configs = config_variance / unit**2 * _config_kernel(arms, _same_model(arms))
-    mean = by_model.mean[places] + _smoothed(arms, spread) / unit
-    return replace(by_model, mean=mean, covariance=by_model.covariance[np.ix_(places, places)] + configs)
+    places = {model: place for place, model in enumerate(table.models)}
+    return Learned(places, by_model, config_variance / unit**2, configurations.Past.of(spread, unit, _WEIGHT))
 
 
 def _in_angles(runs: Sequence[PastRun]) -> list[PastRun]:
@@ -100,8 +130,15 @@ def _in_angles(runs: Sequence[PastRun]) -> list[PastRun]:
     return [(job, model, features, angle) for (job, model, features, _), angle in zip(runs, angles, strict=True)]
 
 
-def _of_models(table: "_Table", levels: np.ndarray, effects: np.ndarray, config_variance: float) -> Prior:
+def _of_families(table: "_Table") -> Prior:
+    """Return the prior over models of which no run is known."""
+    count = len(table.models)
+    return _of_any_scale(_TYPICAL, table.typical - _TYPICAL, _JOB_VARIANCE + _MODEL_VARIANCE * np.eye(count))
+
+
+def _of_models(table: "_Table", config_variance: float) -> Prior:
     """Return the prior over the models of a table, without what configurations add."""
+    levels, effects = _two_way(table)
     if has_scales(table.angle):
         unknown = np.isnan(table.angle).all(axis=0)
         return scaled_prior(np.where(unknown, levels[:, None] + effects, table.angle))
@@ -183,41 +220,6 @@ def _deviations(table: _Table, history: Sequence[PastRun]) -> list[tuple[str, tu
     return [(m, tuple(f), float(q - means[j, m])) for j, m, f, q in history if f and (j, m) in means]
 
 
-def _smoothed(arms: Sequence[Arm], spread: list[tuple[str, tuple[float, ...], float]]) -> np.ndarray:
-    by_kind: dict[tuple[str, int], list[tuple[tuple[float, ...], float]]] = {}
-    for model, features, deviation in spread:
-        by_kind.setdefault((model, len(features)), []).append((features, deviation))
-    smooth = np.zeros(len(arms))
-    for place, arm in enumerate(arms):
-        near = by_kind.get((arm.model, len(arm.features)))
-        if near:
-            points = np.array([features for features, _ in near])
-            weights = _rbf(points - np.array(arm.features))
-            smooth[place] = weights @ np.array([d for _, d in near]) / (weights.sum() + _WEIGHT)
-    return smooth
-
-
 def _typical(model: str) -> float:
     quality = next((value for family, value in _FAMILIES.items() if family in model), None)
     return _TYPICAL if quality is None else float(ARCSINE.latent(np.array(quality)))
-
-
-def _same_model(arms: Sequence[Arm]) -> np.ndarray:
-    models = {model: place for place, model in enumerate(dict.fromkeys(arm.model for arm in arms))}
-    places = np.array([models[arm.model] for arm in arms], dtype=int)
-    return (places[:, None] == places[None, :]).astype(float)
-
-
-def _config_kernel(arms: Sequence[Arm], same: np.ndarray) -> np.ndarray:
-    """Return the kernel over configurations: 1 on the diagonal, 0 between models and where features are unknown."""
-    kernel = np.eye(len(arms))
-    for place, arm in enumerate(arms):
-        others = [o for o in np.flatnonzero(same[place]).tolist() if len(arms[o].features) == len(arm.features)]
-        if arm.features and len(others) > 1:
-            points = np.array([arms[o].features for o in others])
-            kernel[place, others] = _rbf(points - np.array(arm.features))
-    return kernel
-
-
-def _rbf(differences: np.ndarray) -> np.ndarray:
-    return np.exp(-np.mean(differences**2, axis=1) / (2 * _LENGTH**2))

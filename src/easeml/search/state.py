@@ -113,7 +113,7 @@ def add_job(
 def add_arms(state: SearchState, job: str, arms: Sequence[Arm], prior: Prior) -> SearchState:
     """Add arms at the end of a job's, with a prior over all of them; what was observed stays. A job at rest wakes.
 
-    O(t^3 + t^2 K) for t arms with results. Raises ``NotFound``, and ``InvalidInput`` like ``add_job``.
+    Costs as ``Posterior.under``. Raises ``NotFound``, and ``InvalidInput`` like ``add_job``.
     """
     found = state.job(job)
     all_arms = (*found.arms, *arms)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from easeml.modules import Registry
-from easeml.search import Arm, Prior, learned_prior
+from easeml.search import Arm, Learned, learned
 from easeml.service.experience import Trial, features_of
 from easeml.store.records import Candidate
 
@@ -13,9 +13,9 @@ def arm_of(registry: Registry, candidate: Candidate) -> Arm:
     return Arm(candidate.name, candidate.model, candidate.predicted_cost, features_of(registry, candidate))
 
 
-def prior_of(registry: Registry, arms: Sequence[Arm], trials: Iterable[Trial], own: Iterable[Trial] = ()) -> Prior:
-    """Return the belief about ``arms`` that ``trials`` of other jobs teach, and the job's ``own``."""
-    return learned_prior(arms, _runs(registry, trials), _runs(registry, own))
+def learned_of(registry: Registry, arms: Sequence[Arm], trials: Iterable[Trial], own: Iterable[Trial] = ()) -> Learned:
+    """Return what ``trials`` of other jobs teach of ``arms``, and the job's ``own``."""
+    return learned(arms, _runs(registry, trials), _runs(registry, own))
 
 
 def _runs(registry: Registry, trials: Iterable[Trial]) -> list[tuple[str, str, tuple[float, ...], float]]:

@@ -25,7 +25,7 @@ from easeml.search.simulator import (
 )
 from easeml.service import knowledge
 from easeml.service.anonymity import Eyes
-from easeml.service.beliefs import arm_of, prior_of
+from easeml.service.beliefs import arm_of, learned_of
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, finished_trials
 from easeml.service.losses import Result, loss_curve
@@ -123,7 +123,8 @@ def _search(job: Job, tasks: list[Task], candidates: dict[str, Candidate], trial
     registry = knowledge.registry()
     tasks = sorted(tasks, key=lambda task: candidates[task.candidate_id].arm)
     arms = tuple(arm_of(registry, candidates[task.candidate_id]) for task in tasks)
-    prior = prior_of(registry, arms, [t for t in trials if t.job_id != job.id and t.finished < job.created])
+    before = [trial for trial in trials if trial.job_id != job.id and trial.finished < job.created]
+    prior = learned_of(registry, arms, before).over(arms)
     quality = np.array([math.nan if task.quality is None else task.quality for task in tasks])
     seconds = np.array([max(task.cost, _LEAST_SECONDS) for task in tasks])
     return _Search(Entry(job.tenant_id, arms, prior, quality, seconds), job, tasks)

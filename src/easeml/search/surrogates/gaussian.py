@@ -104,6 +104,16 @@ class Prior:
         object.__setattr__(self, "mean", _frozen(mean))
         object.__setattr__(self, "covariance", _frozen(covariance))
 
+    def continues(self, other: "Prior") -> bool:
+        """Is this ``other`` with more arms at its end?"""
+        size = other.mean.size
+        rest = (self.noise, self.scales, self.clip, self.doubt, self.link)
+        return (
+            rest == (other.noise, other.scales, other.clip, other.doubt, other.link)
+            and np.array_equal(self.mean[:size], other.mean)
+            and np.array_equal(self.covariance[:size, :size], other.covariance)
+        )
+
     @cached_property
     def marginals(self) -> tuple[np.ndarray, np.ndarray]:
         """Latent mean and variance (K,) of each arm before any observation, over all scales."""
@@ -124,7 +134,8 @@ class Posterior:
     belief is normal. ``rows`` (3, K): what the observed values, the prior mean and 1 become by conditioning; ``spread``
     (K,): variance of each arm at scale 1; ``factor`` (t, K), see the module; ``counts``, ``sums`` (K,) of the
     observations of each arm; ``misfit`` (3, 3): inner products of the innovations of the rows, without the scatter of
-    repeats.
+    repeats. ``pivots``, ``deviations`` (t,) and ``innovations`` (3, t): the arm that each row of ``factor`` came from,
+    its predictive standard deviation then, and the standardised surprise: what is needed to add arms.
     """
 
     prior: Prior
@@ -134,6 +145,9 @@ class Posterior:
     counts: np.ndarray
     sums: np.ndarray
     misfit: np.ndarray
+    pivots: np.ndarray
+    deviations: np.ndarray
+    innovations: np.ndarray
 
     @classmethod
     def of(cls, prior: Prior) -> "Posterior":
@@ -141,7 +155,8 @@ class Posterior:
         none = _frozen(np.zeros(prior.mean.size))
         spread = _frozen(np.diagonal(prior.covariance).copy())
         factor, misfit = _frozen(np.zeros((0, prior.mean.size))), _frozen(np.zeros((3, 3)))
-        return cls(prior, _frozen(_first_rows(prior)), spread, factor, none, none, misfit)
+        path = (np.zeros(0, dtype=int), np.zeros(0), np.zeros((3, 0)))
+        return cls(prior, _frozen(_first_rows(prior)), spread, factor, none, none, misfit, *map(_frozen, path))
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -208,8 +223,12 @@ class Posterior:
         if before:
             apart = value - self.sums[arm] / before
             misfit[0, 0] -= apart * apart * before / (before + 1) / self.prior.noise
-        rows = self.rows + innovation[:, None] * row
-        return self._with(row, _frozen(rows), _frozen(counts), _frozen(sums), _frozen(misfit))
+        return replace(
+            self._after(row[None, :], np.array([arm]), np.array([deviation]), innovation[:, None]),
+            counts=_frozen(counts),
+            sums=_frozen(sums),
+            misfit=_frozen(misfit),
+        )
 
     def believe(self, arms: Sequence[int]) -> "Posterior":
         """Pretend that ``arms`` came out at their means: less variance around them, the same means. O(t K k).
@@ -220,8 +239,7 @@ class Posterior:
         columns = self.prior.covariance[at] - self.factor[:, at].T @ self.factor
         lower = np.linalg.cholesky(columns[:, at] + self.prior.noise * np.eye(at.size))
         added = np.linalg.solve(lower, columns)
-        spread = _frozen(np.maximum(self.spread - np.einsum("ik,ik->k", added, added), 0.0))
-        return replace(self, spread=spread, factor=_frozen(np.vstack([self.factor, added])))
+        return self._after(added, at, np.diagonal(lower).copy(), np.zeros((3, at.size)))
 
     def covariance(self, arms: np.ndarray) -> np.ndarray:
         """Return the covariance at scale 1 among some ``arms`` (indices)."""
@@ -252,13 +270,16 @@ class Posterior:
     def under(self, prior: Prior) -> "Posterior":
         """Return the belief from the same observations under another prior, which may hold more arms at its end.
 
-        O(t^3 + t^2 K) for t distinct arms. Raises ``InvalidInput`` if ``prior`` holds fewer arms or has another link.
+        O(t^3 + t^2 K) for t distinct arms; where the prior only grew by m arms, O(t^2 m + t K). Raises
+        ``InvalidInput`` if ``prior`` holds fewer arms or has another link.
         """
         if prior.link != self.prior.link:
             raise InvalidInput("The new prior has another link than the observations.", where="prior.link")
         more = prior.mean.size - self.counts.size
         if more < 0:
             raise InvalidInput(f"The new prior lacks {-more} arms.", where="prior")
+        if self.pivots.size and prior.continues(self.prior):
+            return self._continued(prior)
         return exact(prior, np.pad(self.counts, (0, more)), np.pad(self.sums, (0, more)))
 
     def _least_credible(self, arm: int) -> float:
@@ -273,12 +294,42 @@ class Posterior:
         deviation = float(np.sqrt(max(column[arm], 0.0) + self.prior.noise))
         return column / deviation, deviation
 
-    def _with(
-        self, row: np.ndarray, rows: np.ndarray, counts: np.ndarray, sums: np.ndarray, misfit: np.ndarray
+    def _after(
+        self, added: np.ndarray, pivots: np.ndarray, deviations: np.ndarray, innovations: np.ndarray
     ) -> "Posterior":
-        spread = np.maximum(self.spread - row * row, 0.0)
-        factor = np.vstack([self.factor, row])
-        return Posterior(self.prior, rows, _frozen(spread), _frozen(factor), counts, sums, misfit)
+        """Return the belief with more rows of the factor."""
+        spread = np.maximum(self.spread - np.einsum("ik,ik->k", added, added), 0.0)
+        return replace(
+            self,
+            rows=_frozen(self.rows + innovations @ added),
+            spread=_frozen(spread),
+            factor=_frozen(np.vstack([self.factor, added])),
+            pivots=_frozen(np.append(self.pivots, pivots)),
+            deviations=_frozen(np.append(self.deviations, deviations)),
+            innovations=_frozen(np.hstack([self.innovations, innovations])),
+        )
+
+    def _continued(self, prior: Prior) -> "Posterior":
+        """Return the belief under a ``prior`` that holds more arms at its end and is the same on those before.
+
+        The rows of the factor are continued by forward substitution: O(t^2 m + t K) for m more arms.
+        """
+        from scipy.linalg import solve_triangular
+
+        old = self.counts.size
+        lower = np.tril(self.factor[:, self.pivots].T, -1) + np.diag(self.deviations)
+        added = solve_triangular(lower, prior.covariance[self.pivots, old:], lower=True)
+        spread = np.maximum(np.diagonal(prior.covariance)[old:] - np.einsum("ik,ik->k", added, added), 0.0)
+        none = np.zeros(prior.mean.size - old)
+        return replace(
+            self,
+            prior=prior,
+            rows=_frozen(np.hstack([self.rows, _first_rows(prior)[:, old:] + self.innovations @ added])),
+            spread=_frozen(np.append(self.spread, spread)),
+            factor=_frozen(np.hstack([self.factor, added])),
+            counts=_frozen(np.append(self.counts, none)),
+            sums=_frozen(np.append(self.sums, none)),
+        )
 
 
 def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
@@ -300,7 +351,8 @@ def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
     rows = first + innovations.T @ factor
     spread = np.maximum(np.diagonal(prior.covariance) - np.sum(factor * factor, axis=0), 0.0)
     misfit = innovations.T @ innovations
-    return Posterior(prior, *map(_frozen, (rows, spread, factor, counts.copy(), sums.copy(), misfit)))
+    path = (seen, np.diagonal(lower).copy(), innovations.T.copy())
+    return Posterior(prior, *map(_frozen, (rows, spread, factor, counts.copy(), sums.copy(), misfit, *path)))
 
 
 def _first_rows(prior: Prior) -> np.ndarray:
