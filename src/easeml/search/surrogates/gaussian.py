@@ -223,11 +223,17 @@ class Posterior:
         if before:
             apart = value - self.sums[arm] / before
             misfit[0, 0] -= apart * apart * before / (before + 1) / self.prior.noise
-        return replace(
-            self._after(row[None, :], np.array([arm]), np.array([deviation]), innovation[:, None]),
+        return Posterior(
+            prior=self.prior,
+            rows=_frozen(self.rows + innovation[:, None] * row),
+            spread=_frozen(np.maximum(self.spread - row * row, 0.0)),
+            factor=_frozen(np.vstack([self.factor, row])),
             counts=_frozen(counts),
             sums=_frozen(sums),
             misfit=_frozen(misfit),
+            pivots=_frozen(np.append(self.pivots, arm)),
+            deviations=_frozen(np.append(self.deviations, deviation)),
+            innovations=_frozen(np.column_stack([self.innovations, innovation])),
         )
 
     def believe(self, arms: Sequence[int]) -> "Posterior":
@@ -239,7 +245,17 @@ class Posterior:
         columns = self.prior.covariance[at] - self.factor[:, at].T @ self.factor
         lower = np.linalg.cholesky(columns[:, at] + self.prior.noise * np.eye(at.size))
         added = np.linalg.solve(lower, columns)
-        return self._after(added, at, np.diagonal(lower).copy(), np.zeros((3, at.size)))
+        believed = replace(
+            self,
+            spread=_frozen(np.maximum(self.spread - np.einsum("ik,ik->k", added, added), 0.0)),
+            factor=_frozen(np.vstack([self.factor, added])),
+            pivots=_frozen(np.append(self.pivots, at)),
+            deviations=_frozen(np.append(self.deviations, np.diagonal(lower))),
+            innovations=_frozen(np.hstack([self.innovations, np.zeros((3, at.size))])),
+        )
+        for name in ("weights", "parts", "latent_mean"):  # stay as they are, and are not computed again
+            vars(believed)[name] = getattr(self, name)
+        return believed
 
     def covariance(self, arms: np.ndarray) -> np.ndarray:
         """Return the covariance at scale 1 among some ``arms`` (indices)."""
@@ -293,21 +309,6 @@ class Posterior:
         column = self.prior.covariance[arm] - self.factor[:, arm] @ self.factor
         deviation = float(np.sqrt(max(column[arm], 0.0) + self.prior.noise))
         return column / deviation, deviation
-
-    def _after(
-        self, added: np.ndarray, pivots: np.ndarray, deviations: np.ndarray, innovations: np.ndarray
-    ) -> "Posterior":
-        """Return the belief with more rows of the factor."""
-        spread = np.maximum(self.spread - np.einsum("ik,ik->k", added, added), 0.0)
-        return replace(
-            self,
-            rows=_frozen(self.rows + innovations @ added),
-            spread=_frozen(spread),
-            factor=_frozen(np.vstack([self.factor, added])),
-            pivots=_frozen(np.append(self.pivots, pivots)),
-            deviations=_frozen(np.append(self.deviations, deviations)),
-            innovations=_frozen(np.hstack([self.innovations, innovations])),
-        )
 
     def _continued(self, prior: Prior) -> "Posterior":
         """Return the belief under a ``prior`` that holds more arms at its end and is the same on those before.
