@@ -43,7 +43,7 @@ def train(store: Store, folder: Path, job_id: str, arm: int = 0) -> Task:
     with store.write() as tx:
         search.start_ready_jobs(tx, knowledge.registry())
     with store.write() as tx:
-        assert search.write_decision(tx, knowledge.registry(), Choice(job_id, arm, "test", {}), "test", 1)
+        assert search.write_decision(tx, knowledge.registry(), Choice(job_id, arm, "test", dict), "test", 1)
     (task,) = work_off(store, folder, "search")
     consider(store, job_id)
     return task

@@ -43,7 +43,7 @@ def searching(store: Store, caller: Caller, **changes: object) -> Application:
 def decide(store: Store, app: Application, arm: int) -> Task | None:
     assert app.job is not None
     with store.write() as tx:
-        choice = Choice(app.job.id, arm, "test", {"why": arm})
+        choice = Choice(app.job.id, arm, "test", lambda: {"why": arm})
         return search.write_decision(tx, knowledge.registry(), choice, "test", 1)
 
 
