@@ -11,6 +11,7 @@ import math
 import os
 import platform
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numba
@@ -18,10 +19,11 @@ import numpy as np
 import scipy
 from scipy.stats import beta
 
-from ci_simulation import World, simulate
+from ci_simulation import KINDS, Twin, World, nats_of, simulate
 from easeml.lifecycle.ci import (
     Config,
     Examples,
+    Mode,
     clopper_pearson,
     empirical_bernstein,
     log_wealth,
@@ -30,11 +32,14 @@ from easeml.lifecycle.ci import (
     powered_mean,
     read_config,
     step_nats,
+    try_commit,
 )
 from easeml.lifecycle.ci.betting import ladder_of_bets
 from easeml.lifecycle.ci.bounds import bennett_size, hoeffding_size, up
 
 RESULTS = Path(__file__).parent / "results" / "ci_error_rates"
+STEPS = 5
+"""Commits of a series against a developer who adapts."""
 
 
 def cases() -> Iterator[tuple[str, str, str, World, int, dict]]:
@@ -77,72 +82,169 @@ def commit_errors(delta: float, runs: int) -> Iterator[tuple[str, str, int, floa
         yield f"{name}: {error}", mode, int((found == wrong).sum()), float((found == -1).mean())
 
 
+def metric_errors(delta: float, runs: int) -> Iterator[tuple[str, str, int, float]]:
+    """Yield errors of the library's own tests where the walk is not compiled: F1, bounded losses, unknown d."""
+    for number, (name, condition, mode, draw, wrong, more) in enumerate(metric_cases()):
+        config = read_config({"condition": condition, "reliability": 1 - delta, "mode": mode, **more})
+        generator = np.random.default_rng(2000 + number)
+        found = [try_commit(config, draw(generator), nats_of(delta), shared=False).truth for _ in range(runs)]
+        error = "false pass" if wrong else "false fail"
+        yield f"{name}: {error}", mode, found.count(wrong), found.count(None) / runs
+
+
+def metric_cases() -> Iterator[tuple[str, str, str, Callable[[np.random.Generator], Examples], bool, dict]]:
+    """Yield name, condition, mode, draw of a test set at the edge, the answer that would be an error, more keys."""
+    f1 = {"metric": "f1"}
+    yield "F1", "n > 0.6 +/- 0.1", "fp-free", _f1_rows, True, f1
+    yield "F1", "n > 0.6 +/- 0.1", "fn-free", _f1_rows, False, f1
+    yield "F1, difference", "n - o > 0.1 +/- 0.1", "fp-free", _f1_rows, True, f1
+    yield "mean of bounded losses", "n < 0.2 +/- 0.05", "fp-free", _losses, True, {"metric": "absolute-error"}
+    yield "mean of bounded losses", "n < 0.2 +/- 0.05", "fn-free", _losses, False, {"metric": "absolute-error"}
+    yield "difference of bounded losses", "o - n > 0.1 +/- 0.05", "fp-free", _losses, True, {"metric": "squared-error"}
+    yield "difference of bounded losses", "o - n > 0.1 +/- 0.05", "fn-free", _losses, False, {"metric": "squared-error"}
+    yield "bounded score", "n > 0.2 +/- 0.05", "fp-free", _losses, True, {"metric": "score"}
+    yield "difference, d learned", "n - o > 0.02 +/- 0.03", "fp-free", _rows, True, {}
+    yield "difference, d learned", "n - o > 0.02 +/- 0.03", "fn-free", _rows, False, {}
+
+
+def _f1_rows(generator: np.random.Generator) -> Examples:
+    """F1 of 0.6 (new) and 0.5 (old) on 300 rows: a hit on 3 in 10 or 1 in 4, an error on 4 in 10 or 1 in 2."""
+    lots = generator.random((2, 300))
+    scores = [
+        np.column_stack([lot < hits, (lot >= hits) & (lot < hits + errors)]).astype(float)
+        for lot, hits, errors in zip(lots, (0.3, 0.25), (0.4, 0.5), strict=True)
+    ]
+    return Examples(scores[0], scores[1], (scores[0] != scores[1]).any(axis=1), np.ones(300, bool))
+
+
+def _losses(generator: np.random.Generator) -> Examples:
+    """Losses in tenths on 400 rows, of mean 0.2 (new) and 0.3 (old)."""
+    new, old = generator.binomial(10, 0.2, 400) / 10, generator.binomial(10, 0.3, 400) / 10
+    return Examples(new, old, new != old, np.ones(400, bool))
+
+
+def _rows(generator: np.random.Generator) -> Examples:
+    """Right and wrong on 1,500 rows: 0.82 (new) and 0.8 (old), 15 % changed, which nobody told the test."""
+    table = KINDS[generator.choice(len(KINDS), 1500, p=World(0.82, 0.8, 0.15).shares())]
+    return Examples(table[:, 0], table[:, 1], table[:, 2] > 0, np.ones(1500, bool))
+
+
 def adaptive_errors(delta: float, runs: int) -> Iterator[tuple[str, str, int, float]]:
-    """Yield errors of whole series against developers who adapt; labels are coin flips, so n = 0.5 whatever they do."""
-    keys = {"condition": "n > 0.5 +/- 0.25", "reliability": 1 - delta, "steps": 5}
+    """Yield errors of whole series against developers who adapt; labels are coin flips, so n = o = 0.5 whatever they
+    do: the edge of both conditions, where no commit may pass (fp-free) or fail (fn-free)."""
     attacks = (
-        ("full: verdicts steer a vote", "full", _vote),
-        ("full: labels of used examples are learned", "full", _learn),
-        ("firstChange: retries until the first pass", "firstChange", _until_pass),
-        ("(for comparison: point estimates, no bound)", "full", _naive),
+        ("full: verdicts steer a vote", "full", True, _vote),
+        ("full: labels of used examples are learned", "full", False, _learn),
+        ("firstChange: retries until the first pass", "firstChange", True, _until_pass),
     )
-    for name, adaptivity, attack in attacks:
-        config = read_config({**keys, "adaptivity": adaptivity})
-        size = plan(config).unlabelled
-        generator = np.random.default_rng(int(1e6 * delta))
-        yield f"adaptive, {name}", "fp-free", sum(attack(config, size, generator) for _ in range(runs)), 0.0
+    for condition, more in (("n > 0.5 +/- 0.1", {}), ("n - o > 0 +/- 0.15", {"difference": 0.6})):
+        for mode in ("fp-free", "fn-free"):
+            for name, adaptivity, shared, attack in attacks:
+                keys = {"condition": condition, "reliability": 1 - delta, "mode": mode, "adaptivity": adaptivity}
+                config = read_config({**keys, "steps": STEPS, **more})
+                twin = Twin(config, step_nats(config, shared=shared))
+                size = max(method.pool for method in plan(config).methods if method.name.startswith("sequential"))
+                keeper = partial(_by_twin, twin, config, shared)
+                generator = np.random.default_rng(int(1e6 * delta))
+                errors = sum(attack(keeper, size, _error(config), generator) for _ in range(runs))
+                _compare(attack, config, shared, size, keeper)
+                yield f"adaptive, {condition}, {name}", mode, errors, 0.0
+    generator = np.random.default_rng(int(1e6 * delta))
+    naive = sum(_naive(200, generator) for _ in range(runs))
+    yield "adaptive, (for comparison: point estimates, no bound)", "fp-free", naive, 0.0
 
 
-def _examples(right: np.ndarray) -> Examples:
-    return Examples(right.astype(float), right.astype(float), np.zeros(len(right), bool), np.ones(len(right), bool))
+Keeper = Callable[[np.ndarray, np.ndarray, int], tuple[str, int]]
+"""Takes predictions, labels (both in random order) and where to start; returns an answer and the rows looked at."""
 
 
-def _vote(config: Config, size: int, generator: np.random.Generator) -> bool:
+def _by_twin(twin: Twin, config: Config, shared: bool, said: np.ndarray, labels: np.ndarray, start: int):
+    truth, rows = twin.settle(said[start:] == labels[start:], ~labels[start:])
+    by_mode = ("fail" if config.mode is Mode.FP_FREE else "pass") if shared else "unknown"
+    return (by_mode if truth < 0 else ("fail", "pass")[truth]), rows
+
+
+class _ByLedger:
+    """The keeper that the twin is compared with: the library's ledger; the old model always says no."""
+
+    def __init__(self, config: Config, shared: bool, size: int):
+        self._ledger = open_ledger(config, np.full(size, shared))
+        self._order = self._ledger._order()
+
+    def __call__(self, said: np.ndarray, labels: np.ndarray, start: int) -> tuple[str, int]:
+        size, order = len(said), self._order
+        new, old, changed = np.zeros(size), np.zeros(size), np.zeros(size, bool)
+        new[order], old[order], changed[order] = said == labels, ~labels, said
+        commit = str(len(self._ledger.history))
+        verdict, self._ledger = self._ledger.test(commit, Examples(new, old, changed, np.ones(size, bool)))
+        step = self._ledger.history[-1]
+        if step.start != start:
+            raise AssertionError("the ledger started elsewhere")
+        return verdict.answer, step.rows
+
+
+def _compare(attack: Callable, config: Config, shared: bool, size: int, keeper: Keeper) -> None:
+    for seed in range(10):
+        keepers = (keeper, _ByLedger(config, shared, size))
+        found = [attack(one, size, _error(config), np.random.default_rng(seed)) for one in keepers]
+        if found[0] != found[1]:
+            raise AssertionError(f"the compiled walk and the ledger differ: {config.condition}, series {seed}")
+
+
+def _vote(keeper: Keeper, size: int, error: str, generator: np.random.Generator) -> bool:
     """Random models on shared labels, then the vote of all, for or against by their verdicts (Blum and Hardt 2015)."""
     labels = generator.random(size) < 0.5
-    ledger, votes, passed = open_ledger(config, np.ones(size, bool)), np.zeros(size), False
-    for step in range(config.steps):
-        last = step == config.steps - 1
+    votes, erred = np.zeros(size), False
+    for step in range(STEPS):
+        last = step == STEPS - 1
         said = (votes + generator.random(size) - 0.5 > 0) if last else generator.random(size) < 0.5
-        verdict, ledger = ledger.test(str(step), _examples(said == labels))
-        passed |= verdict.passed
-        votes += (1 if verdict.passed else -0.2) * (2 * said - 1)
-    return passed
+        wrong = keeper(said, labels, 0)[0] == error
+        erred |= wrong
+        votes += (1 if wrong else -0.2) * (2 * said - 1)
+    return erred
 
 
-def _learn(config: Config, size: int, generator: np.random.Generator) -> bool:
+def _learn(keeper: Keeper, size: int, error: str, generator: np.random.Generator) -> bool:
     """Models that know the labels of every example used so far, where each step takes fresh ones."""
-    size *= 2
     labels = generator.random(size) < 0.5
-    unlabelled = np.zeros(size, bool)
-    ledger, passed = open_ledger(config, unlabelled), False
-    for step in range(config.steps):
+    start, erred = 0, False
+    for _ in range(STEPS):
+        if start >= size:
+            break
         said = generator.random(size) < 0.5
-        said[ledger.released] = labels[ledger.released]
-        verdict, ledger = ledger.test(str(step), _examples(said == labels))
-        passed |= verdict.passed
-    return passed
+        said[:start] = labels[:start] if error == "pass" else ~labels[:start]
+        answer, rows = keeper(said, labels, start)
+        erred |= answer == error
+        start += rows
+    return erred
 
 
-def _until_pass(config: Config, size: int, generator: np.random.Generator) -> bool:
+def _until_pass(keeper: Keeper, size: int, error: str, generator: np.random.Generator) -> bool:
+    """Random models until one passes."""
     labels = generator.random(size) < 0.5
-    ledger = open_ledger(config, np.ones(size, bool))
-    for step in range(config.steps):
-        verdict, ledger = ledger.test(str(step), _examples((generator.random(size) < 0.5) == labels))
-        if verdict.passed:
+    for _ in range(STEPS):
+        answer, _ = keeper(generator.random(size) < 0.5, labels, 0)
+        if answer == error:
             return True
+        if answer != "fail":
+            return False
     return False
 
 
-def _naive(config: Config, size: int, generator: np.random.Generator) -> bool:
+def _error(config: Config) -> str:
+    """Return the answer that the mode guards against."""
+    return "pass" if config.mode is Mode.FP_FREE else "fail"
+
+
+def _naive(size: int, generator: np.random.Generator) -> bool:
     labels = generator.random(size) < 0.5
-    return any(((generator.random(size) < 0.5) == labels).mean() > 0.5 for _ in range(config.steps))
+    return any(((generator.random(size) < 0.5) == labels).mean() > 0.5 for _ in range(STEPS))
 
 
 def bound_errors(delta: float, runs: int) -> Iterator[tuple[str, str, int, float]]:
     """Yield how often each bound for one look (or, for sequences, for all looks) misses the truth."""
     generator = np.random.default_rng(5)
-    nats = math.log(1 / delta)
+    nats = nats_of(delta)
     size = up(hoeffding_size(1.0, 0.05, nats))
     yield "Hoeffding size, p = 0.5", "one side", _beyond(generator.binomial(size, 0.5, runs) / size, 0.55), 0.0
     size = up(bennett_size(0.1, 0.02, nats))
@@ -207,11 +309,16 @@ def main() -> None:
     """Print the table and write it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=10_000)
-    parser.add_argument("--series", type=int, default=1_000, help="series against each adaptive developer")
+    parser.add_argument("--series", type=int, default=10_000, help="series against each adaptive developer")
     parser.add_argument("--deltas", type=float, nargs="+", default=[0.05, 0.01])
-    parser.add_argument("--parts", nargs="+", default=["commit", "bound", "adaptive"])
+    parser.add_argument("--parts", nargs="+", default=["commit", "metric", "bound", "adaptive"])
     options = parser.parse_args()
-    parts = {"commit": commit_errors, "bound": bound_errors, "adaptive": adaptive_errors}
+    parts = {
+        "commit": commit_errors,
+        "metric": metric_errors,
+        "bound": bound_errors,
+        "adaptive": adaptive_errors,
+    }
     print(
         f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, NumPy {np.__version__}, ",
         end="",
@@ -230,7 +337,7 @@ def main() -> None:
                     row = [name, mode, delta, runs, errors, errors / runs, f"{lower:.4f}", f"{unsettled:.4f}", kept]
                     writer.writerow(row)
                     print(
-                        f"{name:55} {mode:10} {delta:5} {errors / runs:8.4f} open {unsettled:.3f}  <= delta: {kept}",
+                        f"{name:72} {mode:10} {delta:5} {errors / runs:8.4f} open {unsettled:.3f}  <= delta: {kept}",
                         flush=True,
                     )
 

@@ -66,8 +66,6 @@ for folder, size in json.load(sys.stdin):
                     for v, s in zip(found["value"], found["sampling_error"])])
 print(json.dumps({"version": nannyml.__version__, "answers": answers}))
 """
-BATCH = {"california": 500, "elec2": 1000, "noaa": 365}
-PACKAGES = ("nannyml", "statsmodels")  # NannyML 0.13.1 imports the latter without naming it
 
 
 @dataclass(frozen=True)
@@ -251,13 +249,18 @@ def peer_frame(stream: Stream, rows: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"score": stream.scores[rows], "predicted": stream.predicted[rows]})
 
 
-def collect(stream: Stream, seed: int, labels: list[int]) -> dict[str, list[dict]]:
-    """Return the answers of all methods but NannyML, one a batch."""
+def fitted(stream: Stream, seed: int) -> bytes:
+    """Return a monitor of the stream's reference rows."""
     known = stream.reference
     monitor = monitoring.fit(
         stream.inputs.iloc[known], stream.predicted[known], stream.labels[known], stream.scores[known], seed=seed
     )
-    state = monitoring.save(monitor)
+    print(stream.name, stream.kind, seed, monitor.trust, file=sys.stderr, flush=True)
+    return monitoring.save(monitor)
+
+
+def collect(stream: Stream, seed: int, labels: list[int], state: bytes) -> dict[str, list[dict]]:
+    """Return the answers of all methods but NannyML, one a batch."""
     methods = {"constant": constant(stream), "CBPE": cbpe(stream)}
     for count in labels:
         methods[f"easeml, {count} labels a batch" if count else "easeml"] = easeml(stream, state, count, seed)
@@ -391,8 +394,11 @@ def main() -> None:
         for seed in range(given.seeds):
             streams += [(stream, seed) for stream in controlled(name, given.data, seed, given.batches)]
     answers: list[dict[str, list[dict]]] = []
+    states: dict[tuple[str, bool, int], bytes] = {}  # the controlled streams of a seed share their reference
     for stream, seed in streams:
-        answers.append(collect(stream, seed, labels))
+        key = (stream.name, stream.kind == "natural", seed)
+        states[key] = states.get(key) or fitted(stream, seed)
+        answers.append(collect(stream, seed, labels, states[key]))
         print(stream.name, stream.kind, seed, "done", file=sys.stderr, flush=True)
     if python is not None:
         versions["nannyml"], peers = nannyml([stream for stream, _ in streams], python)

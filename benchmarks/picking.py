@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import gzip
 import platform
 import sys
 import time
@@ -23,12 +24,14 @@ import numpy as np
 from scipy.stats import beta
 
 from easeml.lifecycle.picking import METHODS, Session, StreamPicker, pick
+from easeml.lifecycle.picking._methods import rule_of
 from easeml.lifecycle.picking._pool import Pool
 from easeml.lifecycle.picking._stream import tune_multiplier
 
 RESULTS = Path(__file__).parent / "results" / "picking"
 BUDGETS = (25, 50, 100, 200, 300, 500, 750, 1000)
 SETS = ("emocontext", "glue_cola", "glue_sst2", "pacs")
+FIXED = ("random", "random-disagreement", "entropy", "margin")
 SLOW = {"coda": 20, "model-selector": 50}
 """Runs at most, of methods that take long."""
 
@@ -63,7 +66,7 @@ def main() -> None:
             runs = min(given.runs, most) if method in SLOW else given.runs
             started = time.process_time()
             rows = [row for run in range(runs) for row in play(name, predictions, truth, method, budgets, run)]
-            append(given.out / "runs.csv", rows)
+            append(given.out / "runs.csv.gz", rows)
             show(name, method, rows, budgets, (time.process_time() - started) / runs)
     return None
 
@@ -82,6 +85,8 @@ def leaders(pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...]
     """Return the recommended model after each budget."""
     if method == "model-picker":
         return [stream(pool, truth, budget, run) for budget in budgets]
+    if method in FIXED:
+        return fixed(pool, truth, method, budgets, run)
     session = Session(pool, method=method, seed=run)
     found = []
     for budget in budgets:
@@ -91,6 +96,19 @@ def leaders(pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...]
                 break
             session.tell(asked, [truth[asked[0]]])
         found.append(session.leader)
+    return found
+
+
+def fixed(pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int) -> list[int]:
+    """Return the models with most labels right, in an order that no label changes; ties are broken at random."""
+    rng = np.random.default_rng(run)
+    wishes = rule_of(method, pool, rng, None).scores(np.ones(pool.examples, bool))
+    order = np.lexsort((rng.random(pool.examples), -wishes))[: max(budgets)]
+    right = np.cumsum(pool.classes[pool.codes[order]] == truth[order, None], axis=0)
+    found = []
+    for budget in budgets:
+        counts = right[min(budget, len(order)) - 1]
+        found.append(int(rng.choice(np.flatnonzero(counts == counts.max()))))
     return found
 
 
@@ -116,9 +134,9 @@ def show(name: str, method: str, rows: list[tuple], budgets: tuple[int, ...], se
 
 
 def append(path: Path, rows: list[tuple]) -> None:
-    """Add raw rows to the CSV file."""
+    """Add raw rows to the compressed CSV file."""
     fresh = not path.exists()
-    with path.open("a", newline="") as file:
+    with gzip.open(path, "at", newline="") as file:
         writer = csv.writer(file)
         if fresh:
             writer.writerow(["set", "method", "run", "budget", "best", "gap"])

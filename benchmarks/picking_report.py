@@ -18,7 +18,7 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#9
 def main() -> None:
     """Write ``table.md`` and ``curves.svg`` beside the runs, and print the first."""
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "results" / "picking"
-    runs = pd.read_csv(folder / "runs.csv")
+    runs = pd.read_csv(folder / "runs.csv.gz")
     text = "\n".join([*tables(runs), *verdicts(runs)])
     (folder / "table.md").write_text(text + "\n", encoding="utf-8")
     (folder / "curves.svg").write_text(curves(runs), encoding="utf-8")

@@ -78,6 +78,7 @@ def fit(
         "tolerance": found.tolerance,
         "trust": found.trust.share,
         "drift": found.trust.drift,
+        "drift a block": found.trust.step,
         "classes": list(found.classes),
         "columns": [column.name for column in found.encoder.columns],
         "monitor": str(out),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.monitoring import KINDS, default_tolerance, level_at, poisson_binomial, right_interval
+from easeml.lifecycle.monitoring._backtest import backtest
 from easeml.lifecycle.monitoring._drift import concept_test, covariate_test, prior_test
 from easeml.lifecycle.monitoring._forest import grow
 from easeml.lifecycle.monitoring._labels import draw, measured
@@ -163,9 +164,27 @@ def test_weights_follow_the_density_ratio():
     assert compare(np.ones((50, 2)), np.ones((5, 2))).separation == 0.5
 
 
+def test_what_labels_say_ages_as_the_past_shows():
+    """A share of right rows that walks at random: the variance found grows with the lag, and with the rows scored."""
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(12):
+        level = 0.7 + np.cumsum(rng.normal(0, 0.06, 8))
+        right = (rng.random(1600) < np.repeat(np.clip(level, 0.05, 0.95), 200)).astype(float)
+        found.append(backtest(rng.normal(size=(1600, 1)), right, None, np.zeros(1600, dtype=int), seed=0))
+    still = (rng.random(1600) < 0.7).astype(float)
+    calm = backtest(rng.normal(size=(1600, 1)), still, None, np.zeros(1600, dtype=int), seed=0)
+    assert 0.03 < np.mean([trust.drift**2 / 3 + trust.step**2 for trust in found]) ** 0.5 < 0.12
+    assert calm.offset(1600, 200).variance ** 0.5 < 0.04
+    walked = max(found, key=lambda trust: trust.step)
+    assert walked.block == 200
+    variances = [walked.offset(since, 200).variance for since in (200, 400, 4000)]
+    assert variances == sorted(variances) and variances[0] < variances[-1]
+    assert walked.offset(200, 200).step == pytest.approx(walked.step)
+
+
 def test_offset_tracks_a_jump_and_forgets_it_slowly():
     offset = Offset(0.0, 0.0, 0.0)
-    assert offset.ahead() == offset
     for _ in range(5):
         offset = offset.ahead().update(-0.3, 0.05)
     assert offset.mean == pytest.approx(-0.3, abs=0.05)

@@ -39,7 +39,7 @@ def test_a_shift_to_harder_rows_is_estimated_without_labels(state):
 def test_a_certain_drop_is_an_alert(state):
     monitor = load(state)
     monitor.rules = AlertRules(drop=0.05, widest=0.5)
-    monitor.trust = type(monitor.trust)(1.0, 0.0, 0.0, 0.9, 8)
+    monitor.trust = type(monitor.trust)(1.0, 0.0, 0.0, 0.9, 8, 100)
     report = monitor.score(*world(600, 3, shift=1.2).batch())
     assert report.status == "alert"
     assert "got worse" in report.advice

@@ -22,6 +22,7 @@ _SMALLEST_BET = 1 / 64
 _MOST = 0.99
 _NOTHING = 1e-6
 _EDGE = 1 - 1e-9
+_EXACT = 1e-9
 _FIRST_CHUNK, _LAST_CHUNK = 512, 16384
 
 
@@ -102,7 +103,7 @@ def confidence_sequence(values: np.ndarray, low: float, high: float, level: floa
     """Return an interval of the mean of independent values in [low, high], valid at whatever moment it is asked for.
 
     The means against which neither side's wealth has reached ``2 / level`` (same paper, theorem 3). The bets do not
-    depend on the mean, so the wealth is monotone in it, and bisection finds the ends.
+    depend on the mean, so the wealth is monotone in it, and its roots are the ends.
     """
     spread = high - low
     if len(values) == 0 or spread <= 0:
@@ -115,22 +116,21 @@ def confidence_sequence(values: np.ndarray, low: float, high: float, level: floa
 
 
 def _lower_end(values: np.ndarray, counts: np.ndarray, nats: float) -> float:
-    """Return the least mean in [0, 1] that is not refuted as too small."""
+    """Return the least mean in [0, 1] that is not refuted as too small, or less by at most 2e-9."""
+    from scipy.optimize import brentq
+
     bets = ladder_of_bets(_SMALLEST_BET, 1.0)
+    weights = np.log(bets.weights)
 
-    def refuted(mean: float) -> bool:
-        with np.errstate(divide="ignore"):
-            paths = np.log1p(np.multiply.outer(bets.sizes, values - mean)) @ counts + np.log(bets.weights)
+    def excess(mean: float) -> float:
+        """Return the nats of evidence against "at most mean" beyond those that refute it; falls with the mean."""
+        paths = np.log1p(np.multiply.outer(bets.sizes, values - mean)) @ counts + weights
         top = float(paths.max())
-        return top > -math.inf and top + math.log(float(np.exp(paths - top).sum())) >= nats
+        return top + math.log(float(np.exp(paths - top).sum())) - nats
 
-    low, high = 0.0, 1.0
-    if not refuted(low):
+    if excess(0.0) < 0:
         return 0.0
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    return max(0.0, float(brentq(excess, 0.0, 1.0, xtol=_EXACT)) - _EXACT)  # pyright: ignore[reportArgumentType]
 
 
 def _total(paths: np.ndarray) -> np.ndarray:

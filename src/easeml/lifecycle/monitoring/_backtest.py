@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot
+from math import hypot, sqrt
 
 import numpy as np
 
 from easeml.lifecycle.monitoring._estimators import estimate, learn
+from easeml.lifecycle.monitoring._tracking import Offset
 from easeml.lifecycle.result import Progress
 
 BLOCKS = 8
@@ -21,15 +22,19 @@ TREES = 30
 
 @dataclass(frozen=True)
 class Trust:
-    """What back-testing taught. ``share``: how far to follow the estimate away from the reference quality, in [0, 1];
-    ``drift``: standard deviation of what neither explains, beyond chance; ``step``: that of its change from one block
-    to the next; ``separation``: the greatest shift that was tried; ``blocks``: how many."""
+    """What back-testing taught.
+
+    ``share``: how far to follow the estimate away from the reference quality, in [0, 1]; ``drift``: standard deviation
+    of what neither explains, beyond chance; ``step``: that of its growth over one block of rows; ``separation``: the
+    greatest shift that was tried; ``blocks``: how many there were; ``block``: rows of one.
+    """
 
     share: float
     drift: float
     step: float
     separation: float
     blocks: int
+    block: int
 
     def beyond(self, separation: float, move: float) -> float:
         """Return the standard deviation to add for a shift greater than all that was tried; 0 for others.
@@ -39,6 +44,13 @@ class Trust:
         """
         excess = separation - max(self.separation, LEAST_SEPARATION)
         return 0.0 if excess <= 0 else hypot(move / 2, EXCESS * excess)
+
+    def offset(self, since: int, rows: int) -> Offset:
+        """Return what is known of the estimate's offset on ``rows`` rows that end ``since`` rows after the reference.
+
+        The older the labels, the less they say: the variance grows by ``step**2`` a block.
+        """
+        return Offset(0.0, self.drift**2 + self.step**2 * since / self.block, self.step * sqrt(rows / self.block))
 
 
 def backtest(
@@ -51,33 +63,43 @@ def backtest(
     blocks: int = BLOCKS,
     progress: Progress | None = None,
 ) -> Trust:
-    """Leave out one block of successive reference rows after the other and estimate its quality from the rest.
+    """Learn from the first half of the blocks of successive rows or more, and estimate the quality of each later one.
 
-    ``share`` is the least-squares slope of (truth - constant) on (doubly robust - constant) through the origin, drawn
-    to 1 by a prior worth eight times the chance variation (a standard deviation of 0.35): a reference without shifts
-    says nothing against the estimate.
+    So does a monitor live: it knows the past, and the present moves away from it (rolling-origin evaluation; Tashman
+    2000). ``share`` is the least-squares slope of (truth - constant) on (doubly robust - constant) through the origin,
+    drawn to 1 by a prior worth eight times the chance variation (a standard deviation of 0.35): a reference without
+    shifts says nothing against the estimate. What is left, squared and less chance, is ``drift**2 + step**2 * lag``, by
+    least squares over the lags (in blocks), neither negative.
     """
     count = min(blocks, len(right) // LEAST_BLOCK)
     if count < 3 or right.min() == right.max():
-        return Trust(1.0, 0.0, 0.0, 0.5, 0)
+        return Trust(1.0, 0.0, 0.0, 0.5, 0, max(1, len(right)))
     parts = np.array_split(np.arange(len(right)), count)
-    moves, truths, chances, separations = [], [], [], []
-    for number, part in enumerate(parts):
-        rest = np.setdiff1d(np.arange(len(right)), part)
-        rest = rest[:: -(-len(rest) // ROWS)]
-        part_scores = None if scores is None else scores[part]
-        reference = learn(features[rest], right[rest], None, codes[rest], seed=seed, trees=TREES)
-        found, _, shift = estimate(reference, features[part], part_scores, codes[part])
-        moves.append(found.doubly_robust - found.constant)
-        truths.append(float(right[part].mean()) - found.constant)
-        chances.append(found.spread**2)
-        separations.append(shift.separation)
+    lags, moves, truths, chances, separations = [], [], [], [], []
+    for first in range(max(2, count // 2), count):
+        past = np.concatenate(parts[:first])
+        past = past[:: -(-len(past) // ROWS)]
+        reference = learn(features[past], right[past], None, codes[past], seed=seed, trees=TREES)
+        for lag, part in enumerate(parts[first:], start=1):
+            part_scores = None if scores is None else scores[part]
+            found, _, shift = estimate(reference, features[part], part_scores, codes[part])
+            lags.append(lag)
+            moves.append(found.doubly_robust - found.constant)
+            truths.append(float(right[part].mean()) - found.constant)
+            chances.append(found.spread**2)
+            separations.append(shift.separation)
         if progress is not None:
-            progress((number + 1) / (count + 1))
+            progress((first + 1) / (count + 1))
     x, y, noise = np.array(moves), np.array(truths), np.array(chances)
-    prior = PRIOR * float(noise.mean())
+    prior = PRIOR * float(noise.mean()) * len(x) / count  # pairs of blocks, not blocks
     share = float(np.clip((x @ y + prior) / (x @ x + prior), 0, 1))
-    left = y - share * x
-    drift = max(0.0, float(np.mean(left**2 - noise)))
-    step = max(0.0, float(np.mean(np.diff(left) ** 2 / 2)) - float(noise.mean()))
-    return Trust(share, drift**0.5, step**0.5, max(separations), count)
+    drift, step = _growth(np.array(lags), (y - share * x) ** 2 - noise)
+    return Trust(share, drift, step, max(separations), count, len(parts[0]))
+
+
+def _growth(lags: np.ndarray, excess: np.ndarray) -> tuple[float, float]:
+    """Return standard deviations (drift, step) so that ``drift**2 + step**2 * lag`` is nearest to ``excess``."""
+    from scipy.optimize import nnls
+
+    solution, _ = nnls(np.column_stack([np.ones(len(lags)), lags]), excess)
+    return sqrt(solution[0]), sqrt(solution[1])

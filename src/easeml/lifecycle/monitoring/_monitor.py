@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -42,7 +43,8 @@ class Monitor:
     """Knows where a model tends to be right. Made by `fit`; holds plain values only, see `save` and `load`.
 
     ``quality`` of a classifier is its accuracy, of a regression the share of predictions within ``tolerance``.
-    ``batches`` counts what was scored: the levels of drift tests depend on it. ``offset`` carries what labels taught.
+    ``batches`` and ``seen`` count what was scored, and its rows: the levels of drift tests and the age of the labels
+    depend on them. ``offset`` carries what labels taught.
     """
 
     task: Task
@@ -57,6 +59,7 @@ class Monitor:
     rules: AlertRules
     offset: Offset
     batches: int = 0
+    seen: int = 0
     names: list[str] = field(default_factory=list)
 
     def score(
@@ -82,14 +85,17 @@ class Monitor:
         base = found.constant + self.trust.share * (found.doubly_robust - found.constant)
         beyond = self.trust.beyond(shift.separation, found.doubly_robust - found.constant)
         label_quality, label_error = None, 0.0
-        offset = self.offset.ahead()
+        seen = self.seen + len(rows.predictions)
+        unlabelled = self.trust.offset(seen, len(rows.predictions))
+        doubt = sqrt(found.spread**2 + unlabelled.variance + beyond**2)
+        offset = self.offset.ahead() if self.offset.labelled else unlabelled
         if labelled is not None:
             right = self.right(rows.predictions[labelled.query.rows], labelled.labels)
             label_quality, label_error = measured(chances, labelled.query, right)
             offset = offset.update(label_quality - base, label_error, beyond)
         self.batches += 1
-        self.offset = offset
-        return self._report(rows, found, shift, base, beyond, (label_quality, label_error))
+        self.seen, self.offset = seen, offset
+        return self._report(rows, found, shift, base, beyond, doubt, (label_quality, label_error))
 
     def choose(
         self, inputs: Any, predictions: ArrayLike, probabilities: ArrayLike | None = None, *, budget: int, seed: int
@@ -127,14 +133,14 @@ class Monitor:
         shift: Shift,
         base: float,
         beyond: float,
+        doubt: float,
         label: tuple[float | None, float],
     ) -> MonitorReport:
         level = level_at(self.batches, self.rules.alpha)
-        spread = float(np.linalg.norm([found.spread, self.trust.drift, beyond]))
         tests = (
             covariate_test(self.reference.features, rows.features, self.names, level),
             prior_test(self.predictions, rows.predictions, level),
-            concept_test(base, spread, *label, level),
+            concept_test(base, doubt, *label, level),
         )
         return decide(
             batch=self.batches,
@@ -209,7 +215,7 @@ def fit(
         predictions=rows.predictions,
         trust=trust,
         rules=rules or AlertRules(),
-        offset=Offset(0.0, trust.drift**2, trust.step),
+        offset=trust.offset(0, 0),
         names=feature_names(encoder, rows.features.shape[1]),
     )
 

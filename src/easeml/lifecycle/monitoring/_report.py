@@ -107,7 +107,7 @@ def decide(
     score = min(1.0, max(0.0, base + offset.mean))
     disagreement = 0.0 if offset.labelled else abs(found.importance - found.error_model) / 2
     variance = found.spread**2 + offset.variance + disagreement**2 + beyond**2
-    quantile = t(trust.blocks - 1) if trust.blocks > 2 and trust.drift > 0 else norm
+    quantile = t(trust.blocks - 1) if trust.blocks > 2 and max(trust.drift, trust.step) > 0 else norm
     half = float(quantile.ppf(0.5 + rules.level / 2)) * sqrt(variance)
     reasons = _doubts(half, shift, trust, rules, offset)
     alarmed = any(test.alarm for test in tests)

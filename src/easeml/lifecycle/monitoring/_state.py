@@ -19,7 +19,7 @@ from easeml.lifecycle.monitoring._forest import Forest
 from easeml.lifecycle.monitoring._monitor import Monitor, feature_names
 from easeml.lifecycle.monitoring._tracking import Offset
 
-VERSION = 1
+VERSION = 2
 LARGEST = 2 << 30  # bytes after decompression
 TREE_FIELDS = ("roots", "feature", "threshold", "left", "right", "value")
 
@@ -38,6 +38,7 @@ def save(monitor: Monitor) -> bytes:
         "rules": asdict(monitor.rules),
         "offset": asdict(monitor.offset),
         "batches": monitor.batches,
+        "seen": monitor.seen,
         "maps": None if calibration is None else len(calibration.scores),
     }
     arrays = {f"forest_{name}": getattr(monitor.reference.forest, name) for name in TREE_FIELDS}
@@ -116,6 +117,7 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
         rules=AlertRules(**head["rules"]),
         offset=Offset(**head["offset"]),
         batches=int(head["batches"]),
+        seen=int(head["seen"]),
         names=feature_names(encoder, width),
     )
 

@@ -15,7 +15,8 @@ class Offset:
     """Quality minus its estimate without labels: a local level (Harvey 1989, section 2.3), normal with ``mean`` and
     ``variance``, that moves by ``step`` (standard deviation) from batch to batch.
 
-    Without labels it is what back-testing left unexplained. ``labelled``: whether any label has been seen.
+    Before any label it is what back-testing left unexplained (`Trust.offset`). ``labelled``: whether any label has
+    been seen.
     """
 
     mean: float
@@ -24,8 +25,8 @@ class Offset:
     labelled: bool = False
 
     def ahead(self) -> Offset:
-        """Return what is known for the next batch: a level that labels have fixed drifts away from there."""
-        return replace(self, variance=self.variance + self.step**2) if self.labelled else self
+        """Return what is known for the next batch: the level drifts away from where it was."""
+        return replace(self, variance=self.variance + self.step**2)
 
     def update(self, seen: float, error: float, beyond: float = 0.0) -> Offset:
         """Return what is known after labels showed an offset ``seen`` with a standard error.
