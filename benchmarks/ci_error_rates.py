@@ -336,6 +336,7 @@ def main() -> None:
                     kept = "-" if "(for" in name else "yes" if lower <= delta else "NO"
                     row = [name, mode, delta, runs, errors, errors / runs, f"{lower:.4f}", f"{unsettled:.4f}", kept]
                     writer.writerow(row)
+                    file.flush()
                     print(
                         f"{name:72} {mode:10} {delta:5} {errors / runs:8.4f} open {unsettled:.3f}  <= delta: {kept}",
                         flush=True,

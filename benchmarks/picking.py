@@ -3,7 +3,11 @@
 Each run draws 80 % of a set's rows as its pool and lets every method ask for labels, one at a time, up to the largest
 budget. Reported at each budget: how often the recommended model is the most accurate one of the pool, and how much
 accuracy is lost by it. All methods are played on the same pools. Model Picker, which must know its budget beforehand,
-is run once a budget. Reads ``modelpicker_*/data.npz`` (``predictions`` n x k, ``oracle`` n) from a folder.
+is run once a budget. What was played is kept, so a comparison that was cut off goes on where it was. Reads
+``modelpicker_*/data.npz`` (``predictions`` n x k, ``oracle`` n) from a folder.
+
+Orders by entropy and margin are fixed once a pool is drawn, and pools of a set share most of their rows: 100 runs of
+them are nearly one, and being right in all of them is no proof of skill.
 
     python benchmarks/picking.py ../shared/data --runs 100
     python benchmarks/picking.py --speed
@@ -32,8 +36,8 @@ RESULTS = Path(__file__).parent / "results" / "picking"
 BUDGETS = (25, 50, 100, 200, 300, 500, 750, 1000)
 SETS = ("emocontext", "glue_cola", "glue_sst2", "pacs")
 FIXED = ("random", "random-disagreement", "entropy", "margin")
-SLOW = {"coda": 20, "model-selector": 50}
-"""Runs at most, of methods that take long."""
+MOST = {"coda": 5, "model-selector": 20, "model-picker": 50}
+"""Runs at most, of methods that take long, unless all are asked for."""
 
 
 def main() -> None:
@@ -41,7 +45,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--slow-runs", type=int, help="runs of the slow methods, at most")
+    parser.add_argument("--all", action="store_true", help="so many runs of the slow methods, too")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
@@ -58,27 +62,54 @@ def main() -> None:
     if given.data is None:
         parser.error("name the folder of the sets")
     budgets = tuple(map(int, given.budgets.split(",")))
+    sets = {}
     for name in given.sets.split(","):
         with np.load(given.data / f"modelpicker_{name}" / "data.npz") as held:
-            predictions, truth = held["predictions"], held["oracle"]
-        for method in given.methods.split(","):
-            most = SLOW.get(method, given.runs) if given.slow_runs is None else given.slow_runs
-            runs = min(given.runs, most) if method in SLOW else given.runs
-            started = time.process_time()
-            rows = [row for run in range(runs) for row in play(name, predictions, truth, method, budgets, run)]
-            append(given.out / "runs.csv.gz", rows)
-            show(name, method, rows, budgets, (time.process_time() - started) / runs)
+            sets[name] = held["predictions"], held["oracle"]
+    path = given.out / "runs.csv.gz"
+    done = already(path)
+    for run in range(given.runs):
+        methods = [m for m in given.methods.split(",") if given.all or run < MOST.get(m, given.runs)]
+        for name, (predictions, truth) in sets.items():
+            missing = [method for method in methods if (name, method, run) not in done]
+            append(path, compare(name, predictions, truth, missing, budgets, run))
+        print(f"run {run + 1} of {given.runs}", flush=True)
+    print("Tables: python benchmarks/picking_report.py")
     return None
 
 
-def play(name: str, predictions: np.ndarray, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int):
-    """Yield a row (set, method, run, budget, best, gap) for each budget."""
+def already(path: Path) -> set[tuple[str, str, int]]:
+    """Return which runs are in the file: a comparison that was cut off goes on."""
+    if not path.exists():
+        return set()
+    with gzip.open(path, "rt", newline="") as file:
+        return {(row["set"], row["method"], int(row["run"])) for row in csv.DictReader(file)}
+
+
+def compare(
+    name: str, predictions: np.ndarray, truth: np.ndarray, methods: list[str], budgets: tuple[int, ...], run: int
+) -> list[tuple]:
+    """Play methods on the same pool of a set and return the raw rows."""
+    if not methods:
+        return []
     rows = np.random.default_rng(run).permutation(len(truth))[: int(0.8 * len(truth))]
-    truth, pool = truth[rows], Pool.of(predictions[rows])
+    pool = Pool.of(predictions[rows])
+    found: list[tuple] = []
+    for method in methods:
+        started = time.process_time()
+        played = play(name, pool, truth[rows], method, budgets, run)
+        found += [(*row, round(time.process_time() - started, 3)) for row in played]
+    return found
+
+
+def play(name: str, pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int) -> list[tuple]:
+    """Return a row (set, method, run, budget, best, gap) for each budget."""
     accuracy = np.array([(truth == pool.classes[pool.codes[:, model]]).mean() for model in range(pool.models)])
+    found = []
     for budget, leader in zip(budgets, leaders(pool, truth, method, budgets, run), strict=True):
         gap = accuracy.max() - accuracy[leader]
-        yield name, method, run, budget, int(gap < 1e-12), round(float(gap), 6)
+        found.append((name, method, run, budget, int(gap < 1e-12), round(float(gap), 6)))
+    return found
 
 
 def leaders(pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int) -> list[int]:
@@ -125,21 +156,15 @@ def stream(pool: Pool, truth: np.ndarray, budget: int, run: int) -> int:
     return picker.leader
 
 
-def show(name: str, method: str, rows: list[tuple], budgets: tuple[int, ...], seconds: float) -> None:
-    """Print how often the best was found, and the loss in thousandths, by budget."""
-    best = [np.mean([row[4] for row in rows if row[3] == budget]) for budget in budgets]
-    gap = [np.mean([row[5] for row in rows if row[3] == budget]) for budget in budgets]
-    line = " ".join(f"{100 * share:4.0f}" for share in best) + " | " + " ".join(f"{1000 * g:6.2f}" for g in gap)
-    print(f"{name:11s} {method:20s} {line}   {seconds:.2f} s a run", flush=True)
-
-
 def append(path: Path, rows: list[tuple]) -> None:
-    """Add raw rows to the compressed CSV file."""
+    """Add raw rows (set, method, run, budget, best, gap, CPU seconds of the run) to the compressed CSV file."""
+    if not rows:
+        return
     fresh = not path.exists()
     with gzip.open(path, "at", newline="") as file:
         writer = csv.writer(file)
         if fresh:
-            writer.writerow(["set", "method", "run", "budget", "best", "gap"])
+            writer.writerow(["set", "method", "run", "budget", "best", "gap", "seconds"])
         writer.writerows(rows)
 
 

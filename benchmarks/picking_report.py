@@ -30,7 +30,7 @@ def tables(runs: pd.DataFrame) -> list[str]:
     lines = []
     for name, part in runs.groupby("set"):
         budgets = sorted(part["budget"].unique())
-        lines += [f"## {name}", "", "| method (runs) | " + " | ".join(map(str, budgets)) + " |"]
+        lines += [f"## {name}", "", "| method (runs; CPU seconds of one) | " + " | ".join(map(str, budgets)) + " |"]
         lines += ["| --- |" + " --- |" * len(budgets)]
         for method, own in part.groupby("method", sort=False):
             cells = []
@@ -41,7 +41,8 @@ def tables(runs: pd.DataFrame) -> list[str]:
                     f"{100 * here['best'].mean():.0f} ({100 * low:.0f}-{100 * high:.0f}); "
                     f"{1000 * here['gap'].mean():.2f} ± {1960 * here['gap'].sem():.2f}"
                 )
-            lines.append(f"| {method} ({own['run'].nunique()}) | " + " | ".join(cells) + " |")
+            seconds = own.drop_duplicates("run")["seconds"].mean()
+            lines.append(f"| {method} ({own['run'].nunique()}; {seconds:.2f} s) | " + " | ".join(cells) + " |")
         lines.append("")
     return lines
 
