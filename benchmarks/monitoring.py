@@ -236,7 +236,11 @@ def nannyml(streams: list[Stream], python: Path) -> tuple[str, list[list[dict]]]
             peer_frame(stream, rows).to_csv(folder / "batches.csv", index=False)
             asked.append((str(folder), len(stream.batches[0][0])))
         run = subprocess.run(
-            [python, "-I", "-W", "ignore", "-c", PEER], input=json.dumps(asked), capture_output=True, text=True, check=False
+            [python, "-I", "-W", "ignore", "-c", PEER],
+            input=json.dumps(asked),
+            capture_output=True,
+            text=True,
+            check=False,
         )
     if run.returncode:
         print("NannyML failed:", run.stderr.strip().splitlines()[-1:])
