@@ -424,7 +424,8 @@ def main() -> None:
     found.round(4).to_csv(RESULTS / "summary.csv", index=False)
     predictor.round(4).to_csv(RESULTS / "predictor.csv", index=False)
     raw[raw["kind"] == "natural"].drop(columns=["kind", "seed"]).round(4).to_csv(RESULTS / "natural.csv", index=False)
-    (RESULTS / "about.json").write_text(json.dumps({"versions": versions, "false alarms": alarms}, indent=2) + "\n")
+    about = {"versions": versions, "shuffles": given.seeds, "batches of each": given.batches, "false alarms": alarms}
+    (RESULTS / "about.json").write_text(json.dumps(about, indent=2) + "\n")
     draw(raw, RESULTS / "natural.html")
 
 
