@@ -146,7 +146,7 @@ def test_the_knowledge_base_counts_over_all_tenants(store: Store, ann: Caller, b
     searched(store, ann)
     for caller, fits in ((ann, 1), (bob, 0)):
         base = modules.get(store, caller)
-        assert {module.kind for module in base.modules} == {"model", "transform", "objective"}
+        assert {module.kind for module in base.modules} == {"model", "transform", "objective", "optimizer"}
         (logistic,) = [module for module in base.modules if module.name == "logistic"]
         assert logistic.record is not None
         assert (logistic.record.tasks, logistic.record.searches, logistic.record.best) == (2, 1, 1)
