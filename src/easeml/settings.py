@@ -20,7 +20,7 @@ ORIGINS = "EASEML_ORIGINS"
 class Settings(BaseSettings):
     """What a provider may set. Sizes in bytes, times in seconds."""
 
-    model_config = SettingsConfigDict(env_prefix="EASEML_", extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="EASEML_", extra="forbid")
 
     home: Path = Field(Path(".easeml"), description="folder of all state")
     host: str = Field("127.0.0.1", description="address the controller listens on")

@@ -157,6 +157,13 @@ def test_a_home_that_cannot_be_made_is_wrong_use(run, table: Path):
     assert str(table) in run("up", "--home", str(table / "home"), expect=2).stderr.replace("\n", "")
 
 
+def test_a_setting_that_does_not_exist_is_wrong_use(run, tmp_path: Path):
+    (tmp_path / "config.toml").write_text("workres = 3\n")
+    answer = run("up", "--home", str(tmp_path), expect=2).stderr
+    assert "no such setting" in answer
+    assert "workres" in answer
+
+
 def test_a_time_beyond_the_calendar_is_shown_as_a_number():
     assert moment(1e308) == "1e+308"
     assert moment(None) == "-"

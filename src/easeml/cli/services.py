@@ -95,8 +95,9 @@ def _settings(**given: Any) -> Any:
         return Settings(**{name: value for name, value in given.items() if value is not None})
     except ValidationError as error:
         first = error.errors()[0]
+        unknown = first["type"] == "extra_forbidden"
         raise InvalidInput(
-            f"{first['msg']}.",
+            "There is no such setting." if unknown else f"{first['msg']}.",
             where=".".join(map(str, first["loc"])),
             remedy="Check the flags, the variables EASEML_* and config.toml in the home.",
         ) from error
