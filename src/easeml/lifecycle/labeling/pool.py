@@ -51,13 +51,8 @@ def value_pool(
     """
     task = check_task(X, y, X_valid, y_valid, k)
     candidates = check_pool(task, pool)
-    known = np.unique(task.y)
-    if posterior is None:
-        chances = predicted_posterior(task, candidates, seed)
-    else:
-        chances = check_posterior(posterior, len(candidates), len(known), "posterior")
     columns = np.zeros((len(candidates), len(task.classes)))
-    columns[:, known] = chances
+    columns[:, np.unique(task.y)] = chances_of(task, candidates, posterior, seed)
     return _values_in(task, candidates, columns, progress)
 
 
@@ -89,10 +84,16 @@ def check_pool(task: Task, pool: Any) -> np.ndarray:
     return candidates
 
 
-def predicted_posterior(task: Task, candidates: np.ndarray, seed: int) -> np.ndarray:
-    """Return class probabilities (p, classes in y) of a random forest fitted on the labelled rows."""
+def chances_of(task: Task, candidates: np.ndarray, posterior: Any, seed: int) -> np.ndarray:
+    """Return class probabilities (p, classes in y): the ``posterior``, else those of a forest fitted on ``task``.
+
+    Raises:
+        InvalidInput: if the ``posterior`` is none.
+    """
     from sklearn.ensemble import RandomForestClassifier
 
+    if posterior is not None:
+        return check_posterior(posterior, len(candidates), len(np.unique(task.y)), "posterior")
     forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=seed)
     return forest.fit(task.X, task.y).predict_proba(candidates)
 

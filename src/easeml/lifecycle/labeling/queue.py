@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling._inputs import Task, check_count, check_posterior, check_task
-from easeml.lifecycle.labeling.pool import check_pool, predicted_posterior, value_pool
+from easeml.lifecycle.labeling._inputs import Task, check_count, check_task
+from easeml.lifecycle.labeling.pool import chances_of, check_pool, value_pool
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -109,17 +109,13 @@ def next_to_label(
         raise InvalidInput("One of them must be above 0.", where="value, uncertainty")
     task = check_task(X, y, X_valid, y_valid, k)
     candidates = check_pool(task, pool)
-    known = np.unique(task.y)
-    if posterior is None:
-        chances = predicted_posterior(task, candidates, seed)
-    else:
-        chances = check_posterior(posterior, len(candidates), len(known), "posterior")
+    chances = chances_of(task, candidates, posterior, seed)
     costs = _check_prices(prices, len(candidates))
     values = value_pool(X, y, pool, X_valid, y_valid, k, posterior=chances, progress=progress)
     doubts = _entropy(chances)
     base = (value * _rank_share(values) + uncertainty * _rank_share(doubts)) / (value + uncertainty) / costs
     rows, scores, novelties = _choose(candidates, base, min(n, len(candidates)), diversity, task)
-    guesses = task.classes[known][chances.argmax(axis=1)]
+    guesses = task.classes[np.unique(task.y)][chances.argmax(axis=1)]
     return Queue(rows, scores, values[rows], doubts[rows], novelties, guesses[rows], len(candidates))
 
 
