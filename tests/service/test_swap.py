@@ -18,9 +18,8 @@ def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlP
     table = tmp_path / "cancer.csv"
     frame.to_csv(table, index=False)
     models = "baseline-classifier,decision-tree-classifier,logistic,lightgbm-classifier"
-    created = easeml.command(
-        "app", "create", str(table), "--target", "target", "--models", models, "--yes", "--json", "--name", "swapped"
-    )
+    rules = ("--target", "target", "--models", models, "--max-tasks", "6", "--name", "swapped")
+    created = easeml.command("app", "create", str(table), *rules, "--yes", "--json")
     application = json.loads(created)["id"]
     easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
     rows = frame.drop(columns="target").iloc[:5].to_dict("records")
