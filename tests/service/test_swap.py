@@ -49,6 +49,7 @@ def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlP
     assert not failures
     promotions = easeml.call("GET", f"/api/v1/applications/{application}/promotions")["items"]
     live = [p["model_id"] for p in sorted(promotions, key=lambda p: p["created"]) if p["state"] == "live"]
+    assert len(live) > 1
     for mine in seen:
         positions = [live.index(model) for model in mine]
         assert positions == sorted(positions)  # once a newer model has answered, no older one does
