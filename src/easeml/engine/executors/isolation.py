@@ -3,14 +3,12 @@
 import os
 import resource
 import signal
-from contextlib import suppress
 from multiprocessing import parent_process
 from pathlib import Path
 
 from easeml.contract.tasks import Limits
 from easeml.engine.limits import die_with_parent
 
-_NICE = 10
 _OPEN_FILES = 4096
 _REPORTING = 32 * 2**20  # bytes kept back to report in that memory ran out
 _THREAD_VARIABLES = (
@@ -33,7 +31,6 @@ def isolate(limits: Limits) -> None:
     The memory limit is on private memory beyond what the zygote already had (``RLIMIT_DATA``).
     """
     os.setsid()
-    _let_others_first()
     die_with_parent()
     parent = parent_process()
     if parent is not None and not parent.is_alive():
@@ -60,13 +57,6 @@ def redirect_output(log: Path) -> None:
     os.dup2(descriptor, 1)
     os.dup2(descriptor, 2)
     os.close(descriptor)
-
-
-def _let_others_first() -> None:
-    """Take the processor when nobody else wants it: pages, predictions and decisions wait for no training."""
-    os.nice(_NICE)
-    with suppress(OSError):  # where sessions share the processor, this one has a niceness, too
-        Path("/proc/self/autogroup").write_text(str(_NICE))
 
 
 def _private_memory() -> int:
