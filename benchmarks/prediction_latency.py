@@ -9,7 +9,8 @@ requests take turns in blocks, so that a busy moment of the machine meets all; "
 and of the 99th percentiles. Two relays bound what any service with a controller and a limited child can reach here: a
 message through two processes that do nothing, and through two that compute as long as easeml's do. ``--peers`` also
 serves the scikit-learn pipeline with MLflow's model server and with MLServer, each in an environment that the script
-installs below ``--folder``. "Stolen" is the share of time in which a virtual machine's host ran somebody else.
+installs below ``--folder``. "Stolen" is the time in which a virtual machine's host ran somebody else: the first table
+is of all requests, the second of the blocks of requests in which nothing was stolen.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -33,7 +35,7 @@ from threadpoolctl import threadpool_limits
 
 from service_process import EasemlProcess, free_port
 
-_BLOCK = 50  # requests of one kind in a row
+_BLOCK = 20  # requests of one kind in a row
 MODELS = ["lightgbm-classifier", "logistic"]
 PEER_TRAINING = """
 import sys, mlflow.sklearn
@@ -46,31 +48,66 @@ mlflow.sklearn.save_model(make_pipeline(StandardScaler(), LogisticRegression(max
 """
 
 
-def times_in_turn(calls: Sequence[Callable[[], object]], count: int) -> list[list[float]]:
-    """Return ``count`` durations of each call in milliseconds, taken in turns of a block, after some to warm up."""
+@dataclass
+class Timed:
+    """Durations of one kind of request in milliseconds: of all, and of the blocks in which nothing was stolen."""
+
+    every: list[float] = field(default_factory=list)
+    undisturbed: list[float] = field(default_factory=list)
+
+    def time_block(self, call: Callable[[], object], count: int) -> None:
+        """Add ``count`` durations of the call."""
+        stolen_before, durations = stolen()[0], list[float]()
+        for _ in range(count):
+            begun = time.perf_counter()
+            call()
+            durations.append((time.perf_counter() - begun) * 1e3)
+        self.every += durations
+        if stolen()[0] == stolen_before:
+            self.undisturbed += durations
+
+
+def times_in_turn(calls: Sequence[Callable[[], object]], count: int) -> list[Timed]:
+    """Return ``count`` durations of each call, taken in turns of a block, after some to warm up."""
     for call in calls:
         for _ in range(max(count // 10, 20)):
             call()
-    taken: list[list[float]] = [[] for _ in calls]
-    while len(taken[0]) < count:
-        for call, durations in zip(calls, taken, strict=True):
-            for _ in range(min(_BLOCK, count - len(durations))):
-                begun = time.perf_counter()
-                call()
-                durations.append((time.perf_counter() - begun) * 1e3)
+    taken = [Timed() for _ in calls]
+    for done in range(0, count, _BLOCK):
+        for call, timed in zip(calls, taken, strict=True):
+            timed.time_block(call, min(_BLOCK, count - done))
     return taken
 
 
-def times(call: Callable[[], object], count: int) -> list[float]:
-    """Return ``count`` durations of ``call`` in milliseconds."""
+def times(call: Callable[[], object], count: int) -> Timed:
+    """Return ``count`` durations of ``call``."""
     return times_in_turn([call], count)[0]
 
 
+class Table:
+    """The rows, printed as they come; the rows of undisturbed requests are kept for a table of their own."""
+
+    def __init__(self) -> None:
+        self._undisturbed: list[str] = []
+
+    def add(self, name: str, taken: Timed, *bare: Timed) -> None:
+        """Print a row; the overhead is against each of ``bare``, percentile against percentile."""
+        print(row_of(name, taken.every, *(each.every for each in bare)), flush=True)
+        enough = all(len(each.undisturbed) >= 100 for each in (taken, *bare))
+        if enough:
+            row = row_of(name, taken.undisturbed, *(each.undisturbed for each in bare))
+            self._undisturbed.append(f"{row}  of {len(taken.undisturbed)}")
+
+    def print_undisturbed(self) -> None:
+        """Print the table of the blocks in which nothing was stolen."""
+        print("requests in blocks of which nothing was stolen:", *self._undisturbed, sep="\n")
+
+
 def row_of(name: str, taken: list[float], *bare: list[float]) -> str:
-    """Format one line of the table; the overhead is against each of ``bare``, percentile against percentile."""
+    """Format one line of the table."""
     p50, p99 = percentiles(taken)
     over = " ".join(f"{p50 - low:8.2f} {p99 - high:8.2f}" for low, high in map(percentiles, bare))
-    return f"{name:38} {p50:8.2f} {p99:8.2f} {1e3 * len(taken) / sum(taken):8.0f} {over}"
+    return f"{name:38} {p50:8.2f} {p99:8.2f} {1e3 * len(taken) / sum(taken):8.0f} {over:35}"
 
 
 def percentiles(taken: list[float]) -> tuple[float, float]:
@@ -98,7 +135,7 @@ def poster(port: int, path: str, body: bytes, headers: dict[str, str]) -> Callab
     return post
 
 
-def serve_and_time(model: str, count: int, table: Path, easeml: EasemlProcess) -> list[list[float]]:
+def serve_and_time(model: str, count: int, table: Path, easeml: EasemlProcess) -> list[Timed]:
     """Return the times of one model: served, bare with a data frame, bare with arrays."""
     from easeml.data import ColumnTable
     from easeml.modules.pipeline import load_trained
@@ -157,7 +194,7 @@ def sender(port: int) -> Callable[[bytes], bytes]:
     return send
 
 
-def relay_times(count: int, first_work: float = 0.0, second_work: float = 0.0) -> list[float]:
+def relay_times(count: int, first_work: float = 0.0, second_work: float = 0.0) -> Timed:
     """Return times of a message through two processes that compute so many milliseconds each, and nothing else."""
     context = multiprocessing.get_context("fork")
     first, second = socket.create_server(("127.0.0.1", 0)), socket.create_server(("127.0.0.1", 0))
@@ -188,7 +225,7 @@ def mlserver_folder(folder: Path, model: Path, port: int) -> Path:
     return made
 
 
-def time_peer(name: str, folder: Path, count: int) -> list[float]:
+def time_peer(name: str, folder: Path, count: int) -> Timed:
     """Return times of a peer that serves the logistic pipeline."""
     packages = ["mlflow", "scikit-learn"] + (["mlserver", "mlserver-mlflow"] if name == "MLServer" else [])
     programs = environment(folder / name, *packages)
@@ -234,7 +271,8 @@ def main() -> None:
     print(f"{options.requests} requests, one row, one client")
     print(f"{'':64} {'over the data frame':>17} {'over the arrays':>17}")
     print(f"{'milliseconds':38} {'p50':>8} {'p99':>8} {'req/s':>8} {'p50':>8} {'p99':>8} {'p50':>8} {'p99':>8}")
-    print(row_of("two idle processes, loopback", relay_times(options.requests)))
+    rows = Table()
+    rows.add("two idle processes, loopback", relay_times(options.requests))
     before = stolen()
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "cancer.csv"
@@ -244,18 +282,19 @@ def main() -> None:
         try:
             for model in MODELS:
                 served, bare, quickest = serve_and_time(model, options.requests, table, easeml)
-                print(row_of(f"bare {model}, data frame", bare))
-                print(row_of(f"bare {model}, arrays", quickest))
-                print(row_of(f"easeml {model}", served, bare, quickest))
-                model_time = statistics.median(quickest)
-                busy = relay_times(options.requests, statistics.median(served) - model_time, model_time)
-                print(row_of("two processes as busy, loopback", busy, bare, quickest))
+                rows.add(f"bare {model}, data frame", bare)
+                rows.add(f"bare {model}, arrays", quickest)
+                rows.add(f"easeml {model}", served, bare, quickest)
+                model_time = statistics.median(quickest.every)
+                busy = relay_times(options.requests, statistics.median(served.every) - model_time, model_time)
+                rows.add("two processes as busy, loopback", busy, bare, quickest)
         finally:
             easeml.stop()
     ours, everything = (after - earlier for after, earlier in zip(stolen(), before, strict=True))
     print(f"stolen: {ours / everything:.1%}")
     for peer in ["MLflow", "MLServer"] if options.peers else []:
-        print(row_of(peer, time_peer(peer, options.folder, options.requests)))
+        rows.add(peer, time_peer(peer, options.folder, options.requests))
+    rows.print_undisturbed()
 
 
 if __name__ == "__main__":
