@@ -1,5 +1,6 @@
 """Nobody gets in without a key, whatever the route."""
 
+import asyncio
 import base64
 from collections.abc import Iterator
 
@@ -7,8 +8,12 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
+from starlette.datastructures import Headers
 
+from easeml.api import authentication
 from easeml.api.authentication import OPEN
+from easeml.errors import NotSignedIn
+from easeml.service import Caller, accounts
 from easeml.store import Store
 
 MEANT_TO_BE_OPEN = {"/healthz", "/api/v1/login", "/api/v1/openapi.json"}
@@ -77,6 +82,34 @@ def test_a_revoked_key_ends_at_once(client: TestClient, ann) -> None:
     assert client.get("/api/v1/me", headers=headers).status_code == 200
     assert client.delete(f"/api/v1/keys/{made['id']}", headers=ann.headers).status_code == 204
     assert client.get("/api/v1/me", headers=headers).status_code == 401
+
+
+def test_a_key_in_steady_use_is_looked_up_beside_the_requests(store: Store, ann, monkeypatch) -> None:
+    lookups: list[str] = []
+    authenticate = accounts.authenticate
+
+    def counted(store: Store, secret: str) -> Caller:
+        lookups.append(secret)
+        return authenticate(store, secret)
+
+    monkeypatch.setattr(accounts, "authenticate", counted)
+    monkeypatch.setattr(authentication, "_REMEMBER_SECONDS", 3600.0)
+    monkeypatch.setattr(authentication, "_RENEW_SECONDS", 0.0)
+    headers = Headers(ann.headers)
+
+    async def revoked_elsewhere() -> None:
+        authenticator = authentication.Authenticator(store)
+        assert await authenticator.caller(headers) == ann.caller
+        with store.write() as tx:
+            tx.scoped(ann.caller.tenant_id).api_keys.update(ann.caller.key_id, revoked=True)
+        assert await authenticator.caller(headers) == ann.caller  # answered from memory; the look-up has begun
+        with pytest.raises(NotSignedIn):
+            while True:
+                await authenticator.caller(headers)
+                await asyncio.sleep(0)
+
+    asyncio.run(revoked_elsewhere())
+    assert len(lookups) <= 3  # at first, beside the second request, and for the one that is refused
 
 
 def test_an_expired_key_is_refused(client: TestClient, store: Store, ann) -> None:

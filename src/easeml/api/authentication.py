@@ -1,8 +1,10 @@
 """Who calls: every path but those in ``OPEN`` needs a key, also paths that do not exist."""
 
+import asyncio
 import base64
 import binascii
 import hashlib
+import math
 import time
 
 from starlette.concurrency import run_in_threadpool
@@ -16,31 +18,49 @@ from easeml.store import Store
 OPEN = frozenset({"/healthz", "/api/v1/login", "/api/v1/openapi.json"})
 
 _REMEMBER_SECONDS = 1.0  # how long a key revoked through another controller is still accepted here
+_RENEW_SECONDS = 0.5
 _MOST_REMEMBERED = 10_000
 
 
 class Authenticator:
-    """Turns the credentials of a request into its caller, and remembers that for a moment."""
+    """Turns the credentials of a request into its caller, and remembers that for a moment.
+
+    A key in steady use is looked up again before that moment is over, beside the requests, so that none waits for it.
+    """
 
     def __init__(self, store: Store):
         self._store = store
         self._recent: dict[bytes, tuple[float, Caller]] = {}
+        self._renewals: dict[bytes, asyncio.Task[Caller]] = {}
         self._generation = 0
 
     async def caller(self, headers: Headers) -> Caller:
         """Return who sent ``headers``; raises ``NotSignedIn``."""
         secret = _secret(headers)
         digest = hashlib.sha256(secret.encode()).digest()
-        known = self._recent.get(digest)
-        if known and time.monotonic() < known[0]:
-            return known[1]
+        looked_up, caller = self._recent.get(digest, (-math.inf, None))
+        age = time.monotonic() - looked_up
+        if caller is None or age >= _REMEMBER_SECONDS:
+            return await self._look_up(secret, digest)
+        if age >= _RENEW_SECONDS and digest not in self._renewals:
+            renewal = asyncio.create_task(self._look_up(secret, digest))
+            self._renewals[digest] = renewal
+            renewal.add_done_callback(lambda ended: self._renewed(digest, ended))
+        return caller
+
+    async def _look_up(self, secret: str, digest: bytes) -> Caller:
         generation = self._generation
         caller = await run_in_threadpool(accounts.authenticate, self._store, secret)
         if generation == self._generation:  # nothing was revoked while the database answered
             if len(self._recent) >= _MOST_REMEMBERED:
                 self._recent.clear()
-            self._recent[digest] = time.monotonic() + _REMEMBER_SECONDS, caller
+            self._recent[digest] = time.monotonic(), caller
         return caller
+
+    def _renewed(self, digest: bytes, renewal: "asyncio.Task[Caller]") -> None:
+        del self._renewals[digest]
+        if not renewal.cancelled() and renewal.exception():
+            self._recent.pop(digest, None)  # the next request looks for itself, and learns why
 
     def forget(self) -> None:
         """Look up every key anew: some were revoked."""

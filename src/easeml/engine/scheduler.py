@@ -54,7 +54,7 @@ def run_scheduler(settings: Settings) -> None:
                 changed = True
             if changed:
                 scheduler.step()
-            changed = wakeup.wait(_LONGEST_WAIT)
+            changed = wakeup.wait(_LONGEST_WAIT) and scheduler.has_news()
     finally:
         wakeup.close()
         scheduler.step_down()
@@ -104,6 +104,11 @@ class Scheduler:
         except Fenced:
             _log.warning("another scheduler leads now")
             self._lease = None
+
+    def has_news(self) -> bool:
+        """Did anything happen since the last step? Most commits are heartbeats, which are none of its business."""
+        with self._store.read() as tx:
+            return tx.events.last() != self._seq
 
     def keep_house(self) -> None:
         """Give back the work of processes that are gone; let the next step try again what failed for a job."""
@@ -185,7 +190,7 @@ class Scheduler:
 
     def _decide(self) -> None:
         self._again.update(self._move_to_now())
-        free = self._free_devices()
+        free = self._free_devices() if self._book.state.waiting else 0
         while free > 0:
             choices = self._policy.decide(self._book.state, free)
             if not choices:
