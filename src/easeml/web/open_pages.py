@@ -15,6 +15,9 @@ from starlette.responses import Response
 
 LIVE_HEADER = "x-live"  # number of the newest event that the page knows of
 _PAUSE = 0.25  # seconds between two renderings of a page
+_RESTING_SHARE = (
+    2  # a rendering that took t is followed by none of the same page for 2 t: a busy server is left in peace
+)
 _KEPT = 1.0  # seconds that a rendering is given to others: a revoked key ends as soon elsewhere
 _MOST_PAGES = 512
 
@@ -27,6 +30,7 @@ class _Page:
     wanted: int = 0
     seq: int = -1
     made: float = 0.0
+    took: float = 0.0
     body: bytes = b""
     media_type: str | None = None
     etag: str = ""
@@ -34,8 +38,9 @@ class _Page:
     def is_fresh(self, seq: int) -> bool:
         return self.seq >= seq and time.monotonic() - self.made < _KEPT
 
-    def keep(self, seq: int, answer: Response) -> None:
+    def keep(self, seq: int, answer: Response, began: float) -> None:
         self.seq, self.made, self.body, self.media_type = seq, time.monotonic(), bytes(answer.body), answer.media_type
+        self.took = self.made - began
         self.etag = f'"{hashlib.sha256(self.body).hexdigest()[:24]}"'
 
     def answer(self, known: str) -> Response:
@@ -62,12 +67,12 @@ class OpenPages:
         page.wanted = max(page.wanted, seq)
         async with page.lock:
             if not page.is_fresh(seq):
-                await asyncio.sleep(page.made + _PAUSE - time.monotonic())
-                shown = page.wanted  # of all who wait by now
+                await asyncio.sleep(page.made + max(_PAUSE, _RESTING_SHARE * page.took) - time.monotonic())
+                shown, began = page.wanted, time.monotonic()  # of all who wait by now
                 answer = await make()
                 if answer.status_code != 200:
                     return answer
-                page.keep(shown, answer)
+                page.keep(shown, answer, began)
         return page.answer(known)
 
     def _page(self, name: Hashable) -> _Page:

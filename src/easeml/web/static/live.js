@@ -6,7 +6,6 @@
 // A page in a hidden tab holds no connection.
 
 const PAUSE = 300; // ms: events that come together cause one fetch
-const RESTING_SHARE = 4; // a fetch that took t ms is followed by none for 4 t ms: a busy server is left in peace
 const LONGEST_RETRY = 5000;
 
 const banner = document.getElementById("connection");
@@ -15,7 +14,6 @@ let retry = 500;
 let scheduled = null;
 let busy = false;
 let again = false;
-let notBefore = 0;
 let latest = ""; // number of the newest event; none is known of a stream that has just begun
 let etag = "";
 let asks = 0; // how often the visitor got something that he asked for
@@ -61,7 +59,6 @@ export async function refresh() {
     return;
   }
   busy = true;
-  const began = performance.now();
   const before = asks;
   try {
     const headers = { "x-live": latest, ...(etag && { "if-none-match": etag }) };
@@ -79,7 +76,6 @@ export async function refresh() {
     // the stream notices, too, and refreshes when it is back
   }
   busy = false;
-  notBefore = performance.now() + RESTING_SHARE * (performance.now() - began);
   if (again) {
     again = false;
     schedule();
@@ -88,11 +84,10 @@ export async function refresh() {
 
 function schedule() {
   if (scheduled) return;
-  const wait = Math.max(PAUSE, notBefore - performance.now());
   scheduled = setTimeout(() => {
     scheduled = null;
     refresh();
-  }, wait);
+  }, PAUSE);
 }
 
 function connect() {
