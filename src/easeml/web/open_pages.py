@@ -15,9 +15,7 @@ from starlette.responses import Response
 
 LIVE_HEADER = "x-live"  # number of the newest event that the page knows of
 _PAUSE = 0.25  # seconds between two renderings of a page
-_RESTING_SHARE = (
-    2  # a rendering that took t is followed by none of the same page for 2 t: a busy server is left in peace
-)
+_RESTING_SHARE = 2  # a rendering that took t is followed by none of that page for 2 t: a busy server rests
 _KEPT = 1.0  # seconds that a rendering is given to others: a revoked key ends as soon elsewhere
 _MOST_PAGES = 512
 
