@@ -15,6 +15,7 @@ from easeml.search import (
     policy_named,
     settled,
 )
+from easeml.search.simulator import Setting, Workload, compare
 
 MODELS = ["baseline", "logistic", "svm", "random-forest", "lightgbm"]
 ARMS = [Arm(model, model, 1.0) for model in MODELS]
@@ -131,6 +132,35 @@ def test_a_baseline_that_knows_nothing_does_not_end_the_search(history):
         quality = models[arms[decision.arm].model] - 0.003 * arms[decision.arm].features[0]
         state = settled(policy.observe(state, Observation("job", decision.arm, quality, 1.0)), "job", 0.001)
     assert state.job("job").best > 0.97
+
+
+def test_a_model_that_stands_out_does_not_end_a_cold_search():
+    """All models but one were nearly useless: the next may well be better still, and must not be given up."""
+    arms = [Arm(f"model-{number}", f"model-{number}", 1.0) for number in range(8)]
+    state = add_job(SearchState(), "job", "tenant", arms, default_prior(arms))
+    for arm, quality in enumerate([0.11, 0.16, 0.09, 0.89]):
+        state = policy_named().observe(state, Observation("job", arm, quality, 1.0))
+    assert state.job("job").improvement[4:].min() > 1e-3
+
+
+def cold_workload(seed, tenants=8, models=16):
+    """Tenants of all scales, costs over five orders of magnitude that say nothing of the quality."""
+    generator = np.random.default_rng(seed)
+    spread = generator.choice([0.02, 0.1, 0.4], tenants)
+    angle = generator.normal(0.9, 0.2, tenants)[:, None] + spread[:, None] * generator.normal(size=(tenants, models))
+    cost = 10 ** (np.linspace(0, 5, models) + generator.normal(0, 0.2, (tenants, models)))
+    names = tuple(f"tenant-{n}" for n in range(tenants)), tuple(f"model-{n}" for n in range(models))
+    return Workload(np.sin(np.clip(angle, 0, np.pi / 2)) ** 2, cost, *names)
+
+
+def test_a_cold_search_starves_no_tenant_for_dear_models_of_others():
+    setting = Setting(tenants=8, seeds=1, history="none")
+    areas = {"default": [], "cheapest-first": []}
+    for seed in range(6):
+        curves = compare(cold_workload(seed), list(areas), setting).curves
+        for policy, found in areas.items():
+            found.append(curves[policy][0].area)
+    assert np.mean(areas["default"]) < np.mean(areas["cheapest-first"])
 
 
 def growing(count):

@@ -13,7 +13,7 @@ from easeml.search import configurations
 from easeml.search.arms import Arm
 from easeml.search.links import ARCSINE
 from easeml.search.surrogates import Prior, Scales
-from easeml.search.table_priors import has_scales, scaled_prior
+from easeml.search.table_priors import CLIP, DOUBT, has_scales, scaled_prior
 
 PastRun = tuple[str, str, tuple[float, ...], float]  # job, model, config features, quality
 
@@ -41,7 +41,7 @@ _JOB_VARIANCE = 0.17**2
 _MODEL_VARIANCE = 0.055**2
 _CONFIG_VARIANCE = 0.022**2
 _NOISE = 0.011**2
-_SCALES = (0.5, 1.0, 2.0)  # of the differences in a job: models differ more where there are ten classes than for two
+_SCALES = (0.5, 1.0, 2.0, 4.0, 8.0)  # of the differences in a job; at 8, models are anywhere from useless to perfect
 _WEIGHT = 5.0  # of what is believed without history, in jobs
 _SWEEPS = 30
 
@@ -49,10 +49,12 @@ _SWEEPS = 30
 def default_prior(arms: Sequence[Arm]) -> Prior:
     """Return the prior of a cold start: typical qualities by model family, and a kernel of three parts.
 
-    All is relative to a typical level, and a job's differences may be half or twice as large: with one scale, a
-    baseline that is far worse than expected would be taken for a sign of a hopeless job. All arms share the level of
-    the job; arms of one model share its effect; configurations of one model are alike as far as their features are
-    near: see ``configurations.kernel``.
+    All is relative to a typical level, and a job's differences may be half to eight times as large, with the odds of a
+    half-Cauchy prior (Gelman, Bayesian Analysis 1, 2006): with one scale, a baseline that is far worse than expected
+    would be taken for a sign of a hopeless job, and a model that is far better than the others for the best there can
+    be, and the job would get nothing more. For the same reason outliers are clipped and the belief is doubted as much
+    as a learned one: see ``surrogates.Prior``. All arms share the level of the job; arms of one model share its effect;
+    configurations of one model are alike as far as their features are near: see ``configurations.kernel``.
     """
     return learned(arms, []).over(arms)
 
@@ -120,7 +122,8 @@ def learned(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastR
     all_spread = [*spread, *_deviations(_Table.of(arms, own), own)]
     config_variance = _shrunk_variance(np.array([deviation for *_, deviation in all_spread]), _CONFIG_VARIANCE)
     by_model = _of_models(table, config_variance) if history else _of_families(table)
-    unit = float(np.exp(by_model.scales.weights @ np.log(by_model.scales.factors)))
+    scales = by_model.scales
+    unit = float(scales.factors[np.searchsorted(np.cumsum(scales.weights), 0.5)])  # the middle one
     places = {model: place for place, model in enumerate(table.models)}
     return Learned(places, by_model, config_variance / unit**2, configurations.Past.of(spread, unit, _WEIGHT))
 
@@ -149,9 +152,10 @@ def _of_models(table: "_Table", config_variance: float) -> Prior:
 
 
 def _of_any_scale(level: float, mean: np.ndarray, covariance: np.ndarray) -> Prior:
-    count = len(_SCALES)
-    scales = Scales(np.array(_SCALES), np.full(count, level), np.ones(count))
-    return Prior(mean, covariance, _NOISE, scales, link=ARCSINE)
+    factors = np.array(_SCALES)
+    odds = factors / (1 + factors**2)  # the half-Cauchy density of a scale, for scales that are even in the logarithm
+    scales = Scales(factors, np.full(factors.size, level), odds)
+    return Prior(mean, covariance, _NOISE, scales, CLIP, DOUBT, ARCSINE)
 
 
 @dataclass(frozen=True)

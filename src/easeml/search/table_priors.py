@@ -12,8 +12,8 @@ _SHRINKAGES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7)  # of which held-out
 _FOLDS = 4
 _FEWEST_TENANTS, _FEWEST_MODELS = 20, 15  # from which scales can be told apart
 _LOW = 1.5  # scales below a tenant's level at which a past quality counts as just so low
-_CLIP = 2.0  # and standard deviations below expectation for a new one
-_DOUBT = 0.01  # that a new tenant is unlike all past ones
+CLIP = 2.0  # and standard deviations below expectation for a new one
+DOUBT = 0.01  # that a new tenant is unlike all past ones
 _LEAST_SCALE = 0.01  # added to each tenant's scale, in angle
 _STANDARD_NOISE = 0.01  # variance of an angle, at scale 1
 _ANGULAR_NOISE = 1e-3  # variance of an angle, where scales are not told apart
@@ -70,7 +70,7 @@ def scaled_prior(angles: np.ndarray) -> Prior:
     covariance = _positive(_shrunk(_covariance(standard - mean), shrinkage)) + spread_of_levels
     factors = np.exp(np.quantile(np.log(scales), (np.arange(_SCALES) + 0.5) / _SCALES))
     grid = Scales(factors, intercept + slope * np.log(factors), np.ones(_SCALES))
-    return Prior(mean, covariance, _STANDARD_NOISE, grid, _CLIP, _DOUBT, ARCSINE)
+    return Prior(mean, covariance, _STANDARD_NOISE, grid, CLIP, DOUBT, ARCSINE)
 
 
 def has_scales(table: np.ndarray) -> bool:
