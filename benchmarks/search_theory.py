@@ -117,7 +117,7 @@ def synthetic_table(seeds: int) -> None:
                 generator = np.random.default_rng(seed)
                 past, work = split(synthetic(sigma, alpha, generator, tenants=110), 10, generator)
                 prior = angular_prior(past) if name == "default" else empirical_prior(past)
-                told = curve(simulate(work, policy_named(name), prior, Scenario()), work)
+                told = curve(simulate(work, policy_named(name), prior, Scenario(until_best=True)), work)
                 areas.append(told.area)
                 first.append(told.share_to(0.02))
                 second.append(told.share_to(0.005))
