@@ -46,7 +46,8 @@ def nearest_of_block(columns, first, points, k, items, lengths):
         squared_distances(columns, points[v], distances)
         kept = nearest_items(distances, first, k)
         lengths[v] = kept.shape[0]
-        items[v, : kept.shape[0]] = kept
+        for place in range(kept.shape[0]):
+            items[v, place] = kept[place]
 
 
 @numba.njit(cache=True, parallel=True)

@@ -136,7 +136,8 @@ def scan(items, state, k, shares, gains, touched, room):
             for f in range(functions):
                 before[item, f] = adjoint[leaf, f, 0]
         else:
-            others[:] = product[state.base[y] + 1]
+            for n in range(k):
+                others[n] = product[state.base[y] + 1, n]
         if sure.sum() + maybe.sum() >= k - 1:
             size = 0
             for c in range(classes):
@@ -171,7 +172,9 @@ def scan(items, state, k, shares, gains, touched, room):
             if slot >= 0:
                 set_leaf(product, state.base[y], state.leaves[y], slot, 1.0, 0.0)
         end = place + 1
-    shares /= shares.sum()
+    total = shares.sum()
+    for c in range(classes):
+        shares[c] /= total
     if wanted:
         gains[:] = 0.0
         touched[:] = False
@@ -208,7 +211,8 @@ def _expect(items, state, active, shares, gains, nearer, room):
             y = state.classes[row]
             descend(product, adjoint, waiting, state.base[y], state.leaves[y], state.slot[row], others, short)
             leaf = state.base[y] + state.leaves[y] + state.slot[row]
-            mean[row] += far * adjoint[leaf, :, 0]
+            for f in range(functions):
+                mean[row, f] += far * adjoint[leaf, f, 0]
             _given(shares, mean[row], adjoint[leaf, :, 0], given)
             gains[row] -= far * entropy(given)
     for item in items:

@@ -30,7 +30,8 @@ def votes_of_others(counts, present, extra, left_out, winner, w, out, spare):
             if weight != 0.0:
                 for m in range(top - n):
                     spare[m + n] += weight * out[m]
-        out[:] = spare
+        for m in range(top):
+            out[m] = spare[m]
 
 
 @numba.njit(cache=True)

@@ -58,7 +58,8 @@ def descend(product, adjoint, waiting, base, leaves, slot, others, spare):
             waiting[there] = True
             waiting[beside] = True
         multiply(others, product[beside], spare)
-        others[:] = spare
+        for n in range(others.shape[0]):
+            others[n] = spare[n]
         node = child
         half >>= 1
 

@@ -86,12 +86,15 @@ def add_exact(
         four = np.zeros((4, points.shape[1]))
         for first in range(part * 4, points.shape[0], parts * 4):
             many = min(4, points.shape[0] - first)
-            four[:many] = points[first : first + many]
+            for point in range(many):
+                for column in range(points.shape[1]):
+                    four[point, column] = points[first + point, column]
             squared_distances(blocks, four, distances)
             for point in range(many):
                 wanted = classes[first + point]
                 if posterior.shape[0]:
-                    match[:] = posterior[:, wanted]
+                    for i in range(rows):
+                        match[i] = posterior[i, wanted]
                 else:
                     for i in range(rows):
                         match[i] = 1.0 if labels[i] == wanted else 0.0

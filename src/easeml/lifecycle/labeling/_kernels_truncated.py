@@ -61,7 +61,9 @@ def add_truncated(
         four = np.zeros((4, points.shape[1]))
         for first in range(part * 4, points.shape[0], parts * 4):
             many = min(4, points.shape[0] - first)
-            four[:many] = points[first : first + many]
+            for point in range(many):
+                for column in range(points.shape[1]):
+                    four[point, column] = points[first + point, column]
             squared_distances(blocks, four, distances)
             for point in range(many):
                 wanted = classes[first + point]

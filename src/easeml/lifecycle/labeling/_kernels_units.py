@@ -47,7 +47,8 @@ def _adjoints(factors: np.ndarray, functional: np.ndarray, prefix: np.ndarray, a
     for i in range(count - 1, -1, -1):
         _transposed(beyond, prefix[i], adjoints[i])
         _transposed(beyond, factors[i], moved)
-        beyond[:] = moved
+        for n in range(beyond.shape[0]):
+            beyond[n] = moved[n]
 
 
 @njit(cache=True)
@@ -73,7 +74,8 @@ def _product(factors: np.ndarray, out: np.ndarray) -> None:
     out[0] = 1.0
     for i in range(factors.shape[0]):
         _times(out, factors[i], moved)
-        out[:] = moved
+        for n in range(out.shape[0]):
+            out[n] = moved[n]
 
 
 @njit(cache=True)

@@ -74,8 +74,9 @@ def _distribute(
 @njit(cache=True)
 def _sort_by_comparing(keys: np.ndarray, ids: np.ndarray) -> None:
     order = np.argsort(keys, kind="mergesort")
-    keys[:] = keys[order]
-    ids[:] = ids[order]
+    sorted_keys, sorted_ids = keys[order], ids[order]
+    for i in range(keys.shape[0]):
+        keys[i], ids[i] = sorted_keys[i], sorted_ids[i]
 
 
 @njit(cache=True)
@@ -92,8 +93,8 @@ def _insert(keys: np.ndarray, ids: np.ndarray) -> None:
 def _sort_small(keys: np.ndarray, ids: np.ndarray, ends: np.ndarray, spare: np.ndarray, spare_ids: np.ndarray) -> None:
     """Sort in place what fits the cache: a bucket an element, then insertion within each."""
     n = keys.shape[0]
-    spare[:n] = keys
-    spare_ids[:n] = ids
+    for i in range(n):
+        spare[i], spare_ids[i] = keys[i], ids[i]
     _distribute(spare[:n], spare_ids[:n], keys, ids, ends, n)
     start = 0
     for bucket in range(n):
