@@ -16,6 +16,7 @@ from typing import Any
 
 KEY = re.compile(r"EASEML_API_KEY=(\S+)")  # printed at the first start
 READY_SECONDS = 60.0
+LOOK_EVERY = 0.05  # seconds
 
 
 def free_port() -> int:
@@ -96,6 +97,7 @@ class EasemlProcess:
             try:
                 urllib.request.urlopen(self.url + "/healthz", timeout=2)
             except (urllib.error.URLError, OSError):
+                time.sleep(LOOK_EVERY)  # a closed loop would take the processor from what is starting
                 continue
             return
         raise TimeoutError("the service does not answer")

@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer
 from service_process import EasemlProcess
 
 pytestmark = pytest.mark.service
-CALLERS = 4
+CALLERS, PAUSE = 4, 0.01  # seconds between the requests of each: what trains needs the processor too
 
 
 def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlProcess, tmp_path: Path):
@@ -28,7 +28,7 @@ def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlP
     failures: list[Exception] = []
 
     def call_until_over(mine: list[str]) -> None:
-        while not over.is_set():
+        while not over.wait(PAUSE):
             try:
                 answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", {"rows": rows})
             except OSError as error:

@@ -1,6 +1,5 @@
 """The tutorials, followed to the letter: every command and every piece of Python in them works, in its order."""
 
-import json
 import os
 import re
 import shlex
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from easeml.client import Client
 from service_process import EasemlProcess
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
@@ -35,8 +35,9 @@ def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
     command = command.replace(".venv/bin/", "")
     if service is not None:
         environment |= {"EASEML_URL": service.url, "EASEML_API_KEY": service.key}
-        listed = json.loads(service.command("app", "list", "--json"))
-        command = re.sub(r"\bID\b", listed[-1]["id"] if listed else "ID", command)
+        with Client(service.url, service.key) as client:
+            listed = list(client.applications())
+        command = re.sub(r"\bID\b", listed[-1].id if listed else "ID", command)
         if "app create" in command:
             command += " --yes"
     done = subprocess.run(
