@@ -124,7 +124,7 @@ def scan(items, state, k, shares, gains, touched, room):
         if sure.sum() >= k or decided >= 1.0 - DONE:
             break
         row = state.row_of[item]
-        y, slot, mass = state.classes[row], state.slot[row], state.mass[item]
+        y, slot, mass = np.int64(state.classes[row]), state.slot[row], state.mass[item]
         if seen[row] == 0:
             active[found] = row
             found += 1

@@ -44,7 +44,7 @@ def count_winners(counts, present, y, k, won, out, spare):
         for w in range(1, k + 1):
             weight = counts[c, w - shift]
             if weight != 0.0:
-                votes_of_others(counts, present, y, -1, c, w, out, spare)
+                votes_of_others(counts, present, y, c, c, w, out, spare)
                 won[c] += weight * out[k - w]
 
 
@@ -59,7 +59,7 @@ def count_swings(counts, present, y, a, k, swing, out, spare):
             c = present[index]
             if c == a:
                 for d in range(k):
-                    votes_of_others(counts, present, voter, -1, a, d + bonus, out, spare)
+                    votes_of_others(counts, present, voter, a, a, d + bonus, out, spare)
                     if d + bonus > 0:
                         swing[a, d] += sign * out[k - d - bonus]
                 continue

@@ -118,7 +118,8 @@ class Game:
 
         if ties not in ("average", "index"):
             raise InvalidInput(f"There is no rule {ties!r}.", where="ties", remedy="Use 'average' or 'index'.")
-        self.task, self.soft = task, soft
+        self.task = replace(task, X_valid=np.ascontiguousarray(task.X_valid))  # one memory layout, one compilation
+        self.soft = soft
         self.posterior = np.zeros((0, 0)) if posterior is None else posterior
         self.same = SAME if ties == "average" else -1.0
         self.table = (_tables.soft if soft else _tables.hard)(len(task.X), task.k)
