@@ -12,6 +12,7 @@ _HERE = Path(__file__).parent
 _OWN_SERVICE = ("faults", "postgres")  # marks of tests that start, and harm, a service of their own
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist notes the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put what takes longest first: tests with a service, a worker a folder, so that they share one; then kernels."""
     for item in items:
