@@ -14,19 +14,23 @@ _OWN_SERVICE = ("faults", "postgres")  # marks of tests that start, and harm, a 
 
 @pytest.hookimpl(tryfirst=True)  # before xdist notes the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put what takes longest first: tests with a service, a worker a folder, so that they share one; then kernels."""
+    """Let the tests of a folder that share a service run in one worker, and put first what takes longest."""
     for item in items:
-        if _has_service(item):
-            alone = any(item.get_closest_marker(mark) for mark in _OWN_SERVICE)
-            item.add_marker(pytest.mark.xdist_group(item.path.stem if alone else item.path.parent.name))
+        if _has(item, "service", "faults"):
+            group = item.path.stem if _has(item, *_OWN_SERVICE) else item.path.parent.name
+            item.add_marker(pytest.mark.xdist_group(group))
     items.sort(key=_turn)  # keeps the order within
 
 
-def _turn(item: pytest.Item) -> tuple[bool, bool, bool]:
-    compiles = item.path.is_relative_to(_HERE / "lifecycle")
-    follows = item.path.stem == "test_tutorials"
-    return not _has_service(item), not compiles, not follows
+def _turn(item: pytest.Item) -> int:
+    if _has(item, *_OWN_SERVICE):
+        return 2  # not at once, where other services start
+    if _has(item, "service"):
+        return 0
+    if item.path.is_relative_to(_HERE / "lifecycle"):
+        return 1  # compiles kernels, that tutorials use too
+    return 3 if item.path.stem == "test_tutorials" else 4
 
 
-def _has_service(item: pytest.Item) -> bool:
-    return any(item.get_closest_marker(mark) for mark in ("service", "faults"))
+def _has(item: pytest.Item, *marks: str) -> bool:
+    return any(item.get_closest_marker(mark) for mark in marks)
