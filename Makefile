@@ -20,7 +20,7 @@ $(READY): requirements.lock pyproject.toml
 run: install
 	$(BIN)/easeml up --demo
 
-# What CI runs: the three at the same time, the third in CI only; one that fails stops the others.
+# What CI runs: the three at the same time, the third in CI only; it fails when one of them has failed.
 test: install
 	./scripts/system-packages
 	$(MAKE) --jobs lint test-all $(if $(CI),test-pretrained)
