@@ -50,7 +50,9 @@ def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
 @pytest.mark.parametrize(
     "tutorial",
     [
-        pytest.param(path, id=path.name, marks=[pytest.mark.service] if path.name in WITH_SERVICE else [])
+        pytest.param(path, id=f"service-{path.name}", marks=pytest.mark.service)
+        if path.name in WITH_SERVICE
+        else pytest.param(path, id=path.name)
         for path in TUTORIALS
     ],
 )
