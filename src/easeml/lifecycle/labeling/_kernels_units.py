@@ -178,7 +178,7 @@ def _add_gradient(
                 own = fact if other == group else -1
                 _add_group(theirs, nearer, own, bool(parented[other]), t, scale, over[i], values, n_facts + other, work)
         nearer[fact] += 1
-        _write_facts(own_members, nearer, t, np.int64(-1), factors)
+        _write_facts(own_members, nearer, t, -1, factors)
         _product(factors[: size[group]], outer[here])
         if parented[group]:
             outer[here] *= t
