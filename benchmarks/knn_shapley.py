@@ -2,10 +2,13 @@
 
 Every peer runs in an environment of its own, made below --envs on first use. Seconds are of one call on data in
 memory, after a small call that compiles or loads, as the median of --runs; ``cpu`` are those of all cores and child
-processes together, which a busy machine hardly changes, and ``pydvl_times`` compares these. pyDVL and easeml use two
-cores. DataScope solves k = 1 only, within this time, with another worth of the empty set; cleanlab values the training
-rows against each other, from k neighbours alone: both are timed, and not compared in value. ``--rows`` values so many
-rows without peers, each method in a process of its own, and tells its largest memory. Writes CSV and a figure.
+processes together, which a busy machine hardly changes, and ``pydvl_times`` compares these; ``floor_times`` is
+``cpu`` over that of the distances and the sort alone. pyDVL and easeml use two cores. From --large training rows on,
+pyDVL and DataScope get --peer-points validation rows, and their seconds are scaled up: both take time linear in them.
+DataScope solves k = 1 only, within this time, with another worth of the empty set; cleanlab values the training rows
+against each other, from k neighbours alone: both are timed, and not compared in value. ``note`` says so, and why
+a peer is missing. ``--rows`` values so many rows without peers, each method in a process of its own, and tells its
+largest memory. Writes CSV and a figure.
 
     python benchmarks/knn_shapley.py --sizes 2000x500 10000x1000 100000x1000 --k 1 5 10 --rows 1000000
 """
@@ -16,6 +19,7 @@ import json
 import os
 import platform
 import resource
+import shutil
 import statistics
 import subprocess
 import sys
@@ -28,9 +32,13 @@ import numpy as np
 
 RESULTS = Path(__file__).parent / "results" / "knn_shapley"
 PEERS = {"pydvl": ["numpy<2", "pydvl"], "datascope": ["numpy<2", "datascope"], "cleanlab": ["cleanlab"]}
-TOO_LARGE = {"cleanlab": 20_000}
+NOTES = {
+    "datascope": "another worth of the empty set",
+    "cleanlab": "training rows valued against each other, from k neighbours",
+}
 MANY = 50_000  # rows from which approximate neighbours are worth a try
-FIELDS = ["n", "t", "d", "k", "method", "seconds", "cpu", "largest_difference", "pydvl_times"]
+FLOOR = "NumPy distances + sort alone"
+FIELDS = ["n", "t", "d", "k", "method", "seconds", "cpu", "largest_difference", "pydvl_times", "floor_times", "note"]
 
 PEER_PROGRAM = """
 import json, os, sys, time
@@ -83,7 +91,12 @@ def environment(folder: Path, name: str) -> Path:
     python = folder / name / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", str(folder / name)], check=True)
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", *PEERS[name]], check=True)
+        install = [str(python), "-m", "pip", "install", "--quiet", *PEERS[name]]
+        try:
+            subprocess.run(install, check=True, capture_output=True, text=True)
+        except subprocess.CalledProcessError:
+            shutil.rmtree(folder / name)
+            raise
     return python
 
 
@@ -118,7 +131,7 @@ def own_methods() -> dict[str, Callable[..., np.ndarray]]:
         "easeml approximate, error 0.01": lambda X, y, V, v, k: (
             approximate_knn_shapley(X, y, V, v, k, error=0.01).values
         ),
-        "NumPy distances + sort alone": lambda X, y, V, v, k: numpy_floor(X, V),
+        FLOOR: lambda X, y, V, v, k: numpy_floor(X, V),
     }
 
 
@@ -142,33 +155,53 @@ def compare(n: int, t: int, d: int, k: int, options: argparse.Namespace, version
             continue
         call(X[:2000], y[:2000], V[:20], v[:20], k)
         answers[name] = timed(lambda call=call: call(X, y, V, v, k), options.runs)
+    exact = answers["easeml exact"][1]
+    rows = [
+        row_of((n, t, d, k), name, middle(times), values - exact if len(values) else None)
+        for name, (times, values) in answers.items()
+    ]
+    few = min(t, options.peer_points) if n >= options.large else t
+    fair = exact if few == t else own_methods()["easeml exact"](X, y, V[:few], v[:few], k)
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "data")
-        np.savez(path + ".npz", X=X, y=y, X_valid=V, y_valid=v)
+        np.savez(path + ".npz", X=X, y=y, X_valid=V[:few], y_valid=v[:few])
         for name in options.peers:
-            if n > TOO_LARGE.get(name, n) or (name == "datascope" and k > 1):
+            if name == "datascope" and k > 1:
                 continue
-            python = environment(options.envs, name)
-            command = [str(python), "-c", PEER_PROGRAM, name, path, str(k), str(options.peer_runs)]
-            run = subprocess.run(command, capture_output=True, text=True, check=False)
-            if run.returncode:
-                print(f"{name} failed at {n} x {t}: {run.stderr.strip().splitlines()[-1]}", file=sys.stderr)
+            notes, found = [NOTES[name]] if name in NOTES else [], None
+            try:
+                found = peer(name, path, k, options)
+            except subprocess.CalledProcessError as error:
+                notes = [f"not measured: {(error.stderr.strip() or 'killed').splitlines()[-1][:200]}"]
+            if found is None:
+                rows.append({**row_of((n, t, d, k), name, None, None), "note": notes[0]})
                 continue
-            told = json.loads(run.stdout.splitlines()[-1])
-            versions[name] = told["version"]
-            answers[name] = told["seconds"], np.load(path + ".values.npy")
-    exact = answers["easeml exact"][1]
-    rows = []
-    for name, (times, values) in answers.items():
-        seconds, cpu = middle(times)
-        comparable = name.startswith("easeml") or name == "pydvl"
-        rows.append(
-            {
-                "n": n, "t": t, "d": d, "k": k, "method": name, "seconds": round(seconds, 4), "cpu": round(cpu, 4),
-                "largest_difference": f"{np.abs(values - exact).max():.1e}" if comparable else "",
-            }
-        )  # fmt: skip
+            times, values, versions[name] = found
+            scale = 1.0 if name == "cleanlab" else t / few
+            if scale > 1:
+                notes.append(f"{few} validation rows timed, scaled up")
+            seconds, cpu = middle(times)
+            error = values - fair if name == "pydvl" else None
+            rows.append({**row_of((n, t, d, k), name, (seconds * scale, cpu * scale), error), "note": "; ".join(notes)})
     return rows
+
+
+def peer(name: str, path: str, k: int, options: argparse.Namespace) -> tuple[Times, np.ndarray, str]:
+    """Return the times of a peer, its values and its version."""
+    command = [str(environment(options.envs, name)), "-c", PEER_PROGRAM, name, path, str(k), str(options.peer_runs)]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    told = json.loads(run.stdout.splitlines()[-1])
+    return told["seconds"], np.load(path + ".values.npy"), told["version"]
+
+
+def row_of(size: tuple, name: str, times: tuple[float, float] | None, error: np.ndarray | None) -> dict:
+    """Return a row of the table."""
+    seconds, cpu = ("", "") if times is None else (round(times[0], 4), round(times[1], 4))
+    difference = "" if error is None else f"{np.abs(error).max():.1e}"
+    return {
+        **dict(zip(FIELDS, size, strict=False)),
+        "method": name, "seconds": seconds, "cpu": cpu, "largest_difference": difference, "note": "",
+    }  # fmt: skip
 
 
 def middle(times: Times) -> tuple[float, float]:
@@ -213,9 +246,13 @@ def merge(rows: list[dict]) -> list[dict]:
     for row in rows:
         kept[tuple(str(row[name]) for name in ("n", "t", "d", "k", "method"))] = row
     for place, row in kept.items():
-        slow = kept.get((*place[:-1], "pydvl"))
-        row["pydvl_times"] = round(float(slow["cpu"]) / float(row["cpu"]), 1) if slow else ""
-    ordered = sorted(kept.values(), key=lambda row: (int(row["n"]), int(row["k"]), -float(row["seconds"])))
+        for field, base, turned in (("pydvl_times", "pydvl", False), ("floor_times", FLOOR, True)):
+            other = kept.get((*place[:-1], base))
+            pair = (row["cpu"], other["cpu"]) if other else ("", "")
+            known = "" not in pair
+            ratio = float(pair[0]) / float(pair[1]) if known and turned else 0.0
+            row[field] = (f"{ratio:.2f}" if turned else f"{float(pair[1]) / float(pair[0]):.1f}") if known else ""
+    ordered = sorted(kept.values(), key=lambda row: (int(row["n"]), int(row["k"]), -float(row["cpu"] or 0)))
     RESULTS.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
@@ -230,7 +267,8 @@ def draw(rows: list[dict]) -> None:
 
     figure = blank("Values of training rows", "training rows (500 or 1,000 validation rows)", "CPU seconds")
     for name in sorted({row["method"] for row in rows}):
-        picked = [row for row in rows if row["method"] == name and int(row["k"]) == (1 if name == "datascope" else 5)]
+        at = 1 if name == "datascope" else 5
+        picked = [row for row in rows if row["method"] == name and int(row["k"]) == at and row["cpu"]]
         x, y = [int(row["n"]) for row in picked], [float(row["cpu"]) for row in picked]
         figure.add_scatter(x=x, y=y, name=name, mode="lines+markers")
     figure.update_xaxes(type="log").update_yaxes(type="log")
@@ -245,6 +283,8 @@ def main() -> None:
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--peer-runs", type=int, default=1)
+    parser.add_argument("--large", type=int, default=50_000, help="training rows from which peers get fewer points")
+    parser.add_argument("--peer-points", type=int, default=100, help="validation rows for peers there")
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
     parser.add_argument("--envs", type=Path, default=Path.home() / ".cache" / "easeml-benchmarks")
     parser.add_argument("--rows", type=int, default=0, help="values of so many rows, with the memory they take")

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.stats import beta
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.picking import METHODS, Session, StreamPicker, pick, tune_epsilon, vote_accuracy
+from easeml.lifecycle.picking._coda import Coda
 from easeml.lifecycle.picking._kernels import dispute, learn, query_chance
 from easeml.lifecycle.picking._pool import Pool
 from easeml.lifecycle.picking._rules import ModelSelector
@@ -195,3 +198,38 @@ def test_one_batch_may_take_the_whole_pool(method, three_classes):
     found = pick(predictions, labels.__getitem__, method=method, batch=1000, stop_early=False)
     assert found.stopped == "settled"
     assert found.model == "model 3"
+
+
+def test_coda_asks_by_the_published_expected_information():
+    """By quadrature, from the formulas of the paper: hard consensus, Dirichlet prior, class shares, information."""
+    predictions = np.random.default_rng(4).integers(0, 3, (12, 4))
+    rule = Coda(Pool.of(predictions))
+    rule.tell(0, 0)
+    votes = np.eye(3)[predictions]  # (n, k, C)
+    consensus = votes.sum(axis=1).argmax(axis=1)
+    confusion = np.stack([[votes[consensus == c, j].mean(axis=0) for c in range(3)] for j in range(4)])
+    mass = 2 * (np.where(np.eye(3) == 1, 1, 1 / 2) + 0.1 * confusion)
+    told = consensus[0]
+    mass[range(4), told, predictions[0]] += 0.01
+    chances = np.einsum("jcs,njs->nc", mass, votes)
+    chances /= chances.sum(axis=1, keepdims=True)
+
+    def best(right: np.ndarray, wrong: np.ndarray) -> np.ndarray:
+        laws = [beta(a, b) for a, b in zip(right, wrong, strict=True)]
+        found = [
+            quad(lambda x, j=j: laws[j].pdf(x) * np.prod([law.cdf(x) for law in laws[:j] + laws[j + 1 :]]), 0, 1)[0]
+            for j in range(len(laws))
+        ]
+        return np.array(found) / sum(found)
+
+    rest = mass.sum(axis=2) - mass[:, range(3), range(3)]
+    now = np.stack([best(mass[:, c, c], rest[:, c]) for c in range(3)])
+    shares = chances.mean(axis=0)
+    np.testing.assert_allclose(rule.standing(), shares @ now, atol=0.01)
+    for row in (1, 7):
+        expected = 0.0
+        for c in range(3):
+            hit = predictions[row] == c
+            after = shares @ now + shares[c] * (best(mass[:, c, c] + hit, rest[:, c] + ~hit) - now[c])
+            expected += chances[row, c] * (after * np.log(after)).sum()
+        assert rule.scores(np.ones(12, bool))[row] == pytest.approx(expected, abs=0.005)

@@ -1,4 +1,10 @@
-"""CODA's rule (Kay et al., "Consensus-driven active model selection", ICCV 2025), for hard labels."""
+"""CODA's rule (Kay et al., "Consensus-driven active model selection", ICCV 2025), for hard labels.
+
+Written from the paper and checked against its authors' program (github.com/justinkay/coda, ``coda/coda.py`` and the
+defaults of ``main.py``): the prior, its constants, the class shares, the expected information and the weight of a label
+are theirs. Two things differ: the integral has 64 points instead of 256, and a label that no model gives its example
+counts for nothing here, there against all models.
+"""
 
 from __future__ import annotations
 
@@ -8,34 +14,37 @@ from easeml.lifecycle.picking._pool import Pool
 from easeml.lifecycle.picking._rules import Counting
 
 GRID = (np.arange(64) + 0.5) / 64
-CANDIDATES = 100
-"""Examples scored a step, drawn from those the models disagree on, and points of the integral: the paper takes all
-examples and 256 points, at a hundred times the cost."""
-
 PRIOR, CONSENSUS, STEP = 2.0, 0.1, 0.01
+"""``multiplier``, 1 - ``alpha`` and ``learning_rate`` of the authors' program."""
+
+HYPOTHETICAL = 1.0
+"""Weight of a label while its information is foretold, larger than that with which it then counts, as published."""
 
 
 class Coda(Counting):
-    """A Dirichlet a model and true class over what it predicts, started from the votes; ask by expected information.
+    """A Dirichlet a model and true class over what it predicts, started from the consensus; ask by information.
 
-    A model is the best with the probability that its accuracy within a class, a Beta, exceeds those of all others,
-    averaged over the classes; the label expected to lower the entropy of that most is asked for. O(k C) memory: only
-    the mass on the true class and on the rest matters for the Beta.
+    The class that most models predict stands for the truth in the prior. A model is the best with the probability that
+    its accuracy within a class, a Beta, exceeds those of all others, averaged over the classes; the label expected to
+    lower the entropy of that most is asked for. O(k C^2 + n C) memory.
     """
 
-    def __init__(self, pool: Pool, rng: np.random.Generator):
-        """``rng`` draws the candidates of each step."""
+    def __init__(self, pool: Pool):
+        """Build the prior."""
         super().__init__(pool)
-        self._rng = rng
-        n, k, classes = pool.examples, pool.models, len(pool.classes)
-        votes = np.zeros((n, classes))
-        np.add.at(votes, (np.arange(n)[:, None], pool.codes), 1 / k)
-        confusion = np.stack([votes.T @ np.eye(classes)[pool.codes[:, model]] for model in range(k)])
-        confusion /= np.maximum(confusion.sum(axis=2, keepdims=True), 1e-12)
+        k, classes = pool.models, len(pool.classes)
+        consensus = np.eye(classes)[_most_voted(pool.codes, classes)]
+        confusion = np.stack([consensus.T @ np.eye(classes)[pool.codes[:, model]] for model in range(k)])
+        confusion /= np.maximum(confusion.sum(axis=2, keepdims=True), 1e-6)
         spread = np.full((classes, classes), 1 / max(classes - 1, 1))
         np.fill_diagonal(spread, 1.0)
         self._mass = PRIOR * (spread + CONSENSUS * confusion)
-        self._recount()
+        self._weights = sum((self._mass[model][:, pool.codes[:, model]].T for model in range(k)), np.zeros(()))
+        self._patterns, self._pattern = np.unique(pool.codes, axis=0, return_inverse=True)
+        self._example = np.zeros(len(self._patterns), dtype=int)
+        self._example[self._pattern.ravel()] = np.arange(pool.examples)
+        nobody = np.zeros((1, k))
+        self._best = np.concatenate([self._best_if(nobody, label, weight=0.0) for label in range(classes)])
 
     def tell(self, row: int, slot: int) -> None:
         """Count the label, with the paper's small weight."""
@@ -44,47 +53,34 @@ class Coda(Counting):
             votes = self.pool.codes[row]
             label = int(votes[self.pool.slots[row] == slot][0])
             self._mass[np.arange(self.pool.models), label, votes] += STEP
-            self._recount(label)
+            self._weights[:, label] += STEP * (self.pool.codes == votes).sum(axis=1)
+            self._best[label] = self._best_if(np.zeros((1, self.pool.models)), label, weight=0.0)[0]
 
     def standing(self) -> np.ndarray:
         """Return the probability of each model to be the best."""
-        return self._marginal @ self._best
+        return self._class_shares().mean(axis=0) @ self._best
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
-        """Return minus the expected entropy of who is best, for some of the open examples."""
+        """Return minus the expected entropy of who is best; of examples that are predicted alike, computed once."""
         found = np.full(self.pool.examples, -np.inf)
         rows = np.flatnonzero(is_open & self.pool.contested)
-        if not len(rows):
-            return found
-        rows = self._rng.choice(rows, size=min(CANDIDATES, len(rows)), replace=False)
-        codes = self.pool.codes[rows]
-        likelihood = np.zeros((len(rows), len(self.pool.classes)))
-        rates = self._mass / self._mass.sum(axis=2, keepdims=True)
-        for model in range(self.pool.models):
-            likelihood += rates[model][:, codes[:, model]].T
-        likelihood /= likelihood.sum(axis=1, keepdims=True)
-        now = self.standing()
-        expected = np.zeros(len(rows))
+        patterns, place = np.unique(self._pattern.ravel()[rows], return_inverse=True)
+        codes, shares = self._patterns[patterns], self._class_shares()
+        marginal, chances = shares.mean(axis=0), shares[self._example[patterns]]
+        now = marginal @ self._best
+        expected = np.zeros(len(patterns))
         for label in range(len(self.pool.classes)):
-            best = self._best_if(codes == label, label)
-            after = now + self._marginal[label] * (best - self._best[label])
-            after = np.maximum(after, 1e-12)
-            expected -= likelihood[:, label] * (after * np.log(after)).sum(axis=1)
-        found[rows] = -expected
+            best = self._best_if((codes == label).astype(float), label)
+            after = np.maximum(now + marginal[label] * (best - self._best[label]), 1e-12)
+            expected -= chances[:, label] * (after * np.log(after)).sum(axis=1)
+        found[rows] = -expected[place]
         return found
 
-    def _recount(self, label: int | None = None) -> None:
-        """Compute the class shares and the chance of each model to be best within a class, shape (classes, k)."""
-        classes = len(self.pool.classes)
-        if label is None:
-            votes = np.bincount(self.pool.codes.ravel(), minlength=classes)
-            self._marginal = votes / votes.sum()
-            self._best = np.zeros((classes, self.pool.models))
-        nobody = np.zeros((1, self.pool.models))
-        for place in range(classes) if label is None else (label,):
-            self._best[place] = self._best_if(nobody, place, weight=0.0)[0]
+    def _class_shares(self) -> np.ndarray:
+        """Return how likely each class is for each example, (n, C): the Dirichlets' masses on what is predicted."""
+        return self._weights / self._weights.sum(axis=1, keepdims=True)
 
-    def _best_if(self, right: np.ndarray, label: int, weight: float = 1.0) -> np.ndarray:
+    def _best_if(self, right: np.ndarray, label: int, weight: float = HYPOTHETICAL) -> np.ndarray:
         """Return the chance of each model to be best in a class after one more label of it, shape (rows, k)."""
         diagonal = self._mass[:, label, label]
         rest = self._mass[:, label].sum(axis=1) - diagonal
@@ -95,6 +91,14 @@ class Coda(Counting):
         top = np.exp(all_below)
         chance = np.where(right, top @ np.exp(odds[1]).T, top @ np.exp(odds[0]).T)
         return chance / np.maximum(chance.sum(axis=1, keepdims=True), 1e-300)
+
+
+def _most_voted(codes: np.ndarray, classes: int) -> np.ndarray:
+    """Return the class that most models predict for each example, the first of several."""
+    votes = np.zeros((len(codes), classes))
+    for column in codes.T:
+        votes[np.arange(len(codes)), column] += 1
+    return votes.argmax(axis=1)
 
 
 def _beta(a: np.ndarray, b: np.ndarray) -> np.ndarray:

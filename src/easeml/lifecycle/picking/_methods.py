@@ -35,7 +35,7 @@ def rule_of(method: str, pool: Pool, rng: np.random.Generator, epsilon: float | 
     if method == "model-selector":
         return ModelSelector(pool, tune_epsilon(pool, rng) if epsilon is None else epsilon)
     if method == "coda":
-        return Coda(pool, rng)
+        return Coda(pool)
     orders = {
         "random": lambda: rng.permutation(n).astype(float),
         "random-disagreement": lambda: np.where(pool.contested, rng.permutation(n), -1.0 - rng.permutation(n)),
