@@ -36,7 +36,10 @@ def plan(
     mode: Annotated[str, typer.Option(help="fp-free or fn-free.")] = "fp-free",
     adaptivity: Annotated[str, typer.Option(help="none, full or firstChange.")] = "full",
     steps: Annotated[int, typer.Option(help="How many commits one test set shall serve.")] = 1,
-    metric: Annotated[str, typer.Option(help="accuracy, absolute-error, squared-error or score.")] = "accuracy",
+    metric: Annotated[str, typer.Option(help="accuracy, f1, absolute-error, squared-error or score.")] = "accuracy",
+    positives: Annotated[
+        float | None, typer.Option(help="Share of examples of the positive class; for f1, which needs it.")
+    ] = None,
     scale: Annotated[float, typer.Option(help="The largest error that counts.")] = 1.0,
     difference: Annotated[
         float | None, typer.Option(help="Share of predictions that a commit changes at most.")
@@ -54,7 +57,7 @@ def plan(
         keys = {"condition": condition, "reliability": reliability, "mode": mode, "adaptivity": adaptivity}
         more = {"steps": steps, "metric": metric, "scale": scale, "difference": difference}
         config = read_config({**keys, **more})
-    found = make_plan(config)
+    found = make_plan(config, positives=positives)
     if out is not None:
         _write(out, found.to_html())
     if as_json:

@@ -61,6 +61,21 @@ def test_plan_prints_baseline_and_chosen() -> None:
     assert "67,706" in text
 
 
+def test_plan_and_test_of_f1(folder: Path) -> None:
+    keys = "\n".join(["condition: n > 0.7 +/- 0.1", "reliability: 0.95", "metric: f1", "positive: 1", "steps: 2"])
+    Path(".easeml-ci.yml").write_text(keys)
+    code, text = called("plan", ".easeml-ci.yml")
+    assert (code, "--positives" in text) == (2, True)
+    code, text = called("plan", ".easeml-ci.yml", "--positives", "0.33", "--json")
+    document = json.loads(text)
+    assert code == 0
+    assert 0 < document["expected"] <= document["chosen"] < document["baseline"]
+    assert called("plan", "n - o > 0.1 +/- 0.1", "--metric", "f1", "--positives", "0.2")[0] == 0
+    code, passed = outcome("good")
+    assert (code, passed["answer"]) == (0, "pass")
+    assert outcome("bad")[0] == 1
+
+
 def test_plan_of_a_file_and_its_report(folder: Path) -> None:
     code, text = called("plan", ".easeml-ci.yml", "--out", "plan.html")
     assert code == 0
@@ -68,7 +83,16 @@ def test_plan_of_a_file_and_its_report(folder: Path) -> None:
     assert "<html" in (folder / "plan.html").read_text()
 
 
-@pytest.mark.parametrize("args", [("n > 0.5",), ("n > 2 +/- 0.1",), ("none.yml",), ("n > 0.5 +/- 0.1", "--steps", "0")])
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("n > 0.5",),
+        ("n > 2 +/- 0.1",),
+        ("none.yml",),
+        ("n > 0.5 +/- 0.1", "--positives", "0.5"),
+        ("n > 0.5 +/- 0.1", "--steps", "0"),
+    ],
+)
 def test_a_plan_that_makes_no_sense(args, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code, text = called("plan", *args)

@@ -12,11 +12,15 @@ from easeml.lifecycle.ci.config import Adaptivity, Config, Metric, Mode
 from easeml.lifecycle.ci.design import Assumed, Design, design_clause, expected_rows
 from easeml.lifecycle.ci.levels import clause_levels, step_nats
 from easeml.lifecycle.ci.published import baseline_size, optimised_size, share_that_may_differ, single_range_size
+from easeml.lifecycle.ci.ratio_sizes import fixed_size, typical_rows
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
+
+_INSIDE = (0.3, 0.4, 0.5, 0.6, 0.7)
+"""Places in the zone of a clause, between both proofs, among which the hardest lies."""
 
 
 @dataclass(frozen=True)
@@ -87,18 +91,28 @@ class Plan(Result):
         return ci.plan(self.to_json())
 
 
-def plan(config: Config) -> Plan:
+def plan(config: Config, *, positives: float | None = None) -> Plan:
     """Return how many examples and labels a configuration needs, by each method.
 
+    For the metric F1 the needs depend on ``positives``, the share of examples whose label is the positive class.
+
     Raises:
-        InvalidInput: if a clause holds always or never, or the metric is F1, whose needs depend on the data.
+        InvalidInput: if a clause holds always or never, or the share of positives is missing for F1 or no share.
     """
-    if config.metric is Metric.F1:
+    ratio = config.metric is Metric.F1
+    if ratio and positives is None:
         raise InvalidInput(
             "How many examples F1 needs depends on the share of positives.",
-            where="metric",
-            remedy="Use easeml.lifecycle.ci.f1_size for a bound, or start testing: labels are asked for as needed.",
+            where="positives",
+            remedy="Say how often the positive class occurs, as --positives 0.1.",
         )
+    if positives is not None and not (ratio and 0 < positives <= 1):
+        reason = f"is {positives}" if ratio else f"is not used by {config.metric.value}"
+        raise InvalidInput(
+            f"The share of positives {reason}.", where="positives", remedy="Give it for F1, above 0 and at most 1."
+        )
+    if positives is not None:
+        return _plan_f1(config, positives)
     full = config.adaptivity is Adaptivity.FULL
     own = [_sequential(config, shared=True)] + ([_sequential(config, shared=False)] if full else [])
     chosen = min(own, key=lambda method: (method.labelled, method.expected))
@@ -121,6 +135,53 @@ def plan(config: Config) -> Plan:
         methods=(*_published(config), *own),
         guarantee=guarantee(config),
     )
+
+
+def _plan_f1(config: Config, positives: float) -> Plan:
+    baseline = up(fixed_size(config, positives))
+    why = "Hoeffding's bound on F1 as a mean, for a number fixed in advance; not published"
+    own = _ratio_method(config, positives)
+    return Plan(
+        condition=str(config.condition),
+        reliability=config.reliability,
+        mode=config.mode.value,
+        adaptivity=config.adaptivity.value,
+        steps=config.steps,
+        baseline=baseline,
+        optimised=None,
+        chosen=own.labelled,
+        chosen_method=own.name,
+        unlabelled=own.pool,
+        per_commit=own.per_commit,
+        expected=own.expected,
+        may_differ=None,
+        methods=(Method("baseline", baseline, baseline, baseline, baseline, why), own),
+        guarantee=guarantee(config),
+    )
+
+
+def _ratio_method(config: Config, positives: float) -> Method:
+    """Return what the sequential test of F1 needs: at most what settles the worst places within the zone.
+
+    That holds for the expected number of events; chance may take a few more rows. Differences of F1 need every label,
+    not only those of changed predictions; all steps walk one pool, or, where developers see every answer, take
+    examples of their own.
+    """
+    fresh = config.adaptivity is Adaptivity.FULL
+    designs = _designs(config, shared=not fresh)
+    labelled = [design for design in designs if not design.clause.only_d]
+    differ = config.difference or 1.0
+
+    def rows(*places: float) -> int:
+        return max((typical_rows(design, positives, differ, at) for design in labelled for at in places), default=0)
+
+    most, expected, steps = rows(*_INSIDE), rows(0.0, 1.0), config.steps
+    pool = max([most, *(design.rows for design in designs if design.clause.only_d)])
+    if fresh:
+        why = "each step takes fresh examples; at most: the worst places within the tolerance, by the counts to expect"
+        return Method("sequential, fresh examples", most * steps, pool * steps, most, expected * steps, why)
+    why = "all steps walk the same pool; at most: the worst places within the tolerance, by the counts to expect"
+    return Method("sequential, shared pool", most, pool, most, min(most, expected * steps), why)
 
 
 def guarantee(config: Config) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from easeml.lifecycle.ci.betting import confidence_sequence, first_crossing
 from easeml.lifecycle.ci.bounds import exact_cuts
-from easeml.lifecycle.ci.condition import Truth
+from easeml.lifecycle.ci.condition import Clause, Truth
 from easeml.lifecycle.ci.design import HALF, Design, Zone
 from easeml.lifecycle.ci.examples import Examples
 from easeml.lifecycle.ci.levels import Level
@@ -84,18 +85,29 @@ def settle_ratio(zone: Zone, level: Level, design: Design, examples: Examples, e
 
 
 def _ratio_at(zone: Zone, level: Level, design: Design, examples: Examples, rows: int) -> Settled:
-    extra = math.log(len(design.clause.weights))
-    estimate = low_true = high_false = 0.0
+    counts = {name: _event_counts(name, examples, rows) for name in design.clause.weights}
+    low_true, high_false = ratio_ends(design.clause, level, counts)
+    estimate = 0.0
     for name, weight in design.clause.weights.items():
-        counts = _event_counts(name, examples, rows)
-        point = counts[0] / max(sum(counts), 1) if name == "d" else f1_score(*counts)
-        lower, upper = _bounds(name, counts, level.true + extra)
-        low_true += weight * (lower if weight > 0 else upper)
-        lower, upper = _bounds(name, counts, level.false + extra)
-        high_false += weight * (upper if weight > 0 else lower)
-        estimate += weight * point
+        first, second = counts[name]
+        estimate += weight * (first / max(first + second, 1) if name == "d" else f1_score(first, second))
     truth = True if low_true > zone.low else False if high_false < zone.high else None
     return Settled(truth, rows, estimate, low_true, high_false)
+
+
+def ratio_ends(clause: Clause, level: Level, counts: Mapping[str, tuple[int, int]]) -> tuple[float, float]:
+    """Return the least value that a clause over F1 scores may have, at ``level.true``, and the largest, at the other.
+
+    ``counts``: by variable, hits and errors; for d, changed and equal predictions.
+    """
+    extra = math.log(len(clause.weights))
+    low_true = high_false = 0.0
+    for name, weight in clause.weights.items():
+        lower, upper = _bounds(name, counts[name], level.true + extra)
+        low_true += weight * (lower if weight > 0 else upper)
+        lower, upper = _bounds(name, counts[name], level.false + extra)
+        high_false += weight * (upper if weight > 0 else lower)
+    return low_true, high_false
 
 
 def _bounds(name: str, counts: tuple[int, int], nats: float) -> tuple[float, float]:
