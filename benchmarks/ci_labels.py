@@ -1,8 +1,11 @@
 """How many labels continuous integration takes, against the published sample sizes, at equal guarantees.
 
 The conditions of the papers at reliability 0.9999 and 32 commits, with true values at an edge of the tolerance, further
-out, and in the worst place inside; then the eight real versions of the emotion detector, if their predictions are given
-(``--data FOLDER`` with ``modelpicker_emocontext/data.npz``), in the order of their history.
+out, and in the worst place inside. ``least`` is a lower bound on the expected labels of a commit for any method with
+the same guarantee (``ci_lower_bound.py``): where the share of changed predictions is known, and where all is learned
+from the rows that are walked, as here. ``least series`` is the latter for all steps: where the changed rows of the
+commits do not overlap, till they fill the pool. Then the eight real versions of the emotion detector, if their
+predictions are given (``--data FOLDER`` with ``modelpicker_emocontext/data.npz``), in the order of their history.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import numba
 import numpy as np
 import scipy
 
+from ci_lower_bound import least_labels
 from ci_simulation import World, simulate
 from easeml.lifecycle.ci import Config, open_ledger, plan, read_config, score_examples, step_nats
 
@@ -64,6 +68,19 @@ def worlds(config: Config, condition: str) -> dict[str, World]:
     return found
 
 
+def least(config: Config, condition: str, world: World) -> tuple[float, float, float]:
+    """Return lower bounds on the labels of a commit, of known and unknown changes, and the second's for the series."""
+    clause = config.condition if not hasattr(config.condition, "parts") else config.condition.parts[-1]
+    low = clause.threshold - (0.0 if config.mode.value == "fp-free" else 2 * clause.tolerance)
+    quality = condition.startswith("n >")
+    value = round(world.n if quality else world.n - world.o, 9)
+    alpha = config.delta / config.steps
+    known, walked = least_labels(value, low, low + 2 * clause.tolerance, alpha, None if quality else world.d)
+    fresh = config.adaptivity.value == "full"
+    commits = config.steps if fresh else 1 if quality else min(config.steps, 1 / world.d)
+    return known, walked, walked * commits
+
+
 def series(config: Config, world: World, runs: int, seed: int) -> tuple[float, float, float, float]:
     """Return the median and the 90 % point of labels of one commit, the mean of a series, and the share left open.
 
@@ -98,12 +115,13 @@ def simulated(runs: int) -> None:
     head = (
         f"{'condition':42} {'adaptivity':12} {'published':>10} {'at most':>9}  {'truth':11} {'a commit':>9} {'90 %':>7}"
     )
-    print(f"{head} {'series':>9} {'share':>6}  at most half")
+    print(f"{head} {'series':>9} {'share':>6}  at most half  {'least (known d)':>15}  least series")
     with (RESULTS / "simulated.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(
-            ["condition", "adaptivity", "baseline", "published", "at_most", "truth", "median", "p90", "series", "open"]
-        )
+            ["condition", "adaptivity", "baseline", "published", "at_most", "truth", "median", "p90", "series", "open",
+             "least_known", "least", "least_series"]
+        )  # fmt: skip
         for name, (condition, mode, adaptivities, more) in CASES.items():
             for adaptivity in adaptivities:
                 keys = {"condition": condition, "reliability": 0.9999, "mode": mode, "steps": 32}
@@ -112,17 +130,22 @@ def simulated(runs: int) -> None:
                 published = sizes.optimised or sizes.baseline
                 if condition.startswith("d <") and "/\\" not in condition:
                     print(f"{name:42} {adaptivity:12} {published:10,} {sizes.chosen:9,}  (d needs no labels)")
-                    row = [name, adaptivity, sizes.baseline, published, sizes.chosen, "any", 0, 0, 0, 0]
+                    row = [name, adaptivity, sizes.baseline, published, sizes.chosen, "any", *[0] * 7]
                     writer.writerow(row)
                     continue
                 for place, world in worlds(config, condition).items():
                     found = series(config, world, runs, 11)
                     total = min(found[2], sizes.chosen)
-                    writer.writerow([name, adaptivity, sizes.baseline, published, sizes.chosen, place, *found])
+                    bounds = least(config, condition, world)
+                    writer.writerow(
+                        [name, adaptivity, sizes.baseline, published, sizes.chosen, place]
+                        + [f"{number:.4g}" if number < 1 else f"{number:.1f}" for number in (*found, *bounds)]
+                    )
                     half = "yes" if total <= published / 2 else "no"
                     print(
                         f"{name:42} {adaptivity:12} {published:10,} {sizes.chosen:9,}  {place:11} {found[0]:9,.0f} "
-                        f"{found[1]:7,.0f} {total:9,.0f} {total / published:6.2f}  {half}",
+                        f"{found[1]:7,.0f} {total:9,.0f} {total / published:6.2f}  {half:12}  "
+                        f"{bounds[1]:6,.0f} ({bounds[0]:6,.0f})  {bounds[2]:9,.0f} ({bounds[2] / published:.2f})",
                         flush=True,
                     )
 

@@ -38,6 +38,12 @@ def pick_command(
     batch: Annotated[int, typer.Option(min=1, help="Labels asked for at a time.")] = 1,
     tolerance: Annotated[float, typer.Option(help="Loss of accuracy that does not matter.")] = 0.0,
     confidence: Annotated[float, typer.Option(help="Of the certificate and the interval.")] = 0.95,
+    guarantee: Annotated[
+        bool,
+        typer.Option(
+            "--guarantee", help="Ask until the choice is certified, or nothing could change it, whatever the budget."
+        ),
+    ] = False,
     audit: Annotated[
         float | None, typer.Option(help="Share of labels drawn at random: more narrows the interval. 0 to 0.5.")
     ] = None,
@@ -49,13 +55,21 @@ def pick_command(
     """Choose the most accurate of trained models, asking for few labels. Stops early once the choice is certain enough.
 
     A first column named id or row (or without a name) is left out of the predictions. The labels are the column
-    named label, else the last one, in the same order of rows.
+    named label, else the last one, in the same order of rows. With --guarantee the published methods draw a tenth of
+    the labels at random, too: without such draws nothing can be certified before all is labelled.
     """
     from easeml.lifecycle.picking import METHODS, pick
     from easeml.lifecycle.picking._pool import Pool
+    from easeml.lifecycle.picking._session import AUDIT
 
     if method not in METHODS:
         raise InvalidInput(f"{method!r} is not a method.", where="--method", remedy=f"Use {', '.join(METHODS)}.")
+    if guarantee and method == "model-picker":
+        raise InvalidInput(
+            "One pass over a stream ends before anything is certified.",
+            where="--guarantee",
+            remedy="Use another method, such as default.",
+        )
     pool = Pool.of(_predictions(predictions))
     oracle = Oracle(_labels(labels, pool.examples))
     found: list[Picking] = []
@@ -65,13 +79,13 @@ def pick_command(
                 pick(
                     pool,
                     oracle.read,
-                    budget=budget,
+                    budget=None if guarantee else budget,
                     method=method,
                     batch=batch,
                     seed=seed + run,
                     tolerance=tolerance,
                     confidence=confidence,
-                    audit=audit,
+                    audit=AUDIT if guarantee and audit is None else audit,
                     progress=lambda share, run=run: show((run + share) / seeds),
                 )
             )

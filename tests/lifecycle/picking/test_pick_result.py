@@ -171,6 +171,20 @@ def test_command_counts_the_labels_and_repeats_seeds(run, tmp_path, three_classe
     assert "<table" in page.read_text()
 
 
+@pytest.mark.parametrize("method", ["default", "entropy"])
+def test_command_asks_until_the_choice_is_certified(run, tmp_path, three_classes, method):
+    predictions, labels = write(tmp_path, *three_classes)
+    args = (predictions, "--labels", labels, "--method", method, "--tolerance", "0.1", "--json")
+    assert json.loads(run(*args, "--budget", "3").stdout)["stopped"] == "budget"
+    found = json.loads(run(*args, "--budget", "3", "--guarantee").stdout)
+    assert found["certified"]
+    assert (found["model"], found["stopped"]) == ("m3", "certified")
+    assert 3 < found["labels"] < len(three_classes[1])
+    failed = run(*args, "--method", "model-picker", "--guarantee").exception
+    assert isinstance(failed, InvalidInput)
+    assert failed.where == "--guarantee"
+
+
 def test_command_refuses_bad_files(run, tmp_path):
     predictions, labels = write(tmp_path, np.array([[0, 1], [1, 0]]), [0])
     assert "1 labels for 2 rows" in str(run(predictions, "--labels", labels).exception)
