@@ -11,74 +11,81 @@ from numba import njit
 
 
 @njit(cache=True)
-def class_beliefs(starts, models, slots, width, spare, is_open, weights, belief, error, trust, shares, totals):
-    """Fill ``shares[0]``, ``[1]`` and ``[2]`` with the beliefs in each slot by the vote, by the one, and mixed.
+def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote, one):
+    """Fill ``vote`` and ``one`` with two beliefs in the ``last`` slots of an example whose dissent lies in start:end.
 
-    The vote: softmax of the summed ``weights``. The one: (1 - error) A_c + error (1 - A_c) / (slots - 1), A_c the
-    summed ``belief``. Mixed: the vote by ``trust``. ``spare[i]`` adds a slot for a class that nobody predicts.
-    ``totals[j]`` grows by the mixed belief that model j is right, over the open examples. O(n + dissent).
+    The vote: softmax of the summed weights, of which ``powers`` are the exponentials: products of these spare an
+    exponential a slot. The one: (1 - error) A_c + error (1 - A_c) / (slots - 1), A_c the summed ``belief``.
+    ``totals``: product of all powers, sum of all belief. O(dissent).
     """
-    all_weights = weights.sum()
-    all_belief = belief.sum()
+    for c in range(last):
+        vote[c] = 1.0
+        one[c] = 0.0
+    for at in range(start, end):
+        vote[slots[at]] *= powers[models[at]]
+        one[slots[at]] += belief[models[at]]
+    others, whole, held = 1.0, 0.0, totals[1]
+    for c in range(1, last):
+        others *= vote[c]
+        whole += vote[c]
+        held -= one[c]
+    vote[0] = totals[0] / others
+    one[0] = held
+    scale = 1.0 / (whole + vote[0])
+    part = error / max(last - 1, 1)
+    for c in range(last):
+        vote[c] *= scale
+        one[c] = (1 - error) * one[c] + part * (1 - one[c])
+
+
+@njit(cache=True)
+def class_beliefs(starts, models, slots, lasts, is_open, powers, belief, error, trust, mixed, totals):
+    """Fill ``mixed`` (n, most slots) with the beliefs of open examples: the vote by ``trust``, else the one.
+
+    ``lasts``: the slots of each example. ``totals[j]`` grows by the belief that model j is right, over the open
+    examples. O(n + dissent).
+    """
+    whole = (powers.prod(), belief.sum())
+    vote = np.empty(mixed.shape[1])
+    one = np.empty(mixed.shape[1])
     majority = 0.0
-    for i in range(len(width)):
+    for i in range(len(lasts)):
         if not is_open[i]:
             continue
-        last = width[i] + (1 if spare[i] else 0)
-        vote = shares[0, i]
-        one = shares[1, i]
-        mixed = shares[2, i]
-        for c in range(last):
-            vote[c] = 0.0
-            one[c] = 0.0
-        vote[0] = all_weights
-        one[0] = all_belief
+        beliefs(starts[i], starts[i + 1], models, slots, lasts[i], powers, belief, whole, error, vote, one)
+        for c in range(lasts[i]):
+            vote[c] = trust * vote[c] + (1 - trust) * one[c]
+            mixed[i, c] = vote[c]
+        majority += vote[0]
         for at in range(starts[i], starts[i + 1]):
-            weight = weights[models[at]]
-            held = belief[models[at]]
-            vote[0] -= weight
-            one[0] -= held
-            vote[slots[at]] += weight
-            one[slots[at]] += held
-        top = vote[0]
-        for c in range(1, last):
-            top = max(top, vote[c])
-        total = 0.0
-        for c in range(last):
-            vote[c] = np.exp(vote[c] - top)
-            total += vote[c]
-        for c in range(last):
-            vote[c] /= total
-            one[c] = (1 - error) * one[c] + error * (1 - one[c]) / max(last - 1, 1)
-            mixed[c] = trust * vote[c] + (1 - trust) * one[c]
-        majority += mixed[0]
-        for at in range(starts[i], starts[i + 1]):
-            totals[models[at]] += mixed[slots[at]] - mixed[0]
+            totals[models[at]] += vote[slots[at]] - vote[0]
     totals += majority
 
 
 @njit(cache=True)
-def dispute(starts, models, slots, width, shares, weights, is_open, scores):
+def dispute(starts, models, slots, width, mixed, weights, is_open, scores):
     """Score open examples by the expected squared gap in correctness of two models drawn by ``weights``, summing to 1.
 
     With B_c the weight on slot c and q_c its belief, this is
     2 [sum_c B_c (1 - B_c) q_c (1 - q_c) - sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. O(n + dissent).
     """
-    held = np.zeros(shares.shape[1])
+    held = np.zeros(mixed.shape[1])
     for i in range(len(width)):
         scores[i] = -np.inf
         if not is_open[i] or width[i] < 2:
             continue
         for c in range(width[i]):
             held[c] = 0.0
-        held[0] = 1.0
         for at in range(starts[i], starts[i + 1]):
-            held[0] -= weights[models[at]]
             held[slots[at]] += weights[models[at]]
+        most = 1.0
+        for c in range(1, width[i]):
+            most -= held[c]
+        held[0] = most
         spread = 0.0
         mean = 0.0
         for c in range(width[i]):
-            q = shares[i, c]
+            q = mixed[i, c]
             spread += held[c] * (1 - held[c]) * q * (1 - q) - held[c] ** 2 * q**2
             mean += held[c] * q
         scores[i] = max(0.0, 2 * (spread + mean**2))
@@ -250,9 +257,12 @@ def apart_from(starts, models, slots, votes, rivals, is_open):
     for i in range(len(votes)):
         if not is_open[i]:
             continue
-        alike = many if votes[i] == 0 else 0
+        alike = 0
         for at in range(starts[i], starts[i + 1]):
             if rivals[models[at]]:
-                alike += int(slots[at] == votes[i]) - int(votes[i] == 0)
-        found[i] = alike < many
+                if slots[at] != votes[i]:  # another dissenter than the leader, or one where the leader is with the most
+                    found[i] = True
+                    break
+                alike += 1
+        found[i] = found[i] or (votes[i] != 0 and alike < many)
     return found

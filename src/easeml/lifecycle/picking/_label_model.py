@@ -41,8 +41,8 @@ class LabelModel:
         self._pool = pool
         self._open = np.ones(pool.examples, dtype=bool)
         # A class that nobody predicts is possible, unless the predictions for the example cover all classes.
-        self._spare = pool.width < max(len(pool.classes), 2)
-        self._shares = np.zeros((3, pool.examples, int(pool.width.max()) + 1))
+        self._lasts = pool.width + (pool.width < max(len(pool.classes), 2))
+        self._mixed = np.zeros((pool.examples, int(pool.width.max()) + 1))
         self._ahead = 0.0
         self._mean = np.full(k, self.AGREEMENT / k)
         self._covariance = np.eye(k) * (self.OWN / k) + self.COMMON / k**2
@@ -55,14 +55,15 @@ class LabelModel:
 
     def tell(self, row: int, slot: int) -> None:
         """Learn from one label."""
-        vote, one, mixed = self._shares[:, row]
+        vote, one = self._experts(row)
+        mixed = self._mixed[row]
         votes = self._pool.slots[row]
         self._open[row] = False
         self._expected -= mixed[votes]
         self._right += votes == slot
         self._labelled_apart += votes[:, None] != votes[None, :]
         self._ahead = self.MEMORY * self._ahead + np.log(max(vote[slot], 1e-3) / max(one[slot], 1e-3))
-        last = int(self._pool.width[row]) + int(self._spare[row] or slot == self._pool.width[row])
+        last = max(int(self._lasts[row]), slot + 1)
         self._kernels.learn(votes, last, slot, self._mean, self._covariance)
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
@@ -70,7 +71,7 @@ class LabelModel:
         self.refresh()
         found = np.empty(self._pool.examples)
         contention = self.contention()
-        self._kernels.dispute(*self._pool.dissent, self._pool.width, self._shares[2], contention, is_open, found)
+        self._kernels.dispute(*self._pool.dissent, self._pool.width, self._mixed, contention, is_open, found)
         return found
 
     def standing(self) -> np.ndarray:
@@ -87,20 +88,43 @@ class LabelModel:
 
     def expectations(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the beliefs of the last ``refresh``, less what was labelled since."""
-        return self._expected.copy(), self._shares[2, row, self._pool.slots[row]]
+        return self._expected.copy(), self._mixed[row, self._pool.slots[row]]
 
     def accuracies(self) -> np.ndarray:
         """Return the estimated accuracies on the pool, by the vote alone: it is calibrated where all agree, too."""
-        self.refresh()
-        votes = np.take_along_axis(self._shares[0], self._pool.slots.astype(np.int64), axis=1)
-        return (self._right + votes[self._open].sum(axis=0)) / self._pool.examples
+        right = self._right.copy()
+        self._believe(self._powers(), self._odds(), 1.0, np.empty_like(self._mixed), right)
+        return right / self._pool.examples
 
     def refresh(self) -> None:
         """Compute the beliefs in the classes of all unlabelled examples anew."""
-        odds = ((1 - self.DOUBT) / self.DOUBT) ** (self._right - self._right.max())
-        trust = 1 / (1 + np.exp(-self._ahead))
+        self._used = self._powers(), self._odds()
         self._expected = np.zeros(self._pool.models)
+        self._believe(*self._used, 1 / (1 + np.exp(-self._ahead)), self._mixed, self._expected)
+
+    def _powers(self) -> np.ndarray:
+        """Return the exponentials of the weights; weights beyond all doubt are shrunk, so that products stay finite."""
+        return np.exp(self._mean * min(1.0, 600 / np.abs(self._mean).sum()))
+
+    def _odds(self) -> np.ndarray:
+        """Return the belief of Model Selector in each model."""
+        odds = ((1 - self.DOUBT) / self.DOUBT) ** (self._right - self._right.max())
+        return odds / odds.sum()
+
+    def _believe(
+        self, powers: np.ndarray, belief: np.ndarray, trust: float, mixed: np.ndarray, totals: np.ndarray
+    ) -> None:
         self._kernels.class_beliefs(
-            *self._pool.dissent, self._pool.width, self._spare, self._open, self._mean, odds / odds.sum(), self.ERROR,
-            trust, self._shares, self._expected,
+            *self._pool.dissent, self._lasts, self._open, powers, belief, self.ERROR, trust, mixed, totals
+        )
+
+    def _experts(self, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return what both experts believed of an example at the last ``refresh``; zeros beyond its slots."""
+        starts, models, slots = self._pool.dissent
+        powers, belief = self._used
+        vote, one = np.zeros((2, self._mixed.shape[1]))
+        self._kernels.beliefs(
+            starts[row], starts[row + 1], models, slots, self._lasts[row], powers, belief,
+            (powers.prod(), belief.sum()), self.ERROR, vote, one,
         )  # fmt: skip
+        return vote, one
