@@ -3,8 +3,8 @@
 The conditions of the papers at reliability 0.9999 and 32 commits, with true values at an edge of the tolerance, further
 out, and in the worst place inside. ``least`` is a lower bound on the expected labels of a commit for any method with
 the same guarantee (``ci_lower_bound.py``): where the share of changed predictions is known, and where all is learned
-from the rows that are walked, as here. ``least series`` is the latter for all steps: where the changed rows of the
-commits do not overlap, till they fill the pool. Then the eight real versions of the emotion detector, if their
+from the rows that are walked, as here. ``least series`` is the latter for a series, the error shared evenly: one label
+serves all commits, but changed rows that do not overlap need one each, till they fill the pool. Then the eight real versions of the emotion detector, if their
 predictions are given (``--data FOLDER`` with ``modelpicker_emocontext/data.npz``), in the order of their history.
 """
 
@@ -76,9 +76,7 @@ def least(config: Config, condition: str, world: World) -> tuple[float, float, f
     value = round(world.n if quality else world.n - world.o, 9)
     alpha = config.delta / config.steps
     known, walked = least_labels(value, low, low + 2 * clause.tolerance, alpha, None if quality else world.d)
-    fresh = config.adaptivity.value == "full"
-    commits = config.steps if fresh else 1 if quality else min(config.steps, 1 / world.d)
-    return known, walked, walked * commits
+    return known, walked, walked * (1 if quality else min(config.steps, 1 / world.d))
 
 
 def series(config: Config, world: World, runs: int, seed: int) -> tuple[float, float, float, float]:
