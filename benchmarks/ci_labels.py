@@ -4,8 +4,9 @@ The conditions of the papers at reliability 0.9999 and 32 commits, with true val
 out, and in the worst place inside. ``least`` is a lower bound on the expected labels of a commit for any method with
 the same guarantee (``ci_lower_bound.py``): where the share of changed predictions is known, and where all is learned
 from the rows that are walked, as here. ``least series`` is the latter for a series, the error shared evenly: one label
-serves all commits, but changed rows that do not overlap need one each, till they fill the pool. Then the eight real versions of the emotion detector, if their
-predictions are given (``--data FOLDER`` with ``modelpicker_emocontext/data.npz``), in the order of their history.
+serves all commits, but changed rows that do not overlap need one each, till they fill the pool. Then the eight real
+versions of the emotion detector, if their predictions are given (``--data FOLDER`` with
+``modelpicker_emocontext/data.npz``), in the order of their history.
 """
 
 import argparse
