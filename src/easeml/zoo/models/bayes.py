@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from easeml.modules import Context, Data
-
-from ._sklearn import SklearnModel
+from easeml.modules.estimators import SklearnModel
 
 
 class NaiveBayes(SklearnModel):

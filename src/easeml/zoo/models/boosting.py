@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from easeml.errors import Damaged
 from easeml.modules import Context, Data
-
-from ._sklearn import SklearnModel
+from easeml.modules.estimators import SklearnModel
 
 _BOOSTER = "booster.txt"
 

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from easeml.modules import Context, Data
-
-from ._sklearn import SklearnModel
+from easeml.modules.estimators import SklearnModel
 
 _STOP_EARLY_FROM = 1000  # rows; below, a tenth of them is too few to stop by
 _CLASS_ROWS = 10

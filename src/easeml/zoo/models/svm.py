@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules import Context, Data
-from easeml.zoo._files import load_estimator, load_json, save_estimator, save_json
-
-from ._sklearn import class_weight, target_scale
+from easeml.modules.estimators import class_weight, target_scale
+from easeml.modules.files import load_estimator, load_json, save_estimator, save_json
 
 _MOST_ROWS = 10_000  # time grows with the square of the rows
 _HELD_OUT = 0.2

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules import Context, Data
-
-from ._sklearn import SklearnModel, TrainedEstimator, class_weight
+from easeml.modules.estimators import SklearnModel, TrainedEstimator, class_weight
 
 _TREE = ("sklearn.tree._tree.Tree",)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
-from easeml.zoo._files import load_json, save_json
+from easeml.modules.files import load_json, save_json
 
 from ._dates import FEATURES, date_features
 from ._text import TextColumn

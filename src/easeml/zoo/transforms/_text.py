@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.zoo._files import load_estimator, save_estimator
+from easeml.modules.files import load_estimator, save_estimator
 
 _TRUSTED = ("skrub._string_encoder.StringEncoder", "skrub._to_str.ToStr")
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from easeml.modules import Context
-from easeml.zoo._files import load_arrays, save_arrays
+from easeml.modules.files import load_arrays, save_arrays
 
 from ._table import Table, offsets
 

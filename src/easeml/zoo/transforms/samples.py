@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from easeml.data import CELLS
 from easeml.modules import Context
-from easeml.zoo._files import load_arrays, load_json, save_arrays, save_json
+from easeml.modules.files import load_arrays, load_json, save_arrays, save_json
 
 from ._cells import cells_of, dim_of, kinds
 from ._graphs import GraphFeatures

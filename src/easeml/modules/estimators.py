@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.modules import Context, Data
-from easeml.zoo._files import load_estimator, load_json, save_estimator, save_json
+from .contract import Context, Data
+from .files import load_estimator, load_json, save_estimator, save_json
 
 _ESTIMATOR, _TARGET = "estimator.skops", "target.json"
 
