@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.search.spaces.narrowing import narrow
 from easeml.search.spaces.nodes import Ask, Choice, Number, Parameter
 from easeml.search.spaces.parse import parse
 
 __all__ = [
     "Ask", "Choice", "Number", "Parameter", "build", "check", "complete", "default", "draws", "features", "grid",
-    "parameters", "parse", "suggest",
+    "narrow", "parameters", "parse", "suggest",
 ]  # fmt: skip
 
 Config = dict[str, Any]
