@@ -33,6 +33,7 @@ class Settings(BaseSettings):
     task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
+    module_packages: str = Field("", description="more packages whose classes added models may name, with commas")
     policy: str = Field("default", description="policy of the scheduler")
     optimizer: str = Field("default", description="optimizer that proposes configurations of models")
 

@@ -16,6 +16,7 @@ from easeml.cli import (
     feasibility,
     label,
     meter,
+    modules,
     monitor,
     picking,
     predicting,
@@ -82,6 +83,7 @@ services.register(app)
 accounts.register(app)
 predicting.register(app)
 work.register(app)
+modules.register(app)
 app.add_typer(applications.app, name="app")
 for room in (schema, data, feasibility, clean, label, picking, ci, meter, monitor, simulate):  # these need no service
     room.register(app)

@@ -94,6 +94,7 @@ class TaskReport(Answer):
 
     evaluation: Evaluation | None = None
     importance: Importances | None = None
+    objectives: dict[str, str] = Field(default_factory=dict)  # name -> title, to tell of qualities by them
 
 
 class AttemptLog(Answer):

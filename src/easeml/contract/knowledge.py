@@ -1,10 +1,12 @@
 """The REST types of the knowledge base."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
-from easeml.contract.resources import Answer
+from easeml.contract.resources import Answer, Request
+
+LARGEST_MODULE = 64 * 2**10  # bytes of a module file
 
 
 class Record(Answer):
@@ -41,11 +43,49 @@ class Module(Answer):
     space: dict[str, Any] = Field(default_factory=dict)
     record: Record | None = None
     fits: list[FittingApplication] = Field(default_factory=list)
+    reference: str = ""  # where to read of it
     archived: bool = False  # no new search tries it
+    added: bool = False  # to this easeml, by its provider; else it is installed
+
+
+class NewModule(Request):
+    """The text of a ``module.toml``."""
+
+    toml: str = Field(max_length=LARGEST_MODULE)
+
+
+class Check(Answer):
+    """One thing that a module has to do. ``error`` and ``remedy`` where it failed."""
+
+    name: str
+    title: str
+    state: Literal["waiting", "running", "passed", "failed"] = "waiting"
+    error: str = ""
+    remedy: str = ""
+
+
+class ModuleChecks(Answer):
+    """A module on its way into the knowledge base. ``state``: checking, then ready (it is there) or failed.
+
+    ``joined``: how many searches go on with it.
+    """
+
+    name: str
+    state: str
+    checks: list[Check] = Field(default_factory=list)
+    error: str = ""
+    toml: str
+    task_id: str
+    joined: int = 0
+    created: float
 
 
 class KnowledgeBase(Answer):
-    """All modules, by kind and rank; ``problems`` tells of files that are no modules."""
+    """All modules, by kind and rank; ``problems`` tells of files that are no modules.
+
+    ``arriving``: for providers, those that are being checked, or failed.
+    """
 
     modules: list[Module]
+    arriving: list[ModuleChecks] = Field(default_factory=list)
     problems: list[str] = Field(default_factory=list)

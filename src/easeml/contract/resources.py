@@ -1,6 +1,6 @@
 """The REST types: what the API accepts and answers, shared by ``api`` and ``client``. Times: seconds of the epoch."""
 
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -73,6 +73,12 @@ class NewUser(Request):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")
     password: str = Field(min_length=8, max_length=1000)
+
+
+class RoleChange(Request):
+    """What a user may do: a provider runs this easeml and sees all tenants."""
+
+    role: Literal["user", "provider"]
 
 
 class PasswordChange(Request):
@@ -168,6 +174,7 @@ class Declaration(Request):
     keep: list[str] = Field(default_factory=list)
     models: list[str] | None = None
     exclude: list[str] = Field(default_factory=list)
+    constrain: dict[str, dict[str, Any]] = Field(default_factory=dict)  # model -> parameter -> value, list, {low, high}
     max_tasks: int | None = Field(None, gt=0)
     max_seconds: float | None = Field(None, gt=0)
     deadline: AwareDatetime | None = None  # no training that is expected to end later is started
@@ -194,6 +201,7 @@ class ModelOption(Answer):
     fits: bool
     why_not: str = ""
     predicted_cost: float | None = None  # device seconds of one task; null where it does not fit
+    space: dict[str, Any] = Field(default_factory=dict)  # what is tuned, as far as it was not constrained
 
 
 class Proposal(Answer):
@@ -293,7 +301,10 @@ class Application(Answer):
     version_id: str
     target: str
     objective: str
+    objective_title: str = ""
+    objective_about: str = ""  # a sentence on what it means
     left_out: list[str] = Field(default_factory=list)  # models that were switched off
+    constrained: dict[str, dict[str, Any]] = Field(default_factory=dict)  # model -> parameter -> what it may be
     endpoint: str
     live_model: TrainedModel | None = None
     pinned: bool = False  # is the live model held against better ones?

@@ -19,6 +19,7 @@ class ModuleChoice(_Wire):
 
     module: str
     config: dict[str, Any] = Field(default_factory=dict)
+    source: str = ""  # text of its module file, where it is not installed
 
 
 class Pipeline(_Wire):
@@ -127,6 +128,17 @@ class ImportanceSpec(_Wire):
     seconds: float
 
 
+class CheckModuleSpec(_Wire):
+    """Advise: does a module that is being added do what every module has to? ``trusted``: packages of its class.
+
+    Each check prints a line when it begins and when it ends: an ``easeml.contract.knowledge.Check``.
+    """
+
+    kind: Literal["check-module"] = "check-module"
+    source: str
+    trusted: list[str]
+
+
 Body = (
     UploadSpec
     | DeclareSpec
@@ -137,6 +149,7 @@ Body = (
     | RescoreSpec
     | SuspicionSpec
     | ImportanceSpec
+    | CheckModuleSpec
 )
 
 
@@ -149,10 +162,11 @@ class Limits(_Wire):
 
 
 class TaskSpec(_Wire):
-    """One attempt's whole instruction. ``inputs``: name -> artefact digest."""
+    """One attempt's whole instruction. ``inputs``: name -> artefact digest. ``seconds``: a limit below the usual."""
 
     body: Body = Field(discriminator="kind")
     inputs: dict[str, str] = Field(default_factory=dict)
+    seconds: float | None = None
 
 
 class TaskResult(_Wire):

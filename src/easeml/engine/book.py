@@ -50,7 +50,7 @@ class Book:
 
     def __init__(self, policy: Policy, registry: Registry):
         self.policy = policy
-        self._registry = registry
+        self.registry = registry
         self.state = SearchState()
         self._pages: dict[str, _Page] = {}
 
@@ -91,7 +91,7 @@ class Book:
 
     def _open(self, tx: Transaction, rooms: Rooms, job: Job) -> _Page:
         candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
-        arms = [arm_of(self._registry, candidate) for candidate in candidates]
+        arms = [arm_of(self.registry, candidate) for candidate in candidates]
         learned = self._learn(tx, job, arms)
         budget = Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
         deadline = job.limits.get("deadline", math.inf)
@@ -114,7 +114,7 @@ class Book:
         so that all learning for a job with K candidates costs no more than a few times learning for K.
         """
         candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
-        new = [arm_of(self._registry, candidate) for candidate in candidates[len(page.arms) :]]
+        new = [arm_of(self.registry, candidate) for candidate in candidates[len(page.arms) :]]
         searched = self.state.job(job.id)
         arms = [*searched.arms, *new]
         if len(arms) >= _LEARN_AGAIN * page.known or any(arm.model not in page.learned.models for arm in new):
@@ -130,7 +130,7 @@ class Book:
         own, others = [], []
         for trial in finished_trials(tx):
             (own if trial.job_id == job.id else others).append(trial)
-        return learned_of(self._registry, arms, others, own)
+        return learned_of(self.registry, arms, others, own)
 
     def _follow(self, job_id: str, page: _Page, task: Task) -> None:
         known, now = page.tasks.get(task.id), "waiting" if task.state == "running" else task.state

@@ -10,7 +10,7 @@ from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
 from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
-from easeml.service import promotion, proposals, search
+from easeml.service import knowledge, promotion, proposals, search
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Event, Lease
@@ -26,6 +26,7 @@ _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for a decision
 _ROUND_SECONDS = 1.0  # between looks that nothing asked for: for work that was lost, for a lease to take
 _EVENTS_AT_ONCE = 500
+_SWEEP_SECONDS = 600.0  # between looks for uploads that were given up
 _RENEW_BELOW = 0.7  # part of a lease that must be left, or it is renewed
 _log = structlog.get_logger()
 
@@ -77,7 +78,7 @@ class Scheduler:
         """``optimizer``: of configurations; easeml's own by default."""
         self._optimizer = optimizer or optimizer_named()
         self._store = store
-        self._registry = registry
+        self._installed = self._registry = registry
         self._policy = policy
         self._lease_seconds = lease_seconds
         self._holder = holder or new_id("proc")
@@ -86,6 +87,7 @@ class Scheduler:
         self._seq = 0
         self._failed: set[str] = set()
         self._again: set[str] = set()
+        self._next_sweep = 0.0
 
     def step(self) -> None:
         """Follow what changed and decide for free devices; as a stand-by, only try to become the leader."""
@@ -111,11 +113,14 @@ class Scheduler:
             return tx.events.last() != self._seq
 
     def keep_house(self) -> None:
-        """Give back the work of processes that are gone; let the next step try again what failed for a job."""
+        """Give back lost work, forget uploads that expired; let the next step try again what failed for a job."""
         self._again, self._failed = self._failed, set()
         if self._lease is not None:
             self._again.update(self._move_to_now())
             give_back_lost_work(self._store, self._lease_seconds)
+            if time.monotonic() >= self._next_sweep:
+                self._store.uploads.sweep()
+                self._next_sweep = time.monotonic() + _SWEEP_SECONDS
 
     def step_down(self) -> None:
         """Let a stand-by lead at once."""
@@ -156,10 +161,13 @@ class Scheduler:
         """
         with self._store.read() as tx:
             if self._seq == 0:
+                self._follow_modules(tx)
                 self._seq = tx.events.last()
                 everything = [job.id for job in tx.unscoped().jobs.list(limit=None)]
                 return everything, everything
             events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
+            if any(event.kind == "module.ready" for event in events):
+                self._follow_modules(tx)
         if events:
             self._seq = events[-1].seq
         again, self._again = self._again, set()
@@ -167,6 +175,9 @@ class Scheduler:
         ended = [event for event in events if event.kind in ("task.done", "task.failed")]
         finished = [job_id for event in ended if (job_id := _job_of(event))]
         return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *finished]))
+
+    def _follow_modules(self, tx: Transaction) -> None:
+        self._registry = self._book.registry = knowledge.current(tx, self._installed)
 
     def _sync(self, job_id: str) -> None:
         with self._store.read() as tx:

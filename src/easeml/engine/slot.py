@@ -176,7 +176,7 @@ class Slot(threading.Thread):
         with self._guard:
             if self._dropped or self._stopping:
                 return None
-            self._execution = context.executor.start(folder, context.limits)
+            self._execution = context.executor.start(folder, _limits(spec, context.limits))
         outcome = self._execution.wait()
         _log.info("attempt ended", task=task.id, ending=outcome.ending, seconds=round(outcome.seconds, 3))
         return None if self._dropped or outcome.ending == "killed" else outcome.result
@@ -213,6 +213,12 @@ class Slot(threading.Thread):
     def _accept(self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]) -> None:
         with self._context.store.write() as tx:
             work.accept(tx, attempt, result, digests, sizes)
+
+
+def _limits(spec: TaskSpec, usual: Limits) -> Limits:
+    if spec.seconds is None or spec.seconds >= usual.seconds:
+        return usual
+    return usual.model_copy(update={"seconds": spec.seconds})
 
 
 def _size(path: Path) -> int:

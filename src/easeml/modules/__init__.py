@@ -16,7 +16,7 @@ from easeml.modules.contract import (
     Trained,
     Transform,
 )
-from easeml.modules.module import Module
+from easeml.modules.module import Module, parse
 from easeml.modules.registry import ModelMatch, Registry, load_registry
 from easeml.modules.score import interval, score, value
 
@@ -36,6 +36,7 @@ __all__ = [
     "Transform",
     "interval",
     "load_registry",
+    "parse",
     "score",
     "value",
 ]

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from easeml.errors import InvalidInput
+from easeml.search import spaces
 
 from .contract import Context, Predictions
 from .module import Module
@@ -22,6 +23,7 @@ from .pipeline import TrainedPipeline, fit, load_trained, save
 from .registry import Registry
 
 _ROWS = 80
+_CONFIGURATIONS = 4
 _COLOURS = ["red", "green", "blue", "never"]
 _LABELS = ["no", "yes", "rare", "unseen"]
 _SCHEMA_IN: dict[str, Any] = {
@@ -167,6 +169,17 @@ def check_fidelity(module: Module, registry: Registry, folder: Path) -> None:
         assert trained.target.seen.tolist() == [0, 1, 2]
 
 
+def check_space(module: Module, registry: Registry, folder: Path) -> None:
+    """Configurations from all over the space are learnt with."""
+    frame = table(module)
+    for config in spaces.suggest(module.space, _CONFIGURATIONS, seed=0):
+        try:
+            trained = fit(_pipeline(module, registry, config), frame, *schemas(module))
+        except Exception as error:
+            raise AssertionError(f"With {config}: {error}") from error
+        assert np.isfinite(_numbers(trained.predict(frame))).all(), f"With {config}"
+
+
 CHECKS = (
     check_predictions,
     check_notes,
@@ -177,12 +190,13 @@ CHECKS = (
     check_missing_column,
     check_no_information,
     check_fidelity,
+    check_space,
 )
 
 
-def _pipeline(module: Module, registry: Registry) -> dict[str, Any]:
+def _pipeline(module: Module, registry: Registry, config: dict[str, Any] | None = None) -> dict[str, Any]:
     chain = registry.candidates(module, _SCHEMA_IN)
-    return {"transforms": [{"module": transform.name} for transform in chain], "model": {"module": module.name}}
+    return {"transforms": [transform.choice() for transform in chain], "model": module.choice(config)}
 
 
 @lru_cache(maxsize=1)  # most checks look at the same trained model

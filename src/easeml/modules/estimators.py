@@ -1,7 +1,7 @@
 """scikit-learn's estimators as models."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .contract import Context, Data
 from .files import load_estimator, load_json, save_estimator, save_json
 
-_ESTIMATOR, _TARGET = "estimator.skops", "target.json"
+ESTIMATOR, _TARGET = "estimator.skops", "target.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class TrainedEstimator:
 
     def save(self, folder: Path) -> None:
         """Write the estimator."""
-        save_estimator(folder / _ESTIMATOR, self.estimator)
+        save_estimator(folder / ESTIMATOR, self.estimator)
         save_json(folder / _TARGET, [np.asarray(self.centre).tolist(), np.asarray(self.scale).tolist()])
 
 
@@ -67,8 +67,12 @@ class SklearnModel(ABC):
 
     def load(self, folder: Path) -> TrainedEstimator:
         """Read what was saved."""
+        return self.loaded(folder, self.trusted)
+
+    def loaded(self, folder: Path, trusted: Sequence[str]) -> TrainedEstimator:
+        """Read what was saved, made of types that skops trusts and of ``trusted``."""
         centre, scale = (np.asarray(part) for part in load_json(folder / _TARGET))
-        return self.trained(load_estimator(folder / _ESTIMATOR, self.trusted), centre, scale)
+        return self.trained(load_estimator(folder / ESTIMATOR, trusted), centre, scale)
 
 
 def target_scale(data: Data) -> tuple[Any, Any]:

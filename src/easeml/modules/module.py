@@ -2,7 +2,7 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
@@ -13,10 +13,21 @@ from .accepts import Accepts
 from .contract import CONTRACT_VERSION
 
 KINDS = ("model", "transform", "objective")
-_KEYS = {
-    "name", "kind", "version", "contract", "title", "about", "transforms", "rank", "runtime", "resources", "cost",
-    "space", "schema_in", "schema_out", "replaces",
+_TYPES: dict[str, type] = {
+    "name": str, "kind": str, "version": str, "contract": int, "title": str, "about": str, "reference": str,
+    "transforms": list, "rank": int, "runtime": dict, "resources": dict, "cost": dict, "space": dict, "accepts": str,
+    "schema_in": object, "schema_out": object, "replaces": list,
 }  # fmt: skip
+_SAID = {str: "text", int: "a whole number", list: "a list of names", dict: "a table"}
+_FEATURES = {"nodes": {"features": {"singleton": True, "type": "tensor", "dim": ["n"]}}}
+_TARGETS = {  # what a model ``accepts`` -> the target that it learns
+    "classification": {
+        "nodes": {"target": {"singleton": True, "type": "category", "class": "label"}},
+        "classes": {"label": {"dim": "k"}},
+    },
+    "regression": {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}},
+}
+_PREPARED = ("table-onehot", "scale")  # complete numbers of one size, that every class can learn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +38,11 @@ class Module:
     several schemas one has to match. ``about`` is a sentence for people who do not know it. ``transforms`` names what
     stands before a model, in order. A transform ``replaces`` others where these do not take the data: whatever model
     names one of them gets this one instead.
-    ``rank`` orders modules of a kind that fit alike, the lowest first. ``entry`` is ``package.module:Class``.
-    ``resources``: ``retries`` after a failure, ``memory`` in bytes. ``cost``: hints for predicting device seconds
-    from rows and columns.
+    ``rank`` orders modules of a kind that fit alike, the lowest first. ``entry`` is ``package.module:Class``: a class
+    of the contract, or of scikit-learn's estimators, which is given the ``parameters`` that do not vary besides the
+    configuration. ``resources``: ``retries`` after a failure, ``memory`` in bytes. ``cost``: hints for predicting
+    device seconds from rows and columns. ``reference``: where to read of it. ``source``: the file's text, where the
+    module was added to a running easeml; empty where it is installed.
     """
 
     name: str
@@ -46,24 +59,41 @@ class Module:
     resources: Mapping[str, Any]
     cost: Mapping[str, float]
     replaces: tuple[str, ...] = ()
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    reference: str = ""
+    source: str = ""
 
     def make(self) -> Any:
         """Import the class and return an object of it. Raises ``InvalidInput`` where there is no such class."""
+        found = self.load_class()
+        if self.kind != "model" or hasattr(found, "load"):
+            return found(**self.parameters)
+        from .named import NamedEstimator
+
+        return NamedEstimator(found, self.parameters)
+
+    def load_class(self) -> type:
+        """Import the class. Raises ``InvalidInput`` where there is none."""
         package, _, name = self.entry.partition(":")
         try:
-            return getattr(import_module(package), name)()
+            return getattr(import_module(package), name)
         except (ImportError, AttributeError) as error:
             remedy = "Install the package that the module needs."
             raise InvalidInput(f"{self.entry} cannot be loaded: {error}", where=self.name, remedy=remedy) from error
+
+    def choice(self, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """Return the module with a configuration (its default if None) as a part of a pipeline."""
+        return {"module": self.name, "config": dict(config or {}), "source": self.source}
 
 
 def parse(text: str, where: str) -> Module:
     """Read the text of a module file; ``where`` names it. Raises ``InvalidInput`` with the key that is wrong."""
     try:
         document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InvalidInput(f"This is not TOML: {error}", where=where) from error
     _check(document, where)
+    document = _with_schemas(document)
     space = document.get("space", {})
     spaces.check(space, f"{where}: space")
     return Module(
@@ -81,29 +111,73 @@ def parse(text: str, where: str) -> Module:
         resources=document.get("resources", {}),
         cost=document.get("cost", {}),
         replaces=tuple(document.get("replaces", ())),
+        parameters=document["runtime"].get("parameters", {}),
+        reference=document.get("reference", ""),
     )
 
 
 def _check(document: dict[str, Any], where: str) -> None:
-    unknown = sorted(set(document) - _KEYS)
-    if unknown:
-        raise InvalidInput(f"Unknown key {unknown[0]!r}.", where=where, remedy=f"Keys: {', '.join(sorted(_KEYS))}.")
+    for key, value in document.items():
+        if key not in _TYPES:
+            raise InvalidInput(f"Unknown key {key!r}.", where=where, remedy=f"Keys: {', '.join(sorted(_TYPES))}.")
+        _check_type(value, _TYPES[key], key, where)
     for key in ("name", "version", "title"):
-        if not (isinstance(document.get(key), str) and document[key]):
-            raise InvalidInput(f"{key} is missing or not text.", where=where)
+        if not document.get(key):
+            raise InvalidInput(f"{key} is missing.", where=where)
     if document.get("kind") not in KINDS:
         raise InvalidInput("kind is not known.", where=where, remedy=f"Kinds: {', '.join(KINDS)}.")
     if document.get("contract") != CONTRACT_VERSION:
-        remedy = f"Install a release of the module for contract {CONTRACT_VERSION}."
-        raise InvalidInput("contract is of another version.", where=where, remedy=remedy)
-    runtime = document.get("runtime", {})
-    if runtime.get("kind") != "python" or ":" not in str(runtime.get("entry", "")):
-        remedy = "Write runtime.entry = 'package.module:Class'."
+        remedy = f"Write contract = {CONTRACT_VERSION}, or install a release of the module for that contract."
+        raise InvalidInput("contract is missing, or of another version.", where=where, remedy=remedy)
+    _check_runtime(document.get("runtime", {}), where)
+    _check_numbers(document, where)
+    _check_schemas(document, where)
+
+
+def _check_type(value: Any, wanted: type, key: str, where: str) -> None:
+    good = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
+    if wanted is list and good:
+        good = all(isinstance(one, str) for one in list(value))
+    if not good:
+        raise InvalidInput(f"{key} is not {_SAID[wanted]}.", where=where)
+
+
+def _check_runtime(runtime: dict[str, Any], where: str) -> None:
+    package, colon, name = str(runtime.get("entry", "")).partition(":")
+    whole = colon and name.isidentifier() and all(part.isidentifier() for part in package.split("."))
+    if runtime.get("kind") != "python" or not whole:
+        remedy = "Write runtime.kind = 'python' and runtime.entry = 'package.module:Class'."
         raise InvalidInput("runtime is not a python class.", where=where, remedy=remedy)
-    needed = ("schema_in",) if document["kind"] == "objective" else ("schema_in", "schema_out")
-    for key in needed:
-        if key not in document:
-            raise InvalidInput(f"{key} is missing.", where=where)
+    if unknown := sorted(set(runtime) - {"kind", "entry", "parameters"}):
+        raise InvalidInput(f"Unknown key 'runtime.{unknown[0]}'.", where=where, remedy="Keys: kind, entry, parameters.")
+    _check_type(runtime.get("parameters", {}), dict, "runtime.parameters", where)
+
+
+def _check_numbers(document: dict[str, Any], where: str) -> None:
+    for table in ("resources", "cost"):
+        for key, value in document.get(table, {}).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+                raise InvalidInput(f"{table}.{key} is not a number from 0.", where=where)
+
+
+def _check_schemas(document: dict[str, Any], where: str) -> None:
+    accepts, kind = document.get("accepts"), document["kind"]
+    if accepts is not None and (accepts not in _TARGETS or kind != "model"):
+        raise InvalidInput(f"accepts is not one of {', '.join(_TARGETS)}, of a model.", where=where)
+    if accepts is not None and {"schema_in", "schema_out"} & set(document):
+        raise InvalidInput("accepts stands in the place of schema_in and schema_out.", where=where)
+    for key in ("schema_in",) if kind == "objective" else ("schema_in", "schema_out"):
+        if accepts is None and key not in document:
+            remedy = f"Write accepts = one of {', '.join(_TARGETS)}." if kind == "model" else ""
+            raise InvalidInput(f"{key} is missing.", where=where, remedy=remedy)
+
+
+def _with_schemas(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the document with what ``accepts`` stands for: the schemas, and transforms that go with all tables."""
+    if "accepts" not in document:
+        return document
+    target = _TARGETS[document["accepts"]]
+    return {"transforms": _PREPARED, **document, "schema_in": _FEATURES, "schema_out": target}
 
 
 def _accepts(document: dict[str, Any], key: str) -> Accepts | None:

@@ -16,6 +16,7 @@ from easeml.search import spaces
 
 from . import manifest
 from .contract import Context, Data, FittedTransform, Predictions, Trained
+from .module import Module, parse
 from .registry import Registry, load_registry
 from .target import Target
 
@@ -30,6 +31,13 @@ __all__ = ["Context", "Predictions", "TrainedPipeline", "fit", "load_trained", "
 @cache
 def _registry() -> Registry:
     return load_registry()
+
+
+def _module_of(choice: Mapping[str, Any]) -> Module:
+    """Return the module of a part of a pipeline: what was added to a running easeml comes with its description."""
+    if choice.get("source"):
+        return parse(choice["source"], choice["module"])
+    return _registry().get(choice["module"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +95,12 @@ def fit(
     data: Any = frame
     transforms = []
     for choice in description["transforms"]:
-        fitted = _registry().get(choice["module"]).make().fit(data, schema_in, choice["config"], context)
+        fitted = _module_of(choice).make().fit(data, schema_in, choice["config"], context)
         data = fitted.transform(data)
         transforms.append(fitted)
     choice = description["model"]
     learnt = Data(np.ascontiguousarray(data), target.encode(frame), target.codes)
-    model = _registry().get(choice["module"]).make().fit(learnt, choice["config"], context)
+    model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(note for part in (target, *transforms, model) for note in part.notes)
     sample = manifest.sample_rows(frame, schema_in)
     return TrainedPipeline(
@@ -125,7 +133,7 @@ def load_trained(folder: Path) -> TrainedPipeline:
     """Load what ``save`` wrote. Raises ``Damaged`` where it is not whole or of another format."""
     document = manifest.read(folder)
     description = document["pipeline"]
-    makers = [_registry().get(choice["module"]).make() for choice in _chain(description)]
+    makers = [_module_of(choice).make() for choice in _chain(description)]
     try:
         parts = [maker.load(folder / str(number)) for number, maker in enumerate(makers)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
@@ -153,10 +161,11 @@ def _kinds(pipeline: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
 
 
 def _complete_choice(choice: Mapping[str, Any], kind: str) -> dict[str, Any]:
-    module = _registry().get(choice["module"])
+    module = _module_of(choice)
     if module.kind != kind:
         raise InvalidInput(f"{module.name} is a {module.kind}, not a {kind}.", where="pipeline")
-    return {"module": module.name, "config": spaces.complete(module.space, choice.get("config", {}), module.name)}
+    complete = {"module": module.name, "config": spaces.complete(module.space, choice.get("config", {}), module.name)}
+    return {**complete, "source": choice["source"]} if choice.get("source") else complete
 
 
 def _chain(description: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -59,15 +59,19 @@ class Registry:
     def models_for(self, schema_in: Schema | dict[str, Any], schema_out: Schema | dict[str, Any]) -> list[ModelMatch]:
         """Return every model, those that fit first, each with the reason where it does not fit."""
         source, target = _schema(schema_in), _schema(schema_out)
-        matches = []
-        for module in self.of_kind("model"):
-            assert module.schema_out is not None  # parse() has checked it
-            output = module.schema_out.why_not(target)
-            reason = f"Output: {output}" if output else self._chain(module, source)[1]
-            if module.name in self.archived:
-                reason = "It is archived."
-            matches.append(ModelMatch(module, not reason, reason))
+        matches = [self.match(module, source, target) for module in self.of_kind("model")]
         return sorted(matches, key=lambda match: not match.fits)
+
+    def match(
+        self, model: Module, schema_in: Schema | dict[str, Any], schema_out: Schema | dict[str, Any]
+    ) -> ModelMatch:
+        """Return a model against a pair of schemas."""
+        assert model.schema_out is not None  # parse() has checked it
+        output = model.schema_out.why_not(_schema(schema_out))
+        reason = f"Output: {output}" if output else self._chain(model, _schema(schema_in))[1]
+        if model.name in self.archived:
+            reason = "It is archived."
+        return ModelMatch(model, not reason, reason)
 
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         """Return the objectives that measure such an output, the default first."""

@@ -1,11 +1,11 @@
 """Advice: what a short task finds out about a model or a version, kept as a report."""
 
-from easeml.contract.tasks import ImportanceSpec, RescoreSpec, SuspicionSpec, TestQualitySpec
+from easeml.contract.tasks import CheckModuleSpec, ImportanceSpec, RescoreSpec, SuspicionSpec, TestQualitySpec
 from easeml.ids import new_id
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Json, Report, Task
 
-Spec = ImportanceSpec | RescoreSpec | SuspicionSpec | TestQualitySpec
+Spec = CheckModuleSpec | ImportanceSpec | RescoreSpec | SuspicionSpec | TestQualitySpec
 
 
 def ask(tx: Transaction, tenant_id: str, subject: str, spec: Spec, job_id: str = "") -> Task:

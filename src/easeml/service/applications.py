@@ -22,7 +22,7 @@ def propose(store: Store, caller: Caller, declaration: resources.Declaration) ->
     _check_numbers(declaration)
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
-        registry = knowledge.without_archived(tx, knowledge.registry())
+        registry = knowledge.current(tx)
         return declaring.show(declaring.plan(rooms, declaration, registry), registry, finished_trials(tx))
 
 
@@ -42,7 +42,7 @@ def declare(
         if earlier := once.earlier(tx):
             return show(rooms, rooms.applications.get(earlier["id"]))
         quotas.check_applications(tx, caller.tenant_id)
-        plan = declaring.plan(rooms, declaration, knowledge.without_archived(tx, knowledge.registry()))
+        plan = declaring.plan(rooms, declaration, knowledge.current(tx))
         application = declaring.write(tx, caller, plan)
         once.remember(tx, {"id": application.id})
         return show(rooms, application)
@@ -76,7 +76,7 @@ def include(store: Store, caller: Caller, application_id: str, model: str) -> re
         job = jobs.current(rooms, application.id)
         if job is None or job.state in ("stopped", "failed"):
             raise Conflict("The search of this application has ended.", remedy="Declare the application again.")
-        registry = knowledge.without_archived(tx, knowledge.registry())
+        registry = knowledge.current(tx)
         rules = declaring.with_model(rooms, application, model, registry)
         if rules != application.rules:
             application = rooms.applications.update(application.id, rules=rules)
@@ -139,6 +139,7 @@ def set_pinned(store: Store, caller: Caller, application_id: str, pinned: bool) 
 def show(rooms: Rooms, application: Application) -> resources.Application:
     """Return the resource of an application: live model, honest quality, its newest job and what that does."""
     version = rooms.versions.get(application.version_id)
+    title, about = knowledge.objective(application.objective)
     job = jobs.current(rooms, application.id)
     live = rooms.models.get(application.live_model_id) if application.live_model_id else None
     return resources.Application(
@@ -149,7 +150,10 @@ def show(rooms: Rooms, application: Application) -> resources.Application:
         version_id=application.version_id,
         target=application.target,
         objective=application.objective,
+        objective_title=title,
+        objective_about=about,
         left_out=application.rules.get("exclude") or [],
+        constrained=application.rules.get("constrain") or {},
         endpoint=f"/api/v1/applications/{application.id}/predict",
         live_model=_show_models(rooms, [live])[0] if live else None,
         pinned=application.pinned,

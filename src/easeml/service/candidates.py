@@ -6,7 +6,7 @@ from dataclasses import replace
 from easeml.ids import new_id
 from easeml.modules import Module, Registry
 from easeml.search import spaces
-from easeml.service.declaring import allowed_models
+from easeml.service.declaring import allowed_models, space_of
 from easeml.service.experience import Trial, finished_trials, predict_costs, size, work_of
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
@@ -31,7 +31,7 @@ def make_candidates(
     rules = application.rules
     found: list[Candidate] = []
     for match in allowed_models(matches, rules.get("models"), rules.get("exclude") or []):
-        found += _of_model(registry, job, match.module, version, len(found))
+        found += _of_model(registry, rules, job, match.module, version, len(found))
     for one in before:
         same = [other for other in found if other.model == one.model]
         if same and all(other.pipeline != one.pipeline for other in same):
@@ -52,22 +52,37 @@ def best_before(rooms: Rooms, job: Job) -> list[Candidate]:
     return [found[task.candidate_id] for task in best]
 
 
-def add_model(tx: Transaction, registry: Registry, application: Application, job: Job, model: str) -> None:
-    """Give ``job`` the arms of a model that it has not; one that prepares its data will make them when it starts."""
+def add_model(
+    tx: Transaction,
+    registry: Registry,
+    application: Application,
+    job: Job,
+    model: str,
+    trials: list[Trial] | None = None,
+) -> None:
+    """Give ``job`` the arms of a model that it has not; one that prepares its data will make them when it starts.
+
+    ``trials``: all finished ones, if they are at hand.
+    """
     rooms = tx.scoped(job.tenant_id)
     if job.state == "preparing" or rooms.candidates.find(job_id=job.id, model=model):
         return
     version, first = rooms.versions.get(job.version_id), rooms.candidates.count(job_id=job.id)
-    found = _of_model(registry, job, registry.get(model), version, first)
-    rooms.candidates.add_all(with_costs(registry, found, version, finished_trials(tx)))
+    found = _of_model(registry, application.rules, job, registry.get(model), version, first)
+    rooms.candidates.add_all(with_costs(registry, found, version, finished_trials(tx) if trials is None else trials))
     data = {"added": len(found), "model": model, "application_id": application.id}
     tx.events.append("job.candidates", job.id, data, job.tenant_id)
 
 
-def _of_model(registry: Registry, job: Job, model: Module, version: DatasetVersion, first: int) -> list[Candidate]:
+def _of_model(
+    registry: Registry, rules: Json, job: Job, model: Module, version: DatasetVersion, first: int
+) -> list[Candidate]:
     """Return the first arms of a model, numbered from ``first``."""
+    space = space_of(model, rules)
+    if space is None:
+        return []
     transforms = [{"module": one.name, "config": {}} for one in registry.candidates(model, version.schema_in)]
-    configs = spaces.suggest(model.space, CONFIGURATIONS, seed=0)
+    configs = spaces.suggest(space, CONFIGURATIONS, seed=0)
     return [
         make_candidate(job, first + place, model.name, place + 1, transforms, config)
         for place, config in enumerate(configs)

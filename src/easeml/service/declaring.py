@@ -9,6 +9,7 @@ from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
 from easeml.modules import ModelMatch, Module, Registry
 from easeml.schema import Schema
+from easeml.search import spaces
 from easeml.service import datasets, jobs, knowledge
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, default_work, predict_costs, width
@@ -68,6 +69,7 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Propo
                 fits=m.fits,
                 why_not=m.why_not,
                 predicted_cost=cost.get(m.module.name),
+                space=dict(m.module.space),
             )
             for m in plan.models
         ],
@@ -88,7 +90,11 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
             version_id=version.id,
             target=plan.columns.target,
             objective=plan.objective.name,
-            rules={"models": declaration.models, "exclude": declaration.exclude},
+            rules={
+                "models": declaration.models,
+                "exclude": declaration.exclude,
+                "constrain": declaration.constrain,
+            },
         )
     )
     rooms.jobs.add(
@@ -155,6 +161,11 @@ def _check_models(declaration: resources.Declaration, models: list[ModelMatch]) 
             if name not in by_name:
                 remedy = knowledge.likely(name, by_name)
                 raise InvalidInput(f"There is no model {name!r}.", where=where, remedy=remedy)
+    for name, wishes in declaration.constrain.items():
+        if name not in by_name:
+            remedy = knowledge.likely(name, by_name)
+            raise InvalidInput(f"There is no model {name!r}.", where="constrain", remedy=remedy)
+        spaces.narrow(by_name[name].module.space, wishes, f"constrain.{name}")
     for name in declaration.models or []:
         if not by_name[name].fits:
             raise InvalidInput(f"The model {name} does not fit: {by_name[name].why_not}", where="models")
@@ -172,6 +183,14 @@ def allowed_models(models: list[ModelMatch], only: list[str] | None, exclude: li
         for match in models
         if match.fits and (only is None or match.module.name in only) and match.module.name not in exclude
     ]
+
+
+def space_of(model: Module, rules: Json) -> Json | None:
+    """Return a model's space as an application's rules constrain it; None where it has no longer what they name."""
+    try:
+        return spaces.narrow(model.space, (rules.get("constrain") or {}).get(model.name) or {}, model.name)
+    except InvalidInput:
+        return None
 
 
 def with_model(rooms: Rooms, application: Application, model: str, registry: Registry) -> Json:

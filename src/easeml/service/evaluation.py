@@ -6,7 +6,7 @@ from pathlib import Path
 
 from easeml.contract.evaluation import AttemptLog, Evaluation, TaskReport
 from easeml.errors import NotFound
-from easeml.service import importance
+from easeml.service import importance, knowledge
 from easeml.service.caller import Caller
 from easeml.store import Store
 from easeml.store.records import Attempt
@@ -26,7 +26,8 @@ def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
     if model is not None and model.evaluation:
         content = read_plain(store.artefacts.path(caller.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION)
         found = Evaluation.model_validate_json(content)
-    return TaskReport(evaluation=found, importance=measured)
+    titles = {one.name: one.title for one in knowledge.registry().of_kind("objective")}
+    return TaskReport(evaluation=found, importance=measured, objectives=titles)
 
 
 def log(
@@ -42,8 +43,7 @@ def log(
         found = rooms.attempts.find(task_id=task.id, number=task.attempts if attempt is None else attempt)
     if found is None:
         raise NotFound("There is no such attempt.", where=task_id)
-    path = _place(store, work, caller, found)
-    content = read_plain(path, offset, LARGEST_LOG) if path else b""
+    content = printed(store, work, found, offset)
     return AttemptLog(
         attempt=found.number,
         text=content.decode(errors="replace"),
@@ -53,10 +53,12 @@ def log(
     )
 
 
-def _place(store: Store, work: Path, caller: Caller, attempt: Attempt) -> Path | None:
+def printed(store: Store, work: Path, attempt: Attempt, offset: int = 0) -> bytes:
+    """Return what an attempt printed from byte ``offset`` on, as far as it is here."""
     if attempt.state == "running":
-        return work / attempt.process_id / attempt.id / "log.txt"
-    return store.artefacts.path(caller.tenant_id, attempt.log) if attempt.log else None
+        return read_plain(work / attempt.process_id / attempt.id / "log.txt", offset, LARGEST_LOG)
+    path = store.artefacts.path(attempt.tenant_id, attempt.log) if attempt.log else None
+    return read_plain(path, offset, LARGEST_LOG) if path else b""
 
 
 def read_plain(path: Path, offset: int, most: int) -> bytes:

@@ -9,7 +9,7 @@ from easeml.contract import knowledge as contract
 from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry
 from easeml.search.optimizers import OPTIMIZERS
-from easeml.service import knowledge
+from easeml.service import adding, knowledge
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, finished_trials
 from easeml.store import Rooms, Store, Transaction
@@ -21,27 +21,30 @@ _KINDS = ("model", "transform", "objective")
 def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
     """Return all modules; what other tenants did with them shows in numbers only."""
     with store.read() as tx:
-        registry = knowledge.without_archived(tx, knowledge.registry())
+        registry = knowledge.current(tx)
         records = _records(tx)
         fits = _fits(tx.scoped(caller.tenant_id), registry)
+        arriving = adding.arriving(tx) if caller.is_provider else []
     modules = [module for kind in _KINDS for module in registry.of_kind(kind)]
     shown = [
         _show(module, records.get(module.name), fits[module.name], module.name in registry.archived)
         for module in modules
     ]
-    return contract.KnowledgeBase(modules=[*shown, *_optimizers()], problems=list(registry.problems))
+    return contract.KnowledgeBase(modules=[*shown, *_optimizers()], arriving=arriving, problems=list(registry.problems))
 
 
 def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
     """Let no new search try a model, or let them again (providers only); its trained models stay.
 
-    Raises ``NotAllowed``, ``NotFound``, ``InvalidInput`` for a module that is no model.
+    One that was added and failed its checks is no longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput``
+    for a module that is no model.
     """
     caller.require_provider()
-    if knowledge.registry().get(name).kind != "model":
-        raise InvalidInput("Only models can be archived.", where=name)
     with store.write() as tx:
-        if tx.module_marks.find(id=name) is None:
+        mark = tx.module_marks.find(id=name)
+        if not (mark and mark.state == "failed") and knowledge.current(tx).get(name).kind != "model":
+            raise InvalidInput("Only models can be archived.", where=name)
+        if mark is None:
             tx.module_marks.add(ModuleMark(name))
         tx.module_marks.update(name, archived=archived)
         kind = "module.archived" if archived else "module.restored"
@@ -78,6 +81,8 @@ def _show(
         record=record,
         fits=fits,
         archived=archived,
+        reference=module.reference,
+        added=bool(module.source),
     )
 
 

@@ -8,6 +8,7 @@ from easeml.store.records import Event
 KINDS = (
     "promotion.live",  # a better model serves
     "job.resting",  # the search converged, or its limits are used up
+    "application.new-model",  # of the knowledge base, that its search goes on with
     "job.failed",
     "application.failed",
     "dataset.failed",

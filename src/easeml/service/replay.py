@@ -11,6 +11,7 @@ import numpy as np
 
 from easeml.contract.scheduling import LossCurve, Replay
 from easeml.errors import InvalidInput, NotReady
+from easeml.modules import Registry
 from easeml.search import POLICIES, Policy, policy_named
 from easeml.search.simulator import (
     Entry,
@@ -112,15 +113,17 @@ def _searches(tx: Transaction) -> list[_Search]:
     for task in rooms.tasks.list(job_id=ids, kind="train", state=["done", "failed"], limit=None) if ids else []:
         tasks[task.job_id].append(task)
     candidates = {c.id: c for c in rooms.candidates.list(job_id=list(tasks), limit=None)} if tasks else {}
+    registry = knowledge.current(tx)
     return [
-        _search(job, tasks[job.id], candidates, trials)
+        _search(registry, job, tasks[job.id], candidates, trials)
         for job in jobs
         if any(task.quality is not None for task in tasks[job.id])
     ]
 
 
-def _search(job: Job, tasks: list[Task], candidates: dict[str, Candidate], trials: list[Trial]) -> _Search:
-    registry = knowledge.registry()
+def _search(
+    registry: Registry, job: Job, tasks: list[Task], candidates: dict[str, Candidate], trials: list[Trial]
+) -> _Search:
     tasks = sorted(tasks, key=lambda task: candidates[task.candidate_id].arm)
     arms = tuple(arm_of(registry, candidates[task.candidate_id]) for task in tasks)
     before = [trial for trial in trials if trial.job_id != job.id and trial.finished < job.created]

@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from easeml.contract.tasks import Pipeline, TrainSpec
+from easeml.contract.tasks import TrainSpec
 from easeml.ids import new_id
 from easeml.modules import Registry
 from easeml.search import Decision as Choice
@@ -23,7 +23,7 @@ def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
     A job for which no candidate is left fails.
     """
     started = []
-    registry = knowledge.without_archived(tx, registry)
+    registry = knowledge.current(tx, registry)
     for job in tx.unscoped().jobs.list(state="preparing", limit=None):
         version = tx.unscoped().versions.get(job.version_id)
         if version.state == "ready":
@@ -120,7 +120,7 @@ def _train_task(rooms: Rooms, registry: Registry, job: Job, candidate: Candidate
     application: Application = rooms.applications.get(job.application_id)
     version = rooms.versions.get(job.version_id)
     spec = TrainSpec(
-        pipeline=Pipeline.model_validate(candidate.pipeline),
+        pipeline=knowledge.pipeline_of(registry, candidate),
         objective=application.objective,
         schema_in=version.schema_in,
         schema_out=version.schema_out,

@@ -1,9 +1,9 @@
 """Which train rows contradict the rest? Asked for by a user, found by a task, kept as a report."""
 
 from easeml.contract import resources
-from easeml.contract.tasks import Pipeline, SuspicionSpec
+from easeml.contract.tasks import SuspicionSpec
 from easeml.errors import Conflict
-from easeml.service import advice, tasks
+from easeml.service import advice, knowledge, tasks
 from easeml.service.caller import Caller
 from easeml.store import Rooms, Store, Transaction
 from easeml.store.records import Application, Report, Task
@@ -51,7 +51,7 @@ def _add(tx: Transaction, rooms: Rooms, application: Application) -> Task:
     version = rooms.versions.get(application.version_id)
     spec = SuspicionSpec(
         application_id=application.id,
-        pipeline=Pipeline.model_validate(rooms.candidates.get(model.candidate_id).pipeline),
+        pipeline=knowledge.pipeline_of(knowledge.current(tx), rooms.candidates.get(model.candidate_id)),
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         seed=version.operation["seed"],

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 from easeml.contract.tasks import Body, TaskResult, TaskSpec
 from easeml.errors import EasemlError
 from easeml.ids import new_id
-from easeml.service import artefacts, changing, importance, jobs, ledger, rescoring, suspicion, tasks
+from easeml.service import adding, artefacts, changing, importance, jobs, ledger, rescoring, suspicion, tasks
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Attempt, Task, TrainedModel
 
@@ -20,7 +20,8 @@ _BODY: TypeAdapter[Body] = TypeAdapter(Body)
 def task_spec(tx: Transaction, task: Task) -> TaskSpec:
     """Return a task's instruction with the digests of its inputs; raises ``NotFound`` if one is gone."""
     body = _BODY.validate_python(task.payload)
-    return TaskSpec(body=body, inputs=_INPUTS[body.kind](tx.scoped(task.tenant_id), task))
+    seconds = adding.SECONDS if body.kind == adding.KIND else None
+    return TaskSpec(body=body, seconds=seconds, inputs=_INPUTS[body.kind](tx.scoped(task.tenant_id), task))
 
 
 def accept(
@@ -66,6 +67,8 @@ def after_failure(tx: Transaction, task: Task) -> None:
         _fail_version(tx, task)
     if task.payload["kind"] == rescoring.KIND:
         rescoring.record(tx, task, None)
+    if task.payload["kind"] == adding.KIND:
+        adding.record_failure(tx, task)
     _tell(tx, "task.failed", task)
 
 
@@ -145,6 +148,10 @@ def _accept_importance(tx: Transaction, task: Task, result: TaskResult, digests:
     importance.record(tx, task, result)
 
 
+def _accept_checks(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    adding.record(tx, task, result)
+
+
 def _fail_version(tx: Transaction, task: Task) -> None:
     rooms = tx.scoped(task.tenant_id)
     rooms.versions.update(task.subject, state="failed", error=task.error)
@@ -206,6 +213,10 @@ def _importance_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
     return {"version": _version_of_job(rooms, model.job_id), "model": model.artefact}
 
 
+def _no_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
+    return {}
+
+
 def _version_of_job(rooms: Rooms, job_id: str) -> str:
     version = rooms.versions.get(rooms.jobs.get(job_id).version_id)
     if not version.artefact:
@@ -225,6 +236,7 @@ _INPUTS: dict[str, Callable[[Rooms, Task], dict[str, str]]] = {
     "rescore": _rescore_inputs,
     "suspicion": _suspicion_inputs,
     "importance": _importance_inputs,
+    "check-module": _no_inputs,
 }
 _RECORD: dict[str, _Recorder] = {
     "ingest-upload": _accept_upload,
@@ -236,6 +248,7 @@ _RECORD: dict[str, _Recorder] = {
     "rescore": _accept_rescored,
     "suspicion": _accept_suspicion,
     "importance": _accept_importance,
+    "check-module": _accept_checks,
 }
 _VERSION = (("version",), ("columns", "schema_in", "schema_out", "summary"))
 _PROMISED = {  # kind -> outputs, values
@@ -248,4 +261,5 @@ _PROMISED = {  # kind -> outputs, values
     "rescore": ((), ("quality",)),
     "suspicion": (("suspicion",), ()),
     "importance": ((), ("importance",)),
+    "check-module": ((), ("checks",)),
 }

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from easeml.errors import Conflict
 
-SCHEMA_VERSION = "0003"
+SCHEMA_VERSION = "0004"
 """The newest revision under ``migrations/versions``; known here so that an up-to-date start needs no Alembic."""
 
 _LOCK = 0x6561_7365_0002

@@ -297,11 +297,19 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class ModuleMark:
-    """What the provider decided on a module of the knowledge base. ``id``: its name."""
+    """What the provider decided on a module of the knowledge base. ``id``: its name.
+
+    One that he added has the text of its file as ``source`` and a ``state``: checking -> ready | failed. ``task_id``
+    is the task that checks it; ``error`` says what failed.
+    """
 
     id: str
     archived: bool = False
     created: float = 0.0
+    source: str = ""
+    state: str = ""
+    task_id: str = ""
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)

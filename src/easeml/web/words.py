@@ -1,5 +1,6 @@
 """Numbers, times and states as people read them."""
 
+import json
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -11,10 +12,12 @@ _TONES = {  # state -> tone of its badge
     "serving": "good",
     "done": "good",
     "ready": "good",
+    "passed": "good",
     "live": "good",
     "running": "busy",
     "searching": "busy",
     "ingesting": "busy",
+    "checking": "busy",
     "preparing": "busy",
     "declared": "busy",
     "failed": "bad",
@@ -130,4 +133,5 @@ FILTERS = {
     "size": size,
     "badge": badge,
     "counted": counted,
+    "json": json.dumps,
 }

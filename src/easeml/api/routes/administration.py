@@ -1,61 +1,48 @@
-"""The knowledge base; and, for providers, tenants, settings, storage and what happened."""
+"""For providers: tenants, settings, storage and what happened."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from easeml.api.context import Asker, Here, Limit
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
-from easeml.contract.knowledge import KnowledgeBase
 from easeml.contract.resources import Page
-from easeml.service import administration, modules, quotas
+from easeml.service import administration, quotas
 
-router = APIRouter()
-
-
-@router.get("/modules", tags=["knowledge base"])
-def list_modules(here: Here, asker: Asker) -> KnowledgeBase:
-    """Show all modules, where they fit, and how they have done."""
-    return modules.get(here.store, asker)
+router = APIRouter(tags=["administration"])
 
 
-@router.post("/modules/{name}/{action}", tags=["knowledge base"])
-def change_module(here: Here, asker: Asker, name: str, action: Literal["archive", "restore"]) -> KnowledgeBase:
-    """Let no new search try a model, or let them again (providers only); its trained models stay."""
-    return modules.set_archived(here.store, asker, name, action == "archive")
-
-
-@router.get("/tenants", tags=["administration"])
+@router.get("/tenants")
 def list_tenants(here: Here, asker: Asker) -> Page[Tenant]:
     """List all tenants in numbers (providers only), on one page."""
     return Page(items=administration.tenants(here.store, asker))
 
 
-@router.get("/tenants/{tenant_id}/limits", tags=["administration"])
+@router.get("/tenants/{tenant_id}/limits")
 def get_tenant_limits(here: Here, asker: Asker, tenant_id: str) -> TenantLimits:
     """Show what a tenant may use (providers only)."""
     return quotas.get(here.store, asker, tenant_id)
 
 
-@router.put("/tenants/{tenant_id}/limits", tags=["administration"])
+@router.put("/tenants/{tenant_id}/limits")
 def set_tenant_limits(here: Here, asker: Asker, tenant_id: str, wish: TenantLimits) -> TenantLimits:
     """Set all that a tenant may use (providers only); what is left out has no limit."""
     return quotas.set_limits(here.store, asker, tenant_id, wish)
 
 
-@router.get("/settings", tags=["administration"])
+@router.get("/settings")
 def list_settings(here: Here, asker: Asker) -> Page[Setting]:
     """List the settings in force with their origin (providers only), on one page."""
     return Page(items=administration.settings_in_force(here.settings, asker))
 
 
-@router.get("/storage", tags=["administration"])
+@router.get("/storage")
 def get_storage(here: Here, asker: Asker) -> Storage:
     """Show what is used and free (providers only)."""
     return administration.storage(here.store, here.settings, asker)
 
 
-@router.get("/audit", tags=["administration"])
+@router.get("/audit")
 def list_audit(
     here: Here,
     asker: Asker,

@@ -3,7 +3,7 @@
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request, read_answer
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
-from easeml.contract.knowledge import KnowledgeBase
+from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
 from easeml.contract.resources import Page
 
 
@@ -13,6 +13,18 @@ class AsyncAdministration(AsyncCalls):
     async def knowledge_base(self) -> KnowledgeBase:
         """Return all modules, where they fit, and how they have done."""
         return await self._get(KnowledgeBase, "/modules")
+
+    async def add_module(self, toml: str) -> ModuleChecks:
+        """Have a model checked, described by the text of its ``module.toml`` (providers only).
+
+        It joins the knowledge base, and searches that it fits go on with it, when all checks have passed. Raises
+        NotAllowed, InvalidInput for what is no model of a trusted package, Conflict for a name that is taken.
+        """
+        return await self._create(ModuleChecks, "/modules", key=None, request=made_request(NewModule, toml=toml))
+
+    async def module_checks(self, name: str) -> ModuleChecks:
+        """Return how far the checks of an added model are (providers only). Raises NotAllowed, NotFound."""
+        return await self._get(ModuleChecks, f"/modules/{name}/checks")
 
     async def archive_module(self, name: str) -> KnowledgeBase:
         """Let no new search try a model (providers only); its trained models stay. Raises NotAllowed, NotFound."""

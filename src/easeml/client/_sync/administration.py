@@ -4,7 +4,7 @@
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request, read_answer
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
-from easeml.contract.knowledge import KnowledgeBase
+from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
 from easeml.contract.resources import Page
 
 
@@ -14,6 +14,18 @@ class Administration(Calls):
     def knowledge_base(self) -> KnowledgeBase:
         """Return all modules, where they fit, and how they have done."""
         return self._get(KnowledgeBase, "/modules")
+
+    def add_module(self, toml: str) -> ModuleChecks:
+        """Have a model checked, described by the text of its ``module.toml`` (providers only).
+
+        It joins the knowledge base, and searches that it fits go on with it, when all checks have passed. Raises
+        NotAllowed, InvalidInput for what is no model of a trusted package, Conflict for a name that is taken.
+        """
+        return self._create(ModuleChecks, "/modules", key=None, request=made_request(NewModule, toml=toml))
+
+    def module_checks(self, name: str) -> ModuleChecks:
+        """Return how far the checks of an added model are (providers only). Raises NotAllowed, NotFound."""
+        return self._get(ModuleChecks, f"/modules/{name}/checks")
 
     def archive_module(self, name: str) -> KnowledgeBase:
         """Let no new search try a model (providers only); its trained models stay. Raises NotAllowed, NotFound."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from easeml.contract.tasks import TaskResult
 
+from .checking import check_module
 from .importance import importance
 from .ingest import declare_version, feed_version, read_upload, refine_version
 from .score import rescore, test_quality
@@ -24,6 +25,7 @@ BODIES: dict[str, Body] = {
     "rescore": rescore,
     "suspicion": suspicion,
     "importance": importance,
+    "check-module": check_module,
 }
 
 __all__ = ["BODIES", "Body"]

@@ -2,6 +2,7 @@
 
 from easeml.web.views import (
     account,
+    adding,
     administration,
     application,
     applications,
@@ -28,6 +29,7 @@ _PAGES = (
     tasks,
     scheduler,
     knowledge,
+    adding,
     administration,
     account,
     notifications,

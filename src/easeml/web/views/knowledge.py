@@ -25,7 +25,7 @@ async def show(visit: Visit) -> Response:
         return visit.render("module.html", module=module, space=_space(module), base=base)
     found = [one for one in base.modules if word.lower() in f"{one.name} {one.title} {one.about}".lower()]
     groups = {title: [one for one in found if one.kind == kind] for kind, title in _KINDS.items()}
-    return visit.render("knowledge.html", groups=groups, word=word, problems=base.problems)
+    return visit.render("knowledge.html", groups=groups, word=word, problems=base.problems, arriving=base.arriving)
 
 
 def _space(module: Module) -> list[tuple[str, str, Any]]:

@@ -1,0 +1,148 @@
+"""``module``: the knowledge base."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.client import Client
+from easeml.contract.knowledge import LARGEST_MODULE, Module, ModuleChecks
+from easeml.errors import InvalidInput, NotFound, TooLarge
+
+modules = typer.Typer(no_args_is_help=True, help="The knowledge base: what can be plugged in.")
+
+ModuleName = Annotated[str, typer.Argument(metavar="NAME", help="Name of the module.")]
+_LOOK_SECONDS = 0.3
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.add_typer(modules, name="module")
+
+
+@modules.command("list")
+def list_modules(
+    kind: Annotated[str | None, typer.Option(help="model, transform, objective or optimizer.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List what can be plugged in, and how models have done."""
+    with Client() as client:
+        found = [one for one in client.knowledge_base().modules if kind in (None, one.kind)]
+    if as_json:
+        return print_json(found)
+    rows = [
+        (
+            one.name,
+            one.kind,
+            one.title,
+            one.version,
+            "archived" if one.archived else "added" if one.added else "",
+            one.record.tasks if one.record else 0,
+        )
+        for one in found
+    ]
+    return print_table(["name", "kind", "title", "version", "state", "tasks"], rows)
+
+
+@modules.command("show")
+def show_module(name: ModuleName, as_json: Json = False) -> None:
+    """Show a module: what it takes, what can be tuned, where it fits."""
+    with Client() as client:
+        found = _module(client.knowledge_base().modules, name)
+    if as_json:
+        return print_json(found)
+    return print_pairs(
+        [
+            ("name", found.name),
+            ("kind", found.kind),
+            ("title", found.title),
+            ("about", found.about),
+            ("reference", found.reference),
+            ("version", found.version),
+            ("takes", found.schema_in),
+            ("gives", found.schema_out),
+            ("after", found.transforms),
+            ("tuned", list(found.space)),
+            ("fits", [one.name for one in found.fits]),
+            ("archived", "yes" if found.archived else ""),
+        ]
+    )
+
+
+@modules.command("add")
+def add_module(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The module.toml that describes it.")],
+    as_json: Json = False,
+) -> None:
+    """Add a model to the knowledge base (providers only): wait for its checks; exit 1 if it does not pass."""
+    with Client() as client:
+        made = client.add_module(_text(file))
+        told: set[str] = set()
+        while True:
+            found = client.module_checks(made.name)
+            if not as_json:
+                _tell(found, told)
+            if found.state != "checking":
+                break
+            time.sleep(_LOOK_SECONDS)
+    if as_json:
+        print_json(found)
+    elif found.state == "ready":
+        say(f"{found.name} is in the knowledge base; {found.joined} open searches go on with it.")
+    else:
+        say(f"{found.name} did not pass: {found.error}")
+    if found.state != "ready":
+        raise typer.Exit(1)
+
+
+@modules.command("archive")
+def archive_module(name: ModuleName, as_json: Json = False) -> None:
+    """Let no new search try a model (providers only); what it has trained stays."""
+    _change(name, True, as_json)
+
+
+@modules.command("restore")
+def restore_module(name: ModuleName, as_json: Json = False) -> None:
+    """Let new searches try an archived model again (providers only)."""
+    _change(name, False, as_json)
+
+
+def _change(name: str, archived: bool, as_json: bool) -> None:
+    with Client() as client:
+        base = client.archive_module(name) if archived else client.restore_module(name)
+    if as_json:
+        print_json([one for one in base.modules if one.name == name])
+    else:
+        say(f"{name} is {'archived' if archived else 'in the knowledge base'}.")
+
+
+def _tell(found: ModuleChecks, told: set[str]) -> None:
+    """Print the checks that came to an end since the last time."""
+    for check in found.checks:
+        if check.state in ("passed", "failed") and check.name not in told:
+            told.add(check.name)
+            say(f"{check.state}: {check.title}")
+            if check.error:
+                say(f"  {check.error}\n  {check.remedy}")
+
+
+def _text(file: Path) -> str:
+    """Return the text of a module file. Raises InvalidInput, TooLarge."""
+    if not file.is_file():
+        raise InvalidInput("There is no such file.", where=str(file), remedy="Check the path.")
+    if file.stat().st_size > LARGEST_MODULE:
+        raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=str(file))
+    try:
+        return file.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidInput("This file is not text.", where=str(file), remedy="Name a module.toml.") from error
+
+
+def _module(modules: list[Module], name: str) -> Module:
+    for one in modules:
+        if one.name == name:
+            return one
+    raise NotFound(f"There is no module {name!r}.", remedy="See `easeml module list`.")

@@ -1,0 +1,112 @@
+"""Advise: does a module that is being added do what every module has to?"""
+
+import inspect
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from easeml.contract.knowledge import Check
+from easeml.contract.tasks import CheckModuleSpec, TaskResult
+from easeml.errors import EasemlError, InvalidInput
+from easeml.modules import Module, Registry, load_registry, parse
+
+_CLASS = "The class is there, of a trusted package, and takes the parameters that are named."
+_FIRST = ("check_class", "check_predictions")  # all others stand on these
+_LONGEST = 300  # characters of an error
+_REMEDIES = {  # of the library's checks, by name
+    "check_predictions": "Name transforms that prepare the data: table-onehot and scale fill and bound all values.",
+    "check_saved": "Name another class: this one cannot be kept in a file without pickle.",
+    "check_seed": "Name another class, or fix the parameter that makes it vary.",
+    "check_strange_rows": "Put the transforms table-onehot and scale before the class: they fill and bound values.",
+    "check_space": "Narrow the space to what the class can learn with.",
+}
+_REMEDY = "Read the log of the task, and name another class or other parameters."
+
+
+def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Return ``{checks}``, each as it ended; what stands on a failed one is left waiting. Writes no output."""
+    from easeml.modules.conformance import CHECKS
+
+    module = replace(parse(spec.source, "module.toml"), source=spec.source)
+    registry = load_registry()
+    registry = replace(registry, modules=(*registry.modules, module))
+    steps = [_Step("check_class", _CLASS, lambda: _check_class(module, spec.trusted))]
+    steps += [_of_library(check, module, registry, outputs) for check in CHECKS]
+    checks = [Check(name=step.name, title=step.title) for step in steps]
+    for check in checks:
+        _tell(check)
+    for place, step in enumerate(steps):
+        _tell(checks[place].model_copy(update={"state": "running"}))
+        checks[place] = step.run()
+        _tell(checks[place])
+        if step.name in _FIRST and checks[place].state == "failed":
+            break
+    return TaskResult(ok=True, value={"checks": [check.model_dump() for check in checks]})
+
+
+class _Step:
+    """One check, and how it ended."""
+
+    def __init__(self, name: str, title: str, act: Callable[[], None]):
+        self.name = name
+        self.title = title
+        self._act = act
+
+    def run(self) -> Check:
+        """Run it; whatever a class raises is its failure, but for memory that ran out."""
+        try:
+            self._act()
+        except MemoryError:
+            raise
+        except EasemlError as error:
+            return self._ended("failed", error.message, error.remedy)
+        except BaseException as error:  # SystemExit, too
+            return self._ended("failed", _said(error))
+        return self._ended("passed")
+
+    def _ended(self, state: str, error: str = "", remedy: str = "") -> Check:
+        if error:
+            remedy = remedy or _REMEDIES.get(self.name, _REMEDY)
+        ended = {"name": self.name, "title": self.title, "state": state, "error": error, "remedy": remedy}
+        return Check.model_validate(ended)
+
+
+def _of_library(
+    check: Callable[[Module, Registry, Path], None], module: Module, registry: Registry, place: Path
+) -> _Step:
+    def act() -> None:
+        with tempfile.TemporaryDirectory(dir=place) as folder:
+            check(module, registry, Path(folder))
+
+    return _Step(check.__name__, (inspect.getdoc(check) or "").partition("\n")[0], act)
+
+
+def _check_class(module: Module, trusted: list[str]) -> None:
+    """Raise ``InvalidInput`` for what is no class of a trusted package, or does not take its parameters."""
+    from easeml.modules.named import parameters_of
+
+    found = module.load_class()
+    if not inspect.isclass(found):
+        raise InvalidInput(f"{module.entry} is not a class.", remedy="Name a class.")
+    if not any(found.__module__ == one or found.__module__.startswith(f"{one}.") for one in trusted):
+        remedy = f"Name a class of {', '.join(trusted)}."
+        raise InvalidInput(f"{module.entry} comes from {found.__module__}, which is not trusted.", remedy=remedy)
+    if not hasattr(found, "load"):
+        known = parameters_of(found)
+        for name in (*module.space, *module.parameters):
+            if name not in known:
+                remedy = f"It takes: {', '.join(sorted(known))}."
+                raise InvalidInput(f"{found.__qualname__} has no parameter {name!r}.", remedy=remedy)
+    module.make()
+
+
+def _said(error: BaseException) -> str:
+    """Return an error in one line, from its end where it is long: a wrong configuration is named at the beginning."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    named = text if isinstance(error, AssertionError) else f"{type(error).__name__}: {text}"
+    return named if len(named) <= _LONGEST else f"{named[:_LONGEST]} …"
+
+
+def _tell(check: Check) -> None:
+    print(check.model_dump_json(), flush=True)
