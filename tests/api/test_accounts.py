@@ -73,3 +73,19 @@ def test_creation_is_repeated_safely(client: TestClient, provider) -> None:
     assert first.json() == second.json()
     other = client.post("/api/v1/users", json={**wish, "name": "emil"}, headers=headers)
     assert other.status_code == 409
+
+
+def test_roles_change_but_one_provider_stays(client: TestClient, provider, ann) -> None:
+    def change(person, user_id: str, role: str) -> int:
+        return client.post(f"/api/v1/users/{user_id}/role", json={"role": role}, headers=person.headers).status_code
+
+    own, other = provider.caller.user_id, ann.caller.user_id
+    assert change(ann, other, "provider") == 403
+    assert change(provider, own, "user") == 409
+    assert change(provider, other, "owner") == 422
+    assert change(provider, "usr_nobody", "provider") == 404
+    assert change(provider, other, "provider") == 200
+    assert client.get("/api/v1/tenants", headers=ann.headers).status_code == 200
+    assert change(ann, own, "user") == 200
+    assert client.get("/api/v1/tenants", headers=provider.headers).status_code == 403
+    assert change(ann, other, "user") == 409

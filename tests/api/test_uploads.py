@@ -9,7 +9,10 @@ from fastapi.testclient import TestClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from easeml.engine.scheduler import Scheduler
 from easeml.errors import Conflict, InvalidInput
+from easeml.search import policy_named
+from easeml.service import knowledge
 from easeml.store import ArtefactStore, Store, UploadStore
 
 TUS = {"Tus-Resumable": "1.0.0"}
@@ -108,7 +111,10 @@ def test_what_nobody_goes_on_with_expires(client: TestClient, store: Store, ann,
     day_ago = time.time() - 24 * 3600 - 1
     os.utime(upload.path, (day_ago, day_ago))
     assert send(ann, address, 0, b"x").status_code == 404
-    assert begin(ann, 3).status_code == 201
+    assert store.uploads.open_ones(ann.caller.tenant_id) == []
+    scheduler = Scheduler(store, knowledge.registry(), policy_named(), 10.0)
+    scheduler.step()
+    scheduler.keep_house()
     assert not upload.path.exists()
 
 

@@ -62,7 +62,25 @@ def test_signing_in_and_out(easeml: EasemlProcess, browser: Browser):
     page.close()
 
 
-def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path):
+DISCRIMINANT = """
+name = "discriminant"
+kind = "model"
+version = "1.0"
+contract = 1
+title = "Linear discriminant analysis"
+about = "Classes as bells of one shape."
+accepts = "classification"
+[runtime]
+kind = "python"
+entry = "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"
+[runtime.parameters]
+solver = "lsqr"
+[space]
+shrinkage = { ".float" = [0.0, 1.0], ".default" = 0.1 }
+"""
+
+
+def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, tmp_path: Path):
     """The story of Ease.ml's demonstration (PVLDB 2018): declare, predict, and a model that comes later is found."""
     page = sign_in()
     upload(page, wine)
@@ -110,20 +128,71 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path):
     page.get_by_role("button", name="Mark all as read").click()
     expect(page.locator(".count-unread")).to_have_count(0)
 
-    # The model that was left out comes in: the search resumes, what it finds serves, and the owner is told.
+    # The provider adds a new model; its checks show as they run.
+    description = tmp_path / "module.toml"
+    description.write_text(DISCRIMINANT)
+    admin = sign_in("admin")
+    admin.goto("/knowledge")
+    admin.get_by_role("link", name="Add a model").click()
+    expect_accessible(admin)
+    admin.get_by_label("A module.toml").set_input_files(description)
+    admin.get_by_role("button", name="Check it").click()
+    admin.wait_for_url("**/knowledge/added/discriminant")
+    admin.evaluate("window.never_left = true")
+    expect(admin.locator("#checks")).to_contain_text("It is in the knowledge base")
+    assert admin.evaluate("window.never_left")
+    expect(admin.locator("#checks .check").first).to_contain_text("passed")
+    expect_accessible(admin)
+
+    # The search resumes with it, what it finds serves, and the owner is told of both.
+    page.goto(f"{application}/models")
+    expect(page.locator("#models")).to_contain_text("discriminant")
+    expect(page.locator(".count-unread")).to_be_visible()
+    page.get_by_role("link", name=re.compile("Notifications")).click()
+    expect(notes.filter(has_text="goes on with a new model: Linear discriminant analysis").first).to_be_visible()
+    expect(notes.filter(has_text="serves a better model: discriminant").first).to_be_visible()
+    assert predicted(easeml, key, application, row) == ["barolo"]
+
+    # A model that was left out may come in, too.
     page.goto(f"{application}/models")
     page.get_by_role("button", name="Try naive-bayes, too").click()
     expect(page.locator("#models")).to_contain_text("naive-bayes")
-    expect(page.locator(".count-unread")).to_be_visible()
-    page.get_by_role("link", name=re.compile("Notifications")).click()
-    expect(notes.filter(has_text="serves a better model: naive-bayes").first).to_be_visible()
-    assert predicted(easeml, key, application, row) == ["barolo"]
 
     # Limits can be changed at any time.
     page.goto(application)
     page.get_by_label("Device time, minutes").fill("30")
     page.get_by_role("button", name="Change limits").click()
     expect(page.locator("#facts")).to_contain_text("30 min")
+
+
+def test_what_may_be_tried_of_a_model_is_constrained(sign_in: SignIn, wine: Path):
+    page = sign_in()
+    upload(page, wine)
+    expect(page.get_by_role("heading", name="Candidate models")).to_be_visible()
+    offered = page.locator("input[name=offered]").evaluate_all("all => all.map(one => one.value)")
+    others = "&".join(f"exclude={one}" for one in offered if one != "decision-tree-classifier")
+    page.goto(f"{page.url}?{others}")
+    page.locator("#settings-decision-tree-classifier summary").click()
+    page.get_by_label("Most depth of Decision tree").fill("100")
+    page.get_by_label("Most depth of Decision tree").press("Tab")
+    expect(page.get_by_role("alert").filter(has_text="100 is not a number from")).to_be_visible()
+    page.get_by_role("link", name="Undo decision-tree-classifier: depth to 100").click()
+    page.locator("#settings-decision-tree-classifier summary").click()
+    for bound in ("Least", "Most"):
+        page.get_by_label(f"{bound} depth of Decision tree").fill("3")
+        page.get_by_label(f"{bound} depth of Decision tree").press("Tab")
+        expect(
+            page.get_by_role("link", name=re.compile("Undo .*depth " + ("from" if bound == "Least" else "to")))
+        ).to_be_visible()
+    page.get_by_role("checkbox", name="balanced", exact=True).uncheck()
+    expect(page.get_by_text("class_weight may be none")).to_be_visible()
+    expect_accessible(page)
+    page.get_by_label("Name", exact=True).fill("constrained")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url(re.compile("/applications/app_"))
+    page.goto(f"{page.url}/models")
+    expect(page.locator("#constrained")).to_contain_text("depth from 3 to 3")
+    expect(page.locator("#models")).to_contain_text("depth 3")
 
 
 def predicted(easeml: EasemlProcess, key: str, application: str, row: dict[str, float]) -> list[str]:
@@ -395,7 +464,8 @@ def test_every_page_is_accessible(sign_in: SignIn, application: str, width: int,
         expect_accessible(page, rules)
 
 
-def test_a_provider_makes_a_user_who_signs_in(sign_in: SignIn, easeml: EasemlProcess):
+def test_a_provider_makes_a_user_who_signs_in(sign_in: SignIn, easeml: EasemlProcess, watch):
+    watch.allowed.append("422")
     page = sign_in("admin")
     page.goto("/admin")
     expect_accessible(page)
@@ -403,6 +473,15 @@ def test_a_provider_makes_a_user_who_signs_in(sign_in: SignIn, easeml: EasemlPro
     page.get_by_label("Password", exact=True).fill("correct horse battery")
     page.get_by_role("button", name="Add").click()
     expect(page.locator("#users")).to_contain_text("dan")
+    page.on("dialog", lambda dialog: dialog.accept())
+    dan = page.locator("#users tr").filter(has_text="dan")
+    dan.get_by_role("button", name="Make a provider").click()
+    expect(dan.get_by_role("button", name="Make a user")).to_be_visible()
+    easeml.command("user", "role", "dan", "user")
+    page.reload()
+    expect(dan).to_contain_text("Make a provider")
+    page.locator("#users tr").filter(has_text="admin").get_by_role("button").click()
+    expect(page.get_by_role("alert").filter(has_text="the only provider")).to_be_visible()
     page.goto("/admin/service")
     assert "worker" in (page.locator("#processes").text_content() or "")
     assert easeml.call("POST", "/api/v1/login", {"name": "dan", "password": "correct horse battery"})["secret"]

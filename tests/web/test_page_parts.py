@@ -114,6 +114,8 @@ fields = st.one_of(
     st.tuples(st.sampled_from([f"type{n}" for n in range(5)]), st.sampled_from(["number", "category", "text", ""])),
     st.tuples(st.sampled_from([f"role{n}" for n in range(5)]), st.sampled_from(["input", "drop", "x"])),
     st.tuples(st.sampled_from(["offered", "model", "exclude", "other"]), st.sampled_from(["a", "b", "c&d"])),
+    st.tuples(st.sampled_from(["low.m.p", "high.m.p", "low.m"]), st.sampled_from(["5", " 0.1 ", "many", ""])),
+    st.tuples(st.sampled_from(["offer.m.k", "only.m.k"]), st.sampled_from(['"a"', "true", "[]"])),
 )
 
 

@@ -64,7 +64,7 @@ def test_other_sites_cannot_sign_anybody_in(visitor: httpx.Client, origin: str):
 
 FORMS = ["/sign-out", "/new/sample", "/new/data_x", "/account/keys", "/account/keys/revoke", "/account/password"]
 FORMS += [f"/applications/app_x/{one}" for one in ("steer", "serve", "try", "include", "data/rows", "data/look")]
-FORMS += ["/notifications/read", "/knowledge/archive", "/admin/limits"]
+FORMS += ["/notifications/read", "/knowledge/archive", "/knowledge/add", "/admin/limits", "/admin/role"]
 
 
 @pytest.mark.parametrize("path", FORMS)

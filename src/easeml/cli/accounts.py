@@ -131,6 +131,21 @@ def change_password(
         say(f"The password of {user.name} is changed.")
 
 
+@users.command("role")
+def change_role(
+    name: Annotated[str, typer.Argument(help="Whose role.")],
+    role: Annotated[str, typer.Argument(help="user, or provider: who runs this easeml.")],
+    as_json: Json = False,
+) -> None:
+    """Change what a user may do; the last provider stays one."""
+    with Client() as client:
+        user = client.change_role(_user_named(client, name).id, role)
+    if as_json:
+        print_json(user)
+    else:
+        say(f"{user.name} is a {user.role}.")
+
+
 @users.command("limits")
 def limit_user(
     name: Annotated[str, typer.Argument(help="Whose tenant.")],

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli.constraints import read_constraints
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import is_interactive, moment, print_json, print_table, say, text
 from easeml.cli.showing import print_application, print_proposal
@@ -48,6 +49,9 @@ def create(
     name: Annotated[str | None, typer.Option(help="Name of the application.")] = None,
     models: Annotated[str | None, typer.Option(help="Only these models, with commas.")] = None,
     exclude: Annotated[str | None, typer.Option(help="Not these models, with commas.")] = None,
+    constrain: Annotated[
+        list[str] | None, typer.Option(help="MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH; repeatable.")
+    ] = None,
     max_tasks: Annotated[int | None, typer.Option(min=1, help="Most candidates to train.")] = None,
     max_seconds: Annotated[float | None, typer.Option(min=0.001, help="Most device seconds to spend.")] = None,
     deadline: Annotated[
@@ -73,6 +77,7 @@ def create(
             keep=keep or [],
             models=None if models is None else _names(models),
             exclude=_names(exclude or ""),
+            constrain=read_constraints(constrain or []),
             split=split,
             max_tasks=max_tasks,
             max_seconds=max_seconds,

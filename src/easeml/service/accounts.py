@@ -133,6 +133,24 @@ def change_password(store: Store, caller: Caller, user_id: str, change: resource
         tx.events.append("password.changed", user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id)
 
 
+def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resources.User:
+    """Make a user a provider, or a provider a user (providers only); his keys act so from now on.
+
+    Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
+    """
+    caller.require_provider()
+    with store.write() as tx:
+        user = tx.users.get(user_id)
+        if user.role == role:
+            return _show_user(user)
+        if role != "provider" and tx.users.count(role="provider", archived=False) == 1:
+            remedy = "Make somebody else a provider first."
+            raise Conflict(f"{user.name} is the only provider of this easeml.", remedy=remedy, where=user.name)
+        data = {"name": user.name, "role": role, "by": caller.user_id}
+        tx.events.append("role.changed", user_id, data, user.tenant_id)
+        return _show_user(tx.users.update(user_id, role=role))
+
+
 def create_key(
     store: Store, caller: Caller, wish: resources.NewKey, idempotency_key: str | None = None
 ) -> resources.Key:

@@ -1,13 +1,14 @@
 """More configurations for a search that has tried most of what it began with."""
 
 from easeml.modules import Registry
-from easeml.search import SearchJob, SearchState
+from easeml.search import SearchJob, SearchState, spaces
 from easeml.search.optimizers import Optimizer, Tried
 from easeml.service.candidates import make_candidate, with_costs
+from easeml.service.declaring import space_of
 from easeml.service.experience import finished_trials
 from easeml.service.search import within_limits
 from easeml.store import Transaction
-from easeml.store.records import Candidate, Task
+from easeml.store.records import Candidate, Json, Task
 
 _STOCK = 6  # untried candidates below which a job gets more
 _MODELS = 3  # the most promising ones, that get them
@@ -34,11 +35,12 @@ def add_proposals(
     if len(candidates) > len(searched.arms) or _fruitless(done):  # or: the state has not followed yet
         return []
     qualities = {task.candidate_id: task.quality for task in done}
+    rules = rooms.applications.get(job.application_id).rules
     added: list[Candidate] = []
-    for model in _promising(registry, searched):
+    for model, space in _promising(registry, rules, searched):
         own = [one for one in candidates if one.model == model]
         tried = [Tried(one.pipeline["model"]["config"], qualities.get(one.id)) for one in own]
-        configs = optimizer.propose(registry.get(model).space, tried, _EACH, seed=0)
+        configs = optimizer.propose(space, tried, _EACH, seed=0)
         for number, config in enumerate(configs, start=len(own) + 1):
             arm, transforms = len(candidates) + len(added), own[0].pipeline["transforms"]
             added.append(make_candidate(job, arm, model, number, transforms, config))
@@ -54,11 +56,12 @@ def _needs_more(searched: SearchJob) -> bool:
     return left < _STOCK and len(searched.arms) < _MOST
 
 
-def _promising(registry: Registry, searched: SearchJob) -> list[str]:
-    """Return the models that can vary, those with the highest expected quality of any arm first."""
+def _promising(registry: Registry, rules: Json, searched: SearchJob) -> list[tuple[str, Json]]:
+    """Return the models that can vary with what they may be, the highest expected quality of any arm first."""
     order = searched.posterior.mean.argsort(kind="stable")[::-1]
     models = dict.fromkeys(searched.arms[arm].model for arm in order.tolist())
-    return [model for model in models if registry.get(model).space][:_MODELS]
+    allowed = ((model, space_of(registry.get(model), rules)) for model in models)
+    return [(model, space) for model, space in allowed if space and spaces.parse(space).unused()][:_MODELS]
 
 
 def _fruitless(done: list[Task]) -> bool:

@@ -17,7 +17,6 @@ _MOST_OPEN = 20
 
 def begin(store: Store, caller: Caller, length: int, limit: int) -> Upload:
     """Announce an upload of ``length`` bytes. Raises ``TooLarge`` beyond ``limit``, ``OverQuota``."""
-    store.uploads.sweep()
     if length > limit:
         raise TooLarge(f"The file has {length:,} bytes; {limit:,} are allowed.", remedy="Ask for a higher limit.")
     open_ones = store.uploads.open_ones(caller.tenant_id)

@@ -56,8 +56,8 @@ class UploadStore:
         return max(found, key=lambda one: one.digest)
 
     def open_ones(self, tenant_id: str) -> list[Upload]:
-        """Return the uploads of a tenant that were not taken yet."""
-        return [one for one in self._all(tenant_id) if not one.digest]
+        """Return the uploads of a tenant that may go on: not taken yet, and not expired."""
+        return [one for one in self._all(tenant_id) if not one.digest and one.expires > time.time()]
 
     def append(self, tenant_id: str, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
         """Add bytes that begin at ``offset``; return how many are here, durable. What came before a break is kept.

@@ -4,7 +4,7 @@ from fastapi import APIRouter, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.contract.notifications import Notifications, ReadMark
-from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, Page, PasswordChange, User
+from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, Page, PasswordChange, RoleChange, User
 from easeml.service import accounts, notifications
 
 router = APIRouter(tags=["accounts"])
@@ -77,3 +77,11 @@ async def change_password(here: Here, asker: Asker, user_id: str, change: Passwo
     """Set a password and end the user's sign-ins."""
     await here.hash(accounts.change_password, here.store, asker, user_id, change)
     here.authenticator.forget()
+
+
+@router.post("/users/{user_id}/role")
+def change_role(here: Here, asker: Asker, user_id: str, change: RoleChange) -> User:
+    """Make a user a provider, or a provider a user (providers only); one provider stays."""
+    changed = accounts.change_role(here.store, asker, user_id, change.role)
+    here.authenticator.forget()
+    return changed

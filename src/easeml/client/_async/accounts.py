@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request, read_answer
 from easeml.contract.notifications import Notifications
-from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, User
+from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, RoleChange, User
 
 
 class AsyncAccounts(AsyncCalls):
@@ -69,3 +69,10 @@ class AsyncAccounts(AsyncCalls):
             repeatable=False,
             json=request.model_dump(mode="json"),
         )
+
+    async def change_role(self, user_id: str, role: str) -> User:
+        """Make a user a ``provider`` or a ``user`` (providers only). Raises NotAllowed, NotFound, Conflict for the last
+        provider.
+        """
+        request = made_request(RoleChange, role=role)
+        return await self._send(User, f"/users/{user_id}/role", request.model_dump(mode="json"))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request, read_answer
 from easeml.contract.notifications import Notifications
-from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, User
+from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, RoleChange, User
 
 
 class Accounts(Calls):
@@ -70,3 +70,10 @@ class Accounts(Calls):
             repeatable=False,
             json=request.model_dump(mode="json"),
         )
+
+    def change_role(self, user_id: str, role: str) -> User:
+        """Make a user a ``provider`` or a ``user`` (providers only). Raises NotAllowed, NotFound, Conflict for the last
+        provider.
+        """
+        request = made_request(RoleChange, role=role)
+        return self._send(User, f"/users/{user_id}/role", request.model_dump(mode="json"))

@@ -41,6 +41,17 @@ async def set_password(visit: Visit) -> Response:
 
 
 @signed_in
+async def set_role(visit: Visit) -> Response:
+    """Make somebody a provider, or a user again."""
+    form = await visit.form()
+    try:
+        await visit.client.change_role(str(form.get("user", "")), str(form.get("role", "")))
+    except EasemlError as error:
+        return await _people(visit, error)
+    return back_to("/admin")
+
+
+@signed_in
 async def set_limits(visit: Visit) -> Response:
     """Set what a tenant may use; an empty field is no limit."""
     form = await visit.form()
@@ -104,6 +115,7 @@ routes = [
     Route("/admin", show_people),
     Route("/admin/users", add_user, methods=["POST"]),
     Route("/admin/password", set_password, methods=["POST"]),
+    Route("/admin/role", set_role, methods=["POST"]),
     Route("/admin/limits", set_limits, methods=["POST"]),
     Route("/admin/service", show_service),
     Route("/admin/audit", show_audit),

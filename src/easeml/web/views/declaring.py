@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from easeml.client import made_request
 from easeml.contract.resources import Column, Declaration, Version
+from easeml.web.views.constraining import constraint_fields, constraints, told
 
 _RULES = ("target", "objective")
 
@@ -20,13 +21,15 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The changes to a proposal. Types and roles are by the column's position; ``models`` are those switched off."""
+    """The changes to a proposal. Types and roles are by the column's position; ``exclude`` names models that are
+    switched off, ``constrain`` holds the fields that say what may be tried of the others."""
 
     target: str
     objective: str
     types: Mapping[int, str]
     roles: Mapping[int, str]
     exclude: tuple[str, ...]
+    constrain: tuple[tuple[str, str], ...]
 
     @classmethod
     def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
@@ -51,15 +54,19 @@ class Wishes:
             types=types,
             roles=roles,
             exclude=tuple(sorted(exclude)),
+            constrain=constraint_fields(given),
         )
 
     def query(self) -> str:
         """Return them as the query of an address."""
+        return urlencode(self._fields())
+
+    def _fields(self) -> list[tuple[str, str]]:
         fields = [(name, getattr(self, name)) for name in _RULES if getattr(self, name)]
         fields += [(f"type{position}", kind) for position, kind in sorted(self.types.items())]
         fields += [(f"role{position}", role) for position, role in sorted(self.roles.items())]
         fields += [("exclude", name) for name in self.exclude]
-        return urlencode(fields)
+        return [*fields, *self.constrain]
 
     def declaration(self, version: Version) -> Declaration:
         """Return what they ask for."""
@@ -74,21 +81,22 @@ class Wishes:
             drop=[name[position] for position, role in self.roles.items() if role == "drop"],
             keep=[name[position] for position, role in self.roles.items() if role == "input"],
             exclude=list(self.exclude),
+            constrain=constraints(self.constrain),
         )
 
     def changes(self, version: Version) -> list[Change]:
         """Return them one by one, each with the way back."""
         name = [column.name for column in version.columns]
-        found = [(f"target: {self.target}", "target", self.target)] if self.target else []
-        found += [(f"objective: {self.objective}", "objective", self.objective)] if self.objective else []
-        found += [(f"{name[at]}: {kind}", f"type{at}", kind) for at, kind in sorted(self.types.items())]
         verbs = {"drop": "left out", "input": "used"}
-        found += [(f"{name[at]}: {verbs[role]}", f"role{at}", role) for at, role in sorted(self.roles.items())]
-        found += [(f"without {model}", "exclude", model) for model in self.exclude]
-        fields = [(field, value) for _, field, value in found]
-        return [
-            Change(text, urlencode([one for one in fields if one != (field, value)])) for text, field, value in found
-        ]
+        found = [(f"{rule}: {getattr(self, rule)}", rule) for rule in _RULES if getattr(self, rule)]
+        found += [(f"{name[at]}: {kind}", f"type{at}") for at, kind in sorted(self.types.items())]
+        found += [(f"{name[at]}: {verbs[role]}", f"role{at}") for at, role in sorted(self.roles.items())]
+        asked = dict.fromkeys(field for field, _ in self.constrain)
+        found += [(told(one, [value for field, value in self.constrain if field == one]), one) for one in asked]
+        fields = self._fields()
+        changes = [Change(text, urlencode([one for one in fields if one[0] != field])) for text, field in found]
+        without = [(model, [one for one in fields if one != ("exclude", model)]) for model in self.exclude]
+        return changes + [Change(f"without {model}", urlencode(rest)) for model, rest in without]
 
 
 def _usual_role(column: Column) -> str:

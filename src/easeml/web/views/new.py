@@ -10,6 +10,7 @@ from starlette.routing import Route
 from easeml.client import made_request
 from easeml.contract.resources import Column, Dataset, Declaration, Proposal, Version
 from easeml.errors import EasemlError, InvalidInput
+from easeml.web.views.constraining import Setting, settings
 from easeml.web.views.declaring import Wishes
 from easeml.web.visit import Visit, back_to, signed_in
 
@@ -75,6 +76,7 @@ async def _show(visit: Visit, dataset: Dataset, wishes: Wishes) -> Response:
         except EasemlError as error:
             problem = error
     values = {"columns": _columns(version, proposal), "hidden": max(0, len(version.columns) - _MOST_COLUMNS)}
+    values |= {"settings": _settings(proposal), "asked": dict(wishes.constrain), "kept": set(wishes.constrain)}
     values |= {"target": _target(wishes, version), "changes": wishes.changes(version), "query": wishes.query()}
     return visit.render(
         "new_review.html", dataset=dataset, proposal=proposal, problem=problem, wishes=wishes, types=_TYPES, **values
@@ -85,6 +87,11 @@ def _columns(version: Version, proposal: Proposal | None) -> list[Column]:
     """Return the columns as they would be declared; as uploaded while they cannot be."""
     declared = {column.name: column for column in proposal.columns} if proposal else {}
     return [declared.get(column.name, column) for column in version.columns[:_MOST_COLUMNS]]
+
+
+def _settings(proposal: Proposal | None) -> dict[str, list[Setting]]:
+    """Return what can be constrained of each model that fits."""
+    return {one.name: settings(one.space) for one in proposal.models if one.fits} if proposal else {}
 
 
 def _target(wishes: Wishes, version: Version) -> str:
