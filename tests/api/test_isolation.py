@@ -13,6 +13,7 @@ from easeml.store import Store
 PLACEHOLDERS = ("dataset_id", "version_id", "application_id", "job_id", "task_id", "key_id", "user_id", "upload_id")
 BODIES = {
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
+    "/api/v1/users/{user_id}/role": {"role": "provider"},
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
 }
 QUERIES = {"/api/v1/applications/{application_id}/feed": {"filename": "more.csv"}}

@@ -138,6 +138,8 @@ def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resour
 
     Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
     """
+    if user_id != caller.user_id and not caller.is_provider:
+        raise NotFound("There is no such user.", where=user_id)
     caller.require_provider()
     with store.write() as tx:
         user = tx.users.get(user_id)
