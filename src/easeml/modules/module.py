@@ -137,7 +137,8 @@ def _check(document: dict[str, Any], where: str) -> None:
 def _check_type(value: Any, wanted: type, key: str, where: str) -> None:
     good = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
     if wanted is list and good:
-        good = all(isinstance(one, str) for one in list(value))
+        names: list[Any] = value
+        good = all(isinstance(one, str) for one in names)
     if not good:
         raise InvalidInput(f"{key} is not {_SAID[wanted]}.", where=where)
 
