@@ -136,10 +136,8 @@ def _check(document: dict[str, Any], where: str) -> None:
 
 def _check_type(value: Any, wanted: type, key: str, where: str) -> None:
     good = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
-    if wanted is list and good:
-        names: list[Any] = value
-        good = all(isinstance(one, str) for one in names)
-    if not good:
+    strange = wanted is list and isinstance(value, list) and not all(isinstance(one, str) for one in value)
+    if strange or not good:
         raise InvalidInput(f"{key} is not {_SAID[wanted]}.", where=where)
 
 
