@@ -25,9 +25,10 @@ test: install
 	./scripts/system-packages
 	$(MAKE) --jobs lint test-all $(if $(CI),test-pretrained)
 
-# Three workers on two cores: tests with a service wait a lot. Their order is that of tests/conftest.py.
+# Three workers on two cores: tests with a service wait a lot. They come last, since a browser leaves an event loop.
 test-all: install
-	$(PYTEST) -n 3
+	$(PYTEST) -n 2 -m "not faults and not service"
+	$(PYTEST) -n 3 -m "faults or service"
 
 test-pretrained: install
 	./scripts/test-pretrained

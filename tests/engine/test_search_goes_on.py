@@ -3,8 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import simulated
 
@@ -16,9 +15,13 @@ from easeml.search import policy_named
 from easeml.store import Store
 
 SPACE = {"x": {".float": [0.0, 1.0]}, "y": {".float": [0.0, 1.0]}}
-REGISTRY: Any = SimpleNamespace(
-    get=lambda name: SimpleNamespace(resources={"retries": 1}, space=SPACE if name == "m0" else {}, cost={})
-)
+
+
+class OneThatVaries(simulated.OfAnyName):
+    spaces: ClassVar = {"m0": SPACE}
+
+
+REGISTRY = OneThatVaries(())
 
 
 class Peak(simulated.SimulatedExecutor):
