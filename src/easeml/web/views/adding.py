@@ -10,7 +10,7 @@ from easeml.contract.knowledge import LARGEST_MODULE
 from easeml.errors import EasemlError, InvalidInput, NotFound, TooLarge
 from easeml.web.visit import Visit, back_to, signed_in
 
-_EXAMPLE = """\
+EXAMPLE = """\
 name = "adaboost"
 kind = "model"
 version = "1.0"
@@ -34,7 +34,7 @@ learning_rate = { ".float" = [0.01, 2.0], ".scale" = "log", ".default" = 1.0 }
 async def ask(visit: Visit) -> Response:
     """Ask for the description of a model, with an example to begin with."""
     _require_provider(visit)
-    return visit.render("module_add.html", toml=_EXAMPLE, problem=None)
+    return visit.render("module_add.html", toml=EXAMPLE, problem=None)
 
 
 @signed_in
