@@ -25,10 +25,10 @@ test: install
 	./scripts/system-packages
 	$(MAKE) --jobs lint test-all $(if $(CI),test-pretrained)
 
-# Three workers on two cores: tests with a service wait a lot. They come last, since a browser leaves an event loop.
+# Tests with a service come last, since a browser leaves an event loop. Their order is that of tests/conftest.py.
 test-all: install
 	$(PYTEST) -n 2 -m "not faults and not service"
-	$(PYTEST) -n 3 -m "faults or service"
+	$(PYTEST) -n 2 -m "faults or service"
 
 test-pretrained: install
 	./scripts/test-pretrained

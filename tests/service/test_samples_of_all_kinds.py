@@ -18,11 +18,12 @@ from service_process import EasemlProcess
 pytestmark = pytest.mark.service
 
 
-def learnt(easeml: EasemlProcess, path: Path, model: str = "logistic") -> str:
-    """Return the id of an application of a file that serves its first model."""
-    made = easeml.command("app", "create", str(path), "--yes", "--json", "--models", model, "--max-tasks", "1")
+def learnt(easeml: EasemlProcess, path: Path, model: str = "logistic", tasks: int = 1) -> str:
+    """Return the id of an application of a file that serves the best model of so many."""
+    made = easeml.command("app", "create", str(path), "--yes", "--json", "--models", model, "--max-tasks", str(tasks))
     application = json.loads(made)["id"]
     easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "120")
+    easeml.command("app", "wait", application, "--until", "converged", "--timeout", "120")
     return application
 
 
@@ -73,7 +74,7 @@ def test_texts_by_class(easeml: EasemlProcess, tmp_path: Path) -> None:
 
 def test_tensors_to_tensors(easeml: EasemlProcess, tmp_path: Path) -> None:
     X, y = sample_files.arrays(tmp_path / "arrays.npz")
-    application = learnt(easeml, tmp_path / "arrays.npz", model="ridge")
+    application = learnt(easeml, tmp_path / "arrays.npz", model="ridge", tasks=5)
     np.save(tmp_path / "X.npy", X)
     found = np.array([json.loads(row["prediction"]) for row in predicted(easeml, application, tmp_path / "X.npy")])
     assert found.shape == y.shape
