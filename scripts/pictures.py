@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Literal
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
 from easeml.web.views.adding import EXAMPLE
@@ -23,7 +23,8 @@ from service_process import EasemlProcess
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 PASSWORD = "correct horse"
-SIZE = {"width": 1280, "height": 860}
+SIZE: ViewportSize = {"width": 1280, "height": 860}
+SHORTER = {"service": 600}  # below stand folders of the machine
 TABLES = {"breast_cancer": load_breast_cancer, "wine": load_wine, "diabetes": load_diabetes}
 KEEPER = "keeper"
 OWNERS = {"breast_cancer": "oncology", "diabetes": "oncology", "wine": "cellar"}
@@ -119,7 +120,8 @@ def take(browser: Browser, url: str, theme: Literal["light", "dark"], pages: dic
             page.goto(path)
             if name == "new-models":
                 open_settings(page)
-            page.screenshot(path=FOLDER / f"{name}{ending}.png")
+            height = SHORTER.get(name, SIZE["height"])
+            page.screenshot(path=FOLDER / f"{name}{ending}.png", clip={"x": 0, "y": 0, **SIZE, "height": height})
         context.close()
 
 
