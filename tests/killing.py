@@ -4,7 +4,7 @@ import json
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -38,25 +38,17 @@ def declare(easeml: EasemlProcess, folder: Path, name: str) -> str:
     return json.loads(created)["id"]
 
 
-def kill_at_random(
-    easeml: EasemlProcess, applications: list[str], seeds: Sequence[int], together: int = 1
-) -> Iterator[list[Kill]]:
-    """For each seed kill a process after up to a second; yields what was done.
-
-    After every ``together`` kills a prediction must be made: the later ones hit a service that is still recovering.
-    """
-    for first in range(0, len(seeds), together):
-        processes, kinds = easeml.processes(), {}
-        for seed in seeds[first : first + together]:
-            draw = random.Random(seed)
-            time.sleep(draw.uniform(0.0, 1.0))  # the random moment
-            kinds[seed] = draw.choice(KINDS)
-            easeml.kill(kinds[seed], processes)
+def kill_at_random(easeml: EasemlProcess, applications: list[str], seeds: Iterable[int]) -> Iterator[Kill]:
+    """For each seed kill a process after up to a second, and have a prediction made; yields what was done."""
+    for seed in seeds:
+        draw = random.Random(seed)
+        time.sleep(draw.uniform(0.0, 1.0))  # the random moment
+        kind = draw.choice(KINDS)
+        easeml.kill(kind)
         begun = time.monotonic()
         easeml.wait_until_answering()
         assert len(_predict(easeml, draw.choice(applications))["predictions"]) == 1
-        seconds = time.monotonic() - begun
-        yield [Kill(seed, kind, seconds) for seed, kind in kinds.items()]
+        yield Kill(seed, kind, time.monotonic() - begun)
 
 
 def _predict(easeml: EasemlProcess, application: str) -> Any:

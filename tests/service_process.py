@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 KEY = re.compile(r"EASEML_API_KEY=(\S+)")  # printed at the first start
-READY_SECONDS = 180.0  # other services may be starting too
+READY_SECONDS = 60.0
 LOOK_EVERY = 0.05  # seconds
 
 
@@ -83,13 +83,9 @@ class EasemlProcess:
         assert run.returncode == expect, f"exit {run.returncode}\n{run.stdout}\n{run.stderr}"
         return run.stdout if expect == 0 else run.stdout + run.stderr
 
-    def processes(self) -> list[dict[str, Any]]:
-        """Return what the service says of its processes."""
-        return self.call("GET", "/api/v1/status")["processes"]
-
-    def kill(self, kind: str, processes: list[dict[str, Any]] | None = None) -> None:
-        """Kill -9 one running process of a kind, of the given ones or of all."""
-        processes = self.processes() if processes is None else processes
+    def kill(self, kind: str) -> None:
+        """Kill -9 one running process of a kind."""
+        processes = self.call("GET", "/api/v1/status")["processes"]
         pids = [p["pid"] for p in processes if p["kind"] == kind and Path(f"/proc/{p['pid']}").exists()]
         if pids:  # else it was killed just before, and is about to be started again
             os.kill(pids[0], signal.SIGKILL)

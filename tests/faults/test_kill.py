@@ -8,7 +8,7 @@ from killing import check_books, declare, kill_at_random
 from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.faults, pytest.mark.timeout(600)]
-SEEDS, TOGETHER = 20, 2
+SEEDS = 20
 
 
 def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path):
@@ -18,8 +18,8 @@ def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path):
         applications = [declare(easeml, tmp_path, f"wine-{number}") for number in range(2)]
         for application in applications:
             easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
-        for kills in kill_at_random(easeml, applications, range(SEEDS), TOGETHER):
-            if kills[0].seed == SEEDS // 2:
+        for kill in kill_at_random(easeml, applications, range(SEEDS)):
+            if kill.seed == SEEDS // 2:
                 applications.append(declare(easeml, tmp_path, "wine-late"))
         for application in applications:
             easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
