@@ -7,6 +7,7 @@ from fastapi.testclient import TestClient
 from furnish import furnish
 from inline_worker import claim, do, work_off
 
+from described_model import DISCRIMINANT
 from easeml.contract.tasks import TaskResult
 from easeml.engine import task_main
 from easeml.modules.pipeline import load_trained
@@ -14,30 +15,10 @@ from easeml.search import Decision as Choice
 from easeml.service import knowledge, search, work
 from easeml.store import Store
 
-TOML = """
-name = "discriminant"
-kind = "model"
-version = "1.0"
-contract = 1
-title = "Linear discriminant analysis"
-about = "Classes as bells of one shape."
-reference = "R. A. Fisher, 1936"
-accepts = "classification"
-
-[runtime]
-kind = "python"
-entry = "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"
-
-[runtime.parameters]
-solver = "lsqr"
-
-[space]
-shrinkage = { ".float" = [0.0, 1.0], ".default" = 0.1 }
-"""
 MODULES = "/api/v1/modules"
 
 
-def add(client: TestClient, person, toml: str = TOML) -> dict:
+def add(client: TestClient, person, toml: str = DISCRIMINANT) -> dict:
     answer = client.post(MODULES, json={"toml": toml}, headers=person.headers)
     assert answer.status_code == 201, answer.text
     return answer.json()
@@ -96,7 +77,7 @@ def test_a_model_is_checked_and_every_search_that_it_fits_goes_on_with_it(
 def test_what_fails_is_said_with_a_remedy_and_may_be_corrected(
     client: TestClient, store: Store, provider, tmp_path: Path
 ) -> None:
-    add(client, provider, TOML.replace('"classification"', '"classification"\ntransforms = ["table-codes"]'))
+    add(client, provider, DISCRIMINANT.replace('"classification"', '"classification"\ntransforms = ["table-codes"]'))
     work_off(store, tmp_path)
     found = checks(client, provider)
     assert found["state"] == "failed"
@@ -124,7 +105,7 @@ def test_what_fails_is_said_with_a_remedy_and_may_be_corrected(
 def test_a_class_that_cannot_be_used(
     client: TestClient, store: Store, provider, tmp_path: Path, old: str, new: str, said: str
 ) -> None:
-    add(client, provider, TOML.replace(old, new))
+    add(client, provider, DISCRIMINANT.replace(old, new))
     work_off(store, tmp_path)
     found = checks(client, provider)
     assert found["state"] == "failed"
@@ -192,25 +173,25 @@ def test_a_class_that_hangs_or_crashes_fails(client: TestClient, store: Store, p
     ids=lambda value: None if isinstance(value, str) else str(value),
 )
 def test_what_is_no_model_is_refused(client: TestClient, provider, old: str, new: str, status: int, said: str) -> None:
-    answer = client.post(MODULES, json={"toml": TOML.replace(old, new)}, headers=provider.headers)
+    answer = client.post(MODULES, json={"toml": DISCRIMINANT.replace(old, new)}, headers=provider.headers)
     assert answer.status_code == status, answer.text
     assert said in answer.json()["detail"] + answer.json()["remedy"]
 
 
 def test_the_same_name_twice_and_files_too_large(client: TestClient, provider) -> None:
     add(client, provider)
-    again = client.post(MODULES, json={"toml": TOML.replace("1.0", "2.0", 1)}, headers=provider.headers)
+    again = client.post(MODULES, json={"toml": DISCRIMINANT.replace("1.0", "2.0", 1)}, headers=provider.headers)
     assert again.status_code == 409
     assert "being checked" in again.json()["detail"]
-    large = {"toml": TOML + "#" * 70_000}
+    large = {"toml": DISCRIMINANT + "#" * 70_000}
     assert client.post(MODULES, json=large, headers=provider.headers).status_code in (413, 422)
-    wide = {"toml": TOML + "#" + "ä" * 40_000}
+    wide = {"toml": DISCRIMINANT + "#" + "ä" * 40_000}
     assert client.post(MODULES, json=wide, headers=provider.headers).status_code == 413
 
 
 def test_only_providers_add_and_look(client: TestClient, provider, ann) -> None:
-    assert client.post(MODULES, json={"toml": TOML}, headers=ann.headers).status_code == 403
-    assert client.post(MODULES, json={"toml": TOML}).status_code == 401
+    assert client.post(MODULES, json={"toml": DISCRIMINANT}, headers=ann.headers).status_code == 403
+    assert client.post(MODULES, json={"toml": DISCRIMINANT}).status_code == 401
     add(client, provider)
     assert client.get(f"{MODULES}/discriminant/checks", headers=ann.headers).status_code == 403
     assert client.get(f"{MODULES}/logistic/checks", headers=provider.headers).status_code == 404

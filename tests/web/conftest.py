@@ -10,13 +10,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from clicking import SignIn
 from service_process import EasemlProcess
 
 PASSWORD = "correct horse battery"
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="session")
@@ -93,7 +95,7 @@ def cookies(easeml: EasemlProcess) -> Callable[[str], dict[str, str]]:
 
 
 @pytest.fixture
-def sign_in(easeml: EasemlProcess, browser: Browser, watch: Watch, cookies: Callable) -> Iterator[Callable[..., Page]]:
+def sign_in(easeml: EasemlProcess, browser: Browser, watch: Watch, cookies: Callable) -> Iterator[SignIn]:
     """Give a function that opens a browser of its own for a person who is signed in, and returns its page."""
     contexts: list[BrowserContext] = []
 

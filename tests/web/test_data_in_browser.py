@@ -1,17 +1,15 @@
 """The data of an application in a browser: rows added, a file refused, noisy rows switched off and on again."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from clicking import SignIn, expect_accessible
 from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.browser]
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -42,9 +40,7 @@ def versions(page: Page) -> str:
     return page.locator("#versions").text_content() or ""
 
 
-def test_rows_are_added_refused_switched_off_and_on(
-    sign_in: Callable[..., Page], application: str, tables: dict[str, Path]
-):
+def test_rows_are_added_refused_switched_off_and_on(sign_in: SignIn, application: str, tables: dict[str, Path]):
     page = sign_in()
     page.goto(f"{application}/data")
     expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
@@ -88,10 +84,9 @@ def test_rows_are_added_refused_switched_off_and_on(
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-def test_the_rows_page_is_accessible_and_fits(sign_in: Callable[..., Page], application: str, width: int, theme: str):
+def test_the_rows_page_is_accessible_and_fits(sign_in: SignIn, application: str, width: int, theme: str):
     page = sign_in(width=width, theme=theme)
     for part in ("/data", "/data/rows"):
         page.goto(application + part)
-        found = Axe().run(page)
-        assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
+        expect_accessible(page)
         assert page.evaluate("document.documentElement.scrollWidth") <= width

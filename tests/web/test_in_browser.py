@@ -3,37 +3,16 @@
 import csv
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
+from clicking import SignIn, declare, expect_accessible, upload
+from described_model import DISCRIMINANT
 from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.browser]
-SignIn = Callable[..., Page]
-expect.set_options(timeout=60_000)
-
-
-def upload(page: Page, path: Path) -> None:
-    """Bring a file and come to what easeml saw of it."""
-    page.goto("/new")
-    page.get_by_label("Choose a file").set_input_files(path)
-    page.wait_for_url(re.compile("/new/data_"))
-
-
-def declare(page: Page, path: Path, name: str, models: list[str]) -> str:
-    """Declare an application that tries some models only; return the path of its page."""
-    upload(page, path)
-    expect(page.get_by_role("heading", name="Candidate models")).to_be_visible()
-    offered = page.locator("input[name=offered]").evaluate_all("all => all.map(one => one.value)")
-    page.goto(page.url + "?" + "&".join(f"exclude={one}" for one in offered if one not in models))
-    page.get_by_label("Name", exact=True).fill(name)
-    page.get_by_role("button", name="Start").click()
-    page.wait_for_url(re.compile("/applications/app_"))
-    return page.url
 
 
 @pytest.fixture(scope="module")
@@ -60,24 +39,6 @@ def test_signing_in_and_out(easeml: EasemlProcess, browser: Browser):
     page.get_by_role("button", name="Sign out").click()
     page.wait_for_url("**/sign-in")
     page.close()
-
-
-DISCRIMINANT = """
-name = "discriminant"
-kind = "model"
-version = "1.0"
-contract = 1
-title = "Linear discriminant analysis"
-about = "Classes as bells of one shape."
-accepts = "classification"
-[runtime]
-kind = "python"
-entry = "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"
-[runtime.parameters]
-solver = "lsqr"
-[space]
-shrinkage = { ".float" = [0.0, 1.0], ".default" = 0.1 }
-"""
 
 
 def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, tmp_path: Path):
@@ -214,7 +175,7 @@ def test_a_tasks_page_shows_where_its_model_errs(sign_in: SignIn, application: s
     assert sum(map(int, counts)) == int(rows.group(1))
     expect(page.get_by_role("img", name="ROC curves")).to_be_visible()
     expect(page.get_by_role("img", name="Calibration")).to_be_visible()
-    assert not Axe().run(page).response["violations"]
+    expect_accessible(page)
 
 
 def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, application: str):
@@ -230,7 +191,7 @@ def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, a
     assert "<h2>What to expect</h2>" in Path(download.value.path()).read_text()
     page.get_by_role("link", name="Read or save as PDF").click()
     expect(page.get_by_role("heading", name="Model card: wine")).to_be_visible()
-    assert not Axe().run(page).response["violations"]
+    expect_accessible(page)
     assert page.pdf().startswith(b"%PDF-")
     page.emulate_media(media="print")
     expect(page.get_by_role("button", name="Print, or save as PDF")).to_be_hidden()
@@ -241,41 +202,6 @@ def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, a
     page.locator("tr").filter(has_text="live").get_by_role("link").click()
     expect(page.get_by_role("heading", name="What it looks at")).to_be_visible()
     expect(page.get_by_role("region", name="Importance of columns").locator("tbody tr").first).to_be_visible()
-
-
-def test_the_provider_limits_a_tenant_and_archives_a_model(easeml: EasemlProcess, sign_in: SignIn, watch, wine: Path):
-    watch.allowed.append("403")
-    admin, eve = sign_in("admin"), sign_in("eve")
-    admin.goto("/admin")
-    (chosen,) = admin.get_by_label("Tenant", exact=True).select_option("eve")
-    expect(admin).to_have_url(re.compile(f"tenant={chosen}"))
-    admin.get_by_label("Storage, MB").fill("0.001")
-    admin.get_by_role("button", name="Set limits").click()
-    expect(admin.locator("#tenants tr").filter(has_text="eve")).to_contain_text("1 kB")
-    limited = json.loads(easeml.command("user", "limits", "eve", "--json"))
-    assert limited["storage"] == 1000
-    eve.goto("/new")
-    eve.get_by_label("Choose a file").set_input_files(wine)
-    expect(eve.get_by_role("alert").filter(has_text="may still store")).to_be_visible()
-    by_command = ("user", "limits", "eve", "--devices", "3", "--lift", "storage", "--json")
-    assert json.loads(easeml.command(*by_command)) == {**dict.fromkeys(limited), "devices": 3}
-    admin.reload()
-    admin.get_by_label("Tenant", exact=True).select_option("eve")
-    expect(admin.get_by_label("Storage, MB")).to_have_value("")
-    expect(admin.get_by_label("Devices at once")).to_have_value("3")
-    admin.get_by_label("Devices at once").fill("")
-    admin.get_by_role("button", name="Set limits").click()
-    expect(admin.locator("#tenants tr").filter(has_text="eve")).to_contain_text("all")
-
-    admin.on("dialog", lambda dialog: dialog.accept())
-    admin.goto("/knowledge?module=mlp-classifier")
-    admin.get_by_role("button", name="Archive").click()
-    expect(admin.locator("#head")).to_contain_text("archived")
-    upload(eve, wine)
-    expect(eve.get_by_label("Naive Bayes")).to_be_visible()
-    expect(eve.get_by_label("Neural network")).to_have_count(0)
-    admin.get_by_role("button", name="Let new searches try it again").click()
-    expect(admin.locator("#head")).not_to_contain_text("archived")
 
 
 def first_row(table: Path, without: set[str]) -> dict[str, float]:
@@ -292,57 +218,6 @@ def test_a_promotion_arrives_on_an_open_page(sign_in: SignIn, wine: Path):
     expect(page.locator("#chart .promotion").first).to_be_visible()
     expect(page.locator("#facts")).to_contain_text("95 %")  # the honest number came, too
     assert page.evaluate("window.never_left")
-
-
-def test_a_bad_file_says_why(sign_in: SignIn, tmp_path: Path):
-    rubbish = tmp_path / "photo.csv"
-    rubbish.write_bytes(bytes(range(256)) * 50)
-    page = sign_in()
-    upload(page, rubbish)
-    expect(page.get_by_role("alert")).to_contain_text("photo.csv")
-    expect(page.get_by_role("link", name="Upload a corrected file")).to_be_visible()
-
-
-def test_an_empty_file_is_refused_where_it_is_dropped(sign_in: SignIn, watch, tmp_path: Path):
-    watch.allowed.append("422")
-    (tmp_path / "empty.csv").write_bytes(b"")
-    page = sign_in()
-    page.goto("/new")
-    page.get_by_label("Choose a file").set_input_files(tmp_path / "empty.csv")
-    expect(page.get_by_role("alert").filter(has_text="The file is empty")).to_be_visible()
-
-
-def test_an_upload_can_be_called_off(sign_in: SignIn, tmp_path: Path):
-    large = tmp_path / "large.csv"
-    large.write_bytes(b"a,b\n" + b"1,2\n" * 20_000_000)
-    page = sign_in()
-    page.goto("/new")
-    page.get_by_label("Choose a file").set_input_files(large)
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.locator("#progress")).to_be_hidden()
-    assert page.url.endswith("/new")
-
-
-def test_an_upload_goes_on_after_the_connection_was_lost(easeml: EasemlProcess, sign_in: SignIn, watch, tmp_path: Path):
-    """The controller dies in the middle; the file is sent once, and whole."""
-    watch.allowed += ["ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
-    large, rows = tmp_path / "large.csv", 70_000
-    large.write_text("a,text,b\n" + "".join(f"{i},{'word ' * 16},{i % 7}\n" for i in range(rows)))
-    page, offsets = sign_in(), []
-    page.on("request", lambda one: offsets.append(int(one.headers["upload-offset"])) if one.method == "PATCH" else None)
-    network = page.context.new_cdp_session(page)
-    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 1_000_000}
-    page.goto("/new")
-    network.send("Network.emulateNetworkConditions", slow)
-    page.get_by_label("Choose a file").set_input_files(large)
-    expect(page.locator("#progress-text")).to_contain_text(re.compile(r" [1-9]\.\d MB of"))
-    easeml.kill("controller")
-    expect(page.locator("#progress-text")).to_contain_text("the connection is lost")
-    network.send("Network.emulateNetworkConditions", {**slow, "uploadThroughput": -1})
-    page.wait_for_url(re.compile("/new/data_"))
-    assert offsets == sorted(offsets)
-    assert offsets[-1] > 0
-    expect(page.get_by_text(f"{rows:,} rows")).to_be_visible()
 
 
 def test_a_wrong_value_is_explained_beside_the_form(sign_in: SignIn, application: str):
@@ -462,43 +337,6 @@ def test_every_page_is_accessible(sign_in: SignIn, application: str, width: int,
     for path in [*PAGES, step]:
         page.goto(path.format(application))
         expect_accessible(page, rules)
-
-
-def test_a_provider_makes_a_user_who_signs_in(sign_in: SignIn, easeml: EasemlProcess, watch):
-    watch.allowed.append("422")
-    page = sign_in("admin")
-    page.goto("/admin")
-    expect_accessible(page)
-    page.get_by_label("Name", exact=True).fill("dan")
-    page.get_by_label("Password", exact=True).fill("correct horse battery")
-    page.get_by_role("button", name="Add").click()
-    expect(page.locator("#users")).to_contain_text("dan")
-    page.on("dialog", lambda dialog: dialog.accept())
-    dan = page.locator("#users tr").filter(has_text="dan")
-    dan.get_by_role("button", name="Make a provider").click()
-    expect(dan.get_by_role("button", name="Make a user")).to_be_visible()
-    easeml.command("user", "role", "dan", "user")
-    page.reload()
-    expect(dan).to_contain_text("Make a provider")
-    page.locator("#users tr").filter(has_text="admin").get_by_role("button").click()
-    expect(page.locator("#notice")).to_contain_text("the only provider")
-    page.goto("/admin/service")
-    assert "worker" in (page.locator("#processes").text_content() or "")
-    assert easeml.call("POST", "/api/v1/login", {"name": "dan", "password": "correct horse battery"})["secret"]
-
-
-def test_admin_is_for_providers(sign_in: SignIn, watch):
-    watch.allowed.append("404")
-    page = sign_in("bob")
-    page.goto("/applications")
-    expect(page.get_by_role("link", name="Administration")).to_have_count(0)
-    page.goto("/admin")
-    expect(page.get_by_role("alert")).to_contain_text("no such page")
-
-
-def expect_accessible(page: Page, rules: list[str] | None = None) -> None:
-    found = Axe().run(page, options={"runOnly": rules} if rules else None)
-    assert found.violations_count == 0, f"{page.url}\n{found.generate_report()}"
 
 
 def test_titanic_by_clicking_alone(sign_in: SignIn):

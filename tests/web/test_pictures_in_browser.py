@@ -2,18 +2,16 @@
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
+from clicking import SignIn
 from data import sample_files
 from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.browser]
-SignIn = Callable[..., Page]
-expect.set_options(timeout=60_000)
 
 
 def test_pictures_from_what_easeml_saw_to_trying_one(sign_in: SignIn, tmp_path: Path) -> None:

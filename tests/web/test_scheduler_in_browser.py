@@ -1,17 +1,14 @@
 """The pages of the scheduler, the tasks, the knowledge base and the provider, over a running easeml."""
 
 import re
-from collections.abc import Callable
 
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
+from clicking import SignIn, expect_accessible
 from service_process import EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.browser]
-SignIn = Callable[..., Page]
-expect.set_options(timeout=60_000)
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +26,12 @@ def searched(easeml: EasemlProcess, wine) -> str:
 
 
 @pytest.fixture
-def provider(sign_in: SignIn) -> Callable[..., Page]:
+def provider(sign_in: SignIn) -> SignIn:
     """Give a function that signs the provider in."""
     return lambda **options: sign_in("admin", **options)
 
 
-def test_others_are_numbers_on_the_scheduler(searched: str, sign_in: SignIn, provider: Callable[..., Page]):
+def test_others_are_numbers_on_the_scheduler(searched: str, sign_in: SignIn, provider: SignIn):
     ann = sign_in("ann")
     for path in ("/scheduler?span=3600", "/scheduler/steps", "/scheduler/replay"):
         ann.goto(path)
@@ -69,7 +66,7 @@ def test_step_by_step_and_replay(searched: str, sign_in: SignIn):
     expect(page.locator("#outcome")).to_contain_text("of 1 tenant on 1 device")
 
 
-def test_what_others_do_moves_an_open_page(searched: str, easeml: EasemlProcess, provider: Callable[..., Page]):
+def test_what_others_do_moves_an_open_page(searched: str, easeml: EasemlProcess, provider: SignIn):
     page = provider()
     page.goto("/admin/audit")
     page.wait_for_selector("html[data-connected]")
@@ -110,7 +107,7 @@ def test_a_late_answer_does_not_undo_a_question(searched: str, sign_in: SignIn):
     expect(page.locator("#tasks")).not_to_contain_text("ingest")
 
 
-def test_what_is_typed_survives_what_others_do(easeml: EasemlProcess, provider: Callable[..., Page]):
+def test_what_is_typed_survives_what_others_do(easeml: EasemlProcess, provider: SignIn):
     page = provider()
     page.goto("/admin")
     page.wait_for_selector("html[data-connected]")
@@ -121,7 +118,7 @@ def test_what_is_typed_survives_what_others_do(easeml: EasemlProcess, provider: 
     expect(page.get_by_label("Storage, MB")).to_have_value("12")
 
 
-def test_the_provider_adds_a_user_and_others_cannot(sign_in: SignIn, provider: Callable[..., Page], watch):
+def test_the_provider_adds_a_user_and_others_cannot(sign_in: SignIn, provider: SignIn, watch):
     watch.allowed += ["404", "422"]
     page = provider()
     page.goto("/admin")
@@ -155,10 +152,9 @@ PAGES = [
 
 
 @pytest.mark.parametrize(("width", "theme"), [(390, "dark"), (1600, "light")])
-def test_every_page_is_accessible(searched: str, provider: Callable[..., Page], width: int, theme: str):
+def test_every_page_is_accessible(searched: str, provider: SignIn, width: int, theme: str):
     page = provider(width=width, theme=theme)
     for path in PAGES:
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
-        found = Axe().run(page)
-        assert found.violations_count == 0, f"{path}\n{found.generate_report()}"
+        expect_accessible(page)

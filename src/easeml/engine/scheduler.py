@@ -78,7 +78,7 @@ class Scheduler:
         """``optimizer``: of configurations; easeml's own by default."""
         self._optimizer = optimizer or optimizer_named()
         self._store = store
-        self._installed = self._registry = registry
+        self._installed = registry
         self._policy = policy
         self._lease_seconds = lease_seconds
         self._holder = holder or new_id("proc")
@@ -136,7 +136,8 @@ class Scheduler:
             lease = tx.leases.acquire(LEASE, self._holder, self._lease_seconds)
         if lease is not None and (self._lease is None or lease.epoch != self._lease.epoch):
             _log.info("leading", epoch=lease.epoch)
-            self._book = Book(self._policy, self._registry)
+            with self._store.read() as tx:
+                self._book = Book(self._policy, knowledge.current(tx, self._installed))
             self._seq = 0
         self._lease = lease
         return lease is not None
@@ -152,7 +153,7 @@ class Scheduler:
         if preparing:
             with self._store.write() as tx:
                 self._check(tx)
-                search.start_ready_jobs(tx, self._registry)
+                search.start_ready_jobs(tx, self._book.registry)
 
     def _changes(self) -> tuple[list[str], list[str]]:
         """Return the ids of jobs that changed, and of those for which a task ended, since the last time.
@@ -161,13 +162,12 @@ class Scheduler:
         """
         with self._store.read() as tx:
             if self._seq == 0:
-                self._follow_modules(tx)
                 self._seq = tx.events.last()
                 everything = [job.id for job in tx.unscoped().jobs.list(limit=None)]
                 return everything, everything
             events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
             if any(event.kind == "module.ready" for event in events):
-                self._follow_modules(tx)
+                self._book.registry = knowledge.current(tx, self._installed)
         if events:
             self._seq = events[-1].seq
         again, self._again = self._again, set()
@@ -175,9 +175,6 @@ class Scheduler:
         ended = [event for event in events if event.kind in ("task.done", "task.failed")]
         finished = [job_id for event in ended if (job_id := _job_of(event))]
         return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *finished]))
-
-    def _follow_modules(self, tx: Transaction) -> None:
-        self._registry = self._book.registry = knowledge.current(tx, self._installed)
 
     def _sync(self, job_id: str) -> None:
         with self._store.read() as tx:
@@ -193,7 +190,7 @@ class Scheduler:
             return
         with self._store.write() as tx:
             self._check(tx)
-            if proposals.add_proposals(tx, self._registry, self._optimizer, job_id, self._book.state):
+            if proposals.add_proposals(tx, self._book.registry, self._optimizer, job_id, self._book.state):
                 return  # the next step follows, with what was added
             job = search.update_progress(tx, job_id, self._book.state)
         if job.state != "running":
@@ -222,7 +219,7 @@ class Scheduler:
         try:
             with self._store.write() as tx:
                 self._check(tx)
-                task = search.write_decision(tx, self._registry, choice, self._policy.name, self._lease.epoch)
+                task = search.write_decision(tx, self._book.registry, choice, self._policy.name, self._lease.epoch)
         except Fenced:
             raise
         except Exception:

@@ -115,47 +115,49 @@ def plan(config: Config, *, positives: float | None = None) -> Plan:
         return _plan_f1(config, positives)
     full = config.adaptivity is Adaptivity.FULL
     own = [_sequential(config, shared=True)] + ([_sequential(config, shared=False)] if full else [])
-    chosen = min(own, key=lambda method: (method.labelled, method.expected))
     optimised = optimised_size(config)
     differences = any(clause.is_difference for clause in clauses(config.condition))
-    return Plan(
-        condition=str(config.condition),
-        reliability=config.reliability,
-        mode=config.mode.value,
-        adaptivity=config.adaptivity.value,
-        steps=config.steps,
-        baseline=baseline_size(config),
+    return _plan(
+        config,
+        _published(config),
+        own,
         optimised=optimised.labelled if optimised else None,
-        chosen=chosen.labelled,
-        chosen_method=chosen.name,
-        unlabelled=chosen.pool,
-        per_commit=chosen.per_commit,
-        expected=chosen.expected,
         may_differ=share_that_may_differ(config) if differences else None,
-        methods=(*_published(config), *own),
-        guarantee=guarantee(config),
     )
 
 
 def _plan_f1(config: Config, positives: float) -> Plan:
     baseline = up(fixed_size(config, positives))
     why = "Hoeffding's bound on F1 as a mean, for a number fixed in advance; not published"
-    own = _ratio_method(config, positives)
+    fixed = Method("baseline", baseline, baseline, baseline, baseline, why)
+    return _plan(config, [fixed], [_ratio_method(config, positives)])
+
+
+def _plan(
+    config: Config,
+    others: list[Method],
+    own: list[Method],
+    *,
+    optimised: int | None = None,
+    may_differ: float | None = None,
+) -> Plan:
+    """Return the plan by the method of ``own`` that needs the fewest labels; ``others`` begin with the baseline."""
+    chosen = min(own, key=lambda method: (method.labelled, method.expected))
     return Plan(
         condition=str(config.condition),
         reliability=config.reliability,
         mode=config.mode.value,
         adaptivity=config.adaptivity.value,
         steps=config.steps,
-        baseline=baseline,
-        optimised=None,
-        chosen=own.labelled,
-        chosen_method=own.name,
-        unlabelled=own.pool,
-        per_commit=own.per_commit,
-        expected=own.expected,
-        may_differ=None,
-        methods=(Method("baseline", baseline, baseline, baseline, baseline, why), own),
+        baseline=others[0].labelled,
+        optimised=optimised,
+        chosen=chosen.labelled,
+        chosen_method=chosen.name,
+        unlabelled=chosen.pool,
+        per_commit=chosen.per_commit,
+        expected=chosen.expected,
+        may_differ=may_differ,
+        methods=(*others, *own),
         guarantee=guarantee(config),
     )
 

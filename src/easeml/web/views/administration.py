@@ -1,5 +1,7 @@
 """What the provider sees of his easeml: users and tenants, processes, storage and settings, and what happened."""
 
+from collections.abc import Awaitable
+
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -22,33 +24,21 @@ async def add_user(visit: Visit) -> Response:
     """Make a user with a tenant of his own."""
     form = await visit.form()
     name = str(form.get("name", "")).strip()
-    try:
-        await visit.client.create_user(name, str(form.get("password", "")))
-    except EasemlError as error:
-        return await _people(visit, error, name)
-    return back_to("/admin")
+    return await _after(visit, visit.client.create_user(name, str(form.get("password", ""))), name)
 
 
 @signed_in
 async def set_password(visit: Visit) -> Response:
     """Set somebody's password; his sign-ins end."""
     form = await visit.form()
-    try:
-        await visit.client.change_password(str(form.get("user", "")), str(form.get("password", "")))
-    except EasemlError as error:
-        return await _people(visit, error)
-    return back_to("/admin")
+    return await _after(visit, visit.client.change_password(str(form.get("user", "")), str(form.get("password", ""))))
 
 
 @signed_in
 async def set_role(visit: Visit) -> Response:
     """Make somebody a provider, or a user again."""
     form = await visit.form()
-    try:
-        await visit.client.change_role(str(form.get("user", "")), str(form.get("role", "")))
-    except EasemlError as error:
-        return await _people(visit, error)
-    return back_to("/admin")
+    return await _after(visit, visit.client.change_role(str(form.get("user", "")), str(form.get("role", ""))))
 
 
 @signed_in
@@ -80,6 +70,15 @@ async def show_audit(visit: Visit) -> Response:
     before = visit.request.query_params.get("before", "")
     page = await visit.client.audit(before=before if before.isdecimal() else None, limit=_PAGE)
     return visit.render("admin_audit.html", page=page, before=before)
+
+
+async def _after(visit: Visit, change: Awaitable[object], name: str = "") -> Response:
+    """Make the change and show the page again, with what was wrong and the new user's ``name`` if it was refused."""
+    try:
+        await change
+    except EasemlError as error:
+        return await _people(visit, error, name)
+    return back_to("/admin")
 
 
 async def _people(visit: Visit, problem: EasemlError | None = None, name: str = "") -> Response:

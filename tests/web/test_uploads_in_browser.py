@@ -1,0 +1,63 @@
+"""Bringing files in a browser: bad ones, large ones, and a connection that is lost."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from clicking import SignIn, upload
+from service_process import EasemlProcess
+
+pytestmark = [pytest.mark.service, pytest.mark.browser]
+
+
+def test_a_bad_file_says_why(sign_in: SignIn, tmp_path: Path):
+    rubbish = tmp_path / "photo.csv"
+    rubbish.write_bytes(bytes(range(256)) * 50)
+    page = sign_in()
+    upload(page, rubbish)
+    expect(page.get_by_role("alert")).to_contain_text("photo.csv")
+    expect(page.get_by_role("link", name="Upload a corrected file")).to_be_visible()
+
+
+def test_an_empty_file_is_refused_where_it_is_dropped(sign_in: SignIn, watch, tmp_path: Path):
+    watch.allowed.append("422")
+    (tmp_path / "empty.csv").write_bytes(b"")
+    page = sign_in()
+    page.goto("/new")
+    page.get_by_label("Choose a file").set_input_files(tmp_path / "empty.csv")
+    expect(page.get_by_role("alert").filter(has_text="The file is empty")).to_be_visible()
+
+
+def test_an_upload_can_be_called_off(sign_in: SignIn, tmp_path: Path):
+    large = tmp_path / "large.csv"
+    large.write_bytes(b"a,b\n" + b"1,2\n" * 20_000_000)
+    page = sign_in()
+    page.goto("/new")
+    page.get_by_label("Choose a file").set_input_files(large)
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#progress")).to_be_hidden()
+    assert page.url.endswith("/new")
+
+
+def test_an_upload_goes_on_after_the_connection_was_lost(easeml: EasemlProcess, sign_in: SignIn, watch, tmp_path: Path):
+    """The controller dies in the middle; the file is sent once, and whole."""
+    watch.allowed += ["ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
+    large, rows = tmp_path / "large.csv", 70_000
+    large.write_text("a,text,b\n" + "".join(f"{i},{'word ' * 16},{i % 7}\n" for i in range(rows)))
+    page, offsets = sign_in(), []
+    page.on("request", lambda one: offsets.append(int(one.headers["upload-offset"])) if one.method == "PATCH" else None)
+    network = page.context.new_cdp_session(page)
+    slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 1_000_000}
+    page.goto("/new")
+    network.send("Network.emulateNetworkConditions", slow)
+    page.get_by_label("Choose a file").set_input_files(large)
+    expect(page.locator("#progress-text")).to_contain_text(re.compile(r" [1-9]\.\d MB of"))
+    easeml.kill("controller")
+    expect(page.locator("#progress-text")).to_contain_text("the connection is lost")
+    network.send("Network.emulateNetworkConditions", {**slow, "uploadThroughput": -1})
+    page.wait_for_url(re.compile("/new/data_"))
+    assert offsets == sorted(offsets)
+    assert offsets[-1] > 0
+    expect(page.get_by_text(f"{rows:,} rows")).to_be_visible()
