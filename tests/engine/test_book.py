@@ -1,5 +1,6 @@
 """The scheduler's picture of the searches: limits, deadlines and shares reach the policy."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from easeml.engine.scheduler import Scheduler
 from easeml.ids import new_id
 from easeml.search import policy_named
 from easeml.store import Store
-from easeml.store.records import Candidate
+from easeml.store.records import Candidate, Task
 
 NOW = 1000.0
 
@@ -113,3 +114,22 @@ def test_a_search_that_grows_is_seldom_learned_anew(
     assert learned == [3, 5, 8, 12, 18, 27, 41]
     grow(60, "new")
     assert learned[-1] == 61
+
+
+def test_a_search_learns_from_those_that_run_beside_it(store: Store, tmp_path: Path) -> None:
+    """The third model is the best of two other jobs, so it comes first in this one, which was open before."""
+    book, job_id = opened(store, tmp_path)
+    first = [choice.arm for choice in book.policy.decide(book.state, 1)]
+    for qualities in ((0.5, 0.5, 0.95), (0.6, 0.6, 0.97)):
+        other = simulated.add_job(store, tmp_path)
+        with store.write() as tx:
+            tenant = tx.unscoped().jobs.get(other).tenant_id
+            rooms = tx.scoped(tenant)
+            for candidate in rooms.candidates.list(job_id=other):
+                ended = {"quality": qualities[candidate.arm], "cost": 1.0, "finished": NOW}
+                done = Task(new_id("task"), tenant, "train", "search", {}, state="done", **ended)
+                rooms.tasks.add(replace(done, job_id=other, candidate_id=candidate.id))
+    with store.read() as tx:
+        book.sync(tx, tx.unscoped().jobs.get(job_id))
+    assert first != [2]
+    assert [choice.arm for choice in book.policy.decide(book.state, 1)] == [2]

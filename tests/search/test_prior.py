@@ -35,6 +35,11 @@ def simulated(jobs, seed=0, missing=0.0):
     return history, 0.9 + effects, covariance
 
 
+def believed(prior, one, other):
+    """The expected variance of the difference of two arms in a job of unknown scale."""
+    return prior.scales.weights @ prior.scales.factors**2 * difference(prior.covariance, one, other)
+
+
 def difference(covariance, one, other):
     """The variance of the difference of two arms, which the level of the job does not touch."""
     return covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
@@ -73,7 +78,7 @@ def test_much_history_is_near_the_truth(missing):
     history, mean, covariance = simulated(800, missing=missing)
     prior = learned_prior(ARMS, history)
     np.testing.assert_allclose(prior.mean + prior.scales.levels[0], mean, atol=0.02)
-    alike, unlike = difference(prior.covariance, 3, 4), difference(prior.covariance, 1, 2)
+    alike, unlike = believed(prior, 3, 4), believed(prior, 1, 2)
     assert alike == pytest.approx(difference(covariance, 3, 4), rel=0.25)
     assert unlike == pytest.approx(difference(covariance, 1, 2), rel=0.25)
     assert prior.covariance[0, 1] == pytest.approx(0.01, rel=0.3)

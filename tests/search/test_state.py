@@ -10,10 +10,13 @@ from easeml.search import (
     SearchState,
     add_job,
     default_prior,
+    learned_prior,
     observed,
     released,
     remove_job,
     set_active,
+    set_prior,
+    set_resting,
     started,
 )
 
@@ -46,6 +49,15 @@ def test_jobs_at_rest_start_nothing_and_come_back():
     assert not state.job("x").startable.size
     assert not state.waiting
     assert set_active(state, "x", True).job("x").startable.size == 3
+
+
+def test_another_prior_forgets_nothing_that_was_observed_and_wakes_nobody():
+    state = set_resting(observed(fresh("x"), Observation("x", 0, 0.5, 1.0)), "x", True)
+    prior = learned_prior(ARMS, [("other", "logistic", (), 0.5), ("other", "svm", (), 0.9)])
+    found = set_prior(state, "x", prior).job("x")
+    at_once = observed(add_job(SearchState(), "x", "t", ARMS, prior), Observation("x", 0, 0.5, 1.0)).job("x")
+    np.testing.assert_allclose(found.posterior.mean, at_once.posterior.mean)
+    assert (found.best, found.resting, found.finished) == (0.5, True, {0})
 
 
 def test_other_jobs_are_shared_not_copied():

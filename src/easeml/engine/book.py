@@ -1,6 +1,7 @@
 """The scheduler's picture of all searches: a ``SearchState`` kept in step with the rows of the store."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from easeml.modules import Registry
@@ -18,8 +19,10 @@ from easeml.search import (
     remove_job,
     set_active,
     set_now,
+    set_prior,
     set_terms,
     started,
+    worth_learning,
 )
 from easeml.service import quotas
 from easeml.service.beliefs import arm_of, learned_of
@@ -35,13 +38,15 @@ _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 class _Page:
     """What the state already knows of a job: its limits, arms by candidate id, and its tasks' states by task id.
 
-    ``learned``: what its belief comes from, learned when it had ``known`` arms.
+    ``learned``: what its belief comes from, learned when it had ``known`` arms and other jobs had done ``others``
+    tasks.
     """
 
     limits: Json
     arms: dict[str, int]
     learned: Learned
     known: int
+    others: int
     tasks: dict[str, str] = field(default_factory=dict)
 
 
@@ -73,6 +78,7 @@ class Book:
             self._extend(tx, rooms, job, page)
         for task in rooms.tasks.list(job_id=job.id, kind="train", limit=None):
             self._follow(job.id, page, task)
+        self._learn_from_others(tx, job, page)
         self.state = set_active(self.state, job.id, job.state == "running")
 
     def move_to(self, now: float) -> list[str]:
@@ -99,7 +105,7 @@ class Book:
             self.state, job.id, job.tenant_id, arms, learned.over(arms), budget=budget, deadline=deadline
         )
         places = {candidate.id: candidate.arm for candidate in candidates}
-        page = self._pages[job.id] = _Page(job.limits, places, learned, len(arms))
+        page = self._pages[job.id] = _Page(job.limits, places, learned, len(arms), _done_by_others(tx, job))
         return page
 
     def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
@@ -125,7 +131,15 @@ class Book:
         self.state = add_arms(self.state, job.id, new, prior)
         page.arms.update({candidate.id: candidate.arm for candidate in candidates})
 
-    def _learn(self, tx: Transaction, job: Job, arms: list[Arm]) -> Learned:
+    def _learn_from_others(self, tx: Transaction, job: Job, page: _Page) -> None:
+        """Learn anew when other jobs have done many more tasks: while few are known, each tells much."""
+        others = _done_by_others(tx, job)
+        if worth_learning(page.others, others):
+            arms = self.state.job(job.id).arms
+            page.learned, page.known, page.others = self._learn(tx, job, arms), len(arms), others
+            self.state = set_prior(self.state, job.id, page.learned.over(arms))
+
+    def _learn(self, tx: Transaction, job: Job, arms: Sequence[Arm]) -> Learned:
         """Return what all finished tasks teach."""
         own, others = [], []
         for trial in finished_trials(tx):
@@ -144,3 +158,8 @@ class Book:
             self.state = self.policy.observe(self.state, Observation(job_id, arm, task.quality, task.cost))
         elif now == "cancelled" and known is not None:
             self.state = released(self.state, job_id, arm)
+
+
+def _done_by_others(tx: Transaction, job: Job) -> int:
+    done = {"kind": "train", "state": "done"}
+    return tx.unscoped().tasks.count(**done) - tx.scoped(job.tenant_id).tasks.count(job_id=job.id, **done)

@@ -25,7 +25,7 @@ from easeml.search.policies import (
     RoundRobin,
     policy_named,
 )
-from easeml.search.prior import Learned, default_prior, learned, learned_prior
+from easeml.search.prior import Learned, PastRun, default_prior, learned, learned_prior, worth_learning
 from easeml.search.state import (
     Observation,
     SearchState,
@@ -39,6 +39,7 @@ from easeml.search.state import (
     set_active,
     set_budget,
     set_now,
+    set_prior,
     set_resting,
     set_terms,
     started,
@@ -66,6 +67,7 @@ __all__ = [
     "MostCited",
     "MostRecent",
     "Observation",
+    "PastRun",
     "Policy",
     "Posterior",
     "Prior",
@@ -96,8 +98,10 @@ __all__ = [
     "set_active",
     "set_budget",
     "set_now",
+    "set_prior",
     "set_resting",
     "set_terms",
     "settled",
     "started",
+    "worth_learning",
 ]

@@ -11,9 +11,10 @@ import numpy as np
 
 from easeml.search import configurations
 from easeml.search.arms import Arm
+from easeml.search.hierarchical_prior import TYPICAL, hierarchical_prior
 from easeml.search.links import ARCSINE
-from easeml.search.surrogates import Prior, Scales
-from easeml.search.table_priors import CLIP, DOUBT, has_scales, scaled_prior
+from easeml.search.surrogates import Prior
+from easeml.search.table_priors import has_scales, scaled_prior
 
 PastRun = tuple[str, str, tuple[float, ...], float]  # job, model, config features, quality
 
@@ -36,24 +37,16 @@ _FAMILIES = {
     "boosting": 0.77,
     "lightgbm": 0.77,
 }
-_TYPICAL = float(ARCSINE.latent(np.array(0.72)))
-_JOB_VARIANCE = 0.17**2
-_MODEL_VARIANCE = 0.055**2
 _CONFIG_VARIANCE = 0.022**2
-_NOISE = 0.011**2
-_SCALES = (0.5, 1.0, 2.0, 4.0, 8.0)  # of the differences in a job; at 8, models are anywhere from useless to perfect
-_WEIGHT = 5.0  # of what is believed without history, in jobs
-_SWEEPS = 30
+_WEIGHT = 5.0  # of what is believed without history, in runs
+_LEARN_AGAIN = 1.2  # times as many runs of other jobs as when a job's prior was learned
 
 
 def default_prior(arms: Sequence[Arm]) -> Prior:
     """Return the prior of a cold start: typical qualities by model family, and a kernel of three parts.
 
-    All is relative to a typical level, and a job's differences may be half to eight times as large, with the odds of a
-    half-Cauchy prior (Gelman, Bayesian Analysis 1, 2006): with one scale, a baseline that is far worse than expected
-    would be taken for a sign of a hopeless job, and a model that is far better than the others for the best there can
-    be, and the job would get nothing more. For the same reason outliers are clipped and the belief is doubted as much
-    as a learned one: see ``surrogates.Prior``. All arms share the level of the job; arms of one model share its effect;
+    All is relative to a typical level, and a job's differences may be half to eight times as large: see
+    ``hierarchical_prior``. All arms share the level of the job; arms of one model share its effect;
     configurations of one model are alike as far as their features are near: see ``configurations.kernel``.
     """
     return learned(arms, []).over(arms)
@@ -105,23 +98,17 @@ def learned(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastR
     ``own``: runs of the job itself, which its posterior will be conditioned on. They only help to tell how much
     configurations matter.
 
-    Empirical Bayes for a two-way table with missing cells (Gelman et al., Bayesian Data Analysis, 3rd edition,
-    chapters 5 and 15). The mean quality of each (job, model) is taken apart, by alternating fits, into a level of the
-    job and an effect of the model; both are shrunk as if ``_WEIGHT`` more jobs agreed with ``default_prior``. The
-    covariance of models is the pairwise-complete covariance of what is left, shrunk by the same weight towards
-    independent models (the mean of an inverse-Wishart posterior: ibid., section 3.6), with negative eigenvalues set
-    to 0. From 20 jobs and 15 models on, jobs also differ in scale: see ``table_priors.scaled_prior``.
-
-    The effect of a configuration is a kernel smooth of its neighbours' deviations, also shrunk; their variance is
-    learned from runs with features only, and is taken out of the models' variance. Without history it is
-    ``default_prior``; a model without history keeps its typical distance to the others.
+    The mean angles of (job, model) make a table, of which ``hierarchical_prior`` learns, and from 20 jobs and 15 models
+    on ``scaled_prior``; where a model without history keeps its typical distance to the others. The effect of a
+    configuration is a kernel smooth of its neighbours' deviations from the mean of their cell, shrunk; their variance
+    is learned from runs with features only, and is taken out of the models'. Without history it is ``default_prior``.
     """
     history, own = _in_angles(history), _in_angles(own)
     table = _Table.of(arms, history)
     spread = _deviations(table, history)
     all_spread = [*spread, *_deviations(_Table.of(arms, own), own)]
     config_variance = _shrunk_variance(np.array([deviation for *_, deviation in all_spread]), _CONFIG_VARIANCE)
-    by_model = _of_models(table, config_variance) if history else _of_families(table)
+    by_model = _of_models(table, config_variance)
     scales = by_model.scales
     unit = float(scales.factors[np.searchsorted(np.cumsum(scales.weights), 0.5)])  # the middle one
     places = {model: place for place, model in enumerate(table.models)}
@@ -133,34 +120,30 @@ def _in_angles(runs: Sequence[PastRun]) -> list[PastRun]:
     return [(job, model, features, angle) for (job, model, features, _), angle in zip(runs, angles, strict=True)]
 
 
-def _of_families(table: "_Table") -> Prior:
-    """Return the prior over models of which no run is known."""
-    count = len(table.models)
-    return _of_any_scale(_TYPICAL, table.typical - _TYPICAL, _JOB_VARIANCE + _MODEL_VARIANCE * np.eye(count))
-
-
 def _of_models(table: "_Table", config_variance: float) -> Prior:
     """Return the prior over the models of a table, without what configurations add."""
-    levels, effects = _two_way(table)
-    if has_scales(table.angle):
-        unknown = np.isnan(table.angle).all(axis=0)
-        return scaled_prior(np.where(unknown, levels[:, None] + effects, table.angle))
-    residuals = table.angle - levels[:, None] - effects
-    own = config_variance * np.mean(1 / table.counts[table.counts > 0])
-    covariance = _shrunk_variance(levels - levels.mean(), _JOB_VARIANCE) + _shrunk_covariance(residuals, float(own))
-    return _of_any_scale(float(levels.mean()), effects, covariance)
+    if not has_scales(table.angle):
+        runs = table.counts[table.counts > 0]
+        return hierarchical_prior(
+            table.angle, table.typical, config_variance * float(np.mean(1 / runs)) if runs.size else 0.0
+        )
+    unknown = np.isnan(table.angle).all(axis=0)
+    levels = np.nanmean(table.angle - table.typical, axis=1)
+    return scaled_prior(np.where(unknown, levels[:, None] + table.typical, table.angle))
 
 
-def _of_any_scale(level: float, mean: np.ndarray, covariance: np.ndarray) -> Prior:
-    factors = np.array(_SCALES)
-    odds = factors / (1 + factors**2)  # the half-Cauchy density of a scale, for scales that are even in the logarithm
-    scales = Scales(factors, np.full(factors.size, level), odds)
-    return Prior(mean, covariance, _NOISE, scales, CLIP, DOUBT, ARCSINE)
+def worth_learning(known: int, runs: int) -> bool:
+    """Is it time to learn a job's prior anew, from ``runs`` of other jobs where there were ``known`` the last time?
+
+    Whenever they have grown by a fifth, so that all learning costs no more than a few times the last.
+    """
+    return runs > 0 and runs >= _LEARN_AGAIN * known
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Mean angle by job and model (NaN where missing) of ``counts`` runs; ``typical`` by model."""
+    """Mean angle by job and model (NaN where missing) of ``counts`` runs; by model, the ``typical`` distance of its
+    angle to the level of a job."""
 
     jobs: list[str]
     models: list[str]
@@ -181,36 +164,8 @@ class _Table:
         return cls(jobs, models, angle, counts, np.array([_typical(model) for model in models]))
 
 
-def _two_way(table: _Table) -> tuple[np.ndarray, np.ndarray]:
-    """Return the level of each job and the effect of each model."""
-    seen = ~np.isnan(table.angle)
-    angle = np.where(seen, table.angle, 0.0)
-    usual = table.typical - _TYPICAL
-    effects = usual.copy()
-    levels = np.full(len(table.jobs), _TYPICAL)
-    for _ in range(_SWEEPS):
-        rest = np.where(seen, angle - effects, 0.0).sum(axis=1)
-        middle = (levels.sum() + _WEIGHT * _TYPICAL) / (len(levels) + _WEIGHT)
-        ratio = _MODEL_VARIANCE / _JOB_VARIANCE
-        levels = (rest + ratio * middle) / (seen.sum(axis=1) + ratio)
-        rest = np.where(seen, angle - levels[:, None], 0.0).sum(axis=0)
-        effects = (rest + _WEIGHT * usual) / (seen.sum(axis=0) + _WEIGHT)
-    return levels, effects
-
-
 def _shrunk_variance(deviations: np.ndarray, usual: float) -> float:
     return float((np.sum(deviations**2) + _WEIGHT * usual) / (deviations.size + _WEIGHT))
-
-
-def _shrunk_covariance(residuals: np.ndarray, own: float) -> np.ndarray:
-    """``own``: the part of a cell's variance that is its configurations', and not of the model."""
-    seen = (~np.isnan(residuals)).astype(float)
-    values = np.nan_to_num(residuals)
-    target = _MODEL_VARIANCE * np.eye(residuals.shape[1])
-    together = seen.T @ seen
-    covariance = (values.T @ values - own * np.diag(np.diagonal(together)) + _WEIGHT * target) / (together + _WEIGHT)
-    eigenvalues, vectors = np.linalg.eigh(covariance)
-    return (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T
 
 
 def _deviations(table: _Table, history: Sequence[PastRun]) -> list[tuple[str, tuple[float, ...], float]]:
@@ -226,4 +181,4 @@ def _deviations(table: _Table, history: Sequence[PastRun]) -> list[tuple[str, tu
 
 def _typical(model: str) -> float:
     quality = next((value for family, value in _FAMILIES.items() if family in model), None)
-    return _TYPICAL if quality is None else float(ARCSINE.latent(np.array(quality)))
+    return 0.0 if quality is None else float(ARCSINE.latent(np.array(quality))) - TYPICAL

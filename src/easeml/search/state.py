@@ -133,6 +133,13 @@ def renew_job(state: SearchState, job: str, prior: Prior) -> SearchState:
     return _put(state, replace(found, costs=costs, posterior=Posterior.of(prior), **fresh))
 
 
+def set_prior(state: SearchState, job: str, prior: Prior) -> SearchState:
+    """Change what was believed of a job's arms before any run; what was observed stays. Raises like ``add_arms``."""
+    found = state.job(job)
+    _costs(job, found.arms, prior)
+    return _put(state, replace(found, posterior=found.posterior.under(prior)))
+
+
 def set_budget(state: SearchState, job: str, budget: Budget) -> SearchState:
     """Change what a job may use up; a job at rest wakes. Raises ``NotFound``."""
     return _put(state, replace(state.job(job), budget=budget, resting=False))

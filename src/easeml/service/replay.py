@@ -12,7 +12,7 @@ import numpy as np
 from easeml.contract.scheduling import LossCurve, Replay
 from easeml.errors import InvalidInput, NotReady
 from easeml.modules import Registry
-from easeml.search import POLICIES, Policy, policy_named
+from easeml.search import POLICIES, Arm, PastRun, Policy, Prior, learned_prior, policy_named
 from easeml.search.simulator import (
     Entry,
     Scenario,
@@ -26,7 +26,7 @@ from easeml.search.simulator import (
 )
 from easeml.service import knowledge
 from easeml.service.anonymity import Eyes
-from easeml.service.beliefs import arm_of, learned_of
+from easeml.service.beliefs import arm_of, runs_of
 from easeml.service.caller import Caller
 from easeml.service.experience import Trial, finished_trials
 from easeml.service.losses import Result, loss_curve
@@ -46,11 +46,12 @@ _LIKENESS, _FLUCTUATION = 0.5, 1.0  # SYN(0.5, 1.0) of Li et al., Ease.ml (PVLDB
 
 
 class _Search(NamedTuple):
-    """A search that was done: its entry, and the tasks of the entry's arms."""
+    """A search that was done: its entry, the tasks of the entry's arms, and what was known of models before it."""
 
     entry: Entry
     job: Job
     tasks: list[Task]
+    before: list[PastRun]
 
 
 def replay(store: Store, caller: Caller, policy: str) -> Replay:
@@ -68,8 +69,12 @@ def replay(store: Store, caller: Caller, policy: str) -> Replay:
         raise NotReady("No search has a result yet.", remedy="Come back when the first tasks are done.")
     first = min(search.job.created for search in searches)
     arrivals = {place: search.job.created - first for place, search in enumerate(searches)}
-    entries = [search.entry for search in searches]
-    trace = simulate_jobs(entries, chosen, Scenario((1.0,) * devices, arrivals), explain=True)
+    entries, before_all = [search.entry for search in searches], searches[0].before
+
+    def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
+        return learned_prior(arms, [*before_all, *runs])
+
+    trace = simulate_jobs(entries, chosen, Scenario((1.0,) * devices, arrivals), explain=True, learn=learn)
     done = sorted((task for search in searches for task in search.tasks), key=lambda task: task.finished or 0.0)
     before = [(task.job_id, task.quality, max(task.cost, _LEAST_SECONDS)) for task in done]
     return _shown(chosen, entries, trace, eyes, devices, [_curve(before, HISTORY)])
@@ -126,11 +131,11 @@ def _search(
 ) -> _Search:
     tasks = sorted(tasks, key=lambda task: candidates[task.candidate_id].arm)
     arms = tuple(arm_of(registry, candidates[task.candidate_id]) for task in tasks)
-    before = [trial for trial in trials if trial.job_id != job.id and trial.finished < job.created]
-    prior = learned_of(registry, arms, before).over(arms)
+    before = runs_of(registry, (t for t in trials if t.job_id != job.id and t.finished < job.created))
+    prior = learned_prior(arms, before)
     quality = np.array([math.nan if task.quality is None else task.quality for task in tasks])
     seconds = np.array([max(task.cost, _LEAST_SECONDS) for task in tasks])
-    return _Search(Entry(job.tenant_id, arms, prior, quality, seconds), job, tasks)
+    return _Search(Entry(job.tenant_id, arms, prior, quality, seconds), job, tasks, before)
 
 
 def _shown(

@@ -9,9 +9,9 @@ import numpy as np
 from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
 from easeml.search.policies import DEFAULT, Policy, policy_named
-from easeml.search.prior import default_prior
+from easeml.search.prior import default_prior, learned_prior
 from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
-from easeml.search.simulator.events import Scenario, simulate
+from easeml.search.simulator.events import Learn, Scenario, simulate
 from easeml.search.simulator.workload import Workload, split, uniform_costs
 from easeml.search.surrogates import Prior
 from easeml.search.table_priors import angular_prior, empirical_prior
@@ -82,6 +82,8 @@ def compare(
 ) -> Comparison:
     """Simulate every policy on the same draws of tenants, costs and past, one for each seed.
 
+    Without a past, easeml's policies learn from the runs of the tenants under test while they search.
+
     ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown policy, or more tenants
     than the workload has.
     """
@@ -97,7 +99,8 @@ def compare(
             own = policy.name in _OWN_PRIOR
             if own not in beliefs:
                 beliefs[own] = belief(past, work.models, own=own)
-            curves[name].append(one_run(work, policy, beliefs[own], setting.devices, seed))
+            learn = learned_prior if own and not len(past) else None
+            curves[name].append(one_run(work, policy, beliefs[own], setting.devices, seed, learn))
             if progress:
                 progress((number + (place + 1) / len(found)) / setting.seeds)
     return Comparison(setting, curves, limit)
@@ -127,10 +130,10 @@ def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
     return angular_prior(known) if own else empirical_prior(known)
 
 
-def one_run(work: Workload, policy: Policy, prior: Prior, devices: int, seed: int) -> Curve:
-    """Return the curve of one policy on one draw, to where nobody has anything to gain."""
+def one_run(work: Workload, policy: Policy, prior: Prior, devices: int, seed: int, learn: Learn | None = None) -> Curve:
+    """Return the curve of one policy on one draw, to where nobody has anything to gain; ``learn`` as ``simulate``."""
     scenario = Scenario(speeds=(1.0,) * devices, until_best=True)
-    return curve(simulate(work, policy, prior, scenario, seed=seed), work)
+    return curve(simulate(work, policy, prior, scenario, seed=seed, learn=learn), work)
 
 
 def half_width(values: np.ndarray, comparisons: int = 1) -> np.ndarray:

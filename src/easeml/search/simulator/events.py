@@ -2,7 +2,7 @@
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +13,13 @@ from easeml.search.arms import Arm
 from easeml.search.convergence import settled
 from easeml.search.jobs import Budget, Terms
 from easeml.search.policies import Policy
+from easeml.search.prior import PastRun, worth_learning
 from easeml.search.simulator.workload import Workload
-from easeml.search.state import Observation, SearchState, add_job, remove_job, set_now, set_terms, started
+from easeml.search.state import Observation, SearchState, add_job, remove_job, set_now, set_prior, set_terms, started
 from easeml.search.surrogates import Prior
+
+Learn = Callable[[Sequence[Arm], Sequence[PastRun]], Prior]
+"""From a job's arms and the runs of other jobs so far to its prior."""
 
 _END, _ARRIVE, _LEAVE = 0, 1, 2  # at one moment runs end before tenants come, and come before they go
 
@@ -90,13 +94,15 @@ def simulate(
     *,
     seed: int = 0,
     explain: bool = False,
+    learn: Learn | None = None,
 ) -> Trace:
     """Search all tenants' models under a policy until nothing is left to start; the same seed gives the same trace.
 
     ``prior``: over the models, for all tenants or one for each. ``seed``: of failures. ``explain``: keep the
-    explanation of every decision.
+    explanation of every decision. ``learn``: how a job's prior follows from what was run of other jobs meanwhile; with
+    None it stays.
     """
-    return simulate_jobs(entries_of(workload, prior), policy, scenario, seed=seed, explain=explain)
+    return simulate_jobs(entries_of(workload, prior), policy, scenario, seed=seed, explain=explain, learn=learn)
 
 
 def entries_of(workload: Workload, prior: Prior | Sequence[Prior]) -> list[Entry]:
@@ -117,13 +123,15 @@ def simulate_jobs(
     *,
     seed: int = 0,
     explain: bool = False,
+    learn: Learn | None = None,
 ) -> Trace:
     """Search as ``simulate`` does, where every job has arms of its own and may cost other than its tenant believes.
 
     Indices of tenants, in the scenario and in the runs, are indices of entries; those of models are of their arms.
     """
     generator = np.random.default_rng(seed)
-    return _Simulation(entries, policy, scenario or Scenario(), generator=generator, explain=explain).run()
+    simulation = _Simulation(entries, policy, scenario or Scenario(), generator=generator, explain=explain, learn=learn)
+    return simulation.run()
 
 
 class _Simulation:
@@ -135,9 +143,12 @@ class _Simulation:
         *,
         generator: np.random.Generator,
         explain: bool,
+        learn: Learn | None,
     ):
         self._entries, self._policy, self._scenario = entries, policy, scenario
-        self._generator, self._explain = generator, explain
+        self._generator, self._explain, self._learn = generator, explain, learn
+        self._past: list[PastRun] = []
+        self._known: dict[str, int] = {}  # job -> number of runs of others that its prior was learned from
         self._state = SearchState()
         self._now, self._idle, self._pushed = 0.0, 0.0, 0
         self._free = sorted(range(len(scenario.speeds)), key=lambda device: -scenario.speeds[device])
@@ -186,8 +197,18 @@ class _Simulation:
         if quality is not None and quality >= self._seeking.get(run.tenant, math.inf):
             del self._seeking[run.tenant]
         self._state = self._policy.observe(self._state, Observation(job, run.model, quality, run.end - run.start))
+        if self._learn and quality is not None:
+            arm = self._entries[run.tenant].arms[run.model]
+            self._past.append((job, arm.model, arm.features, quality))
+            self._learn_again(job, self._learn)
         if self._scenario.tolerance is not None:
             self._state = settled(self._state, job, self._scenario.tolerance)
+
+    def _learn_again(self, job: str, learn: Learn) -> None:
+        others = [run for run in self._past if run[0] != job]
+        if worth_learning(self._known.get(job, 0), len(others)):
+            self._known[job] = len(others)
+            self._state = set_prior(self._state, job, learn(self._state.job(job).arms, others))
 
     def _decide(self) -> None:
         if not self._free or (self._scenario.until_best and not self._seeking):
