@@ -140,11 +140,10 @@ class Book:
             self.state = set_prior(self.state, job.id, page.learned.over(arms))
 
     def _learn(self, tx: Transaction, job: Job, arms: Sequence[Arm]) -> Learned:
-        """Return what all finished tasks teach."""
-        own, others = [], []
-        for trial in finished_trials(tx):
-            (own if trial.job_id == job.id else others).append(trial)
-        return learned_of(self.registry, arms, others, own)
+        """Return what all finished tasks teach; searched beside this job are those since the oldest that still runs."""
+        running = tx.unscoped().jobs.list(state="running", limit=1)
+        since = min(one.created for one in (job, *running))
+        return learned_of(self.registry, arms, finished_trials(tx), job, since)
 
     def _follow(self, job_id: str, page: _Page, task: Task) -> None:
         known, now = page.tasks.get(task.id), "waiting" if task.state == "running" else task.state

@@ -3,6 +3,7 @@
 from easeml.search.arms import Arm
 from easeml.search.convergence import Remaining, remaining, settled
 from easeml.search.costs import CostModel, Costs, Work, hinted_cost, learn_costs, most_telling
+from easeml.search.evidence import learned_beside
 from easeml.search.improvement import expected_improvement
 from easeml.search.jobs import Budget, SearchJob, Terms
 from easeml.search.policies import (
@@ -86,6 +87,7 @@ __all__ = [
     "hinted_cost",
     "learn_costs",
     "learned",
+    "learned_beside",
     "learned_prior",
     "most_telling",
     "observed",

@@ -136,6 +136,8 @@ def renew_job(state: SearchState, job: str, prior: Prior) -> SearchState:
 def set_prior(state: SearchState, job: str, prior: Prior) -> SearchState:
     """Change what was believed of a job's arms before any run; what was observed stays. Raises like ``add_arms``."""
     found = state.job(job)
+    if prior is found.posterior.prior:
+        return state
     _costs(job, found.arms, prior)
     return _put(state, replace(found, posterior=found.posterior.under(prior)))
 

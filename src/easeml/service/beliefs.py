@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from easeml.modules import Registry
-from easeml.search import Arm, Learned, PastRun, learned
+from easeml.search import Arm, Learned, PastRun, learned_beside
 from easeml.service.experience import Trial, features_of
-from easeml.store.records import Candidate
+from easeml.store.records import Candidate, Job
 
 
 def arm_of(registry: Registry, candidate: Candidate) -> Arm:
@@ -13,9 +13,15 @@ def arm_of(registry: Registry, candidate: Candidate) -> Arm:
     return Arm(candidate.name, candidate.model, candidate.predicted_cost, features_of(registry, candidate))
 
 
-def learned_of(registry: Registry, arms: Sequence[Arm], trials: Iterable[Trial], own: Iterable[Trial] = ()) -> Learned:
-    """Return what ``trials`` of other jobs teach of ``arms``, and the job's ``own``."""
-    return learned(arms, runs_of(registry, trials), runs_of(registry, own))
+def learned_of(registry: Registry, arms: Sequence[Arm], trials: Iterable[Trial], job: Job, since: float) -> Learned:
+    """Return what all ``trials`` teach of the ``arms`` of a job.
+
+    Jobs that were created ``since``, in seconds of the epoch, are searched beside it: see ``learned_beside``.
+    """
+    before, beside, own = [], [], []
+    for trial in trials:
+        (own if trial.job_id == job.id else beside if trial.job_created >= since else before).append(trial)
+    return learned_beside(arms, *(runs_of(registry, part) for part in (before, beside, own)))
 
 
 def runs_of(registry: Registry, trials: Iterable[Trial]) -> list[PastRun]:

@@ -19,9 +19,10 @@ _MOST_TRIALS = 1000  # the newest, that costs are learned from
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One finished training task. ``cost`` in device seconds; ``finished`` in seconds of the epoch."""
+    """One finished training task. ``cost`` in device seconds; moments in seconds of the epoch."""
 
     job_id: str
+    job_created: float
     candidate: Candidate
     rows: int
     columns: int
@@ -43,6 +44,7 @@ def finished_trials(tx: Transaction) -> list[Trial]:
         trials.append(
             Trial(
                 job_id=task.job_id,
+                job_created=jobs[task.job_id].created,
                 candidate=candidates[task.candidate_id],
                 rows=rows,
                 columns=columns,

@@ -12,7 +12,7 @@ import numpy as np
 from easeml.contract.scheduling import LossCurve, Replay
 from easeml.errors import InvalidInput, NotReady
 from easeml.modules import Registry
-from easeml.search import POLICIES, Arm, PastRun, Policy, Prior, learned_prior, policy_named
+from easeml.search import POLICIES, Arm, PastRun, Policy, Prior, learned_beside, learned_prior, policy_named
 from easeml.search.simulator import (
     Entry,
     Scenario,
@@ -72,7 +72,7 @@ def replay(store: Store, caller: Caller, policy: str) -> Replay:
     entries, before_all = [search.entry for search in searches], searches[0].before
 
     def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
-        return learned_prior(arms, [*before_all, *runs])
+        return learned_beside(arms, before_all, runs).over(arms)
 
     trace = simulate_jobs(entries, chosen, Scenario((1.0,) * devices, arrivals), explain=True, learn=learn)
     done = sorted((task for search in searches for task in search.tasks), key=lambda task: task.finished or 0.0)

@@ -8,8 +8,9 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
+from easeml.search.evidence import is_contradicted
 from easeml.search.policies import DEFAULT, Policy, policy_named
-from easeml.search.prior import default_prior, learned_prior
+from easeml.search.prior import PastRun, default_prior, learned_prior
 from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
 from easeml.search.simulator.events import Learn, Scenario, simulate
 from easeml.search.simulator.workload import Workload, split, uniform_costs
@@ -82,7 +83,7 @@ def compare(
 ) -> Comparison:
     """Simulate every policy on the same draws of tenants, costs and past, one for each seed.
 
-    Without a past, easeml's policies learn from the runs of the tenants under test while they search.
+    easeml's policies learn from the tenants under test while these search, if there is no past, or they contradict it.
 
     ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown policy, or more tenants
     than the workload has.
@@ -99,7 +100,7 @@ def compare(
             own = policy.name in _OWN_PRIOR
             if own not in beliefs:
                 beliefs[own] = belief(past, work.models, own=own)
-            learn = learned_prior if own and not len(past) else None
+            learn = lessons(past, work.models, beliefs[own]) if own else None
             curves[name].append(one_run(work, policy, beliefs[own], setting.devices, seed, learn))
             if progress:
                 progress((number + (place + 1) / len(found)) / setting.seeds)
@@ -128,6 +129,16 @@ def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
     unknown = np.isnan(known).all(axis=0)
     known = np.where(unknown, np.nanmean(known, axis=1, keepdims=True), known)
     return angular_prior(known) if own else empirical_prior(known)
+
+
+def lessons(past: np.ndarray, models: Sequence[str], prior: Prior) -> Learn:
+    """Return how easeml learns from tenants that search beside each other, given the ``prior`` that the past taught."""
+    places = {model: place for place, model in enumerate(models)}
+
+    def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
+        return prior if len(past) and not is_contradicted(prior, places, runs) else learned_prior(arms, runs)
+
+    return learn
 
 
 def one_run(work: Workload, policy: Policy, prior: Prior, devices: int, seed: int, learn: Learn | None = None) -> Curve:

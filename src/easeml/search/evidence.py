@@ -1,0 +1,61 @@
+"""Does what was learned from the past hold for the searches of today?"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from easeml.search.arms import Arm
+from easeml.search.links import ARCSINE
+from easeml.search.prior import Learned, PastRun, learned
+from easeml.search.surrogates import Prior
+
+_TRUST = 10.0  # logarithm of the odds, before any run of today, that the past holds
+_JOBS_ASKED = 10  # those with the most runs
+
+
+def learned_beside(
+    arms: Sequence[Arm], before: Sequence[PastRun], beside: Sequence[PastRun], own: Sequence[PastRun] = ()
+) -> Learned:
+    """Return what runs ``before`` teach together with those of jobs that are searched ``beside`` this one, or what the
+    latter teach alone, if they contradict the past. See ``learned``."""
+    if before and beside:
+        past = learned(arms, before)
+        if is_contradicted(past.by_model, past.models, beside):
+            return learned(arms, beside, own)
+    return learned(arms, [*before, *beside], own)
+
+
+def is_contradicted(prior: Prior, models: Mapping[str, int], runs: Sequence[PastRun]) -> bool:
+    """Do ``runs`` of some jobs speak against a ``prior`` over ``models`` that was learned without them?
+
+    They do when it is less likely than what the jobs teach of each other, by more than the trust in it: the Bayes
+    factor (Kass and Raftery, JASA 90, 1995), with the density of each job's angles under what all the others teach.
+    """
+    arms = [Arm(model, model, 1.0) for model in models]
+    evidence = 0.0
+    for job, _ in Counter(run[0] for run in runs).most_common(_JOBS_ASKED):
+        rest = learned(arms, [run for run in runs if run[0] != job])
+        angles = _angles([run for run in runs if run[0] == job and run[1] in models])
+        evidence += _log_density(rest.by_model, rest.models, angles) - _log_density(prior, models, angles)
+    return evidence > _TRUST
+
+
+def _angles(runs: Sequence[PastRun]) -> dict[str, float]:
+    """Return the mean angle of each model."""
+    found: dict[str, list[float]] = {}
+    for _, model, _, quality in runs:
+        found.setdefault(model, []).append(quality)
+    return {model: float(ARCSINE.latent(np.array(qualities)).mean()) for model, qualities in found.items()}
+
+
+def _log_density(prior: Prior, models: Mapping[str, int], angles: Mapping[str, float]) -> float:
+    """Return the log density of a job's ``angles`` by model, up to a constant; over all scales."""
+    seen = np.array([models[model] for model in angles], dtype=int)
+    covariance = prior.covariance[np.ix_(seen, seen)] + prior.noise * np.eye(seen.size)
+    lower = np.linalg.cholesky(covariance)
+    factors = prior.scales.factors
+    apart = (np.array(list(angles.values())) - prior.scales.levels[:, None]) / factors[:, None] - prior.mean[seen]
+    white = np.linalg.solve(lower, apart.T)
+    logs = np.log(prior.scales.weights) - 0.5 * (white * white).sum(axis=0) - seen.size * np.log(factors)
+    return float(np.logaddexp.reduce(logs) - np.log(np.diagonal(lower)).sum())
