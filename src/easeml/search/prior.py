@@ -40,6 +40,8 @@ _FAMILIES = {
 _CONFIG_VARIANCE = 0.022**2
 _WEIGHT = 5.0  # of what is believed without history, in runs
 _LEARN_AGAIN = 1.2  # times as many runs of other jobs as when a job's prior was learned
+_FEWEST_MODELS = 5  # that a job must have tried, or its scale cannot be told
+_ENOUGH = 500  # runs of other jobs, after which more of them change little in a search under way
 
 
 def default_prior(arms: Sequence[Arm]) -> Prior:
@@ -122,22 +124,23 @@ def _in_angles(runs: Sequence[PastRun]) -> list[PastRun]:
 
 def _of_models(table: "_Table", config_variance: float) -> Prior:
     """Return the prior over the models of a table, without what configurations add."""
-    if not has_scales(table.angle):
-        runs = table.counts[table.counts > 0]
-        return hierarchical_prior(
-            table.angle, table.typical, config_variance * float(np.mean(1 / runs)) if runs.size else 0.0
-        )
-    unknown = np.isnan(table.angle).all(axis=0)
-    levels = np.nanmean(table.angle - table.typical, axis=1)
-    return scaled_prior(np.where(unknown, levels[:, None] + table.typical, table.angle))
+    told = table.angle[(~np.isnan(table.angle)).sum(axis=1) >= _FEWEST_MODELS]
+    if has_scales(told):
+        unknown = np.isnan(told).all(axis=0)
+        levels = np.nanmean(told - table.typical, axis=1)
+        return scaled_prior(np.where(unknown, levels[:, None] + table.typical, told))
+    runs = table.counts[table.counts > 0]
+    within = config_variance * float(np.mean(1 / runs)) if runs.size else 0.0
+    return hierarchical_prior(table.angle, table.typical, within)
 
 
 def worth_learning(known: int, runs: int) -> bool:
     """Is it time to learn a job's prior anew, from ``runs`` of other jobs where there were ``known`` the last time?
 
-    Whenever they have grown by a fifth, so that all learning costs no more than a few times the last.
+    Whenever they have grown by a fifth, so that all learning costs no more than a few times the last, and until they
+    are 500.
     """
-    return runs > 0 and runs >= _LEARN_AGAIN * known
+    return known < _ENOUGH and runs > 0 and runs >= _LEARN_AGAIN * known
 
 
 @dataclass(frozen=True)

@@ -205,10 +205,12 @@ class _Simulation:
             self._state = settled(self._state, job, self._scenario.tolerance)
 
     def _learn_again(self, job: str, learn: Learn) -> None:
-        others = [run for run in self._past if run[0] != job]
-        if worth_learning(self._known.get(job, 0), len(others)):
-            self._known[job] = len(others)
-            self._state = set_prior(self._state, job, learn(self._state.job(job).arms, others))
+        found = self._state.job(job)
+        others = len(self._past) - len(found.finished)
+        if worth_learning(self._known.get(job, 0), others):
+            self._known[job] = others
+            runs = [run for run in self._past if run[0] != job]
+            self._state = set_prior(self._state, job, learn(found.arms, runs))
 
     def _decide(self) -> None:
         if not self._free or (self._scenario.until_best and not self._seeking):
