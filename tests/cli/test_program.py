@@ -10,6 +10,7 @@ import pytest
 from service_for_tests import KEY, FakeService
 
 from easeml.cli import services
+from easeml.cli.main import _COMMANDS, _Commands, _commands_of
 
 
 def test_the_command_line_starts_without_heavy_libraries():
@@ -28,6 +29,16 @@ def test_the_command_line_starts_without_heavy_libraries():
     program = "import easeml.cli, sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert not heavy & set(run.stdout.split())
+
+
+def test_the_program_has_every_command_that_a_module_registers():
+    listed = {name for name in _COMMANDS if _Commands()[name].name == name}
+    registered = {name for module in set(_COMMANDS.values()) for name in _commands_of(module)}
+    modules = {
+        path.stem for path in Path(services.__file__).parent.glob("*.py") if "\ndef register(" in path.read_text()
+    }
+    assert set(_COMMANDS) == listed == registered
+    assert set(_COMMANDS.values()) == modules
 
 
 def test_exit_codes_and_streams_of_the_program(service: FakeService, monkeypatch: pytest.MonkeyPatch):

@@ -32,6 +32,11 @@ class Role(StrEnum):
 app = typer.Typer(no_args_is_help=True, help="Applications: from data to a served model.")
 
 
+def register(root: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    root.add_typer(app, name="app")
+
+
 @app.command()
 def create(
     file: Annotated[Path, typer.Argument(help="A table, a zip file or folder of samples by class, arrays, series ...")],

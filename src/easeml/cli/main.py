@@ -1,33 +1,41 @@
 """The root command, and how errors leave the program."""
 
 import sys
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from easeml import __version__
-from easeml.cli import (
-    accounts,
-    applications,
-    ci,
-    clean,
-    data,
-    feasibility,
-    label,
-    meter,
-    modules,
-    monitor,
-    picking,
-    predicting,
-    schema,
-    services,
-    simulate,
-    work,
-)
-from easeml.cli.output import print_error
 from easeml.errors import EasemlError, InvalidInput, NotAllowed, NotFound, NotSignedIn, TimedOut, TooLarge, Unreachable
 
+_COMMANDS: dict[str, str] = {  # command: the module that registers it; in the order of ``--help``
+    "up": "services",
+    "process": "services",
+    "demo": "services",
+    "login": "accounts",
+    "predict": "predicting",
+    "status": "work",
+    "feasibility": "feasibility",
+    "pick": "picking",
+    "key": "accounts",
+    "user": "accounts",
+    "task": "work",
+    "job": "work",
+    "module": "modules",
+    "app": "applications",
+    "schema": "schema",
+    "data": "data",
+    "clean": "clean",
+    "label": "label",
+    "ci": "ci",
+    "meter": "meter",
+    "monitor": "monitor",
+    "simulate": "simulate",
+}
 _EXIT_CODES: list[tuple[type[EasemlError], int]] = [
     (InvalidInput, 2),
     (NotFound, 2),
@@ -51,12 +59,42 @@ class _Root(TyperGroup):
         try:
             return super().invoke(ctx)
         except EasemlError as error:
+            from easeml.cli.output import print_error
+
             print_error(error)
             raise typer.Exit(exit_code(error)) from error
 
 
+class _Commands(Mapping[str, Any]):
+    """The commands by name; the module of one, with the libraries that it brings, is imported when it is asked for."""
+
+    def __getitem__(self, name: str) -> Any:
+        return _commands_of(_COMMANDS[name])[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_COMMANDS)
+
+    def __len__(self) -> int:
+        return len(_COMMANDS)
+
+
+@cache
+def _commands_of(module: str) -> Mapping[str, Any]:
+    """Return the commands that a module of this room registers."""
+    own = typer.Typer()
+    import_module(f"easeml.cli.{module}").register(own)
+    return typer.main.get_group(own).commands
+
+
+class _Program(_Root):
+    """The root of the whole program."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**{**attributes, "commands": _Commands()})
+
+
 app = typer.Typer(
-    cls=_Root,
+    cls=_Program,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="From a table to a served model. Exit codes: 0 yes, 1 no, 2 wrong use or invalid input, "
@@ -77,16 +115,6 @@ def _root(
     ] = False,
 ) -> None:
     """Take the options that stand before any command."""
-
-
-services.register(app)
-accounts.register(app)
-predicting.register(app)
-work.register(app)
-modules.register(app)
-app.add_typer(applications.app, name="app")
-for room in (schema, data, feasibility, clean, label, picking, ci, meter, monitor, simulate):  # these need no service
-    room.register(app)
 
 
 def main() -> None:
