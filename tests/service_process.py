@@ -12,7 +12,9 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+from easeml.client import Client
 
 KEY = re.compile(r"EASEML_API_KEY=(\S+)")  # printed at the first start
 READY_SECONDS = 60.0
@@ -82,6 +84,17 @@ class EasemlProcess:
         )
         assert run.returncode == expect, f"exit {run.returncode}\n{run.stdout}\n{run.stderr}"
         return run.stdout if expect == 0 else run.stdout + run.stderr
+
+    def wait(self, application: str, until: Literal["first-model", "converged"], seconds: float) -> None:
+        """Wait as ``easeml app wait`` does, without a process of its own. Raises ``TimedOut``."""
+        with Client(self.url, self.key) as client:
+            client.wait(application, until=until, timeout=seconds)
+
+    def stop_searches(self) -> None:
+        """Stop all searches of the user whose key is held."""
+        for job in self.call("GET", "/api/v1/jobs?limit=200")["items"]:
+            if job["state"] not in ("stopped", "failed"):
+                self.call("POST", f"/api/v1/jobs/{job['id']}/stop")
 
     def kill(self, kind: str) -> None:
         """Kill -9 one running process of a kind."""

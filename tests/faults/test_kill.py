@@ -17,12 +17,12 @@ def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path):
     try:
         applications = [declare(easeml, tmp_path, f"wine-{number}") for number in range(2)]
         for application in applications:
-            easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+            easeml.wait(application, "first-model", 60)
         for kill in kill_at_random(easeml, applications, range(SEEDS)):
             if kill.seed == SEEDS // 2:
                 applications.append(declare(easeml, tmp_path, "wine-late"))
         for application in applications:
-            easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+            easeml.wait(application, "first-model", 60)
             easeml.command("job", "stop", application)
         ended = check_books(easeml)
         assert ended["done"] > len(applications)

@@ -22,7 +22,7 @@ def test_killed_workers_leave_whole_versions(tmp_path: Path):
     try:
         command = ["app", "create", str(tmp_path / "first.csv"), "--target", "target", "--models", "naive-bayes"]
         application = json.loads(easeml.command(*command, "--yes", "--json"))["id"]
-        easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+        easeml.wait(application, "first-model", 60)
         from easeml.client import Client
 
         client = Client(easeml.url, easeml.key)

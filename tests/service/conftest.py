@@ -5,10 +5,17 @@ import pytest
 from service_process import EasemlProcess
 
 
-@pytest.fixture(scope="session")
-def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
+@pytest.fixture(scope="package")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     """One running easeml for all tests here that do not harm it."""
     service = EasemlProcess(tmp_path_factory.mktemp("service") / "home")
     service.start()
     yield service
     service.stop()
+
+
+@pytest.fixture
+def easeml(running: EasemlProcess) -> Iterator[EasemlProcess]:
+    """A running easeml; what a test leaves it searching for does not take the processor from the next test."""
+    yield running
+    running.stop_searches()

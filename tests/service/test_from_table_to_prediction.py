@@ -56,7 +56,7 @@ def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path:
 def test_regression_serves_and_reports_quality_where_labels_are_sent(easeml: EasemlProcess, tmp_path: Path):
     path = write_table(tmp_path, "diabetes")
     application = create(easeml, path, "--max-tasks", "4")
-    easeml.command("app", "wait", application["id"], "--until", "first-model", "--timeout", "60")
+    easeml.wait(application["id"], "first-model", 60)
     answer = json.loads(easeml.command("predict", application["id"], str(path), "--json"))
     assert len(answer["predictions"]) == 442
     assert all(isinstance(value, float) for value in answer["predictions"])
@@ -66,7 +66,7 @@ def test_regression_serves_and_reports_quality_where_labels_are_sent(easeml: Eas
 def test_a_request_names_the_row_and_the_column_that_do_not_fit(easeml: EasemlProcess, tmp_path: Path):
     path = write_table(tmp_path, "wine")
     application = create(easeml, path, "--max-tasks", "3")
-    easeml.command("app", "wait", application["id"], "--until", "first-model", "--timeout", "60")
+    easeml.wait(application["id"], "first-model", 60)
     row = next(csv.DictReader(path.open()))
     wrong = tmp_path / "wrong.csv"
     with wrong.open("w", newline="") as file:

@@ -23,10 +23,10 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
         try:
             command = ["app", "create", str(path), "--target", "target", "--max-tasks", "4", "--yes", "--json"]
             application = json.loads(easeml.command(*command))["id"]
-            easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+            easeml.wait(application, "first-model", 60)
             easeml.kill("scheduler")
             easeml.kill("worker")
-            easeml.command("app", "wait", application, "--until", "converged", "--timeout", "120")
+            easeml.wait(application, "converged", 120)
             easeml.stop()
             easeml.start()
             answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", rows)

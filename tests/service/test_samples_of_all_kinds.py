@@ -22,8 +22,8 @@ def learnt(easeml: EasemlProcess, path: Path, model: str = "logistic", tasks: in
     """Return the id of an application of a file that serves the best model of so many."""
     made = easeml.command("app", "create", str(path), "--yes", "--json", "--models", model, "--max-tasks", str(tasks))
     application = json.loads(made)["id"]
-    easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "120")
-    easeml.command("app", "wait", application, "--until", "converged", "--timeout", "120")
+    easeml.wait(application, "first-model", 120)
+    easeml.wait(application, "converged", 120)
     return application
 
 

@@ -22,7 +22,7 @@ def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlP
     rules = ("--target", "target", "--models", models, "--max-tasks", "6", "--name", "swapped")
     created = easeml.command("app", "create", str(table), *rules, "--yes", "--json")
     application = json.loads(created)["id"]
-    easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+    easeml.wait(application, "first-model", 60)
     rows = frame.drop(columns="target").iloc[:5].to_dict("records")
     over = threading.Event()
     seen: list[list[str]] = [[] for _ in range(CALLERS)]
@@ -42,7 +42,7 @@ def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlP
     callers = [threading.Thread(target=call_until_over, args=(mine,)) for mine in seen]
     for caller in callers:
         caller.start()
-    easeml.command("app", "wait", application, "--until", "converged", "--timeout", "120")
+    easeml.wait(application, "converged", 120)
     serving = easeml.call("GET", f"/api/v1/applications/{application}")["live_model"]["id"]
     models = easeml.call("GET", f"/api/v1/applications/{application}/models")["items"]
     for model in [one for one in models if one["id"] != serving]:

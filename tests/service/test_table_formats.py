@@ -22,7 +22,7 @@ def test_from_a_file_of_any_format_to_predictions(easeml: EasemlProcess, tmp_pat
         "app", "create", str(path), "--target", "kind", "--yes", "--json", "--models", "logistic", "--max-tasks", "1"
     )
     application = json.loads(made)["id"]
-    easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+    easeml.wait(application, "first-model", 60)
     out = tmp_path / "out.csv"
     easeml.command("predict", application, str(path), "--out", str(out))
     rows = list(csv.DictReader(io.StringIO(out.read_text())))
@@ -38,7 +38,7 @@ def test_declared_missing_codes_and_decimal_commas_hold_at_the_endpoint(easeml: 
     shown = easeml.command("app", "create", str(path), "--target", "kind", "--yes", "--max-tasks", "1", "--json",
                            "--set", "depth.missing=-999")  # fmt: skip
     application = json.loads(shown)["id"]
-    easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "60")
+    easeml.wait(application, "first-model", 60)
     rows = [{"depth": -999, "width": "3,5"}, {"depth": None, "width": "3,5"}, {"depth": 12, "width": 35.5}]
     answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", {"rows": rows})
     assert answer["predictions"] == ["low", "low", "high"]

@@ -21,7 +21,7 @@ QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--
 expect.set_options(timeout=60_000)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     """One running easeml for all tests here, with the users ann, bob, eve and gil."""
     service = EasemlProcess(tmp_path_factory.mktemp("web") / "home")
@@ -32,7 +32,7 @@ def easeml(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
     service.stop()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
         pytest.skip("Chromium is not installed.")
@@ -80,7 +80,7 @@ def watch(easeml: EasemlProcess) -> Iterator[Watch]:
     assert not watch.faults
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def cookies(easeml: EasemlProcess) -> Callable[[str], dict[str, str]]:
     """Give a function that returns the session cookie of a user; hashing passwords is slow on purpose."""
 

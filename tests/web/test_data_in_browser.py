@@ -31,7 +31,7 @@ def application(easeml: EasemlProcess, tables: dict[str, Path]) -> str:
     easeml.key = easeml.call("POST", "/api/v1/login", {"name": "ann", "password": "correct horse battery"})["secret"]
     command = ["app", "create", str(tables["first"]), "--target", "cultivar", "--models", "naive-bayes", "--max-tasks"]
     found = json.loads(easeml.command(*command, "2", "--name", "growing", "--yes", "--json"))["id"]
-    easeml.command("app", "wait", found, "--until", "first-model", "--timeout", "120")
+    easeml.wait(found, "first-model", 120)
     easeml.key = key
     return f"/applications/{found}"
 

@@ -50,7 +50,7 @@ def test_a_graph_is_tried_as_json(easeml: EasemlProcess, sign_in: SignIn, tmp_pa
     path = sample_files.molecules(tmp_path / "molecules.zip")
     made = easeml.command("app", "create", str(path), "--yes", "--json", "--models", "logistic", "--max-tasks", "1")
     application = json.loads(made)["id"]
-    easeml.command("app", "wait", application, "--until", "first-model", "--timeout", "120")
+    easeml.wait(application, "first-model", 120)
     easeml.key = key
     page = sign_in("ann")
     page.goto(f"/applications/{application}/try")

@@ -20,7 +20,7 @@ def searched(easeml: EasemlProcess, wine) -> str:
     command = ["app", "create", str(wine), "--target", "cultivar", "--models", "logistic,naive-bayes", "--yes"]
     found = re.search(r"app_\w+", easeml.command(*command, "--json"))
     assert found is not None
-    easeml.command("app", "wait", found[0], "--until", "converged", "--timeout", "120")
+    easeml.wait(found[0], "converged", 120)
     easeml.key = provider
     return found[0]
 
