@@ -23,19 +23,46 @@ def squared_distances(columns, point, out):
 
 
 @numba.njit(cache=True)
-def nearest_items(distances, first, k):
-    """Return the candidates that can be among the k nearest in some world, from near to far.
+def kth_smallest(values, k):
+    """Return the k-th smallest of at least k values; the k are kept in order, since k is small beside them.
+
+    NumPy's partition would take five times as long to compile as all of this file.
+    """
+    smallest = np.empty(k)
+    smallest[:] = np.inf
+    for value in values:
+        place = k - 1
+        if value < smallest[place]:
+            while place > 0 and smallest[place - 1] > value:
+                smallest[place] = smallest[place - 1]
+                place -= 1
+            smallest[place] = value
+    return smallest[k - 1]
+
+
+@numba.njit(cache=True)
+def nearest_items(distances, first, k, items):
+    """Fill ``items`` with the candidates that can be among the k nearest in some world, from near to far; return how
+    many these are.
 
     ``first`` (N + 1,): first candidate of each row. A candidate beyond the k-th smallest of the rows' largest
     distances never votes: k rows are always nearer. Equally far candidates: the smaller row is nearer.
     """
-    rows = first.shape[0] - 1
-    farthest = np.empty(rows)
-    for row in range(rows):
-        farthest[row] = distances[first[row] : first[row + 1]].max()
-    limit = np.partition(farthest, k - 1)[k - 1]
-    kept = np.flatnonzero(distances <= limit)
-    return kept[np.argsort(distances[kept], kind="mergesort")].astype(np.int32)
+    farthest = np.zeros(first.shape[0] - 1)
+    for row in range(farthest.shape[0]):
+        for item in range(first[row], first[row + 1]):
+            farthest[row] = max(farthest[row], distances[item])
+    limit = kth_smallest(farthest, k)
+    kept, near = np.empty(distances.shape[0], np.int32), np.empty(distances.shape[0])
+    found = 0
+    for item in range(distances.shape[0]):
+        if distances[item] <= limit:
+            kept[found], near[found] = item, distances[item]
+            found += 1
+    order = np.argsort(near[:found], kind="mergesort")
+    for place in range(found):
+        items[place] = kept[order[place]]
+    return found
 
 
 @numba.njit(cache=True, parallel=True)
@@ -44,10 +71,7 @@ def nearest_of_block(columns, first, points, k, items, lengths):
     for v in numba.prange(points.shape[0]):
         distances = np.empty(columns.shape[1])
         squared_distances(columns, points[v], distances)
-        kept = nearest_items(distances, first, k)
-        lengths[v] = kept.shape[0]
-        for place in range(kept.shape[0]):
-            items[v, place] = kept[place]
+        lengths[v] = nearest_items(distances, first, k, items[v])
 
 
 @numba.njit(cache=True, parallel=True)
