@@ -5,12 +5,16 @@ import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from furnish import PASSWORD
 
 from easeml.api import create_app
+from easeml.api.context import Context
 from easeml.contract.resources import NewUser
 from easeml.service import Caller, accounts
 from easeml.settings import Settings
@@ -60,10 +64,20 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
     return home, people
 
 
+LIMITS = {"upload_limit": 1_000_000, "request_limit": 5_000}
+
+
+@pytest.fixture(scope="session")
+def app() -> FastAPI:
+    """The application, put together once: that takes longer than most tests. ``client`` gives it what it serves."""
+    nothing: Any = SimpleNamespace()
+    return create_app(nothing, Settings.model_construct(**LIMITS), nothing)
+
+
 @pytest.fixture
 def settings(tmp_path: Path, furnished: tuple[Path, dict[str, Person]]) -> Settings:
     shutil.copytree(furnished[0], tmp_path, dirs_exist_ok=True)
-    return Settings(home=tmp_path, upload_limit=1_000_000, request_limit=5_000)
+    return Settings(home=tmp_path, **LIMITS)
 
 
 @pytest.fixture
@@ -79,8 +93,8 @@ def predictor() -> StandInPredictor:
 
 
 @pytest.fixture
-def client(store: Store, settings: Settings, predictor: StandInPredictor) -> Iterator[TestClient]:
-    app = create_app(store, settings, predictor)
+def client(app: FastAPI, store: Store, settings: Settings, predictor: StandInPredictor) -> Iterator[TestClient]:
+    app.state.context = Context.over(store, settings, predictor)
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client
 

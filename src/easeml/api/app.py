@@ -11,8 +11,7 @@ from starlette.types import Scope
 
 import easeml
 from easeml.api import openapi, predict
-from easeml.api.authentication import Authenticator, Gate
-from easeml.api.bell import Bell
+from easeml.api.authentication import Gate
 from easeml.api.context import Context, Predictor
 from easeml.api.problems import handle
 from easeml.api.routes import (
@@ -53,12 +52,11 @@ _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
 def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAPI:
     """Return the REST application over ``store``; predictions are forwarded to ``predictor``."""
-    context = Context(store, settings, predictor, Authenticator(store), Bell(store))
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
-        await context.bell.close()
+        await app.state.context.bell.close()
 
     app = FastAPI(
         title="easeml",
@@ -71,14 +69,14 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
         lifespan=lifespan,
         exception_handlers=dict.fromkeys((EasemlError, HTTPException, RequestValidationError), handle),
     )
-    app.state.context = context
+    app.state.context = Context.over(store, settings, predictor)
     app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
     api = APIRouter(prefix="/api/v1")
     for room in _ROOMS:
         api.include_router(room.router)
     app.include_router(api)
     app.include_router(status.health)
-    app.add_middleware(Gate, authenticator=context.authenticator)
+    app.add_middleware(Gate)
     app.add_middleware(Shield, limit_of=_limit_of(settings))  # outermost: added last
     app.openapi = lambda: openapi.document(app)
     return app

@@ -74,13 +74,13 @@ class Gate:
     It stands before routing, so that no route can be forgotten and no body is read for a stranger.
     """
 
-    def __init__(self, app: ASGIApp, authenticator: Authenticator):
+    def __init__(self, app: ASGIApp):
         self._app = app
-        self._authenticator = authenticator
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"] not in OPEN:
-            caller = await self._authenticator.caller(Headers(scope=scope))
+            authenticator: Authenticator = scope["app"].state.context.authenticator
+            caller = await authenticator.caller(Headers(scope=scope))
             scope.setdefault("state", {})["caller"] = caller
         await self._app(scope, receive, send)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, Self, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Header, Query, Request
@@ -35,6 +35,11 @@ class Context:
     bell: Bell
     hashing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))  # 64 MiB a password
     uploads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(16))  # a thread an upload
+
+    @classmethod
+    def over(cls, store: Store, settings: Settings, predictor: Predictor) -> Self:
+        """Return the parts of a controller over ``store``."""
+        return cls(store, settings, predictor, Authenticator(store), Bell(store))
 
     async def hash(self, call: Any, *args: Any, **named: Any) -> Any:
         """Return ``call(...)``, a use case that hashes a password, from a thread; few run at once."""
