@@ -11,6 +11,7 @@ from service_for_tests import KEY, FakeService
 
 from easeml.cli import services
 from easeml.cli.main import _COMMANDS, _Commands, _commands_of
+from service_process import LOOK_EVERY
 
 
 def test_the_command_line_starts_without_heavy_libraries():
@@ -86,6 +87,7 @@ def test_the_demo_stops_on_sigterm(tmp_path: Path):
     deadline = time.monotonic() + 30
     while not (tmp_path / "demo.json").exists() and time.monotonic() < deadline:
         assert demo.poll() is None
+        time.sleep(LOOK_EVERY)
     demo.send_signal(signal.SIGTERM)
     output, _ = demo.communicate(timeout=90)
     assert demo.returncode == 0, output

@@ -1,12 +1,13 @@
 """A model is added to a running easeml on PostgreSQL: its worker dies, its class crashes, and the service restarts."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from postgres_cluster import cluster, database
-from service_process import EasemlProcess
+from service_process import LOOK_EVERY, EasemlProcess
 
 pytestmark = [pytest.mark.service, pytest.mark.postgres]
 PACKAGE = """
@@ -56,11 +57,13 @@ def test_a_model_is_added_whatever_dies(tmp_path: Path, monkeypatch: pytest.Monk
             made = easeml.call("POST", "/api/v1/modules", body)
             state: dict = {}
             while "running" not in [one["state"] for one in state.get("checks", [])[1:]]:
+                time.sleep(LOOK_EVERY)
                 state = easeml.call("GET", "/api/v1/modules/waiting/checks")
             easeml.kill("worker")
             (place / "go").touch()
             easeml.command("task", "show", made["task_id"])
             while state["state"] == "checking":
+                time.sleep(LOOK_EVERY)
                 state = easeml.call("GET", "/api/v1/modules/waiting/checks")
             assert state["state"] == "ready", state
             easeml.stop()
