@@ -1,6 +1,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
-PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
+# Tests run on all cores at once: threads of numerical libraries would spin for each other, many times their work.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 READY := .venv/.ready
 
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
