@@ -7,7 +7,18 @@ import signal
 import sys
 
 _PR_SET_PDEATHSIG = 1
-_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "LOKY_MAX_CPU_COUNT",
+)
+
+
+def thread_environment(threads: int) -> dict[str, str]:
+    """Environment variables that cap the thread pools of numerical libraries when these are loaded."""
+    return dict.fromkeys(_THREAD_VARIABLES, str(threads))
 
 
 def limit_child(*, memory: int, threads: int) -> None:
@@ -22,8 +33,7 @@ def limit_child(*, memory: int, threads: int) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":  # elsewhere the limit covers too little or too much
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
-    for name in _THREAD_VARIABLES:
-        os.environ[name] = str(threads)
+    os.environ.update(thread_environment(threads))
     threadpool_limits(threads)
 
 

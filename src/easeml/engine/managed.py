@@ -13,7 +13,7 @@ import structlog
 
 from easeml.settings import ORIGINS, Settings
 
-from .limits import die_with_parent
+from .limits import die_with_parent, thread_environment
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before a restart; doubles with every quick end
 _SETTLED = 3.0  # seconds after which a start counts as good
@@ -28,7 +28,8 @@ class ManagedProcess:
         self.kind = kind
         self.log = settings.home / "logs" / f"{kind}-{number}.log"
         self._command = [sys.executable, "-m", "easeml.cli", "process", kind, "--home", str(settings.home)]
-        self._environment = {**os.environ, **_as_environment(settings)}
+        # One numerical thread each, but for tasks: where training keeps all cores busy, more would spin for each other.
+        self._environment = {**thread_environment(1), **os.environ, **_as_environment(settings)}
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
         self._pause = _FIRST_PAUSE

@@ -7,22 +7,10 @@ from multiprocessing import parent_process
 from pathlib import Path
 
 from easeml.contract.tasks import Limits
-from easeml.engine.limits import die_with_parent
+from easeml.engine.limits import die_with_parent, thread_environment
 
 _OPEN_FILES = 4096
 _REPORTING = 32 * 2**20  # bytes kept back to report in that memory ran out
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "LOKY_MAX_CPU_COUNT",
-)
-
-
-def thread_environment(threads: int) -> dict[str, str]:
-    """Environment variables that cap the thread pools of numerical libraries when these are loaded."""
-    return dict.fromkeys(_THREAD_VARIABLES, str(threads))
 
 
 def isolate(limits: Limits) -> None:

@@ -17,9 +17,10 @@ from pydantic import ValidationError
 
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
+from easeml.engine.limits import thread_environment
 
 from .base import Ending, Outcome
-from .isolation import free_reserve, isolate, redirect_output, thread_environment
+from .isolation import free_reserve, isolate, redirect_output
 
 if TYPE_CHECKING:
     from multiprocessing.connection import _ConnectionBase
