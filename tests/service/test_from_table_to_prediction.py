@@ -101,6 +101,8 @@ def test_a_missing_target_is_refused_with_the_likely_one(easeml: EasemlProcess, 
 
 def test_waiting_ends_with_its_own_exit_code(easeml: EasemlProcess, tmp_path: Path):
     application = create(easeml, write_table(tmp_path, "diabetes"), "--max-tasks", "30")
+    easeml.wait(application["id"], "first-model", 60)
+    easeml.command("job", "pause", application["id"])  # or it might converge before the command has started
     easeml.command("app", "wait", application["id"], "--until", "converged", "--timeout", "0.1", expect=3)
     easeml.command("job", "stop", application["id"])
     easeml.command("app", "wait", "app_does_not_exist", "--until", "converged", "--timeout", "5", expect=2)
