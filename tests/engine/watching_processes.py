@@ -21,4 +21,4 @@ def eventually(condition: Callable[[], object]) -> None:
     latest = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < latest, "it did not happen"
-        time.sleep(0.005)
+        time.sleep(0.02)  # what is waited for needs the processor
