@@ -8,7 +8,8 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.picking import METHODS, Session, StreamPicker, pick, tune_epsilon, vote_accuracy
+from easeml.lifecycle.picking import METHODS, Session, StreamPicker, _kernels, pick, tune_epsilon, vote_accuracy
+from easeml.lifecycle.picking._certificate import Certificate
 from easeml.lifecycle.picking._coda import Coda
 from easeml.lifecycle.picking._kernels import dispute, learn, query_chance
 from easeml.lifecycle.picking._pool import Pool
@@ -233,3 +234,73 @@ def test_coda_asks_by_the_published_expected_information():
             after = shares @ now + shares[c] * (best(mass[:, c, c] + hit, rest[:, c] + ~hit) - now[c])
             expected += chances[row, c] * (after * np.log(after)).sum()
         assert rule.scores(np.ones(12, bool))[row] == pytest.approx(expected, abs=0.005)
+
+
+def every_bet(pool, labelled, tolerance, needed):
+    """Log-wealth of the bets between every two models, (k, k), after labels (row, slot, chance, floor): plain loops."""
+    k, n = pool.models, pool.examples
+    wealth, gap, total, squares = np.zeros((4, k, k))
+    left = (pool.slots[:, :, None] != pool.slots[:, None, :]).sum(axis=0)
+    for row, slot, chance, floor in labelled:
+        right = (pool.slots[row] == slot).astype(float)
+        for j, h in np.argwhere(np.isfinite(wealth) & ~np.eye(k, dtype=bool)):
+            lowest = (gap[j, h] - (left[j, h] > 0) / floor) / n + tolerance
+            payoff = (gap[j, h] + (right[j] - right[h]) / chance) / n + tolerance
+            if lowest >= 0:
+                wealth[j, h] = np.inf
+            elif total[j, h] > 0:
+                stake = min(total[j, h] / (squares[j, h] + 0.25), 0.75 / -lowest)
+                wealth[j, h] += np.log1p(stake * payoff)
+            total[j, h] += payoff
+            squares[j, h] += payoff**2
+        gap += right[:, None] - right[None, :]
+        left -= pool.slots[row][:, None] != pool.slots[row][None, :]
+        wealth[gap - left + tolerance * n >= 0] = np.inf
+    np.fill_diagonal(wealth, needed)
+    return wealth
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([0.0, 0.05]))
+def test_bets_made_up_for_are_those_of_every_label(seed, tolerance):
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(3, size=60)
+    predictions = np.where(rng.random((60, 4)) < (0.9, 0.7, 0.6, 0.5), truth[:, None], rng.integers(3, size=(60, 4)))
+    pool = Pool.of(predictions)
+    certificate = Certificate(pool, tolerance, 0.8)
+    labelled, nothing = [], np.zeros(pool.models)
+    for row in rng.permutation(60)[:40].tolist():
+        labelled.append((row, pool.slot(row, pool.code(truth[row])), rng.uniform(0.1, 1), 0.1))
+        certificate.observe(*labelled[-1], None, nothing, nothing)
+        if rng.random() < 0.2:
+            certificate.rivals(int(rng.integers(pool.models)))
+    needed = np.log((pool.models - 1) / 0.2)
+    wealth = every_bet(pool, labelled, tolerance, needed)
+    for model in range(pool.models):
+        assert certificate.rivals(model).tolist() == (wealth[model] < needed).tolist()
+
+
+def test_a_label_moves_the_bets_of_models_that_led_alone(monkeypatch):
+    rng = np.random.default_rng(0)
+    truth = rng.integers(5, size=600)
+    skill = np.linspace(0.5, 0.9, 40)
+    predictions = np.where(rng.random((600, 40)) < skill, truth[:, None], rng.integers(5, size=(600, 40)))
+    session, moved, led = Session(predictions), [], set()
+    bet = _kernels.bet
+
+    def counted(model, slots, rows, *rest):
+        moved.append(len(rows))
+        return bet(model, slots, rows, *rest)
+
+    monkeypatch.setattr(_kernels, "bet", counted)
+    for _ in range(100):
+        led.add(session.leader)
+        rows = session.ask()
+        session.tell(rows, truth[rows])
+    assert sum(moved) <= 100 * len(led) < 100 * 40
+
+
+def test_two_models_differ_where_their_predictions_do():
+    pool = Pool.of(np.random.default_rng(1).integers(4, size=(50, 7)))
+    brute = (pool.slots[:, :, None] != pool.slots[:, None, :]).sum(axis=0)
+    assert pool.apart.tolist() == brute.tolist()

@@ -8,9 +8,20 @@ by betting", JRSS B 2024, sections 4 and 5): with Ville's inequality they may be
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from easeml.lifecycle.picking._pool import Pool
+
+
+@dataclass
+class _Bets:
+    """One model's bets against all others, after ``labels`` labels, ``seen`` of them with a chance; see the kernel."""
+
+    state: np.ndarray
+    labels: int = 0
+    seen: int = 0
 
 
 class Certificate:
@@ -19,22 +30,26 @@ class Certificate:
     Model j is certified when all its bets against the others reach (k - 1) / delta, or cannot lose any more. A wrong
     certificate needs one of k - 1 bets against the best model to be won although it is unfair, which by Ville's
     inequality and the union bound happens with probability at most delta.
+
+    Stakes look at the past alone, so the bets of a model may be made up for when it is asked about: only those that
+    ever lead are kept.
     """
 
     def __init__(self, pool: Pool, tolerance: float, confidence: float):
         """``tolerance``: the loss of accuracy that does not matter; ``confidence``: 1 - delta."""
         from easeml.lifecycle.picking import _kernels
 
-        k = pool.models
+        k, n = pool.models, pool.examples
         self._kernels = _kernels
         self._pool = pool
-        self._n = pool.examples
+        self._n = n
         self._tolerance = tolerance
         self._delta = 1 - confidence
         self._needed = np.log(max(k - 1, 1) / self._delta)
-        self._wealth, self._gap, self._left = np.zeros((k, k)), np.zeros((k, k)), np.zeros((k, k))
-        self._total, self._squares, self._seen = np.zeros((k, k)), np.zeros((k, k)), 0
-        _kernels.pairs(pool.slots, np.flatnonzero(pool.contested), self._left)
+        self._bets: dict[int, _Bets] = {}
+        self._labels = 0
+        self._rows, self._slots = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int32)
+        self._chances, self._floors = np.zeros(n), np.zeros(n)
         self._estimates: list[np.ndarray] = []
         self._centres: list[np.ndarray] = []
         self._ranges: list[float] = []
@@ -42,7 +57,7 @@ class Certificate:
 
     def rivals(self, leader: int) -> np.ndarray:
         """Return which models the leader is not yet certified against."""
-        open_bets = self._wealth[leader] < self._needed
+        open_bets = self._bets_of(leader).state[0] < self._needed
         open_bets[leader] = False
         return open_bets
 
@@ -63,27 +78,37 @@ class Certificate:
         differently. ``expected`` is what the rule expects each model to have right on the unlabelled examples
         (``row`` among them), ``beliefs`` that for ``row`` alone.
         """
-        votes = self._pool.slots[row]
-        outcome = (votes == slot).astype(float)
+        if contested_floor is not None:
+            self._bets_of(contested_floor[0])  # up to here with no such bound
+        place = self._labels
+        self._rows[place], self._slots[place], self._chances[place], self._floors[place] = row, slot, chance, floor
+        self._labels += 1
+        if contested_floor is not None:
+            self._bets_of(*contested_floor)
+        outcome = (self._pool.slots[row] == slot).astype(float)
         if floor > 0:
-            bounds = np.full(self._left.shape, 1 / floor)
-            if contested_floor is not None:
-                leader, rivals, bound = contested_floor
-                bounds[leader, rivals] = 1 / bound
-            self._kernels.bet(
-                self._gap, self._left, bounds, outcome, chance, self._n, self._tolerance,
-                self._seen, self._total, self._squares, self._wealth,
-            )  # fmt: skip
-            self._seen += 1
             centre = self._right + expected
             self._centres.append(centre / self._n)
             self._estimates.append((centre + (outcome - beliefs) / chance) / self._n)
             self._ranges.append(1 / floor / self._n)
         self._right += outcome
-        self._gap += outcome[:, None] - outcome[None, :]
-        self._left -= votes[:, None] != votes[None, :]
-        # What is left cannot turn the order any more: certain, whatever the bets say.
-        self._wealth[self._gap - self._left + self._tolerance * self._n >= 0] = np.inf
+
+    def _bets_of(self, model: int, rivals: np.ndarray | None = None, bound: float = 0.0) -> _Bets:
+        """Return the bets of a model after all labels; those it had not seen have this bound against the rivals."""
+        k = self._pool.models
+        if model not in self._bets:
+            self._bets[model] = _Bets(np.zeros((5, k)))
+            self._bets[model].state[2] = self._pool.apart[model]
+        bets = self._bets[model]
+        if bets.labels < self._labels:
+            new = slice(bets.labels, self._labels)
+            contested = np.zeros(k, dtype=bool) if rivals is None else rivals
+            bets.seen = self._kernels.bet(
+                model, self._pool.slots, self._rows[new], self._slots[new], self._chances[new], self._floors[new],
+                contested, bound, self._n, self._tolerance, bets.seen, bets.state,
+            )  # fmt: skip
+            bets.labels = self._labels
+        return bets
 
     def interval(self, model: int, labelled: int) -> tuple[float, float]:
         """Return bounds of the accuracy of a model on the whole pool, at the confidence, for all models at once."""

@@ -2,6 +2,7 @@
 
 Those over all examples follow the pool's dissent: what the models together hold on slot 0, the most voted one, is what
 all of them hold less what the dissenting hold elsewhere. So their work grows with the disagreement, not with n k.
+Its numbers are unsigned: Numba then does without the test for an index below zero, which costs as much as the work.
 """
 
 from __future__ import annotations
@@ -10,13 +11,12 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True)
-def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote, one):
-    """Fill ``vote`` and ``one`` with two beliefs in the ``last`` slots of an example whose dissent lies in start:end.
+@njit(cache=True, inline="always")
+def gather(start, end, models, slots, last, powers, belief, totals, vote, one):
+    """Fill the ``last`` slots of an example, whose dissent lies in start:end, with what the models there hold.
 
-    The vote: softmax of the summed weights, of which ``powers`` are the exponentials: products of these spare an
-    exponential a slot. The one: (1 - error) A_c + error (1 - A_c) / (slots - 1), A_c the summed ``belief``.
-    ``totals``: product of all powers, sum of all belief. O(dissent).
+    ``vote``: products of ``powers``, the exponentials of the models' weights, which spares an exponential a slot;
+    ``one``: sums of ``belief``. ``totals``: product of all powers, sum of all belief. Returns the sum of ``vote``.
     """
     for c in range(last):
         vote[c] = 1.0
@@ -24,14 +24,24 @@ def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote
     for at in range(start, end):
         vote[slots[at]] *= powers[models[at]]
         one[slots[at]] += belief[models[at]]
-    others, whole, held = 1.0, 0.0, totals[1]
+    others, whole, most = 1.0, 0.0, totals[1]
     for c in range(1, last):
         others *= vote[c]
         whole += vote[c]
-        held -= one[c]
+        most -= one[c]
     vote[0] = totals[0] / others
-    one[0] = held
-    scale = 1.0 / (whole + vote[0])
+    one[0] = most
+    return whole + vote[0]
+
+
+@njit(cache=True)
+def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote, one):
+    """Fill ``vote`` and ``one`` with two beliefs in the ``last`` slots of an example whose dissent lies in start:end.
+
+    The vote: softmax of the summed weights. The one: (1 - error) A_c + error (1 - A_c) / (slots - 1), A_c the summed
+    ``belief``. ``totals``: as ``gather`` has them. O(dissent).
+    """
+    scale = 1.0 / gather(start, end, models, slots, last, powers, belief, totals, vote, one)
     part = error / max(last - 1, 1)
     for c in range(last):
         vote[c] *= scale
@@ -40,7 +50,7 @@ def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote
 
 @njit(cache=True)
 def class_beliefs(starts, models, slots, lasts, is_open, powers, belief, error, trust, mixed, totals):
-    """Fill ``mixed`` (n, most slots) with the beliefs of open examples: the vote by ``trust``, else the one.
+    """Fill ``mixed`` (n, most slots) with the ``beliefs`` of open examples: the vote by ``trust``, else the one.
 
     ``lasts``: the slots of each example. ``totals[j]`` grows by the belief that model j is right, over the open
     examples. O(n + dissent).
@@ -52,9 +62,11 @@ def class_beliefs(starts, models, slots, lasts, is_open, powers, belief, error, 
     for i in range(len(lasts)):
         if not is_open[i]:
             continue
-        beliefs(starts[i], starts[i + 1], models, slots, lasts[i], powers, belief, whole, error, vote, one)
-        for c in range(lasts[i]):
-            vote[c] = trust * vote[c] + (1 - trust) * one[c]
+        last = lasts[i]
+        scale = 1.0 / gather(starts[i], starts[i + 1], models, slots, last, powers, belief, whole, vote, one)
+        part = error / max(last - 1, 1)
+        for c in range(last):
+            vote[c] = trust * (vote[c] * scale) + (1 - trust) * ((1 - error) * one[c] + part * (1 - one[c]))
             mixed[i, c] = vote[c]
         majority += vote[0]
         for at in range(starts[i], starts[i + 1]):
@@ -91,7 +103,7 @@ def dispute(starts, models, slots, width, mixed, weights, is_open, scores):
         scores[i] = max(0.0, 2 * (spread + mean**2))
 
 
-@njit(cache=True)
+@njit(cache=True, error_model="numpy")
 def learn(slots_row, last, label, mean, covariance):
     """Update Gaussian model weights by one label: a step of the extended Kalman filter for softmax regression.
 
@@ -104,28 +116,28 @@ def learn(slots_row, last, label, mean, covariance):
         q[slots_row[j]] += mean[j]
     q = np.exp(q - q.max())
     q /= q.sum()
-    gradient = np.empty(k)
-    for j in range(k):
-        gradient[j] = (1.0 if slots_row[j] == label else 0.0) - q[slots_row[j]]
+    centred = np.empty(k)
     moved = np.empty(k)
     for c in range(last):
         if q[c] < 1e-12:
             continue
+        for b in range(k):
+            centred[b] = (1.0 if slots_row[b] == c else 0.0) - q[slots_row[b]]
+        # The inner loops run along the rows of the symmetric matrix, so that they are done several numbers at a time.
+        moved[:] = 0.0
+        for b in range(k):
+            for a in range(k):
+                moved[a] += covariance[b, a] * centred[b]
         norm = 1.0 / q[c]
         for a in range(k):
-            total = 0.0
-            for b in range(k):
-                total += covariance[a, b] * ((1.0 if slots_row[b] == c else 0.0) - q[slots_row[b]])
-            moved[a] = total
-        for a in range(k):
-            norm += ((1.0 if slots_row[a] == c else 0.0) - q[slots_row[a]]) * moved[a]
+            norm += centred[a] * moved[a]
         for a in range(k):
             for b in range(k):
                 covariance[a, b] -= moved[a] * moved[b] / norm
     for a in range(k):
         total = 0.0
         for b in range(k):
-            total += covariance[a, b] * gradient[b]
+            total += covariance[a, b] * ((1.0 if slots_row[b] == label else 0.0) - q[slots_row[b]])
         mean[a] += total
 
 
@@ -170,43 +182,57 @@ def expected_entropy(starts, models, slots, width, belief, gamma, classes, is_op
 
 
 @njit(cache=True)
-def pairs(slots, rows, counts):
-    """Count, for every pair of models, on how many of ``rows`` they disagree. O(len(rows) k^2)."""
-    k = slots.shape[1]
-    for i in rows:
-        for j in range(k):
-            for h in range(j):
-                if slots[i, j] != slots[i, h]:
-                    counts[j, h] += 1
-                    counts[h, j] += 1
+def less_shared(starts, models, slots, counts):
+    """Take from ``counts[j, h]``, h < j, the examples on which both dissent, and again those where they do so alike.
+
+    From the numbers of their dissents this leaves on how many examples the two differ. O(sum of squared dissent).
+    """
+    for i in range(len(starts) - 1):
+        for a in range(starts[i], starts[i + 1]):
+            for b in range(starts[i], a):
+                counts[models[a], models[b]] -= 2.0 if slots[a] == slots[b] else 1.0
 
 
 @njit(cache=True)
-def bet(gap, left, bounds, outcome, chance, n, tolerance, seen, total, squares, wealth):
-    """Move the log-wealth of the bets "model j is not worse than h by more than the tolerance" by one label. O(k^2).
+def bet(model, slots, rows, labels, chances, floors, contested, contested_floor, n, tolerance, seen, bets):
+    """Move the log-wealth of the bets "``model`` is not worse than h by more than the tolerance" by some labels.
 
-    ``gap[j, h]``: labelled examples that j alone has right, less those that h alone has; ``left``: unlabelled ones
-    on which they differ; ``bounds``: the largest 1 / chance of those. The payoff has mean D + tolerance, D the true
-    difference of accuracies; the stake is the plug-in Kelly bet, at most 3/4 of what can be lost.
+    ``bets``, shape (5, k): the log-wealth; the gap, labelled examples that the model alone has right less those that h
+    alone has; unlabelled ones on which they differ; sum and sum of squares of the payoffs. The payoff has mean
+    D + tolerance, D the true difference of accuracies; the stake is the plug-in Kelly bet, at most 3/4 of what can be
+    lost, the least chance of such an example being the floor, or for ``contested`` h ``contested_floor``. Labels with
+    no floor are no bets. ``seen``: the bets before; returns those after. O(len(rows) k).
     """
-    k = len(outcome)
-    for j in range(k):
-        for h in range(k):
-            if j == h or wealth[j, h] == np.inf:
+    wealth, gap, left, total, squares = bets
+    for step in range(len(rows)):
+        votes, label, chance, floor = slots[rows[step]], labels[step], chances[step], floors[step]
+        right = 1.0 if votes[model] == label else 0.0
+        for h in range(len(votes)):
+            if h == model:
                 continue
-            lowest = gap[j, h] / n + tolerance
-            if left[j, h] > 0:
-                lowest -= bounds[j, h] / n
-            payoff = (gap[j, h] + (outcome[j] - outcome[h]) / chance) / n + tolerance
-            if lowest < 0:
-                mean = total[j, h] / (seen + 1.0)
-                if mean > 0:
-                    stake = min(mean / ((squares[j, h] + 0.25) / (seen + 1.0)), 0.75 / -lowest)
-                    wealth[j, h] += np.log1p(stake * payoff)
-            else:
-                wealth[j, h] = np.inf
-            total[j, h] += payoff
-            squares[j, h] += payoff * payoff
+            won = right - (1.0 if votes[h] == label else 0.0)
+            if floor > 0 and wealth[h] != np.inf:
+                lowest = gap[h] / n + tolerance
+                if left[h] > 0:
+                    lowest -= 1 / (contested_floor if contested[h] else floor) / n
+                payoff = (gap[h] + won / chance) / n + tolerance
+                if lowest < 0:
+                    mean = total[h] / (seen + 1.0)
+                    if mean > 0:
+                        stake = min(mean / ((squares[h] + 0.25) / (seen + 1.0)), 0.75 / -lowest)
+                        wealth[h] += np.log1p(stake * payoff)
+                else:
+                    wealth[h] = np.inf
+                total[h] += payoff
+                squares[h] += payoff * payoff
+            gap[h] += won
+            if votes[h] != votes[model]:
+                left[h] -= 1
+            if gap[h] - left[h] + tolerance * n >= 0:  # what is left cannot turn the order any more
+                wealth[h] = np.inf
+        if floor > 0:
+            seen += 1
+    return seen
 
 
 @njit(cache=True)

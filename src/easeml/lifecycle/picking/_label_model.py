@@ -48,9 +48,7 @@ class LabelModel:
         self._covariance = np.eye(k) * (self.OWN / k) + self.COMMON / k**2
         self._right = np.zeros(k)
         self._expected = np.zeros(k)
-        self._apart = np.zeros((k, k))
         self._labelled_apart = np.zeros((k, k))
-        _kernels.pairs(pool.slots, np.flatnonzero(pool.contested), self._apart)
         self.refresh()
 
     def tell(self, row: int, slot: int) -> None:
@@ -82,7 +80,7 @@ class LabelModel:
         """Return the weight of each model among the contenders, summing to 1."""
         standing = self.standing()
         leader = int(standing.argmax())
-        lag = (standing[leader] - standing) / np.maximum(self._apart[leader], 1)
+        lag = (standing[leader] - standing) / np.maximum(self._pool.apart[leader], 1)
         weights = np.exp(-0.5 * lag**2 * (self._labelled_apart[leader] + 1))
         return weights / weights.sum()
 

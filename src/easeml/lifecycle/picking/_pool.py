@@ -79,10 +79,20 @@ class Pool:
         Those of example i lie from ``starts[i]`` to ``starts[i + 1]``.
         """
         rows, models = np.nonzero(self.slots)
-        starts = np.searchsorted(rows, np.arange(self.examples + 1))
-        return starts, models.astype(np.int32), self.slots[rows, models]
+        starts = np.searchsorted(rows, np.arange(self.examples + 1)).astype(np.uint64)
+        return starts, models.astype(np.uint32), self.slots[rows, models].astype(np.uint32)
 
-    @property
+    @cached_property
+    def apart(self) -> np.ndarray:
+        """Return on how many examples two models differ, shape (k, k)."""
+        from easeml.lifecycle.picking import _kernels
+
+        dissents = np.bincount(self.dissent[1], minlength=self.models).astype(float)
+        counts = np.tril(dissents[:, None] + dissents[None, :], -1)
+        _kernels.less_shared(*self.dissent, counts)
+        return counts + counts.T
+
+    @cached_property
     def contested(self) -> np.ndarray:
         """Return which examples the models disagree on, a boolean of shape (n,)."""
         return self.width > 1

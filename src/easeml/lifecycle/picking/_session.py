@@ -191,9 +191,11 @@ class Session:
         """Return a row, the chance it had, the least chance of any row, and of any that contenders dispute."""
         everywhere, contended = self._shares
         contended = contended if len(self._contended) else 0.0
-        if np.isneginf(self._scores.max()):  # a batch took all that the rule had scored
+        most = self._scores.max()
+        if np.isneginf(most):  # a batch took all that the rule had scored
             self._scores = self._rule.scores(self._open)
-        best = np.flatnonzero(self._scores == self._scores.max())
+            most = self._scores.max()
+        best = np.flatnonzero(self._scores == most)
         wanted = int(best[0] if len(best) == 1 else self._rng.choice(best))
         lot = self._rng.random()
         if lot < everywhere:
