@@ -68,6 +68,21 @@ def test_a_new_concept_needs_labels(state):
     assert reports[-1].labelled is not None
 
 
+def test_what_only_labels_can_show_is_said_until_labels_are_told(state):
+    monitor, changed = load(state), [world(500, 10 + i, flipped=0.8) for i in range(4)]
+    blind = monitor.score(*changed[0].batch())
+    assert "only labels can show" in blind.to_json()["assumes"]
+    assert blind.assumes in blind.advice
+    assert blind.to_frame().loc[0, "concept drift"] is None, "not tested is not the same as no drift"
+    query = monitor.choose(*changed[1].batch(), budget=150, seed=0)
+    told = monitor.score(*changed[1].batch(), Labelled(query, changed[1].labels[query.rows]))
+    assert told.assumes is None
+    assert told.to_frame().loc[0, "concept drift"]
+    later = [monitor.score(*new.batch()) for new in changed[2:] * 4]
+    assert later[-1].status == "cannot tell", "what labels have shown to jump may jump again"
+    assert later[0].high - later[0].low < later[-1].high - later[-1].low
+
+
 def test_labels_chosen_at_random_are_welcome_too(state):
     new = world(500, 20)
     rows = np.random.default_rng(0).choice(500, 50, replace=False)

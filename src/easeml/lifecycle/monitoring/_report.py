@@ -19,13 +19,16 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 CAUSES = {"covariate": "inputs", "prior": "predictions", "concept": "what is right"}
+ASSUMPTION = "the same inputs still mean the same, which only labels can show"
 
 
 @dataclass(frozen=True)
 class MonitorReport(Result):
     """One batch. ``score``: the estimated quality, with its interval ``low`` to ``high`` at ``level``; where ``status``
     is "cannot tell" it is a guess, and ``reasons`` say why. ``reference``: the quality when the monitor was fitted;
-    ``labelled``: the quality by queried labels alone; ``separation`` and ``overlap``: how far the inputs have moved."""
+    ``labelled``: the quality by queried labels alone; ``separation`` and ``overlap``: how far the inputs have moved;
+    ``assumes``: what score and interval rest on and the data cannot show (concept drift), None once labels were told.
+    """
 
     batch: int
     rows: int
@@ -42,6 +45,7 @@ class MonitorReport(Result):
     overlap: float
     trust: float
     drift: tuple[DriftTest, ...]
+    assumes: str | None
 
     @property
     def advice(self) -> str:
@@ -50,11 +54,12 @@ class MonitorReport(Result):
         tail = f" Drift in {', '.join(moved)}." if moved else ""
         if self.status == "cannot tell":
             return f"Cannot tell how good the model is: {'; '.join(self.reasons)}. Label some rows (choose).{tail}"
+        condition = f" This holds if {self.assumes}." if self.assumes else ""
         if self.status == "alert":
-            return f"The model got worse: quality is {interval}. Check the data, and train again.{tail}"
+            return f"The model got worse: quality is {interval}. Check the data, and train again.{tail}{condition}"
         if self.status == "watch":
-            return f"Quality is {interval}: no reason to act yet.{tail} Labels of some rows would make sure."
-        return f"Quality is {interval}: nothing to do."
+            return f"Quality is {interval}: no reason to act yet.{tail} Labels of some rows would make sure.{condition}"
+        return f"Quality is {interval}: nothing to do.{condition}"
 
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
@@ -70,7 +75,7 @@ class MonitorReport(Result):
                     "high": self.high,
                     "reference": self.reference,
                     "labelled": self.labelled,
-                    **{f"{test.kind} drift": test.alarm for test in self.drift},
+                    **{f"{test.kind} drift": None if test.p_value is None else test.alarm for test in self.drift},
                     "separation": self.separation,
                     "overlap": self.overlap,
                 }
@@ -132,6 +137,7 @@ def decide(
         overlap=shift.overlap,
         trust=trust.share,
         drift=tests,
+        assumes=None if offset.labelled else ASSUMPTION,
     )
 
 
