@@ -136,7 +136,12 @@ def _config(path: Path) -> Config:
     try:
         return parse_config(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput("The configuration cannot be read.", where=str(path)) from error
+        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        raise InvalidInput(
+            f"The configuration cannot be read: {reason}.",
+            where=str(path),
+            remedy="Check the path.",
+        ) from error
     except InvalidInput as error:
         place = f"{path}, {error.where}" if error.where else str(path)
         raise InvalidInput(error.message, where=place, remedy=error.remedy) from error

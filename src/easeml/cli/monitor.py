@@ -54,6 +54,12 @@ def fit(
     from easeml.lifecycle.monitoring import AlertRules, save
     from easeml.lifecycle.monitoring import fit as fit_monitor
 
+    if target == prediction:
+        raise InvalidInput(
+            f"The labels and the predictions are both column {target!r}.",
+            where="--target, --prediction",
+            remedy="Name the column with what is true, and the one with what the model said.",
+        )
     frame = _frame(table)
     probabilities = _probabilities(frame, probability, table)
     labels, predictions = _column(frame, target, table), _column(frame, prediction, table)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from easeml.lifecycle.picking import Picking
+    from easeml.lifecycle.picking._pool import Pool
 
 
 def register(app: typer.Typer) -> None:
@@ -71,7 +72,7 @@ def pick_command(
             remedy="Use another method, such as default.",
         )
     pool = Pool.of(_predictions(predictions))
-    oracle = Oracle(_labels(labels, pool.examples))
+    oracle = Oracle(_labels(labels, pool))
     found: list[Picking] = []
     with progress("Picking") as show:
         for run in range(seeds):
@@ -151,13 +152,19 @@ def _predictions(path: Path) -> pd.DataFrame:
     return frame
 
 
-def _labels(path: Path, examples: int) -> list[str]:
+def _labels(path: Path, pool: Pool) -> list[str]:
     frame = _read(path)
     column = "label" if "label" in frame.columns else frame.columns[-1]
-    labels = frame[column].tolist()
-    if len(labels) != examples:
+    if column in pool.names and len(frame.columns) > 1:
         raise InvalidInput(
-            f"There are {len(labels)} labels for {examples} rows of predictions.",
+            f"Its last column, {column!r}, has the name of a model, so it may be no column of labels.",
+            where=str(path),
+            remedy="Name the column with the true labels: label.",
+        )
+    labels = frame[column].tolist()
+    if len(labels) != pool.examples:
+        raise InvalidInput(
+            f"There are {len(labels)} labels for {pool.examples} rows of predictions.",
             where=str(path),
             remedy="Give one row a row of the predictions, in the same order; leave unknown labels empty.",
         )

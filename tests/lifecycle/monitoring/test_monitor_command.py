@@ -128,5 +128,7 @@ def test_files_that_are_not_there_or_no_monitor_are_refused(state, tmp_path):
     assert isinstance(run("score", state, tmp_path / "absent.csv", *OUTPUTS).exception, EasemlError)
     table(world(60, 7), True).to_csv(tmp_path / "r.csv", index=False)
     assert isinstance(run("fit", tmp_path / "r.csv", "--target", "gone", *OUTPUTS).exception, InvalidInput)
+    done = run("fit", tmp_path / "r.csv", "--target", "truth", "--prediction", "truth")
+    assert isinstance(done.exception, InvalidInput), "a model compared with itself is always right"
     done = run("fit", tmp_path / "r.csv", "--target", "truth", *OUTPUTS, "--ignore", "gone")
     assert isinstance(done.exception, InvalidInput)

@@ -72,6 +72,7 @@ def test_a_label_nobody_predicts_is_wrong_for_all(method):
     found = pick(predictions, lambda row: 9, method=method, stop_early=False, budget=20)
     assert all(one.right == 0 for one in found.models)
     assert found.low == 0
+    assert "name the classes alike" in found.advice
 
 
 def test_budget_zero_still_chooses():
@@ -188,6 +189,9 @@ def test_command_asks_until_the_choice_is_certified(run, tmp_path, three_classes
 def test_command_refuses_bad_files(run, tmp_path):
     predictions, labels = write(tmp_path, np.array([[0, 1], [1, 0]]), [0])
     assert "1 labels for 2 rows" in str(run(predictions, "--labels", labels).exception)
+    failed = run(predictions, "--labels", predictions).exception
+    assert isinstance(failed, InvalidInput)
+    assert "the name of a model" in failed.message
     (tmp_path / "labels.csv").write_text("label\n0\n\n")
     failed = run(predictions, "--labels", labels).exception
     assert isinstance(failed, InvalidInput)

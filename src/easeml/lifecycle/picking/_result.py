@@ -70,6 +70,11 @@ class Picking(Result):
     @property
     def advice(self) -> str:
         """Say which model to use, and whether more labels are needed."""
+        if self.labels and not any(standing.right for standing in self.models):
+            return (
+                f"No model has any of {self.labels} labels right: check that labels and predictions name the classes "
+                "alike and have the same order of rows."
+            )
         head = (
             f"Use {self.model}: its accuracy is about {self.accuracy:.1%} "
             f"({self.low:.1%} to {self.high:.1%}) after {self.labels} of {self.examples} labels."
