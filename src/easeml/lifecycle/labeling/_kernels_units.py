@@ -15,6 +15,13 @@ from numba import njit, prange
 
 
 @njit(cache=True)
+def _copy(source: np.ndarray, out: np.ndarray) -> None:
+    """Copy a polynomial. An assignment of arrays would take seconds to compile: it can say that shapes differ."""
+    for i in range(out.shape[0]):
+        out[i] = source[i]
+
+
+@njit(cache=True)
 def _times(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """Write the product of two polynomials, cut off, into ``out``."""
     for i in range(out.shape[0]):
@@ -47,8 +54,7 @@ def _adjoints(factors: np.ndarray, functional: np.ndarray, prefix: np.ndarray, a
     for i in range(count - 1, -1, -1):
         _transposed(beyond, prefix[i], adjoints[i])
         _transposed(beyond, factors[i], moved)
-        for n in range(beyond.shape[0]):
-            beyond[n] = moved[n]
+        _copy(moved, beyond)
 
 
 @njit(cache=True)
@@ -74,8 +80,7 @@ def _product(factors: np.ndarray, out: np.ndarray) -> None:
     out[0] = 1.0
     for i in range(factors.shape[0]):
         _times(out, factors[i], moved)
-        for n in range(out.shape[0]):
-            out[n] = moved[n]
+        _copy(moved, out)
 
 
 @njit(cache=True)
@@ -168,9 +173,9 @@ def _add_gradient(
             _write_facts(own_members, nearer, t, fact, factors)
             _product(factors[: size[group]], inner[here])
             kept = outer[here].copy()
-            outer[here] = inner[here]
+            _copy(inner[here], outer[here])
             _adjoints(outer[:n_seen], ones, over_prefix, over)
-            outer[here] = kept
+            _copy(kept, outer[here])
             scale = weight * match[row] / k * (t * t if parented[group] else t)
             for i in range(n_seen):
                 other = seen[i]
