@@ -6,9 +6,9 @@ processes together, which a busy machine hardly changes, and ``pydvl_times`` com
 ``cpu`` over that of the distances and the sort alone. pyDVL and easeml use two cores. From --large training rows on,
 pyDVL and DataScope get --peer-points validation rows, and their seconds are scaled up: both take time linear in them.
 DataScope solves k = 1 only, within this time, with another worth of the empty set; cleanlab values the training rows
-against each other, from k neighbours alone: both are timed, and not compared in value. ``note`` says so, and why
-a peer is missing. ``--rows`` values so many rows without peers, each method in a process of its own, and tells its
-largest memory. Writes CSV and a figure.
+against each other, from k neighbours alone: both are timed, and not compared in value. A peer that takes more than
+--limit seconds is stopped. ``note`` says so, and why a peer is missing. ``--rows`` values so many rows without peers,
+each method in a process of its own, and tells its largest memory. Writes CSV and a figure.
 
     python benchmarks/knn_shapley.py --sizes 2000x500 10000x1000 100000x1000 --k 1 5 10 --rows 1000000
 """
@@ -173,6 +173,8 @@ def compare(n: int, t: int, d: int, k: int, options: argparse.Namespace, version
                 found = peer(name, path, k, options)
             except subprocess.CalledProcessError as error:
                 notes = [f"not measured: {(error.stderr.strip() or 'killed').splitlines()[-1][:200]}"]
+            except subprocess.TimeoutExpired:
+                notes = [f"more than {options.limit:.0f} s: stopped"]
             if found is None:
                 rows.append({**row_of((n, t, d, k), name, None, None), "note": notes[0]})
                 continue
@@ -189,7 +191,7 @@ def compare(n: int, t: int, d: int, k: int, options: argparse.Namespace, version
 def peer(name: str, path: str, k: int, options: argparse.Namespace) -> tuple[Times, np.ndarray, str]:
     """Return the times of a peer, its values and its version."""
     command = [str(environment(options.envs, name)), "-c", PEER_PROGRAM, name, path, str(k), str(options.peer_runs)]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=options.limit)
     told = json.loads(run.stdout.splitlines()[-1])
     return told["seconds"], np.load(path + ".values.npy"), told["version"]
 
@@ -286,6 +288,7 @@ def main() -> None:
     parser.add_argument("--large", type=int, default=50_000, help="training rows from which peers get fewer points")
     parser.add_argument("--peer-points", type=int, default=100, help="validation rows for peers there")
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
+    parser.add_argument("--limit", type=float, default=1e6, help="seconds for a peer's call, with its start")
     parser.add_argument("--envs", type=Path, default=Path.home() / ".cache" / "easeml-benchmarks")
     parser.add_argument("--rows", type=int, default=0, help="values of so many rows, with the memory they take")
     parser.add_argument("--points", type=int, default=100, help="validation rows for --rows")
