@@ -92,9 +92,8 @@ def mislabelled(
     valid: Annotated[
         Path | None, typer.Option(help="CSV file of rows with trusted labels. Without it, rows judge each other.")
     ] = None,
-    k: Neighbours = 5,
-    rate: Annotated[float, typer.Option(help="Share of false alarms allowed among the flagged.")] = 0.1,
-    seed: Annotated[int, typer.Option(help="Seed of the parts that judge each other.")] = 0,
+    odds: Annotated[float, typer.Option(help="Flag a row if another label is so many times as likely.")] = 5.0,
+    seed: Annotated[int, typer.Option(help="Seed of the parts and models that judge each other.")] = 0,
     as_json: Json = False,
     out: Out = None,
 ) -> None:
@@ -103,9 +102,7 @@ def mislabelled(
 
     given = _read(train, target, valid)
     with progress("judging labels") as report:
-        answer = find_mislabelled(
-            given.X, given.y, given.X_valid, given.y_valid, k, rate=rate, seed=seed, progress=report
-        )
+        answer = find_mislabelled(given.X, given.y, given.X_valid, given.y_valid, odds=odds, seed=seed, progress=report)
     _show(answer, as_json, out, train_rows=given.table.rows)
 
 

@@ -62,11 +62,12 @@ def queue(answer: Mapping[str, Any]) -> go.Figure:
 
 
 def suspects(answer: Mapping[str, Any]) -> go.Figure:
-    """Return the values of rows as a histogram, those that are probably mislabelled apart."""
-    figure = blank("Which labels are probably wrong?", "Shapley value", "rows")
+    """Return the chances of rows' labels as a histogram, those that are probably wrong apart."""
+    figure = blank("Which labels are probably wrong?", "chance of the row's own label", "rows")
+    bins = {"start": 0.0, "end": 1.0 + 1e-9, "size": 0.025}
     for flagged, name, colour in ((False, "not flagged", COLOURS[0]), (True, "probably wrong", COLOURS[5])):
-        chosen = [v for v, flag in zip(answer["values"], answer["flagged"], strict=True) if flag is flagged]
-        figure.add_histogram(x=chosen, name=name, marker={"color": colour}, nbinsx=60)
+        chosen = [v for v, flag in zip(answer["chances"], answer["flagged"], strict=True) if flag is flagged]
+        figure.add_histogram(x=chosen, name=name, marker={"color": colour}, xbins=bins)
     return figure.update_layout(barmode="overlay").update_traces(opacity=0.7)
 
 

@@ -76,7 +76,28 @@ def test_wrong_labels_come_first(valid: bool):
     assert answer.flagged[: answer.flagged.sum()].all()
 
 
+def test_a_row_is_judged_by_models_that_have_not_seen_it():
+    coins = np.random.default_rng(3).integers(0, 2, 200)
+    assert 0.4 < find_mislabelled(X, coins).chances.mean() < 0.6
+
+
+def test_a_class_too_small_to_be_learned_is_not_flagged():
+    labels = NOISY.astype(object)
+    labels[:4] = "rare"
+    answer = find_mislabelled(X, labels)
+    assert not answer.flagged[answer.rows < 4].any()
+    assert answer.flagged.any()
+
+
+def test_trusted_rows_can_bring_a_class_of_their_own():
+    far = GENERATOR.normal(size=(30, 3)) + 20
+    mixed, labels = np.vstack([X, far[:5]]), np.append(NOISY, ["yes"] * 5)
+    answer = find_mislabelled(mixed, labels, far[5:], ["other"] * 25)
+    assert set(answer.suggestions[answer.rows >= 200].tolist()) == {"other"}
+
+
 def test_the_smallest_tables():
+    assert not find_mislabelled([[0.0]], ["a"]).flagged.any()
     assert not find_mislabelled([[0.0], [1.0]], ["a", "a"], folds=2).flagged.any()
     assert not find_mislabelled([[0.0]], ["a"], [[0.0]], ["a"]).flagged.any()
     assert next_to_label([[0.0]], ["a"], [[1.0]], [[0.0]], ["a"]).rows.tolist() == [0]
@@ -148,7 +169,7 @@ def test_long_work_reports_its_progress():
     "wrong",
     [
         pytest.param(lambda: find_mislabelled(X, Y, V), id="valid without labels"),
-        pytest.param(lambda: find_mislabelled(X, Y, rate=0), id="rate"),
+        pytest.param(lambda: find_mislabelled(X, Y, odds=1), id="odds"),
         pytest.param(lambda: find_mislabelled(X, Y, folds=1), id="folds"),
         pytest.param(lambda: next_to_label(X, Y, POOL, V, LABELS, 0), id="no rows"),
         pytest.param(lambda: next_to_label(X, Y, POOL, V, LABELS, value=0, uncertainty=0), id="no weight"),
