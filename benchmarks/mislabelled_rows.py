@@ -40,14 +40,14 @@ FIELDS = ["table", "rows", "method", "area", "low", "high", "precision", "recall
 Scores = dict[str, tuple[np.ndarray, np.ndarray | None]]
 
 
-def tables(folder: Path | None, names: list[str], most: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def tables(folder: Path, names: list[str], most: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return matrices and label codes by name; a sample where there are more rows."""
     found = {}
     for name, load in SHIPPED.items():
         X, y = load(return_X_y=True)
         kept = np.random.default_rng(0).permutation(len(X))[:most]
         found[name] = StandardScaler().fit_transform(X[kept]), y[kept]
-    for entry in names if folder else []:
+    for entry in names:
         import pandas as pd
 
         from easeml.lifecycle import encode
@@ -118,7 +118,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--share", type=float, default=0.1, help="labels that are flipped")
     parser.add_argument("--most", type=int, default=1000, help="rows of a table")
-    parser.add_argument("--data", type=Path)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--tables", nargs="*", default=[], help="NAME or NAME:TARGET below --data")
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
