@@ -93,7 +93,7 @@ def test_a_whole_number_is_a_category_only_as_the_target(tmp_path: Path) -> None
         ({"target": "story"}, "the target is text"),
         ({"target": "born"}, "the target is timestamp"),
         ({"target": "kind", "drop": ["kind"]}, "cannot be dropped"),
-        ({"drop": ["age", "job", "story", "born"]}, "no input column is left"),
+        ({"drop": ["age", "job", "story", "born"]}, r"no input column is left\. Column '\w+' is not used"),
     ],
 )
 def test_refused_declarations(tmp_path: Path, declaration: dict, message: str) -> None:

@@ -74,16 +74,19 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     _check_target(answer)
     inputs = [column for column in columns if column.role == "input"]
     dropped = [column for column in columns if column.role == "drop"]
+    unused = [f"Column '{column.name}' is not used. {column.evidence}".strip() for column in dropped]
     if not inputs:
-        raise DatasetError("no input column is left.", remedy="Keep at least one column (--keep NAME).")
+        raise DatasetError(
+            " ".join(["no input column is left.", *unused[:3]]),
+            remedy="Add a column that tells rows apart, or keep one of these where columns can be kept (--keep NAME).",
+        )
     for column in inputs:
         if column.missing == 1.0:
             raise DatasetError("has no value in any row.", where=f"column '{column.name}'", remedy="Drop it (--drop).")
     schema_in = schema_of(inputs, tuple(column.name for column in dropped))
     schema_out = schema_of([replace(answer, missing=0.0)], ())
     notes = [f"Column '{column.name}': {column.evidence}" for column in inputs if column.nature == "leak"]
-    notes += [f"Column '{column.name}' is not used. {column.evidence}".strip() for column in dropped]
-    return Columns(columns, target, schema_in, schema_out, notes)
+    return Columns(columns, target, schema_in, schema_out, notes + unused)
 
 
 def kind_of(node: Node) -> str:
