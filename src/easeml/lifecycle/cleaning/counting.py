@@ -59,9 +59,10 @@ def _count(similarity: list[np.ndarray], labels: np.ndarray, k: int) -> dict[Any
     for row in row_of[order].tolist():
         if nearer.settled():
             break
-        for label, worlds in nearer.worlds_won(row).items():
+        rest = nearer.without(row)
+        for label, worlds in nearer.worlds_won(row, rest).items():
             counts[label] += worlds
-        nearer.add(row)
+        nearer.add(row, rest)
     return dict(zip(classes.tolist(), counts, strict=True))
 
 
@@ -84,26 +85,30 @@ class _Nearer:
         """Tell whether k rows are nearer in all worlds."""
         return sum(self.sure) >= self.k
 
-    def worlds_won(self, row: int) -> dict[int, int]:
-        """Return, by label, the worlds that it wins with one candidate of this row as the k-th nearest."""
+    def without(self, row: int) -> list[int]:
+        """Return the product of the row's class without the factor of the row."""
+        return _without(self.products[self.labels[row]], self.sizes[row] - self.seen[row], self.seen[row])
+
+    def worlds_won(self, row: int, rest: list[int]) -> dict[int, int]:
+        """Return, by label, the worlds that it wins with one candidate of this row as the k-th nearest.
+
+        ``rest`` is what ``without`` returns for the row."""
         k, y = self.k, self.labels[row]
         if sum(self.sure) + sum(self.maybe) - (self.seen[row] > 0) < k - 1:
             return {}
         tallies = {}
         for label, product in enumerate(self.products):
-            rest = _without(product, self.sizes[row] - self.seen[row], self.seen[row]) if label == y else product
             sure = self.sure[label] + (label == y)  # its own vote
-            tallies[label] = ([0] * sure + rest)[: k + 1]
+            tallies[label] = ([0] * sure + (rest if label == y else product))[: k + 1]
             tallies[label] += [0] * (k + 1 - len(tallies[label]))
         constant = 1
         for label in [label for label in tallies if label != y and not self.sure[label] + self.maybe[label]]:
             constant *= tallies.pop(label)[0]  # no row of it is near: it only multiplies worlds
         return {label: constant * _wins(tallies, label, k) for label in tallies}
 
-    def add(self, row: int) -> None:
-        """Count one more candidate of a row as nearer."""
+    def add(self, row: int, rest: list[int]) -> None:
+        """Count one more candidate of a row as nearer; ``rest`` as for ``worlds_won``."""
         label, size, seen = self.labels[row], self.sizes[row], self.seen[row]
-        rest = _without(self.products[label], size - seen, seen)
         self.maybe[label] -= seen > 0
         self.seen[row] = seen = seen + 1
         if seen == size:
@@ -118,6 +123,8 @@ class _Nearer:
 
 def _without(product: list[int], far: int, near: int) -> list[int]:
     """Divide a polynomial by far + near z; exact, since that is one of its factors."""
+    if not near:
+        return [value // far for value in product]
     rest = [product[0] // far]
     for value in product[1:]:
         rest.append((value - near * rest[-1]) // far)
@@ -142,6 +149,8 @@ def _wins(tallies: dict[int, list[int]], winner: int, k: int) -> int:
 
 def _times(left: list[int], right: list[int], degree: int) -> list[int]:
     """Multiply two polynomials, cut above ``degree``."""
+    if left == [1]:
+        return right[: degree + 1]
     out = [0] * min(len(left) + len(right) - 1, degree + 1)
     for i, a in enumerate(left):
         if a:
