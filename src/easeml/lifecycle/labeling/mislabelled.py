@@ -42,7 +42,7 @@ class Suspects(Result):
                 f"None of {len(self.rows)} labels is wrong beyond doubt; the table still lists the least likely first."
             )
         return (
-            f"{n} of {len(self.rows)} labels are probably wrong. Check them from the top; "
+            f"{n} of {len(self.rows)} labels {'is' if n == 1 else 'are'} probably wrong. Check them from the top; "
             "stop when several in a row turn out to be right."
         )
 

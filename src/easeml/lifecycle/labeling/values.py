@@ -45,7 +45,8 @@ class Values(Result):
         certain = (
             f", {sure} of them by more than two standard errors" if np.isfinite(self.standard_errors).any() else ""
         )
-        found = f"{below} of {n} rows have a negative value{certain}; together all are worth {self.worth:.3f}."
+        harmful = f"{below} of {n} rows {'has' if below == 1 else 'have'} a negative value"
+        found = f"{harmful}{certain}; together all are worth {self.worth:.3f}."
         if not below:
             return f"{found} No row harms the validation predictions: labelling more is the next step."
         return f"{found} Look at the rows at the top of the table first: are their labels right?"
