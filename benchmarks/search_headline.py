@@ -13,16 +13,16 @@ import argparse
 import csv
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import permutations
 from pathlib import Path
 
 import numpy as np
 
 from easeml.cli.workload_files import read_workload
-from easeml.search import Policy, policy_named
+from easeml.search import Policy
 from easeml.search.policies.popularity import MostCited, MostRecent
-from easeml.search.simulator import LEVELS, Setting, Workload, belief, draw, one_run
+from easeml.search.simulator import LEVELS, Curve, Setting, belief, compare, draw, one_run
 
 KNOWN = {"most-cited": ("AlexNet", "VGG-16"), "most-recent": ("SqueezeNet", "BN-AlexNet", "ResNet-50")}
 """How the orders begin in the prototype's files ``cited_first`` and ``latest_first``, among the paper's 8 networks."""
@@ -44,11 +44,9 @@ def policies(models: tuple[str, ...]) -> Iterator[tuple[str, str, Policy]]:
             yield rule, " ".join(sorted(ranks, key=ranks.__getitem__, reverse=True)), kind(ranks)
 
 
-def mean_costs(policy: Policy, draws: list[tuple[np.ndarray, Workload, int]]) -> np.ndarray:
+def mean_costs(curves: Iterable[Curve]) -> np.ndarray:
     """Return the mean share of all costs until the average loss is at each level."""
-    own = policy.name == "default"
-    found = [one_run(work, policy, belief(past, work.models, own=own), 1, seed) for past, work, seed in draws]
-    return np.mean([[each.share_to(level) for level in LEVELS] for each in found], axis=0)
+    return np.mean([[each.share_to(level) for level in LEVELS] for each in curves], axis=0)
 
 
 def main() -> None:
@@ -60,11 +58,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "search_headline")
     options = parser.parse_args()
     workload, _ = read_workload(options.folder)
-    setting = Setting(first_seed=options.first_seed)
+    setting = Setting(seeds=options.seeds, first_seed=options.first_seed)
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     draws = [(*draw(workload, setting, seed), seed) for seed in seeds]
-    own = mean_costs(policy_named("default"), draws)
-    ratios = {(rule, order): mean_costs(policy, draws) / own for rule, order, policy in policies(workload.models)}
+    own = mean_costs(compare(workload, ["default"], setting).curves["default"])
+    ratios: dict[tuple[str, str], np.ndarray] = {}
+    for rule, order, policy in policies(workload.models):
+        curves = (one_run(work, policy, belief(past, work.models, own=False), 1, seed) for past, work, seed in draws)
+        ratios[rule, order] = mean_costs(curves) / own
     options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "ratios.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
