@@ -1,6 +1,6 @@
 """The scheduler's picture of the searches: limits, deadlines and shares reach the policy."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -116,20 +116,34 @@ def test_a_search_that_grows_is_seldom_learned_anew(
     assert learned[-1] == 61
 
 
-def test_a_search_learns_from_those_that_run_beside_it(store: Store, tmp_path: Path) -> None:
-    """The third model is the best of two other jobs, so it comes first in this one, which was open before."""
+@pytest.mark.parametrize("past", [0, 600])
+def test_a_search_learns_from_those_that_run_beside_it(store: Store, tmp_path: Path, past: int) -> None:
+    """The third model is the best of two other jobs, so it comes first in this one, which was open before.
+
+    However many tasks were done in the past: a job that is over.
+    """
+    if past:
+        over = simulated.add_job(store, tmp_path)
+        add_done(store, over, [0.5] * past)
+        with store.write() as tx:
+            tx.unscoped().jobs.update(over, state="stopped")
     book, job_id = opened(store, tmp_path)
     first = [choice.arm for choice in book.policy.decide(book.state, 1)]
     for qualities in ((0.5, 0.5, 0.95), (0.6, 0.6, 0.97)):
-        other = simulated.add_job(store, tmp_path)
-        with store.write() as tx:
-            tenant = tx.unscoped().jobs.get(other).tenant_id
-            rooms = tx.scoped(tenant)
-            for candidate in rooms.candidates.list(job_id=other):
-                ended = {"quality": qualities[candidate.arm], "cost": 1.0, "finished": NOW}
-                done = Task(new_id("task"), tenant, "train", "search", {}, state="done", **ended)
-                rooms.tasks.add(replace(done, job_id=other, candidate_id=candidate.id))
+        add_done(store, simulated.add_job(store, tmp_path), qualities)
     with store.read() as tx:
         book.sync(tx, tx.unscoped().jobs.get(job_id))
     assert first != [2]
     assert [choice.arm for choice in book.policy.decide(book.state, 1)] == [2]
+
+
+def add_done(store: Store, job_id: str, qualities: Sequence[float]) -> None:
+    """Add done tasks with these qualities, one candidate of the job after the other."""
+    with store.write() as tx:
+        tenant = tx.unscoped().jobs.get(job_id).tenant_id
+        rooms = tx.scoped(tenant)
+        candidates = sorted(rooms.candidates.list(job_id=job_id), key=lambda one: one.arm)
+        for number, quality in enumerate(qualities):
+            place = {"job_id": job_id, "candidate_id": candidates[number % len(candidates)].id}
+            ended = {"state": "done", "quality": quality, "cost": 1.0, "finished": NOW}
+            rooms.tasks.add(Task(new_id("task"), tenant, "train", "search", {}, **place, **ended))

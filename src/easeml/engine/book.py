@@ -38,8 +38,8 @@ _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 class _Page:
     """What the state already knows of a job: its limits, arms by candidate id, and its tasks' states by task id.
 
-    ``learned``: what its belief comes from, learned when it had ``known`` arms and other jobs had done ``others``
-    tasks.
+    ``learned``: what its belief comes from, learned when it had ``known`` arms and the jobs beside it had done
+    ``others`` tasks.
     """
 
     limits: Json
@@ -105,7 +105,7 @@ class Book:
             self.state, job.id, job.tenant_id, arms, learned.over(arms), budget=budget, deadline=deadline
         )
         places = {candidate.id: candidate.arm for candidate in candidates}
-        page = self._pages[job.id] = _Page(job.limits, places, learned, len(arms), _done_by_others(tx, job))
+        page = self._pages[job.id] = _Page(job.limits, places, learned, len(arms), _done_beside(tx, job))
         return page
 
     def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
@@ -133,7 +133,7 @@ class Book:
 
     def _learn_from_others(self, tx: Transaction, job: Job, page: _Page) -> None:
         """Learn anew when other jobs have done many more tasks: while few are known, each tells much."""
-        others = _done_by_others(tx, job)
+        others = _done_beside(tx, job)
         if worth_learning(page.others, others):
             arms = self.state.job(job.id).arms
             page.learned, page.known, page.others = self._learn(tx, job, arms), len(arms), others
@@ -141,9 +141,7 @@ class Book:
 
     def _learn(self, tx: Transaction, job: Job, arms: Sequence[Arm]) -> Learned:
         """Return what all finished tasks teach; searched beside this job are those since the oldest that still runs."""
-        running = tx.unscoped().jobs.list(state="running", limit=1)
-        since = min(one.created for one in (job, *running))
-        return learned_of(self.registry, arms, finished_trials(tx), job, since)
+        return learned_of(self.registry, arms, finished_trials(tx), job, _oldest_beside(tx, job).created)
 
     def _follow(self, job_id: str, page: _Page, task: Task) -> None:
         known, now = page.tasks.get(task.id), "waiting" if task.state == "running" else task.state
@@ -159,6 +157,14 @@ class Book:
             self.state = released(self.state, job_id, arm)
 
 
-def _done_by_others(tx: Transaction, job: Job) -> int:
-    done = {"kind": "train", "state": "done"}
-    return tx.unscoped().tasks.count(**done) - tx.scoped(job.tenant_id).tasks.count(job_id=job.id, **done)
+def _oldest_beside(tx: Transaction, job: Job) -> Job:
+    """Return the oldest job that still runs, or this one: all since are searched beside it."""
+    running = tx.unscoped().jobs.list(state="running", limit=1)
+    return min((job, *running), key=lambda one: one.created)
+
+
+def _done_beside(tx: Transaction, job: Job) -> int:
+    """Return how many tasks the jobs that are searched beside this one have done."""
+    rooms, oldest = tx.unscoped(), _oldest_beside(tx, job)
+    beside = {oldest.id, *(later.id for later in rooms.jobs.list(after=oldest.id, limit=None))} - {job.id}
+    return rooms.tasks.count(job_id=list(beside), kind="train", state="done") if beside else 0
