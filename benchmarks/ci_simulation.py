@@ -1,7 +1,7 @@
 """Thousands of simulated commits at once: the walk of ``easeml.lifecycle.ci`` over rows, compiled.
 
-The designs (zones, bets, levels) are the library's own; only the loop over rows is written again, and compared with
-the library on the first commits of every simulation.
+The designs (zones, bets, levels) are the library's own; only the loop over rows is written again,
+and compared with the library on the first commits of every simulation.
 """
 
 import math
@@ -42,25 +42,45 @@ class World:
 
 @dataclass(frozen=True)
 class Outcome:
-    """``truth`` (runs,): 1 pass, 0 fail, -1 open; ``rows`` walked for labels, ``labels`` of changed rows in them."""
+    """``truth`` (runs,): 1 pass, 0 fail, -1 open; ``rows`` walked for labels, ``labels`` of changed
+    rows in them.
+    """
 
     truth: np.ndarray
     rows: np.ndarray
     labels: np.ndarray
 
 
-def simulate(config: Config, world: World, *, nats: float, rows: int, runs: int, seed: int, check: int = 10) -> Outcome:
-    """Return what ``runs`` independent commits of a world come to, at error probability exp(-nats) a side."""
+def simulate(
+    config: Config, world: World, *, nats: float, rows: int, runs: int, seed: int, check: int = 10
+) -> Outcome:
+    """Return what ``runs`` independent commits of a world come to, at error probability exp(-nats)
+    a side.
+    """
     assumed = Assumed(config.mode, config.metric, config.scale, share_that_may_differ(config))
-    designs = [design_clause(clause, assumed, level) for clause, level in clause_levels(config.condition, nats)]
-    tables = np.array([KINDS @ [design.clause.n, design.clause.o, design.clause.d] for design in designs])
-    above, below = (_padded([getattr(design, side) for design in designs]) for side in ("above", "below"))
+    designs = [
+        design_clause(clause, assumed, level)
+        for clause, level in clause_levels(config.condition, nats)
+    ]
+    tables = np.array(
+        [KINDS @ [design.clause.n, design.clause.o, design.clause.d] for design in designs]
+    )
+    above, below = (
+        _padded([getattr(design, side) for design in designs]) for side in ("above", "below")
+    )
     edges = np.array([[design.zone.low, design.zone.high, design.top] for design in designs])
     looks = np.array([_look(design, rows) for design in designs])
-    levels = np.array([[_level(design, design.level.true), _level(design, design.level.false)] for design in designs])
+    levels = np.array(
+        [
+            [_level(design, design.level.true), _level(design, design.level.false)]
+            for design in designs
+        ]
+    )
     cumulative = world.shares().cumsum()[:-1]
     kept = np.full((check, rows), -1, dtype=np.int8)
-    truths, stops, differing = _walk(tables, above, below, edges, looks, levels, cumulative, rows, runs, seed, kept)
+    truths, stops, differing = _walk(
+        tables, above, below, edges, looks, levels, cumulative, rows, runs, seed, kept
+    )
     labelled = [place for place, design in enumerate(designs) if not design.clause.only_d]
     truth = formula_truth(config.condition, iter(truths.T))
     last = stops[:, labelled].max(axis=1) if labelled else np.zeros(runs, dtype=int)
@@ -80,15 +100,24 @@ class Twin:
         self._looks: dict[int, tuple[int, int, int]] = {}
 
     def settle(self, right: np.ndarray, was_right: np.ndarray) -> tuple[int, int]:
-        """Return 1 (true), 0 (false) or -1 (open), and after how many rows; new and old right or not, a row."""
+        """Return 1 (true), 0 (false) or -1 (open), and after how many rows; new and old right or
+        not, a row.
+        """
         design, rows = self._design, len(right)
         if rows not in self._looks:
             self._looks[rows] = _look(design, rows)
         return _settle(
             design.clause.n * right + design.clause.o * was_right,
-            *(array for bets in (design.above, design.below) for array in (bets.sizes, bets.weights)),
+            *(
+                array
+                for bets in (design.above, design.below)
+                for array in (bets.sizes, bets.weights)
+            ),
             (design.zone.low, design.zone.high, design.top),
-            (math.exp(_level(design, design.level.true)), math.exp(_level(design, design.level.false))),
+            (
+                math.exp(_level(design, design.level.true)),
+                math.exp(_level(design, design.level.false)),
+            ),
             self._looks[rows],
         )
 
@@ -126,7 +155,10 @@ def _padded(mixtures) -> np.ndarray:
     size = max(len(bets.sizes) for bets in mixtures)
     out = np.zeros((len(mixtures), 2, size))
     for place, bets in enumerate(mixtures):
-        out[place, 0, : len(bets.sizes)], out[place, 1, : len(bets.sizes)] = bets.sizes, bets.weights
+        out[place, 0, : len(bets.sizes)], out[place, 1, : len(bets.sizes)] = (
+            bets.sizes,
+            bets.weights,
+        )
     return out
 
 
@@ -139,7 +171,10 @@ def _look(design: Design, rows: int) -> tuple[int, int, int]:
     if not design.two_valued:
         return -1, 0, 0
     look = rows if design.clause.only_d else min(rows, design.rows)
-    low, high = ((edge - design.bottom) / (design.top - design.bottom) for edge in (design.zone.low, design.zone.high))
+    low, high = (
+        (edge - design.bottom) / (design.top - design.bottom)
+        for edge in (design.zone.low, design.zone.high)
+    )
     first = exact_cuts(look, low, high, design.level.true + HALF)[0]
     return look, first, exact_cuts(look, low, high, design.level.false + HALF)[1]
 
@@ -191,16 +226,27 @@ def _walk(  # noqa: PLR0912 - one compiled loop
 
 
 def _compare(
-    config: Config, *, nats: float, world: World, rows: int, kept: np.ndarray, truth: np.ndarray, seed: int
+    config: Config,
+    *,
+    nats: float,
+    world: World,
+    rows: int,
+    kept: np.ndarray,
+    truth: np.ndarray,
+    seed: int,
 ) -> None:
     generator = np.random.default_rng(seed)
     for run, kinds in enumerate(kept):
         rest = generator.choice(len(KINDS), rows, p=world.shares() / world.shares().sum())
-        table = KINDS[np.where(kinds < 0, rest, kinds)]  # rows after the last that was walked change nothing
+        table = KINDS[
+            np.where(kinds < 0, rest, kinds)
+        ]  # rows after the last that was walked change nothing
         examples = Examples(table[:, 0], table[:, 1], table[:, 2] > 0, np.ones(rows, dtype=bool))
         found = try_commit(config, examples, nats, shared=True).truth
         if truth[run] != {True: 1, False: 0, None: -1}[found]:
-            raise AssertionError(f"the compiled walk and the library differ: {config.condition}, run {run}")
+            raise AssertionError(
+                f"the compiled walk and the library differ: {config.condition}, run {run}"
+            )
 
 
 def nats_of(delta: float) -> float:

@@ -1,13 +1,16 @@
-"""How soon cleaning pays: share of the gap to clean data closed against rows cleaned, on the CPClean data sets.
+"""How soon cleaning pays: share of the gap to clean data closed against rows cleaned, on the
+CPClean data sets.
 
-The gap is between the accuracy of a k-nearest-neighbour classifier on mean-imputed training data and on the true rows;
-that is a few rows wide or less on some sets, so the share of differing predictions that were set right (on test and
-validation rows) is shown too. Rows not yet cleaned keep their default repair.
+The gap is between the accuracy of a k-nearest-neighbour classifier on mean-imputed training data
+and on the true rows; that is a few rows wide or less on some sets, so the share of differing
+predictions that were set right (on test and validation rows) is shown too. Rows not yet cleaned
+keep their default repair.
 
-Orders: ours (``CleaningSession.next``), random (mean of seeds), and loss order, in the manner of ActiveClean (Krishnan
-et al., VLDB 2016): dirty rows by the loss of a logistic regression fitted again after every batch. Beside them the
-automatic choice of repairs in the manner of BoostClean (Krishnan et al., 2017): boosting over a classifier of each
-repair tool, weighted on the validation set, cleaning no row.
+Orders: ours (``CleaningSession.next``), random (mean of seeds), and loss order, in the manner of
+ActiveClean (Krishnan et al., VLDB 2016): dirty rows by the loss of a logistic regression fitted
+again after every batch. Beside them the automatic choice of repairs in the manner of BoostClean
+(Krishnan et al., 2017): boosting over a classifier of each repair tool, weighted on the validation
+set, cleaning no row.
 """
 
 import argparse
@@ -44,15 +47,21 @@ def predictions(data: CpcleanData, world: np.ndarray, k: int) -> tuple[np.ndarra
     return model.predict(data.X_test), model.predict(data.X_valid)
 
 
-def measures(data: CpcleanData, world: np.ndarray, k: int, ideal: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    """Accuracy on test and validation rows, and the share of both predicted as by a model of the true rows."""
+def measures(
+    data: CpcleanData, world: np.ndarray, k: int, ideal: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """Accuracy on test and validation rows, and the share of both predicted as by a model of the
+    true rows.
+    """
     test, valid = predictions(data, world, k)
     same = np.concatenate([test == ideal[0], valid == ideal[1]])
     return np.array([np.mean(test == data.y_test), np.mean(valid == data.y_valid), np.mean(same)])
 
 
 def ours(data: CpcleanData, k: int, batch: int) -> Iterator[tuple[list[int], float]]:
-    """Yield batches of rows in our order, each with the share of certain validation points before it; then stop."""
+    """Yield batches of rows in our order, each with the share of certain validation points before
+    it; then stop.
+    """
     session = CleaningSession(data.rows, data.X_valid, k)
     while not session.finished:
         chosen = [row for row, _ in session.next(batch)]
@@ -76,8 +85,13 @@ def by_loss(data: CpcleanData, default: np.ndarray, batch: int) -> Iterator[list
 
 
 def boosted(data: CpcleanData, k: int, rounds: int = 5) -> float:
-    """Test accuracy of AdaBoost over the classifiers of all repair tools, weights from the validation set."""
-    models = [KNeighborsClassifier(k, algorithm="brute").fit(table, data.rows.labels) for table in data.repairs]
+    """Test accuracy of AdaBoost over the classifiers of all repair tools, weights from the
+    validation set.
+    """
+    models = [
+        KNeighborsClassifier(k, algorithm="brute").fit(table, data.rows.labels)
+        for table in data.repairs
+    ]
     valid = np.stack([model.predict(data.X_valid) == data.y_valid for model in models])
     weights = np.full(len(data.y_valid), 1.0 / len(data.y_valid))
     votes = np.zeros((len(data.y_test), len(data.rows.classes)))
@@ -92,7 +106,10 @@ def boosted(data: CpcleanData, k: int, rounds: int = 5) -> float:
 
 
 def run(name: str, args: argparse.Namespace) -> dict[str, np.ndarray]:
-    """Measure all orders on one set; prints as it goes. Curves are (shares, 3): gap closed by ``MEASURED``."""
+    """Measure all orders on one set; prints as it goes.
+
+    Curves are (shares, 3): gap closed by ``MEASURED``.
+    """
     data = load(args.data / f"cpclean_{name}" / SETS[name])
     default, k, dirty = data.repairs[data.names.index("mean")], args.k, data.rows.dirty.tolist()
     true = data.world(set(dirty), default)
@@ -108,7 +125,9 @@ def run(name: str, args: argparse.Namespace) -> dict[str, np.ndarray]:
         """Gap closed after each share of the dirty rows."""
         counts = np.round(SHARES * len(dirty)).astype(int)
         worlds = [data.world(set(order[:count]), default) for count in counts]
-        return np.stack([(measures(data, world, k, ideal) - low) / (high - low) for world in worlds])
+        return np.stack(
+            [(measures(data, world, k, ideal) - low) / (high - low) for world in worlds]
+        )
 
     begin, order, certain = time.process_time(), [], []
     for chosen, share in ours(data, k, args.batch):
@@ -117,7 +136,9 @@ def run(name: str, args: argparse.Namespace) -> dict[str, np.ndarray]:
     stop, seconds = len(order), time.process_time() - begin
     at_stop = (measures(data, data.world(set(order), default), k, ideal) - low) / (high - low)
     curves = {"easeml": closed(order + [row for row in dirty if row not in set(order)])}
-    shuffled = [np.random.default_rng(seed).permutation(dirty).tolist() for seed in range(args.seeds)]
+    shuffled = [
+        np.random.default_rng(seed).permutation(dirty).tolist() for seed in range(args.seeds)
+    ]
     curves["random"] = np.mean([closed(rows) for rows in shuffled], axis=0)
     curves["loss order"] = closed([row for chosen in by_loss(data, default, 50) for row in chosen])
     automatic = (boosted(data, k) - low[0]) / (high[0] - low[0])
@@ -140,7 +161,9 @@ def write(found: dict[str, dict[str, np.ndarray]], folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, curves in found.items():
         figure: go.Figure = blank(
-            f"Cleaning {name}", "share of dirty rows cleaned", "share of differing predictions set right"
+            f"Cleaning {name}",
+            "share of dirty rows cleaned",
+            "share of differing predictions set right",
         )
         with (folder / f"{name}.csv").open("w", newline="") as file:
             writer = csv.writer(file)
@@ -148,7 +171,9 @@ def write(found: dict[str, dict[str, np.ndarray]], folder: Path) -> None:
             for label, values in curves.items():
                 for place, part in enumerate(MEASURED):
                     writer.writerow([label, part, *[f"{value:.4f}" for value in values[:, place]]])
-                figure.add_scatter(x=SHARES.tolist(), y=values[:, 2].tolist(), name=label, mode="lines+markers")
+                figure.add_scatter(
+                    x=SHARES.tolist(), y=values[:, 2].tolist(), name=label, mode="lines+markers"
+                )
         (folder / f"{name}.html").write_text(figure.to_html(full_html=True, include_plotlyjs="cdn"))
 
 

@@ -1,11 +1,12 @@
 """The queries of certain predictions, and a step of the cleaning plan: right, and how fast?
 
-Prints (1) the largest error against enumeration of all worlds on small random cases, (2) the CPU time of a counting
-query, in exact integers and in floats (a point of 50 asked at once), beside the published code (``--cpf``: the file
-cpf.py of the Certain Prediction Framework of Karlas et al.; left out without it), on the example of its authors and on
-random rows, whether its counts equal ours and whether they add up to the number of worlds, and (3) the time of a step
-of the plan on the CPClean data set Supreme (``--data``), in seconds and CPU seconds of all cores. The first call, which
-compiles, is not timed.
+Prints (1) the largest error against enumeration of all worlds on small random cases, (2) the CPU
+time of a counting query, in exact integers and in floats (a point of 50 asked at once), beside the
+published code (``--cpf``: the file cpf.py of the Certain Prediction Framework of Karlas et al.;
+left out without it), on the example of its authors and on random rows, whether its counts equal
+ours and whether they add up to the number of worlds, and (3) the time of a step of the plan on the
+CPClean data set Supreme (``--data``), in seconds and CPU seconds of all cores. The first call,
+which compiles, is not timed.
 """
 
 import argparse
@@ -57,7 +58,9 @@ def enumeration_errors(cases: int) -> tuple[int, int, float]:
     worst = 0.0
     for _ in range(cases):
         n, k = int(generator.integers(1, 7)), int(generator.integers(1, 6))
-        similarity = [generator.integers(0, 6, int(generator.integers(1, 4))).astype(float) for _ in range(n)]
+        similarity = [
+            generator.integers(0, 6, int(generator.integers(1, 4))).astype(float) for _ in range(n)
+        ]
         labels = generator.integers(0, 4, n).tolist()
         found: Counter[int] = Counter()
         for world in itertools.product(*similarity):
@@ -66,9 +69,13 @@ def enumeration_errors(cases: int) -> tuple[int, int, float]:
             found[min(votes, key=lambda c: (-votes[c], c))] += 1
         classes = sorted(set(labels))
         total = math.prod(len(row) for row in similarity)
-        wrong_counts += count_worlds_by_similarity(similarity, labels, k) != {c: found[c] for c in classes}
+        wrong_counts += count_worlds_by_similarity(similarity, labels, k) != {
+            c: found[c] for c in classes
+        }
         rows = Incomplete.of([9.0 - row for row in similarity], labels)
-        wrong_sets += possible_labels(rows, [[0.0]], k)[0].tolist() != [found[c] > 0 for c in classes]
+        wrong_sets += possible_labels(rows, [[0.0]], k)[0].tolist() != [
+            found[c] > 0 for c in classes
+        ]
         shares = label_probabilities(rows, [[0.0]], k)[0]
         worst = max(worst, float(np.abs(shares - [found[c] / total for c in classes]).max()))
     return wrong_counts, wrong_sets, worst
@@ -85,7 +92,9 @@ def median_ms(runs: int, call: Callable[..., Any], *given: Any) -> float:
 
 
 def time_queries(cpf: Any, runs: int) -> list[list[Any]]:
-    """Print and return a row a size: milliseconds of exact counts, of float probabilities, and of the peer."""
+    """Print and return a row a size: milliseconds of exact counts, of float probabilities, and of
+    the peer.
+    """
     print(
         f"\n{'rows':>5} {'cand.':>5} {'dirty':>5} {'C':>3} {'k':>2} {'exact ms':>10} {'float ms':>10} "
         f"{'cpf.py ms':>10} {'cpf/exact':>10} {'cpf/float':>10}  equal  all worlds"
@@ -118,18 +127,23 @@ def time_queries(cpf: Any, runs: int) -> list[list[Any]]:
 
 
 def time_example(cpf: Any, runs: int) -> None:
-    """Print counts and CPU time on the example of the published code, both given the same similarities."""
+    """Print counts and CPU time on the example of the published code, both given the same
+    similarities.
+    """
     far = [[math.dist(place, EXAMPLE_POINT) for place in row] for row in EXAMPLE]
     similarity = [[1 / (distance + 1e-9) for distance in row] for row in far]
     print("\nThe example of the published code, counts by label:")
     for k in (1, 2, 3):
         ours = count_worlds_by_similarity(similarity, EXAMPLE_LABELS, k)
         quick, slow = (
-            median_ms(20 * runs, call, similarity, EXAMPLE_LABELS, k) for call in (count_worlds_by_similarity, cpf.q2)
+            median_ms(20 * runs, call, similarity, EXAMPLE_LABELS, k)
+            for call in (count_worlds_by_similarity, cpf.q2)
         )
         theirs = cpf.q2(similarity, EXAMPLE_LABELS, k)
         print(f"  k {k}: easeml {ours} in {quick:.3f} ms; cpf.py {theirs} in {slow:.3f} ms")
-    print("  (Rows 0 and 1 can be equally far: the first is nearer for easeml, the last for cpf.py.)")
+    print(
+        "  (Rows 0 and 1 can be equally far: the first is nearer for easeml, the last for cpf.py.)"
+    )
 
 
 def time_plan(folder: Path, steps: int) -> list[list[Any]]:
@@ -194,7 +208,9 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     with (args.out / "queries.csv").open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["rows", "candidates", "dirty", "classes", "k", "exact ms", "float ms", "cpf ms"])
+        writer.writerow(
+            ["rows", "candidates", "dirty", "classes", "k", "exact ms", "float ms", "cpf ms"]
+        )
         writer.writerows(table)
     with (args.out / "plan.csv").open("w", newline="") as file:
         csv.writer(file).writerows([["what", "seconds", "cpu"], *plan])

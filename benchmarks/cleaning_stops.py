@@ -1,12 +1,15 @@
-"""When may cleaning stop? Rows cleaned until predictions are certain, nearly certain, or hardly in doubt.
+"""When may cleaning stop? Rows cleaned until predictions are certain, nearly certain, or hardly in
+doubt.
 
-On the CPClean data sets, for the published setting (numbers scaled to [0, 1], the first 1,000 validation points, k = 3)
-and for ours (unit spread, all 1,400). Three rules: a share of the validation predictions is certain; less than half a
-prediction is expected to turn out otherwise; all are certain. Beside each: accuracy on test rows, and the share of
-predictions (test and validation) equal to those of a model of the true rows.
+On the CPClean data sets, for the published setting (numbers scaled to [0, 1], the first 1,000
+validation points, k = 3) and for ours (unit spread, all 1,400). Three rules: a share of the
+validation predictions is certain; less than half a prediction is expected to turn out otherwise;
+all are certain. Beside each: accuracy on test rows, and the share of predictions (test and
+validation) equal to those of a model of the true rows.
 
-``needed`` bounds every order from below. With more rows cleaned, no certain prediction becomes uncertain. So a row must
-be cleaned, by whatever order, if some prediction is uncertain once all rows but this one are clean. Writes CSV.
+``needed`` bounds every order from below. With more rows cleaned, no certain prediction becomes
+uncertain. So a row must be cleaned, by whatever order, if some prediction is uncertain once all
+rows but this one are clean. Writes CSV.
 """
 
 import argparse
@@ -26,7 +29,19 @@ from easeml.lifecycle.cleaning._points import Points
 
 SETTINGS = {"published": ("range", 1000), "easeml": ("spread", 1400)}
 CERTAIN = (0.9, 0.95, 0.99, 1.0)
-FIELDS = ["set", "setting", "dirty", "rule", "cleaned", "share", "certain", "in doubt", "test", "true test", "alike"]
+FIELDS = [
+    "set",
+    "setting",
+    "dirty",
+    "rule",
+    "cleaned",
+    "share",
+    "certain",
+    "in doubt",
+    "test",
+    "true test",
+    "alike",
+]
 
 
 def needed(data: CpcleanData, points: np.ndarray, k: int) -> int:
@@ -44,12 +59,18 @@ def needed(data: CpcleanData, points: np.ndarray, k: int) -> int:
     return count
 
 
-def follow(data: CpcleanData, points: np.ndarray, k: int, batch: int) -> list[tuple[int, float, float, list[int]]]:
-    """Clean in our order to the end; return (rows, share certain, predictions in doubt, order so far) at each batch."""
+def follow(
+    data: CpcleanData, points: np.ndarray, k: int, batch: int
+) -> list[tuple[int, float, float, list[int]]]:
+    """Clean in our order to the end; return (rows, share certain, predictions in doubt, order so
+    far) at each batch.
+    """
     session, states = CleaningSession(data.rows, points, k), []
     while True:
         doubt = len(points) * session.doubt
-        states.append((len(session.cleaned), float(session.certain.mean()), doubt, list(session.cleaned)))
+        states.append(
+            (len(session.cleaned), float(session.certain.mean()), doubt, list(session.cleaned))
+        )
         if session.finished:
             return states
         for row, _ in session.next(batch):
@@ -65,7 +86,10 @@ def measure(name: str, setting: str, args: argparse.Namespace) -> list[dict]:
     ideal = predictions(data, data.world(set(dirty.tolist()), default), args.k)
     begin = time.process_time()
     states = follow(data, points, args.k, args.batch)
-    print(f"{name}, {setting}: {time.process_time() - begin:.0f} CPU seconds for the whole order", flush=True)
+    print(
+        f"{name}, {setting}: {time.process_time() - begin:.0f} CPU seconds for the whole order",
+        flush=True,
+    )
     rules = {"nothing cleaned": states[0]}
     rules |= {f"{share:.0%} certain": next(s for s in states if s[1] >= share) for share in CERTAIN}
     rules["half a prediction in doubt"] = next(s for s in states if s[2] < 0.5)
@@ -74,16 +98,36 @@ def measure(name: str, setting: str, args: argparse.Namespace) -> list[dict]:
         test, valid = predictions(data, data.world(set(order), default), args.k)
         alike = np.concatenate([test == ideal[0], valid == ideal[1]]).mean()
         right, best = np.mean(test == data.y_test), np.mean(ideal[0] == data.y_test)
-        values = [len(dirty), rule, cleaned, cleaned / len(dirty), certain, doubt, right, best, alike]
+        values = [
+            len(dirty),
+            rule,
+            cleaned,
+            cleaned / len(dirty),
+            certain,
+            doubt,
+            right,
+            best,
+            alike,
+        ]
         lines.append(dict(zip(FIELDS, [name, setting, *values], strict=True)))
     must = needed(data, points, args.k)
-    lines.append(dict(zip(FIELDS[:6], [name, setting, len(dirty), "needed", must, must / len(dirty)], strict=True)))
+    lines.append(
+        dict(
+            zip(
+                FIELDS[:6],
+                [name, setting, len(dirty), "needed", must, must / len(dirty)],
+                strict=True,
+            )
+        )
+    )
     return lines
 
 
 def main() -> None:
     """Print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
@@ -108,7 +152,9 @@ def main() -> None:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
         for line in lines:
-            writer.writerow({key: round(v, 4) if isinstance(v, float) else v for key, v in line.items()})
+            writer.writerow(
+                {key: round(v, 4) if isinstance(v, float) else v for key, v in line.items()}
+            )
     print(f"Published: {PUBLISHED}.")
 
 

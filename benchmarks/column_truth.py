@@ -28,7 +28,10 @@ class TrueTable:
 
 
 def read_truth(path: Path = TRUTH) -> list[TrueTable]:
-    """Return the tables in their order. Raises ValueError for a line that is none, or a column given twice."""
+    """Return the tables in their order.
+
+    Raises ValueError for a line that is none, or a column given twice.
+    """
     tables: list[TrueTable] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         if not line.strip() or line.startswith("#"):
@@ -43,6 +46,8 @@ def read_truth(path: Path = TRUTH) -> list[TrueTable]:
             if name in tables[-1].columns:
                 raise ValueError(f"{tables[-1].name}: column {name!r} twice")
             missing = tuple(found[3].split(",")) if found[3] else ()
-            column = TrueColumn(name, tuple(found[1].split("|")), tuple(found[2].split("|")), missing)
+            column = TrueColumn(
+                name, tuple(found[1].split("|")), tuple(found[2].split("|")), missing
+            )
             tables[-1].columns[name] = column
     return tables

@@ -1,12 +1,14 @@
-"""Types and roles of columns of public tables beside the hand-written truth, pandas, DuckDB, frictionless, skrub.
+"""Types and roles of columns of public tables beside the hand-written truth, pandas, DuckDB,
+frictionless, skrub.
 
 ``python benchmarks/column_types.py --data ../shared/data [--out FOLDER] [--rows 1000000]``
 
-Right is what ``truth/columns.txt`` says, or calls as right. Peers know no roles; where a tool gives no class of type
-(string columns), the nearest one is taken: pandas and DuckDB know number, timestamp and text; frictionless the same;
-skrub's TableReport is read as pandas with its own count of unique values (at most 40 is a category). Each tool runs in
-its own process for CPU time (which other work on the machine does not change) and peak memory. Half of the tables are
-"final": rules were not made by looking at them.
+Right is what ``truth/columns.txt`` says, or calls as right. Peers know no roles; where a tool gives
+no class of type (string columns), the nearest one is taken: pandas and DuckDB know number,
+timestamp and text; frictionless the same; skrub's TableReport is read as pandas with its own count
+of unique values (at most 40 is a category). Each tool runs in its own process for CPU time (which
+other work on the machine does not change) and peak memory. Half of the tables are "final": rules
+were not made by looking at them.
 """
 
 import argparse
@@ -35,7 +37,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data")
     parser.add_argument("--out", type=Path, default=HERE / "results" / "column_types")
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--half", choices=["tuning", "final"], nargs="*", default=["tuning", "final"])
+    parser.add_argument(
+        "--half", choices=["tuning", "final"], nargs="*", default=["tuning", "final"]
+    )
     options = parser.parse_args()
     if not options.data.is_dir():
         print(f"{options.data} is not there: nothing to compare with.")
@@ -46,8 +50,12 @@ def main() -> None:
         large = large_file(Path(folder), options.rows)
         found = {}
         for tool in ("easeml", *PEERS):
-            found[tool] = run(tool, sys.executable if tool == "easeml" else python, options.data, tables, large)
-    versions = ", ".join(f"{tool} {answers['nothing']['version']}" for tool, answers in found.items())
+            found[tool] = run(
+                tool, sys.executable if tool == "easeml" else python, options.data, tables, large
+            )
+    versions = ", ".join(
+        f"{tool} {answers['nothing']['version']}" for tool, answers in found.items()
+    )
     machine = f"{os.cpu_count()} cores {platform.machine()}, {platform.system()}, Python {platform.python_version()}"
     lines = [machine, versions]
     for half in options.half:
@@ -65,7 +73,9 @@ def peers_python() -> str:
     if not python.exists():
         venv.create(home, with_pip=True)
     packages = [*PEERS, "pyarrow"]
-    if subprocess.run([python, "-c", f"import {','.join(packages)}"], check=False, capture_output=True).returncode:
+    if subprocess.run(
+        [python, "-c", f"import {','.join(packages)}"], check=False, capture_output=True
+    ).returncode:
         subprocess.run([python, "-m", "pip", "install", "--quiet", *packages], check=True)
     return str(python)
 
@@ -96,13 +106,19 @@ def large_file(folder: Path, rows: int) -> Path:
 
 
 def run(tool: str, python: str, data: Path, tables: list[TrueTable], large: Path) -> Found:
-    """What a tool says of all tables; time and peak memory of the large file, and of importing the tool alone."""
+    """What a tool says of all tables; time and peak memory of the large file, and of importing the
+    tool alone.
+    """
     files = {table.name: str(data / table.file) for table in tables}
     script = HERE / "column_types_tools.py"
     answers = {}
     for name, wanted in (("tables", files), ("large", {"large": str(large)}), ("nothing", {})):
         done = subprocess.run(
-            [python, script, tool], input=json.dumps(wanted), text=True, capture_output=True, check=False
+            [python, script, tool],
+            input=json.dumps(wanted),
+            text=True,
+            capture_output=True,
+            check=False,
         )
         if done.returncode:
             raise SystemExit(f"{tool}: {done.stderr[-2000:]}")
@@ -113,8 +129,13 @@ def run(tool: str, python: str, data: Path, tables: list[TrueTable], large: Path
 def compare(half: str, tables: list[TrueTable], found: dict[str, Found]) -> list[str]:
     """Precision and recall by type for all tools, and by role for easeml."""
     count = sum(len(table.columns) for table in tables)
-    lines = [f"{half}: {count} columns of {len(tables)} tables", f"{'type':12}" + "".join(f"{t:>22}" for t in found)]
-    scores = {tool: scored(tables, answers["tables"]["found"], "type") for tool, answers in found.items()}
+    lines = [
+        f"{half}: {count} columns of {len(tables)} tables",
+        f"{'type':12}" + "".join(f"{t:>22}" for t in found),
+    ]
+    scores = {
+        tool: scored(tables, answers["tables"]["found"], "type") for tool, answers in found.items()
+    }
     for kind in (*TYPES, "right"):
         lines.append(f"{kind:12}" + "".join(f"{scores[tool][kind]:>22}" for tool in found))
     lines += ["", f"{'role (easeml)':16}{'precision / recall (n)':>24}"]
@@ -126,7 +147,9 @@ def compare(half: str, tables: list[TrueTable], found: dict[str, Found]) -> list
 
 
 def scored(tables: list[TrueTable], found: dict, what: str) -> dict[str, str]:
-    """Precision and recall by strict class; a lenient answer counts as right for the class that is strictly true."""
+    """Precision and recall by strict class; a lenient answer counts as right for the class that is
+    strictly true.
+    """
     said, true, hit, right, total = Counter(), Counter(), Counter(), 0, 0
     for table in tables:
         for name, column in table.columns.items():
@@ -152,7 +175,11 @@ def codes(tables: list[TrueTable], found: dict) -> str:
     for table in tables:
         for name, column in table.columns.items():
             answer = set(found[table.name][name]["codes"])
-            true, hit, said = true + len(column.missing), hit + len(answer & set(column.missing)), said + len(answer)
+            true, hit, said = (
+                true + len(column.missing),
+                hit + len(answer & set(column.missing)),
+                said + len(answer),
+            )
     return f"{hit} of {true} proposed, {said - hit} of {said} proposals wrong"
 
 
@@ -163,12 +190,17 @@ def confidence(tables: list[TrueTable], found: dict) -> str:
         for name, column in table.columns.items():
             answer = found[table.name][name]
             bins[min(int(answer["confidence"] * 10), 9)].append(answer["type"] in column.types)
-    return ", ".join(f"{low / 10:.1f}+: {sum(b) / len(b):.2f} right of {len(b)}" for low, b in sorted(bins.items()))
+    return ", ".join(
+        f"{low / 10:.1f}+: {sum(b) / len(b):.2f} right of {len(b)}"
+        for low, b in sorted(bins.items())
+    )
 
 
 def costs(found: dict[str, Found], rows: int) -> list[str]:
     """Seconds and peak memory."""
-    lines = [f"{'':14}{'all tables (CPU s)':>20}{f'{rows:,} rows (CPU s)':>26}{'peak (MB)':>12}{'of it imports':>16}"]
+    lines = [
+        f"{'':14}{'all tables (CPU s)':>20}{f'{rows:,} rows (CPU s)':>26}{'peak (MB)':>12}{'of it imports':>16}"
+    ]
     for tool, answers in found.items():
         tables, large, nothing = (answers[name] for name in ("tables", "large", "nothing"))
         lines.append(

@@ -1,4 +1,6 @@
-"""One tool on some tables: ``{name: file}`` as JSON on standard input; types, CPU seconds and peak megabytes out."""
+"""One tool on some tables: ``{name: file}`` as JSON on standard input; types, CPU seconds and peak
+megabytes out.
+"""
 
 import csv
 import gzip
@@ -111,7 +113,11 @@ def main() -> None:
     started = time.process_time()
     found = {name: globals()[tool](path) for name, path in json.load(sys.stdin).items()}
     seconds = time.process_time() - started
-    print(json.dumps({"found": found, "seconds": seconds, "peak": _peak(), "version": metadata.version(tool)}))
+    print(
+        json.dumps(
+            {"found": found, "seconds": seconds, "peak": _peak(), "version": metadata.version(tool)}
+        )
+    )
 
 
 if __name__ == "__main__":

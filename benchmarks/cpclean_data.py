@@ -15,7 +15,9 @@ from easeml.lifecycle.cleaning import Incomplete
 
 @dataclass(frozen=True)
 class CpcleanData:
-    """``repairs[m]`` (N, D): the training table repaired by tool m; ``truth[i]``: the candidate that is row i."""
+    """``repairs[m]`` (N, D): the training table repaired by tool m; ``truth[i]``: the candidate
+    that is row i.
+    """
 
     rows: Incomplete
     truth: np.ndarray
@@ -35,32 +37,47 @@ class CpcleanData:
 
 
 def load(folder: Path, scaling: str = "spread") -> CpcleanData:
-    """Read one missingness folder. Categories are one-hot; numbers are scaled by what the mean repair holds.
+    """Read one missingness folder. Categories are one-hot; numbers are scaled by what the mean
+    repair holds.
 
-    ``scaling``: 'spread', by mean and standard deviation, or 'range', to [0, 1], as in the published experiments.
+    ``scaling``: 'spread', by mean and standard deviation, or 'range', to [0, 1], as in the
+    published experiments.
     """
-    truth, valid, test = (_read(folder / f"X_{part}.csv") for part in ("train_ground_truth", "val", "test"))
-    labels = {part: _read(folder / f"y_{part}.csv").iloc[:, 0].map(str).to_numpy() for part in ("train", "val", "test")}
+    truth, valid, test = (
+        _read(folder / f"X_{part}.csv") for part in ("train_ground_truth", "val", "test")
+    )
+    labels = {
+        part: _read(folder / f"y_{part}.csv").iloc[:, 0].map(str).to_numpy()
+        for part in ("train", "val", "test")
+    }
     with zipfile.ZipFile(folder / "X_train_repairs.zip") as archive:
-        repairs = {Path(name).stem: _read(archive.open(name)) for name in sorted(archive.namelist())}
+        repairs = {
+            Path(name).stem: _read(archive.open(name)) for name in sorted(archive.namelist())
+        }
     base = repairs["mean"]
     numbers = [c for c in base if pd.api.types.is_numeric_dtype(base[c]) and base[c].dtype != bool]
     known = base[numbers]
     centre = known.min() if scaling == "range" else known.mean()
     scale = (known.max() - known.min() if scaling == "range" else known.std(ddof=0)).replace(0, 1)
     everything = pd.concat([*repairs.values(), truth, valid, test])
-    levels = {c: np.array(sorted(everything[c].map(str).unique())) for c in base if c not in numbers}
+    levels = {
+        c: np.array(sorted(everything[c].map(str).unique())) for c in base if c not in numbers
+    }
 
     def encode(frame: pd.DataFrame) -> np.ndarray:
         parts = [((frame[numbers] - centre) / scale).to_numpy(float)]
         for column, known in levels.items():
-            parts.append((frame[column].map(str).to_numpy(dtype=object)[:, None] == known).astype(float))
+            parts.append(
+                (frame[column].map(str).to_numpy(dtype=object)[:, None] == known).astype(float)
+            )
         return np.round(np.concatenate(parts, axis=1), 9)
 
     tables = np.stack([encode(table) for table in repairs.values()])
     real = encode(truth)
     candidates = [np.unique(tables[:, i], axis=0) for i in range(len(real))]
-    chosen = np.array([np.abs(c - r).max(axis=1).argmin() for c, r in zip(candidates, real, strict=True)])
+    chosen = np.array(
+        [np.abs(c - r).max(axis=1).argmin() for c, r in zip(candidates, real, strict=True)]
+    )
     return CpcleanData(
         Incomplete.of(candidates, labels["train"]),
         chosen,

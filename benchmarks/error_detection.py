@@ -1,8 +1,9 @@
-"""Error detection on tables of which the clean version is known: precision, recall and F1 by method, cell by cell.
+"""Error detection on tables of which the clean version is known: precision, recall and F1 by
+method, cell by cell.
 
-A cell is wrong if the dirty and the clean file differ there. "all, no rules given" is what ``easeml clean detect FILE``
-does; "all, with rules" is given the published constraints that are functional dependencies. Thresholds were settled
-while looking at these three tables, so expect less on others.
+A cell is wrong if the dirty and the clean file differ there. "all, no rules given" is what ``easeml
+clean detect FILE`` does; "all, with rules" is given the published constraints that are functional
+dependencies. Thresholds were settled while looking at these three tables, so expect less on others.
 """
 
 import argparse
@@ -49,12 +50,17 @@ def main() -> None:
     for name in SETS:
         folder = args.data / f"dirty_{name}"
         dirty, clean = (
-            pd.read_csv(folder / f"{kind}.csv", dtype=str, keep_default_na=False) for kind in ("dirty", "clean")
+            pd.read_csv(folder / f"{kind}.csv", dtype=str, keep_default_na=False)
+            for kind in ("dirty", "clean")
         )
         wrong = (dirty != clean).to_numpy()
         rules, others = rules_of(folder / "denial_constraints.txt")
-        print(f"\n{name}: {wrong.size} cells, {wrong.sum()} wrong; {len(rules)} rules given, {others} not understood")
-        print(f"  {'method':20s} {'found':>6} {'precision':>9} {'recall':>7} {'F1':>6} {'seconds':>8}")
+        print(
+            f"\n{name}: {wrong.size} cells, {wrong.sum()} wrong; {len(rules)} rules given, {others} not understood"
+        )
+        print(
+            f"  {'method':20s} {'found':>6} {'precision':>9} {'recall':>7} {'F1':>6} {'seconds':>8}"
+        )
         ways = {method: [method] for method in CELLS}
         ways["all, no rules given"] = [method for method in CELLS if method != "rule"]
         ways["all, with rules"] = CELLS
@@ -65,7 +71,9 @@ def main() -> None:
             precision, recall = right / max(1, found.sum()), right / wrong.sum()
             f1 = 2 * precision * recall / (precision + recall) if right else 0.0
             table.append([name, label, int(found.sum()), precision, recall, f1])
-            print(f"  {label:20s} {found.sum():6d} {precision:9.3f} {recall:7.3f} {f1:6.3f} {seconds:8.2f}")
+            print(
+                f"  {label:20s} {found.sum():6d} {precision:9.3f} {recall:7.3f} {f1:6.3f} {seconds:8.2f}"
+            )
     args.out.mkdir(parents=True, exist_ok=True)
     with (args.out / "methods.csv").open("w", newline="") as file:
         writer = csv.writer(file)

@@ -1,17 +1,20 @@
-"""Feasibility: error of the estimate where the truth is known, beside a logistic proxy and cross-validated AutoML.
+"""Feasibility: error of the estimate where the truth is known, beside a logistic proxy and
+cross-validated AutoML.
 
-    python benchmarks/feasibility.py [--parts synthetic,noise,halving,verdicts] [--rows 1000] [--seeds 2]
-                                     [--automl-seeds 1] [--data DIR] [--folder DIR] [--out DIR]
+    python benchmarks/feasibility.py [--parts synthetic,noise,halving,verdicts] [--rows 1000]
+                                     [--seeds 2] [--automl-seeds 1] [--data DIR] [--folder DIR]
+                                     [--out DIR]
 
-``synthetic``: distributions whose Bayes error is known. ``noise``: digits (of scikit-learn), and from ``--data``
-sms_spam and adult, with labels replaced by uniform draws: the Bayes error then moves by a known amount, and a method is
-judged by how far its own estimate moves. ``halving``: with and without it, seconds, and verdicts over a grid of goals.
-``verdicts``: seconds to a verdict on whole data sets.
+``synthetic``: distributions whose Bayes error is known. ``noise``: digits (of scikit-learn), and
+from ``--data`` sms_spam and adult, with labels replaced by uniform draws: the Bayes error then
+moves by a known amount, and a method is judged by how far its own estimate moves. ``halving``: with
+and without it, seconds, and verdicts over a grid of goals. ``verdicts``: seconds to a verdict on
+whole data sets.
 
-Beside: the cross-validated error of logistic regression on scaled features, and FLAML (own environment, below
-``--folder``) with cross-validation and ten times the seconds that easeml took. All seconds but those of ``verdicts``
-are CPU seconds of all threads, which a busy machine hardly changes; FLAML's clock is set to tell them too. Each part
-writes a CSV to ``--out``.
+Beside: the cross-validated error of logistic regression on scaled features, and FLAML (own
+environment, below ``--folder``) with cross-validation and ten times the seconds that easeml took.
+All seconds but those of ``verdicts`` are CPU seconds of all threads, which a busy machine hardly
+changes; FLAML's clock is set to tell them too. Each part writes a CSV to ``--out``.
 """
 
 import argparse
@@ -52,7 +55,9 @@ print(json.dumps({"estimate": float(search.best_loss), "seconds": time.process_t
 Sample = tuple[Any, np.ndarray]
 
 
-def gaussians(rows: int, rng: np.random.Generator, dimensions: int) -> tuple[np.ndarray, np.ndarray, float]:
+def gaussians(
+    rows: int, rng: np.random.Generator, dimensions: int
+) -> tuple[np.ndarray, np.ndarray, float]:
     """Two normal classes whose means are 2 standard deviations apart in one of the dimensions."""
     y = rng.integers(0, 2, rows)
     X = rng.normal(size=(rows, dimensions))
@@ -81,7 +86,11 @@ def from_chance(
     def draw(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, float]:
         X = rng.uniform(-1, 1, (rows, dimensions))
         share = chance(np.random.default_rng(9).uniform(-1, 1, (200_000, dimensions)))
-        return X, (rng.random(rows) < chance(X)).astype(int), float(np.minimum(share, 1 - share).mean())
+        return (
+            X,
+            (rng.random(rows) < chance(X)).astype(int),
+            float(np.minimum(share, 1 - share).mean()),
+        )
 
     return draw
 
@@ -94,7 +103,9 @@ CASES: dict[str, Callable[[int, np.random.Generator], tuple[np.ndarray, np.ndarr
     "gaussians, 3 d": lambda rows, rng: gaussians(rows, rng, 3),
     "gaussians, 30 d": lambda rows, rng: gaussians(rows, rng, 30),
     "six clusters, 10 d": clusters,
-    "linear logit, 10 d": from_chance(lambda X: 1 / (1 + np.exp(-4 * (X[:, 0] - X[:, 1] + X[:, 2] / 2))), 10),
+    "linear logit, 10 d": from_chance(
+        lambda X: 1 / (1 + np.exp(-4 * (X[:, 0] - X[:, 1] + X[:, 2] / 2))), 10
+    ),
     "quadratic with 10 % noise, 6 d": from_chance(
         lambda X: np.where(X[:, 0] ** 2 + X[:, 1] ** 2 + X[:, 2] > 0.5, 0.9, 0.1), 6
     ),
@@ -119,7 +130,9 @@ def real(name: str, data: Path, rows: int) -> Sample:
         table = read_labelled(data / name / f"{name}.csv", target)
         X, y = table.inputs, table.target.cat.codes.to_numpy()
     kept = np.sort(np.random.default_rng(0).permutation(len(y))[:rows])
-    return (X.iloc[kept].reset_index(drop=True) if hasattr(X, "iloc") else X[kept]), np.asarray(y)[kept].astype(int)
+    return (X.iloc[kept].reset_index(drop=True) if hasattr(X, "iloc") else X[kept]), np.asarray(y)[
+        kept
+    ].astype(int)
 
 
 def features(X: Any) -> np.ndarray:
@@ -156,13 +169,23 @@ def automl(python: Path, X: Any, y: np.ndarray, seconds: float) -> tuple[float, 
     """Return the cross-validated error of what FLAML found, and the CPU seconds it took."""
     with tempfile.TemporaryDirectory() as folder:
         np.savez(Path(folder) / "sample.npz", X=features(X), y=y)
-        command = [str(python), "-W", "ignore", "-c", AUTOML, str(Path(folder) / "sample.npz"), str(seconds)]
+        command = [
+            str(python),
+            "-W",
+            "ignore",
+            "-c",
+            AUTOML,
+            str(Path(folder) / "sample.npz"),
+            str(seconds),
+        ]
         done = subprocess.run(command, check=True, capture_output=True, text=True)
     found = json.loads(done.stdout.strip().rpartition("\n")[2])
     return found["estimate"], found["seconds"]
 
 
-def timed(work: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> tuple[Any, float]:
+def timed(
+    work: Callable[[], Any], clock: Callable[[], float] = time.process_time
+) -> tuple[Any, float]:
     """Return what the work returns, and its seconds by the clock."""
     begun = clock()
     return work(), clock() - begun
@@ -198,7 +221,9 @@ def synthetic(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def noise(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Estimates after a known share of the labels is drawn anew; ``truth`` follows from the method's own at 0."""
+    """Estimates after a known share of the labels is drawn anew; ``truth`` follows from the
+    method's own at 0.
+    """
     lines = []
     for name in options.sets.split(","):
         X, y = real(name, options.data, options.noise_rows)
@@ -211,7 +236,13 @@ def noise(options: argparse.Namespace) -> list[dict[str, Any]]:
                 clean.setdefault(found["method"], found["estimate"])
                 truth = with_noise(clean[found["method"]], share, classes)
                 lines.append(
-                    {"case": f"{name}, {share:.0%} drawn anew", "rows": len(y), "seed": 1, "truth": truth, **found}
+                    {
+                        "case": f"{name}, {share:.0%} drawn anew",
+                        "rows": len(y),
+                        "seed": 1,
+                        "truth": truth,
+                        **found,
+                    }
                 )
                 show(lines[-1])
     return lines
@@ -225,7 +256,9 @@ def verdict(result: BayesError, goal: float) -> str:
 
 
 def halving(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Compare with and without halving: work, seconds, and verdicts for the goals 0.50, 0.51, ..., 0.99."""
+    """Compare with and without halving: work, seconds, and verdicts for the goals 0.50, 0.51, ...,
+    0.99.
+    """
     lines = []
     goals = np.arange(0.5, 1.0, 0.01)
     for name in options.cases:
@@ -235,8 +268,16 @@ def halving(options: argparse.Namespace) -> list[dict[str, Any]]:
         pairs = [(verdict(fast, goal), verdict(full, goal)) for goal in goals]
         opposite = sum({"realistic", "unrealistic"} == set(pair) for pair in pairs)
         line = {"case": name, "rows": len(y), "truth": truth, "work": fast.work, "seconds": seconds}
-        line |= {"all_seconds": full_seconds, "estimate": fast.estimate, "all_estimate": full.estimate}
-        line |= {"goals": len(goals), "same_verdict": sum(one == two for one, two in pairs), "opposite": opposite}
+        line |= {
+            "all_seconds": full_seconds,
+            "estimate": fast.estimate,
+            "all_estimate": full.estimate,
+        }
+        line |= {
+            "goals": len(goals),
+            "same_verdict": sum(one == two for one, two in pairs),
+            "opposite": opposite,
+        }
         lines.append(line)
         show(line)
     return lines
@@ -251,11 +292,24 @@ def verdicts(options: argparse.Namespace) -> list[dict[str, Any]]:
         X, y = real(name, options.data, 10**9)
         for until_decided in (True, False):
             found, seconds = timed(
-                lambda X=X, y=y, goal=goal, early=until_decided: bayes_error(X, y, goal=goal, until_decided=early),
+                lambda X=X, y=y, goal=goal, early=until_decided: bayes_error(
+                    X, y, goal=goal, until_decided=early
+                ),
                 time.perf_counter,
             )
-            line = {"case": name, "rows": len(y), "goal": goal, "stops": until_decided, "verdict": found.verdict}
-            line |= {"seconds": seconds, "lower": found.lower, "estimate": found.estimate, "upper": found.upper}
+            line = {
+                "case": name,
+                "rows": len(y),
+                "goal": goal,
+                "stops": until_decided,
+                "verdict": found.verdict,
+            }
+            line |= {
+                "seconds": seconds,
+                "lower": found.lower,
+                "estimate": found.estimate,
+                "upper": found.upper,
+            }
             lines.append(line)
             show(line)
     return lines
@@ -263,23 +317,39 @@ def verdicts(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 def show(line: dict[str, Any]) -> None:
     """Print a line as it comes."""
-    print("  ".join(f"{value:.4f}" if isinstance(value, float) else str(value) for value in line.values()), flush=True)
+    print(
+        "  ".join(
+            f"{value:.4f}" if isinstance(value, float) else str(value) for value in line.values()
+        ),
+        flush=True,
+    )
 
 
 def summarise(lines: list[dict[str, Any]]) -> None:
-    """Print the error of every method over the samples that all methods saw, and over all of its own."""
+    """Print the error of every method over the samples that all methods saw, and over all of its
+    own.
+    """
     methods = list(dict.fromkeys(line["method"] for line in lines))
-    seen = {method: {(line["case"], line["seed"]) for line in lines if line["method"] == method} for method in methods}
+    seen = {
+        method: {(line["case"], line["seed"]) for line in lines if line["method"] == method}
+        for method in methods
+    }
     common = set.intersection(*seen.values())
     print(
         f"\n{'method':32} {'samples':>7} {'RMSE':>7} {'mean abs':>8} {'bias':>8} {'seconds':>8}   (CPU seconds: median)"
     )
     for scope in (common, set.union(*seen.values())):
         for method in methods:
-            own = [line for line in lines if line["method"] == method and (line["case"], line["seed"]) in scope]
+            own = [
+                line
+                for line in lines
+                if line["method"] == method and (line["case"], line["seed"]) in scope
+            ]
             gaps = np.array([line["estimate"] - line["truth"] for line in own])
             seconds = np.median([line["seconds"] for line in own])
-            errors = f"{math.sqrt((gaps**2).mean()):7.4f} {np.abs(gaps).mean():8.4f} {gaps.mean():+8.4f}"
+            errors = (
+                f"{math.sqrt((gaps**2).mean()):7.4f} {np.abs(gaps).mean():8.4f} {gaps.mean():+8.4f}"
+            )
             print(f"{method:32} {len(own):7} {errors} {seconds:8.2f}")
         print()
     bounds = [line for line in lines if line.get("lower") is not None]
@@ -296,33 +366,54 @@ def save(name: str, lines: list[dict[str, Any]], out: Path) -> None:
         writer.writeheader()
         for line in lines:
             writer.writerow(
-                {key: round(value, 5) if isinstance(value, float) else value for key, value in line.items()}
+                {
+                    key: round(value, 5) if isinstance(value, float) else value
+                    for key, value in line.items()
+                }
             )
 
 
 def main() -> None:
     """Measure the parts asked for."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--parts", default="synthetic,noise,halving,verdicts")
-    parser.add_argument("--cases", nargs="+", choices=list(CASES), default=list(CASES), help="where the error is known")
+    parser.add_argument(
+        "--cases",
+        nargs="+",
+        choices=list(CASES),
+        default=list(CASES),
+        help="where the error is known",
+    )
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--noise-rows", type=int, default=1500)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--automl-seeds", type=int, default=1)
-    parser.add_argument("--sets", default="digits", help="of digits, sms_spam, adult; all but digits need --data")
+    parser.add_argument(
+        "--sets", default="digits", help="of digits, sms_spam, adult; all but digits need --data"
+    )
     parser.add_argument("--data", type=Path, default=Path())
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "easeml-flaml")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
-    bayes_error(np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 2)  # imports and compiles
+    bayes_error(
+        np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 2
+    )  # imports and compiles
     for part in options.parts.split(","):
         print(f"\n{part}")
-        lines = {"synthetic": synthetic, "noise": noise, "halving": halving, "verdicts": verdicts}[part](options)
+        lines = {"synthetic": synthetic, "noise": noise, "halving": halving, "verdicts": verdicts}[
+            part
+        ](options)
         save(part, lines, options.out)
         if part in ("synthetic", "noise"):
             summarise(lines)
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "lightgbm", "skrub"))
-    print(f"\n{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {libraries}")
+    libraries = ", ".join(
+        f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "lightgbm", "skrub")
+    )
+    print(
+        f"\n{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {libraries}"
+    )
 
 
 if __name__ == "__main__":

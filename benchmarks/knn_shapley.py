@@ -10,7 +10,8 @@ against each other, from k neighbours alone: both are timed, and not compared in
 --limit seconds is stopped. ``note`` says so, and why a peer is missing. ``--rows`` values so many rows without peers,
 each method in a process of its own, and tells its largest memory. Writes CSV and a figure.
 
-    python benchmarks/knn_shapley.py --sizes 2000x500 10000x1000 100000x1000 --k 1 5 10 --rows 1000000
+    python benchmarks/knn_shapley.py --sizes 2000x500 10000x1000 100000x1000 --k 1 5 10 --rows
+    1000000
 """
 
 import argparse
@@ -31,14 +32,30 @@ from pathlib import Path
 import numpy as np
 
 RESULTS = Path(__file__).parent / "results" / "knn_shapley"
-PEERS = {"pydvl": ["numpy<2", "pydvl"], "datascope": ["numpy<2", "datascope"], "cleanlab": ["cleanlab"]}
+PEERS = {
+    "pydvl": ["numpy<2", "pydvl"],
+    "datascope": ["numpy<2", "datascope"],
+    "cleanlab": ["cleanlab"],
+}
 NOTES = {
     "datascope": "another worth of the empty set",
     "cleanlab": "training rows valued against each other, from k neighbours",
 }
 MANY = 50_000  # rows from which approximate neighbours are worth a try
 FLOOR = "NumPy distances + sort alone"
-FIELDS = ["n", "t", "d", "k", "method", "seconds", "cpu", "largest_difference", "pydvl_times", "floor_times", "note"]
+FIELDS = [
+    "n",
+    "t",
+    "d",
+    "k",
+    "method",
+    "seconds",
+    "cpu",
+    "largest_difference",
+    "pydvl_times",
+    "floor_times",
+    "note",
+]
 
 PEER_PROGRAM = """
 import json, os, sys, time
@@ -111,7 +128,9 @@ def timed(call: Callable[[], np.ndarray], runs: int) -> tuple[Times, np.ndarray]
 
 
 def numpy_floor(X: np.ndarray, V: np.ndarray) -> np.ndarray:
-    """Compute distances by matrix products, and sort each row: what every exact method must at least do."""
+    """Compute distances by matrix products, and sort each row: what every exact method must at
+    least do.
+    """
     norms = (X**2).sum(axis=1)
     for start in range(0, len(V), 16):
         distances = norms - 2 * (V[start : start + 16] @ X.T)
@@ -121,7 +140,9 @@ def numpy_floor(X: np.ndarray, V: np.ndarray) -> np.ndarray:
 
 
 def own_methods() -> dict[str, Callable[..., np.ndarray]]:
-    """Return easeml's methods, and the floor, by name: functions of rows, labels, validation rows and labels, k."""
+    """Return easeml's methods, and the floor, by name: functions of rows, labels, validation rows
+    and labels, k.
+    """
     from easeml.lifecycle.labeling import approximate_knn_shapley, knn_shapley
 
     return {
@@ -146,7 +167,9 @@ def sample(n: int, t: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     return X, y, V + centres[v], v
 
 
-def compare(n: int, t: int, d: int, k: int, options: argparse.Namespace, versions: dict[str, str]) -> list[dict]:
+def compare(
+    n: int, t: int, d: int, k: int, options: argparse.Namespace, versions: dict[str, str]
+) -> list[dict]:
     """Return the rows of the table for one size and k."""
     X, y, V, v = sample(n, t, d)
     answers: dict[str, tuple[Times, np.ndarray]] = {}
@@ -172,7 +195,9 @@ def compare(n: int, t: int, d: int, k: int, options: argparse.Namespace, version
             try:
                 found = peer(name, path, k, options)
             except subprocess.CalledProcessError as error:
-                notes = [f"not measured: {(error.stderr.strip() or 'killed').splitlines()[-1][:200]}"]
+                notes = [
+                    f"not measured: {(error.stderr.strip() or 'killed').splitlines()[-1][:200]}"
+                ]
             except subprocess.TimeoutExpired:
                 notes = [f"more than {options.limit:.0f} s: stopped"]
             if found is None:
@@ -184,19 +209,36 @@ def compare(n: int, t: int, d: int, k: int, options: argparse.Namespace, version
                 notes.append(f"{few} validation rows timed, scaled up")
             seconds, cpu = middle(times)
             error = values - fair if name == "pydvl" else None
-            rows.append({**row_of((n, t, d, k), name, (seconds * scale, cpu * scale), error), "note": "; ".join(notes)})
+            rows.append(
+                {
+                    **row_of((n, t, d, k), name, (seconds * scale, cpu * scale), error),
+                    "note": "; ".join(notes),
+                }
+            )
     return rows
 
 
-def peer(name: str, path: str, k: int, options: argparse.Namespace) -> tuple[Times, np.ndarray, str]:
+def peer(
+    name: str, path: str, k: int, options: argparse.Namespace
+) -> tuple[Times, np.ndarray, str]:
     """Return the times of a peer, its values and its version."""
-    command = [str(environment(options.envs, name)), "-c", PEER_PROGRAM, name, path, str(k), str(options.peer_runs)]
+    command = [
+        str(environment(options.envs, name)),
+        "-c",
+        PEER_PROGRAM,
+        name,
+        path,
+        str(k),
+        str(options.peer_runs),
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=options.limit)
     told = json.loads(run.stdout.splitlines()[-1])
     return told["seconds"], np.load(path + ".values.npy"), told["version"]
 
 
-def row_of(size: tuple, name: str, times: tuple[float, float] | None, error: np.ndarray | None) -> dict:
+def row_of(
+    size: tuple, name: str, times: tuple[float, float] | None, error: np.ndarray | None
+) -> dict:
     """Return a row of the table."""
     seconds, cpu = ("", "") if times is None else (round(times[0], 4), round(times[1], 4))
     difference = "" if error is None else f"{np.abs(error).max():.1e}"
@@ -212,13 +254,25 @@ def middle(times: Times) -> tuple[float, float]:
 
 
 def alone(name: str, n: int, t: int, d: int, k: int) -> None:
-    """Run one method in this process; print its seconds and largest memory in MiB (before: of the data alone)."""
+    """Run one method in this process; print its seconds and largest memory in MiB (before: of the
+    data alone).
+    """
     call = own_methods()[name]
     X, y, V, v = sample(n, t, d)
     call(X[:2000], y[:2000], V[:20], v[:20], k)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     ((seconds, cpu),), values = timed(lambda: call(X, y, V, v, k), 1)
-    print(json.dumps([seconds, cpu, before, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, values.sum()]))
+    print(
+        json.dumps(
+            [
+                seconds,
+                cpu,
+                before,
+                resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+                values.sum(),
+            ]
+        )
+    )
 
 
 def many_rows(n: int, options: argparse.Namespace) -> None:
@@ -226,25 +280,56 @@ def many_rows(n: int, options: argparse.Namespace) -> None:
     t, d, k = options.points, options.columns, 5
     rows = []
     for name in own_methods():
-        if name.startswith("easeml") and "approximate" not in name:  # its cells pay with many validation rows only
-            command = [sys.executable, __file__, "--alone", name, "--sizes", f"{n}x{t}", "--columns", str(d)]
+        if (
+            name.startswith("easeml") and "approximate" not in name
+        ):  # its cells pay with many validation rows only
+            command = [
+                sys.executable,
+                __file__,
+                "--alone",
+                name,
+                "--sizes",
+                f"{n}x{t}",
+                "--columns",
+                str(d),
+            ]
             run = subprocess.run(command, capture_output=True, text=True, check=True)
-            rows.append([n, t, d, k, name, *(round(number, 3) for number in json.loads(run.stdout))])
+            rows.append(
+                [n, t, d, k, name, *(round(number, 3) for number in json.loads(run.stdout))]
+            )
             print("  ".join(f"{cell!s:>10}" for cell in rows[-1]), flush=True)
     RESULTS.mkdir(parents=True, exist_ok=True)
     with (RESULTS / "memory.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["n", "t", "d", "k", "method", "seconds", "cpu", "MiB before", "MiB at most", "sum of values"])
+        writer.writerow(
+            [
+                "n",
+                "t",
+                "d",
+                "k",
+                "method",
+                "seconds",
+                "cpu",
+                "MiB before",
+                "MiB at most",
+                "sum of values",
+            ]
+        )
         writer.writerows(rows)
 
 
 def merge(rows: list[dict]) -> list[dict]:
-    """Return all rows of the CSV file with those of this run replaced, and write them, each compared with pyDVL."""
+    """Return all rows of the CSV file with those of this run replaced, and write them, each
+    compared with pyDVL.
+    """
     path = RESULTS / "seconds.csv"
     kept: dict[tuple, dict] = {}
     if path.exists():
         with path.open() as file:
-            kept = {(row["n"], row["t"], row["d"], row["k"], row["method"]): row for row in csv.DictReader(file)}
+            kept = {
+                (row["n"], row["t"], row["d"], row["k"], row["method"]): row
+                for row in csv.DictReader(file)
+            }
     for row in rows:
         kept[tuple(str(row[name]) for name in ("n", "t", "d", "k", "method"))] = row
     for place, row in kept.items():
@@ -253,8 +338,14 @@ def merge(rows: list[dict]) -> list[dict]:
             pair = (row["cpu"], other["cpu"]) if other else ("", "")
             known = "" not in pair
             ratio = float(pair[0]) / float(pair[1]) if known and turned else 0.0
-            row[field] = (f"{ratio:.2f}" if turned else f"{float(pair[1]) / float(pair[0]):.1f}") if known else ""
-    ordered = sorted(kept.values(), key=lambda row: (int(row["n"]), int(row["k"]), -float(row["cpu"] or 0)))
+            row[field] = (
+                (f"{ratio:.2f}" if turned else f"{float(pair[1]) / float(pair[0]):.1f}")
+                if known
+                else ""
+            )
+    ordered = sorted(
+        kept.values(), key=lambda row: (int(row["n"]), int(row["k"]), -float(row["cpu"] or 0))
+    )
     RESULTS.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
@@ -267,10 +358,14 @@ def draw(rows: list[dict]) -> None:
     """Write the CPU seconds by size at k = 5 (DataScope: k = 1) as a page."""
     from easeml.figures import blank
 
-    figure = blank("Values of training rows", "training rows (500 or 1,000 validation rows)", "CPU seconds")
+    figure = blank(
+        "Values of training rows", "training rows (500 or 1,000 validation rows)", "CPU seconds"
+    )
     for name in sorted({row["method"] for row in rows}):
         at = 1 if name == "datascope" else 5
-        picked = [row for row in rows if row["method"] == name and int(row["k"]) == at and row["cpu"]]
+        picked = [
+            row for row in rows if row["method"] == name and int(row["k"]) == at and row["cpu"]
+        ]
         x, y = [int(row["n"]) for row in picked], [float(row["cpu"]) for row in picked]
         figure.add_scatter(x=x, y=y, name=name, mode="lines+markers")
     figure.update_xaxes(type="log").update_yaxes(type="log")
@@ -279,35 +374,57 @@ def draw(rows: list[dict]) -> None:
 
 def main() -> None:
     """Run, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", nargs="*", default=["2000x500", "10000x1000"], help="training x validation rows")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--sizes", nargs="*", default=["2000x500", "10000x1000"], help="training x validation rows"
+    )
     parser.add_argument("--k", nargs="+", type=int, default=[1, 5, 10])
     parser.add_argument("--columns", type=int, default=20)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--peer-runs", type=int, default=1)
-    parser.add_argument("--large", type=int, default=50_000, help="training rows from which peers get fewer points")
-    parser.add_argument("--peer-points", type=int, default=100, help="validation rows for peers there")
+    parser.add_argument(
+        "--large", type=int, default=50_000, help="training rows from which peers get fewer points"
+    )
+    parser.add_argument(
+        "--peer-points", type=int, default=100, help="validation rows for peers there"
+    )
     parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=list(PEERS))
-    parser.add_argument("--limit", type=float, default=1e6, help="seconds for a peer's call, with its start")
+    parser.add_argument(
+        "--limit", type=float, default=1e6, help="seconds for a peer's call, with its start"
+    )
     parser.add_argument("--envs", type=Path, default=Path.home() / ".cache" / "easeml-benchmarks")
-    parser.add_argument("--rows", type=int, default=0, help="values of so many rows, with the memory they take")
+    parser.add_argument(
+        "--rows", type=int, default=0, help="values of so many rows, with the memory they take"
+    )
     parser.add_argument("--points", type=int, default=100, help="validation rows for --rows")
     parser.add_argument("--alone", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.alone:
         n, t = map(int, options.sizes[0].split("x"))
-        return alone(options.alone, n, t, options.columns, options.k[0] if len(options.k) == 1 else 5)
+        return alone(
+            options.alone, n, t, options.columns, options.k[0] if len(options.k) == 1 else 5
+        )
     versions: dict[str, str] = {}
     merged: list[dict] = []
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}"
+    )
     for size in options.sizes:
         n, t = map(int, size.split("x"))
         for k in options.k:
             rows = compare(n, t, options.columns, k, options, versions)
             merged = merge(rows)
             for row in rows:
-                print("  ".join(f"{row[name]!s:>{30 if name == 'method' else 8}}" for name in FIELDS), flush=True)
-    print(f"NumPy {np.__version__}; " + ", ".join(f"{name} {version}" for name, version in versions.items()))
+                print(
+                    "  ".join(f"{row[name]!s:>{30 if name == 'method' else 8}}" for name in FIELDS),
+                    flush=True,
+                )
+    print(
+        f"NumPy {np.__version__}; "
+        + ", ".join(f"{name} {version}" for name, version in versions.items())
+    )
     if merged:
         draw(merged)
     if options.rows:

@@ -1,11 +1,13 @@
-"""How soon open pages show what happened, and what they cost: event to page, memory and processor of the controller.
+"""How soon open pages show what happened, and what they cost: event to page, memory and processor
+of the controller.
 
     python benchmarks/live_pages.py [--pages 1 100] [--seconds 20]
 
-Starts an easeml of its own with a search in one tenant, and opens pages of its application as browsers do: an event
-stream each, and the page fetched again after events (a pause of 300 ms collects them: ``static/live.js``). All pages
-are of the same tenant, so that every event reaches all of them: the worst case. Models are trained on all cores
-meanwhile. The delay of an event is from its time in the store to the end of the first fetch that was asked after it.
+Starts an easeml of its own with a search in one tenant, and opens pages of its application as
+browsers do: an event stream each, and the page fetched again after events (a pause of 300 ms
+collects them: ``static/live.js``). All pages are of the same tenant, so that every event reaches
+all of them: the worst case. Models are trained on all cores meanwhile. The delay of an event is
+from its time in the store to the end of the first fetch that was asked after it.
 """
 
 import argparse
@@ -34,7 +36,10 @@ def declare(service: EasemlProcess, folder: Path, name: str) -> str:
     """Start a search; return the path of its page."""
     table, target = make_classification(400, 8, random_state=0)
     lines = ["a,b,c,d,e,f,g,h,target"]
-    lines += [",".join(f"{value:.4f}" for value in row) + f",{label}" for row, label in zip(table, target, strict=True)]
+    lines += [
+        ",".join(f"{value:.4f}" for value in row) + f",{label}"
+        for row, label in zip(table, target, strict=True)
+    ]
     path = folder / f"{name}.csv"
     path.write_text("\n".join(lines))
     made = service.command("app", "create", str(path), "--target", "target", "--yes", "--json")
@@ -42,7 +47,9 @@ def declare(service: EasemlProcess, folder: Path, name: str) -> str:
 
 
 class Connection:
-    """A browser's side of one HTTP connection: a hundred of them must not be what the measurement waits for."""
+    """A browser's side of one HTTP connection: a hundred of them must not be what the measurement
+    waits for.
+    """
 
     def __init__(self, address: str, cookie: str):
         self._host = urlsplit(address).netloc
@@ -54,12 +61,20 @@ class Connection:
         return self
 
     async def ask(self, path: str, **headers: str) -> dict[str, str]:
-        """Send a GET request; return the headers of the answer, the status among them. The body is still to be read."""
+        """Send a GET request; return the headers of the answer, the status among them.
+
+        The body is still to be read.
+        """
         told = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
-        request = f"GET {path} HTTP/1.1\r\nhost: {self._host}\r\ncookie: {self._cookie}\r\n{told}\r\n"
+        request = (
+            f"GET {path} HTTP/1.1\r\nhost: {self._host}\r\ncookie: {self._cookie}\r\n{told}\r\n"
+        )
         self._writer.write(request.encode())
         first, *lines = (await self._reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        return {"status": first.split()[1], **dict(line.lower().split(": ", 1) for line in lines if line)}
+        return {
+            "status": first.split()[1],
+            **dict(line.lower().split(": ", 1) for line in lines if line),
+        }
 
     async def fetch(self, path: str, **headers: str) -> dict[str, str]:
         """Like ``ask``, and read the body."""
@@ -77,7 +92,12 @@ class Connection:
 
 
 async def follow(
-    stream: Connection, page: Connection, path: str, until: float, delays: list[float], fetches: list[float]
+    stream: Connection,
+    page: Connection,
+    path: str,
+    until: float,
+    delays: list[float],
+    fetches: list[float],
 ) -> None:
     """Keep one page open: note the delay of each event, and how long each fetch took, in seconds."""
     waiting: list[float] = []
@@ -112,9 +132,16 @@ async def follow(
 
 
 async def watch(
-    service: EasemlProcess, process: int, cookies: httpx.Cookies, path: str, pages: int, seconds: float
+    service: EasemlProcess,
+    process: int,
+    cookies: httpx.Cookies,
+    path: str,
+    pages: int,
+    seconds: float,
 ) -> dict:
-    """Open ``pages`` pages for a while; return delays, fetches and what the controller (``process``) used."""
+    """Open ``pages`` pages for a while; return delays, fetches and what the controller
+    (``process``) used.
+    """
     delays: list[float] = []
     fetches: list[float] = []
     cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
@@ -158,7 +185,9 @@ def memory_of(process: int) -> float:
 
 def main() -> None:
     """Measure and print one row for each number of pages."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pages", type=int, nargs="+", default=[1, 100])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--out", type=Path, help="also write the rows here, as JSON")
@@ -170,18 +199,30 @@ def main() -> None:
         try:
             service.call("POST", "/api/v1/users", {"name": "ann", "password": "correct horse"})
             answer = httpx.post(
-                service.url + "/sign-in", data={"name": "ann", "password": "correct horse"}, trust_env=False
+                service.url + "/sign-in",
+                data={"name": "ann", "password": "correct horse"},
+                trust_env=False,
             )
-            processes = service.call("GET", "/api/v1/status")["processes"]  # only a provider sees their ids
+            processes = service.call("GET", "/api/v1/status")[
+                "processes"
+            ]  # only a provider sees their ids
             controller = next(one["pid"] for one in processes if one["kind"] == "controller")
             service.key = next(iter(answer.cookies.values()))
             for pages in chosen.pages:
                 path = declare(service, Path(folder), f"pages{pages}")
-                rows.append(asyncio.run(watch(service, controller, answer.cookies, path, pages, chosen.seconds)))
+                rows.append(
+                    asyncio.run(
+                        watch(service, controller, answer.cookies, path, pages, chosen.seconds)
+                    )
+                )
         finally:
             service.stop()
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-    print(f"{'pages':>6} {'events':>7} {'delay':>8} {'p95':>8} {'fetch':>8} {'cores':>6} {'memory':>8}")
+    print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    )
+    print(
+        f"{'pages':>6} {'events':>7} {'delay':>8} {'p95':>8} {'fetch':>8} {'cores':>6} {'memory':>8}"
+    )
     for row in rows:
         numbers = [f"{row[name]:>7.3f}s" for name in ("delay_median", "delay_p95", "fetch_median")]
         used = f"{row['controller_cores']:>6.2f} {row['controller_mb']:>6.0f}MB"

@@ -1,4 +1,5 @@
-"""How well wrong labels are found: area under the ROC curve with a share of the labels of real tables flipped.
+"""How well wrong labels are found: area under the ROC curve with a share of the labels of real
+tables flipped.
 
 easeml's order (rows judging each other; or judged with trusted rows) and its nearest-neighbour values beside cleanlab's
 self-confidence, from a cross-validated logistic regression, and its data valuation. The last column is the chance of
@@ -6,11 +7,12 @@ a difference from cleanlab's self-confidence as large as this one, or larger, if
 --seeds. Of the rows flagged, the share that is wrong (precision) and the share of the wrong ones among them (recall)
 stand beside those of cleanlab's ``find_label_issues``.
 
-easeml's models were chosen on digits, wine, titanic, german_credit, sonar and telco_churn; all others are a check.
-Tables ship with scikit-learn; more are read with --data FOLDER (NAME/NAME.csv, target in the last column or as given).
-Writes CSV.
+easeml's models were chosen on digits, wine, titanic, german_credit, sonar and telco_churn; all
+others are a check. Tables ship with scikit-learn; more are read with --data FOLDER (NAME/NAME.csv,
+target in the last column or as given). Writes CSV.
 
-    python benchmarks/mislabelled_rows.py --data DIR --tables titanic:Survived german_credit telco_churn sonar ...
+    python benchmarks/mislabelled_rows.py --data DIR --tables titanic:Survived german_credit
+    telco_churn sonar ...
 """
 
 import argparse
@@ -34,9 +36,24 @@ from sklearn.preprocessing import StandardScaler
 from easeml.lifecycle.labeling import find_mislabelled, knn_shapley
 
 RESULTS = Path(__file__).parent / "results" / "mislabelled_rows"
-SHIPPED = {"breast_cancer": load_breast_cancer, "digits": load_digits, "iris": load_iris, "wine": load_wine}
+SHIPPED = {
+    "breast_cancer": load_breast_cancer,
+    "digits": load_digits,
+    "iris": load_iris,
+    "wine": load_wine,
+}
 PEER = "cleanlab self-confidence"
-FIELDS = ["table", "rows", "method", "area", "low", "high", "precision", "recall", "p of difference"]
+FIELDS = [
+    "table",
+    "rows",
+    "method",
+    "area",
+    "low",
+    "high",
+    "precision",
+    "recall",
+    "p of difference",
+]
 Scores = dict[str, tuple[np.ndarray, np.ndarray | None]]
 
 
@@ -61,7 +78,9 @@ def tables(folder: Path, names: list[str], most: int) -> dict[str, tuple[np.ndar
     return found
 
 
-def judged(X: np.ndarray, noisy: np.ndarray, seed: int, *trusted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def judged(
+    X: np.ndarray, noisy: np.ndarray, seed: int, *trusted: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return easeml's scores, by the place in its order, and what it flags."""
     answer = find_mislabelled(X, noisy, *trusted, seed=seed)
     score, flagged = np.empty(len(X)), np.empty(len(X), bool)
@@ -69,7 +88,9 @@ def judged(X: np.ndarray, noisy: np.ndarray, seed: int, *trusted: np.ndarray) ->
     return score, flagged
 
 
-def scores(X: np.ndarray, noisy: np.ndarray, trusted: tuple[np.ndarray, np.ndarray], seed: int) -> Scores:
+def scores(
+    X: np.ndarray, noisy: np.ndarray, trusted: tuple[np.ndarray, np.ndarray], seed: int
+) -> Scores:
     """Return by method a score, higher for rows more likely to be wrong, and the rows flagged."""
     from cleanlab.data_valuation import data_shapley_knn
     from cleanlab.filter import find_label_issues
@@ -83,11 +104,16 @@ def scores(X: np.ndarray, noisy: np.ndarray, trusted: tuple[np.ndarray, np.ndarr
         "easeml, with trusted rows": judged(X, noisy, seed, *trusted),
         "easeml values, trusted rows": (-knn_shapley(X, noisy, *trusted, 5), None),
         PEER: (-quality, find_label_issues(noisy, chances, n_jobs=1)),
-        "cleanlab data valuation": (-data_shapley_knn(noisy, features=X, metric="euclidean", k=10), None),
+        "cleanlab data valuation": (
+            -data_shapley_knn(noisy, features=X, metric="euclidean", k=10),
+            None,
+        ),
     }
 
 
-def measure(name: str, X: np.ndarray, y: np.ndarray, options: argparse.Namespace) -> list[list[str]]:
+def measure(
+    name: str, X: np.ndarray, y: np.ndarray, options: argparse.Namespace
+) -> list[list[str]]:
     """Return a line a method."""
     areas: dict[str, list[float]] = {}
     hits: dict[str, np.ndarray] = defaultdict(lambda: np.zeros(3, np.int64))
@@ -114,7 +140,9 @@ def measure(name: str, X: np.ndarray, y: np.ndarray, options: argparse.Namespace
 
 def main() -> None:
     """Run, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--share", type=float, default=0.1, help="labels that are flipped")
     parser.add_argument("--most", type=int, default=1000, help="rows of a table")
@@ -122,8 +150,12 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", default=[], help="NAME or NAME:TARGET below --data")
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    print(f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, NumPy {np.__version__}")
-    print(f"cleanlab {version('cleanlab')}; {options.share:.0%} of labels flipped, {options.seeds} seeds")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, NumPy {np.__version__}"
+    )
+    print(
+        f"cleanlab {version('cleanlab')}; {options.share:.0%} of labels flipped, {options.seeds} seeds"
+    )
     lines = []
     for name, (X, y) in tables(options.data, options.tables, options.most).items():
         for line in measure(name, X, y, options):

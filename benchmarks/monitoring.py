@@ -1,20 +1,24 @@
-"""Quality without labels beside constant reference quality, CBPE, and NannyML's CBPE: natural and controlled streams.
+"""Quality without labels beside constant reference quality, CBPE, and NannyML's CBPE: natural and
+controlled streams.
 
-    python benchmarks/monitoring.py --data DIR [--seeds 3] [--batches 12] [--labels 0,20,50] [--no-nannyml]
+    python benchmarks/monitoring.py --data DIR [--seeds 3] [--batches 12] [--labels 0,20,50]
+    [--no-nannyml]
 
-``DIR`` has stream_california_housing, stream_elec2 and stream_noaa_weather (each NAME/FILE.csv). For elec2 and noaa a
-gradient boosting model is trained on the first fifth; the next fifth is the reference; california brings its own model.
+``DIR`` has stream_california_housing, stream_elec2 and stream_noaa_weather (each NAME/FILE.csv).
+For elec2 and noaa a gradient boosting model is trained on the first fifth; the next fifth is the
+reference; california brings its own model.
 
 - natural: the rest of the stream in order of time, batches of 500 (california), 1000 (elec2), 365 (noaa) rows;
 - still, covariate, concept: the same rows shuffled, so that nothing drifts by itself; then batches are drawn as
   they are, or tilted along a random direction of the inputs (labels untouched: the cause is in the data), or as they
   are with up to 60 % of the labels of a region flipped (nothing in the data tells).
 
-For each method: mean absolute error over all batches (abstentions count with their guess), 95 % interval score
-(Gneiting and Raftery 2007; smaller is better), coverage, share of abstentions, and mean absolute error on answered
-batches beside that of constant on the same. Intervals of the peers: 1.96 of NannyML's sampling errors; constant and
-CBPE plus and minus 1.96 binomial standard errors of batch and reference. Also: the shape of the tables of Model
-Performance Predictor (accuracy true and predicted, votes and probabilities), and false alarms of the drift tests.
+For each method: mean absolute error over all batches (abstentions count with their guess), 95 %
+interval score (Gneiting and Raftery 2007; smaller is better), coverage, share of abstentions, and
+mean absolute error on answered batches beside that of constant on the same. Intervals of the peers:
+1.96 of NannyML's sampling errors; constant and CBPE plus and minus 1.96 binomial standard errors of
+batch and reference. Also: the shape of the tables of Model Performance Predictor (accuracy true and
+predicted, votes and probabilities), and false alarms of the drift tests.
 """
 
 import argparse
@@ -31,7 +35,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier, RandomForestRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from sklearn.isotonic import IsotonicRegression
 
 from easeml.figures import COLOURS, blank
@@ -89,7 +97,9 @@ class Stream:
 def table(name: str, data: Path) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
     if name == "california":
         frame = pd.read_csv(data / "stream_california_housing" / "california_housing.csv")
-        inputs = frame.drop(columns=["id", "timestamp", "clf_target", "y_pred_proba", "y_pred", "period"])
+        inputs = frame.drop(
+            columns=["id", "timestamp", "clf_target", "y_pred_proba", "y_pred", "period"]
+        )
         return inputs, frame["clf_target"].to_numpy(), frame
     if name == "elec2":
         frame = pd.read_csv(data / "stream_elec2" / "elec2.csv")
@@ -99,7 +109,9 @@ def table(name: str, data: Path) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame
 
 
 def prepared(name: str, data: Path, order: np.ndarray | None) -> tuple:
-    """Return inputs, scores, predictions, labels, reference rows and later rows; ``order`` None keeps that of time."""
+    """Return inputs, scores, predictions, labels, reference rows and later rows; ``order`` None
+    keeps that of time.
+    """
     inputs, labels, frame = table(name, data)
     n = len(labels)
     if name == "california":
@@ -118,7 +130,9 @@ def prepared(name: str, data: Path, order: np.ndarray | None) -> tuple:
 def natural(name: str, data: Path) -> Stream:
     inputs, scores, predicted, labels, reference, later = prepared(name, data, None)
     size = BATCH[name]
-    batches = [(rows := later[i : i + size], labels[rows]) for i in range(0, len(later) - size + 1, size)]
+    batches = [
+        (rows := later[i : i + size], labels[rows]) for i in range(0, len(later) - size + 1, size)
+    ]
     return Stream(name, "natural", inputs, scores, predicted, labels, reference, batches)
 
 
@@ -135,8 +149,12 @@ def controlled(name: str, data: Path, seed: int, count: int) -> Iterator[Stream]
             strength = number / count
             direction = rng.normal(size=scaled.shape[1])
             tilt = scaled @ (direction / np.linalg.norm(direction))
-            chances = np.exp(2.5 * strength * tilt[later]) if kind == "covariate" else np.ones(len(later))
-            rows = rng.choice(later, BATCH[name], replace=kind == "covariate", p=chances / chances.sum())
+            chances = (
+                np.exp(2.5 * strength * tilt[later]) if kind == "covariate" else np.ones(len(later))
+            )
+            rows = rng.choice(
+                later, BATCH[name], replace=kind == "covariate", p=chances / chances.sum()
+            )
             answers = labels[rows]
             if kind == "concept":
                 flipped = (tilt[rows] > 0.3) & (rng.random(len(rows)) < 0.6 * strength)
@@ -146,7 +164,9 @@ def controlled(name: str, data: Path, seed: int, count: int) -> Iterator[Stream]
 
 
 def binomial(estimate: float, stream: Stream, size: int) -> tuple[float, float]:
-    half = 1.96 * np.sqrt(max(estimate * (1 - estimate), 1e-4) * (1 / size + 1 / len(stream.reference)))
+    half = 1.96 * np.sqrt(
+        max(estimate * (1 - estimate), 1e-4) * (1 / size + 1 / len(stream.reference))
+    )
     return estimate - half, estimate + half
 
 
@@ -215,7 +235,10 @@ def peer_environment(folder: Path) -> Path | None:
     if not python.exists():
         venv.create(folder / "nannyml", with_pip=True)
         run = subprocess.run(
-            [python, "-m", "pip", "install", "-q", *PACKAGES], capture_output=True, text=True, check=False
+            [python, "-m", "pip", "install", "-q", *PACKAGES],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if run.returncode:
             print("NannyML cannot be installed:", run.stderr.strip().splitlines()[-1:])
@@ -224,7 +247,9 @@ def peer_environment(folder: Path) -> Path | None:
 
 
 def nannyml(streams: list[Stream], python: Path) -> tuple[str, list[list[dict]]]:
-    """Let NannyML estimate all streams, in one process of its own environment; returns its version and answers."""
+    """Let NannyML estimate all streams, in one process of its own environment; returns its version
+    and answers.
+    """
     with tempfile.TemporaryDirectory() as root:
         asked = []
         for number, stream in enumerate(streams):
@@ -232,7 +257,9 @@ def nannyml(streams: list[Stream], python: Path) -> tuple[str, list[list[dict]]]
             folder.mkdir()
             known, labels = stream.reference, stream.labels[stream.reference]
             rows = np.concatenate([rows for rows, _ in stream.batches])
-            peer_frame(stream, known).assign(label=labels).to_csv(folder / "reference.csv", index=False)
+            peer_frame(stream, known).assign(label=labels).to_csv(
+                folder / "reference.csv", index=False
+            )
             peer_frame(stream, rows).to_csv(folder / "batches.csv", index=False)
             asked.append((str(folder), len(stream.batches[0][0])))
         run = subprocess.run(
@@ -257,7 +284,11 @@ def fitted(stream: Stream, seed: int) -> bytes:
     """Return a monitor of the stream's reference rows."""
     known = stream.reference
     monitor = monitoring.fit(
-        stream.inputs.iloc[known], stream.predicted[known], stream.labels[known], stream.scores[known], seed=seed
+        stream.inputs.iloc[known],
+        stream.predicted[known],
+        stream.labels[known],
+        stream.scores[known],
+        seed=seed,
     )
     print(stream.name, stream.kind, seed, monitor.trust, file=sys.stderr, flush=True)
     return monitoring.save(monitor)
@@ -267,7 +298,9 @@ def collect(stream: Stream, seed: int, labels: list[int], state: bytes) -> dict[
     """Return the answers of all methods but NannyML, one a batch."""
     methods = {"constant": constant(stream), "CBPE": cbpe(stream)}
     for count in labels:
-        methods[f"easeml, {count} labels a batch" if count else "easeml"] = easeml(stream, state, count, seed)
+        methods[f"easeml, {count} labels a batch" if count else "easeml"] = easeml(
+            stream, state, count, seed
+        )
         if count:
             methods[f"random {count} labels alone"] = labels_alone(stream, count, seed)
     return methods
@@ -288,7 +321,10 @@ def summary(raw: pd.DataFrame) -> pd.DataFrame:
     raw = raw.copy()
     raw["abstained"] = raw["abstained"].astype("boolean").fillna(False).astype(bool)
     raw["error"] = (raw["score"] - raw["truth"]).abs()
-    below, above = (raw["low"] - raw["truth"]).clip(lower=0), (raw["truth"] - raw["high"]).clip(lower=0)
+    below, above = (
+        (raw["low"] - raw["truth"]).clip(lower=0),
+        (raw["truth"] - raw["high"]).clip(lower=0),
+    )
     raw["interval_score"] = raw["high"] - raw["low"] + 40 * (below + above)
     raw["covered"] = (below == 0) & (above == 0)
     rows = []
@@ -312,7 +348,9 @@ def summary(raw: pd.DataFrame) -> pd.DataFrame:
 
 
 def predictor_table(data: Path) -> pd.DataFrame:
-    """Accuracy as Model Performance Predictor's tables show it, by votes and by probabilities, on tables at hand."""
+    """Accuracy as Model Performance Predictor's tables show it, by votes and by probabilities, on
+    tables at hand.
+    """
     rows = []
     for folder, target, task in TABLES:
         path = next((data / folder).glob("*.csv"), None)
@@ -325,7 +363,11 @@ def predictor_table(data: Path) -> pd.DataFrame:
         encoded = Encoder.learn(inputs).encode(inputs)
         train, known, new = np.array_split(np.arange(len(frame)), 3)
         maker = RandomForestRegressor if task == "regression" else RandomForestClassifier
-        predicted = maker(50, max_depth=6, random_state=0).fit(encoded[train], labels[train]).predict(encoded)
+        predicted = (
+            maker(50, max_depth=6, random_state=0)
+            .fit(encoded[train], labels[train])
+            .predict(encoded)
+        )
         monitor = monitoring.fit(inputs.iloc[known], predicted[known], labels[known], task=task)
         report = monitor.score(inputs.iloc[new], predicted[new])
         batch = monitor.rows(inputs.iloc[new], predicted[new], None)
@@ -354,13 +396,23 @@ def false_alarms(streams: int, batches: int, alpha: float, seed: int) -> dict[st
             if new.alarm or prior_test(codes, rng.integers(0, 3, 200), level).alarm:
                 ever += 1
                 break
-    return {"streams": streams, "batches": batches, "promised": alpha, "any false alarm": ever / streams}
+    return {
+        "streams": streams,
+        "batches": batches,
+        "promised": alpha,
+        "any false alarm": ever / streams,
+    }
 
 
 def draw(raw: pd.DataFrame, path: Path) -> None:
     figure = blank("Natural streams: true and estimated accuracy", "batch", "accuracy")
-    chosen = raw[(raw["kind"] == "natural") & raw["method"].isin(["easeml", "easeml, 50 labels a batch", "CBPE"])]
-    for number, ((stream, method), part) in enumerate(chosen.groupby(["stream", "method"], sort=False)):
+    chosen = raw[
+        (raw["kind"] == "natural")
+        & raw["method"].isin(["easeml", "easeml, 50 labels a batch", "CBPE"])
+    ]
+    for number, ((stream, method), part) in enumerate(
+        chosen.groupby(["stream", "method"], sort=False)
+    ):
         figure.add_scatter(
             x=part["batch"],
             y=part["score"],
@@ -368,18 +420,30 @@ def draw(raw: pd.DataFrame, path: Path) -> None:
             line={"dash": "dot", "color": COLOURS[number % len(COLOURS)]},
             visible=True if stream == "elec2" else "legendonly",
         )
-    for stream, part in raw[(raw["kind"] == "natural") & (raw["method"] == "constant")].groupby("stream"):
+    for stream, part in raw[(raw["kind"] == "natural") & (raw["method"] == "constant")].groupby(
+        "stream"
+    ):
         shown = True if stream == "elec2" else "legendonly"
-        figure.add_scatter(x=part["batch"], y=part["truth"], name=f"{stream}: truth", line_color="black", visible=shown)
+        figure.add_scatter(
+            x=part["batch"],
+            y=part["truth"],
+            name=f"{stream}: truth",
+            line_color="black",
+            visible=shown,
+        )
     figure.write_html(path, include_plotlyjs="cdn")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--seeds", type=int, default=3, help="shuffles of each controlled stream")
     parser.add_argument("--batches", type=int, default=12, help="batches of each controlled stream")
-    parser.add_argument("--labels", default="0,20,50", help="labels asked a batch, with commas between")
+    parser.add_argument(
+        "--labels", default="0,20,50", help="labels asked a batch, with commas between"
+    )
     parser.add_argument("--streams", default="california,elec2,noaa")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "easeml-peers")
     parser.add_argument("--no-nannyml", action="store_true")
@@ -396,9 +460,13 @@ def main() -> None:
     for name in given.streams.split(","):
         streams.append((natural(name, given.data), 0))
         for seed in range(given.seeds):
-            streams += [(stream, seed) for stream in controlled(name, given.data, seed, given.batches)]
+            streams += [
+                (stream, seed) for stream in controlled(name, given.data, seed, given.batches)
+            ]
     answers: list[dict[str, list[dict]]] = []
-    states: dict[tuple[str, bool, int], bytes] = {}  # the controlled streams of a seed share their reference
+    states: dict[
+        tuple[str, bool, int], bytes
+    ] = {}  # the controlled streams of a seed share their reference
     for stream, seed in streams:
         key = (stream.name, stream.kind == "natural", seed)
         states[key] = states.get(key) or fitted(stream, seed)
@@ -407,24 +475,41 @@ def main() -> None:
     if python is not None:
         versions["nannyml"], peers = nannyml([stream for stream, _ in streams], python)
         answers = [
-            {**methods, "NannyML CBPE": rows} if rows else methods for methods, rows in zip(answers, peers, strict=True)
+            {**methods, "NannyML CBPE": rows} if rows else methods
+            for methods, rows in zip(answers, peers, strict=True)
         ]
-    parts = [tabulate(stream, seed, methods) for (stream, seed), methods in zip(streams, answers, strict=True)]
+    parts = [
+        tabulate(stream, seed, methods)
+        for (stream, seed), methods in zip(streams, answers, strict=True)
+    ]
     raw = pd.concat(parts, ignore_index=True)
     found = summary(raw)
     pd.set_option("display.width", 200, "display.max_rows", 500, "display.max_columns", 20)
     print(platform.machine(), platform.system(), versions, "" if python else "NannyML: not run")
     for kind, part in found.groupby("kind", sort=False):
-        print(f"\n{kind}\n", part.drop(columns="kind").to_string(index=False, float_format="{:.3f}".format))
+        print(
+            f"\n{kind}\n",
+            part.drop(columns="kind").to_string(index=False, float_format="{:.3f}".format),
+        )
     predictor = predictor_table(given.data)
-    print("\nModel Performance Predictor\n", predictor.to_string(index=False, float_format="{:.3f}".format))
+    print(
+        "\nModel Performance Predictor\n",
+        predictor.to_string(index=False, float_format="{:.3f}".format),
+    )
     alarms = false_alarms(given.alarm_streams, 20, 0.05, 0)
     print("\ndrift tests without drift:", alarms)
     RESULTS.mkdir(parents=True, exist_ok=True)
     found.round(4).to_csv(RESULTS / "summary.csv", index=False)
     predictor.round(4).to_csv(RESULTS / "predictor.csv", index=False)
-    raw[raw["kind"] == "natural"].drop(columns=["kind", "seed"]).round(4).to_csv(RESULTS / "natural.csv", index=False)
-    about = {"versions": versions, "shuffles": given.seeds, "batches of each": given.batches, "false alarms": alarms}
+    raw[raw["kind"] == "natural"].drop(columns=["kind", "seed"]).round(4).to_csv(
+        RESULTS / "natural.csv", index=False
+    )
+    about = {
+        "versions": versions,
+        "shuffles": given.seeds,
+        "batches of each": given.batches,
+        "false alarms": alarms,
+    }
     (RESULTS / "about.json").write_text(json.dumps(about, indent=2) + "\n")
     draw(raw, RESULTS / "natural.html")
 

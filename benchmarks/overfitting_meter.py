@@ -1,13 +1,15 @@
-"""The overfitting meter beside other ways to reuse a test set: examples needed, and promises under attack.
+"""The overfitting meter beside other ways to reuse a test set: examples needed, and promises under
+attack.
 
     python benchmarks/overfitting_meter.py [--runs 1000] [--tolerance 0.1] [--delta 0.05]
 
-Part 1: test examples for T reports at +-0.02, delta 0.01, five ranges: published counts, easeml's modes.
-Part 2: simulated developers attack each keeper of a test set of the planned size in ``--runs`` worlds of coin tosses
-(where every model is right half the time, so the true gap is known): share of runs with any wrong answer, its 95 %
-Clopper-Pearson interval, and whether a one-sided test at 5 % rejects "at most delta". Smaller test sets than planned
-show how much of the size is slack. Raw reuse and Thresholdout get the same examples and questions.
-Part 3: drift on a validation set of 2,000 examples that is guaranteed after k rounds, and the drift that the boosting
+Part 1: test examples for T reports at +-0.02, delta 0.01, five ranges: published counts, easeml's
+modes. Part 2: simulated developers attack each keeper of a test set of the planned size in
+``--runs`` worlds of coin tosses (where every model is right half the time, so the true gap is
+known): share of runs with any wrong answer, its 95 % Clopper-Pearson interval, and whether a
+one-sided test at 5 % rejects "at most delta". Smaller test sets than planned show how much of the
+size is slack. Raw reuse and Thresholdout get the same examples and questions. Part 3: drift on a
+validation set of 2,000 examples that is guaranteed after k rounds, and the drift that the boosting
 attack of Blum and Hardt reaches against full scores and against the Ladder (greatest of the runs).
 """
 
@@ -52,7 +54,11 @@ def show(title: str, rows: list[dict]) -> None:
     print(f"\n{title}")
     print("  ".join(rows[0]))
     for row in rows:
-        print("  ".join(f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.values()))
+        print(
+            "  ".join(
+                f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.values()
+            )
+        )
 
 
 def sizes() -> list[dict]:
@@ -61,7 +67,11 @@ def sizes() -> list[dict]:
         found = plan(reports=reports)
         own = {f"easeml {option.mode}": option.size for option in found.options}
         quiet = plan(reports=reports, changes=0).options[0].size
-        published = {"non-adaptive": found.non_adaptive, "plain": found.plain, "monotone": found.monotone}
+        published = {
+            "non-adaptive": found.non_adaptive,
+            "plain": found.plain,
+            "monotone": found.monotone,
+        }
         rows.append({"reports": reports, **published, **own, "easeml coded, no change": quiet})
     return rows
 
@@ -70,10 +80,23 @@ def attacks(runs: int, tolerance: float, delta: float) -> list[Attacked]:
     found = []
 
     def one(
-        name: str, make: Callable[[np.random.Generator], Keeper], examples: int, rounds: int, developer: str
+        name: str,
+        make: Callable[[np.random.Generator], Keeper],
+        examples: int,
+        rounds: int,
+        developer: str,
     ) -> None:
         found.append(
-            attack(name, make, examples=examples, rounds=rounds, delta=delta, developer=developer, runs=runs, seed=1)
+            attack(
+                name,
+                make,
+                examples=examples,
+                rounds=rounds,
+                delta=delta,
+                developer=developer,
+                runs=runs,
+                seed=1,
+            )
         )
 
     def meter(examples: int, rounds: int, mode: Mode) -> Callable[[np.random.Generator], Keeper]:
@@ -84,7 +107,11 @@ def attacks(runs: int, tolerance: float, delta: float) -> list[Attacked]:
         for developer in ("sign voter", "independent"):
             for mode, examples in planned.items():
                 one(
-                    f"easeml {mode} T={rounds} N={examples}", meter(examples, rounds, mode), examples, rounds, developer
+                    f"easeml {mode} T={rounds} N={examples}",
+                    meter(examples, rounds, mode),
+                    examples,
+                    rounds,
+                    developer,
                 )
         examples = planned["monotone"]
         name = f"T={rounds} N={examples}"
@@ -98,12 +125,16 @@ def attacks(runs: int, tolerance: float, delta: float) -> list[Attacked]:
 def slack(runs: int, tolerance: float, delta: float) -> list[dict]:
     """Claim the tolerance on smaller test sets than planned (the meter itself would refuse)."""
     rows = []
-    planned = next(option.size for option in plan(5, 20, tolerance, delta).options if option.mode == "plain")
+    planned = next(
+        option.size for option in plan(5, 20, tolerance, delta).options if option.mode == "plain"
+    )
     for share in (1.0, 0.5, 0.25, 0.1, 0.05):
         examples = int(planned * share)
         loose = min(0.99, tolerance / share**0.5 + 0.01)
 
-        def keeper(rng: np.random.Generator, examples: int = examples, loose: float = loose) -> Keeper:
+        def keeper(
+            rng: np.random.Generator, examples: int = examples, loose: float = loose
+        ) -> Keeper:
             meter = Meter(examples, EDGES, loose, delta, 20, "plain")
             answer = keep_with_meter(meter)
 
@@ -115,14 +146,18 @@ def slack(runs: int, tolerance: float, delta: float) -> list[dict]:
 
             return claim
 
-        result = attack(f"share {share}", keeper, examples=examples, rounds=20, delta=delta, runs=runs, seed=2)
+        result = attack(
+            f"share {share}", keeper, examples=examples, rounds=20, delta=delta, runs=runs, seed=2
+        )
         rows.append({"share of planned size": share, "examples": examples, "rate": result.rate, "delta": delta,
                      "rate_low": result.rate_low, "rate_high": result.rate_high})  # fmt: skip
     return rows
 
 
 def boosting(examples: int, rounds: int, runs: int) -> dict:
-    """Greatest distance from the truth that the boosting attack reaches against full scores and the Ladder."""
+    """Greatest distance from the truth that the boosting attack reaches against full scores and the
+    Ladder.
+    """
     bound, step = ladder_bound(examples, rounds, 0.05)
     free, kept = [], []
     for source in np.random.SeedSequence(7).spawn(runs):
@@ -136,22 +171,40 @@ def boosting(examples: int, rounds: int, runs: int) -> dict:
         vote = right[[0, *rose]].mean(axis=0)
         final = np.where(vote == 0.5, rng.integers(0, 2, examples), vote > 0.5)
         kept.append(ladder.submit(float(final.mean())) - 0.5)
-    return {"rounds": rounds, "full scores": max(free), "ladder": max(kept), "ladder bound": bound, "ladder step": step}
+    return {
+        "rounds": rounds,
+        "full scores": max(free),
+        "ladder": max(kept),
+        "ladder bound": bound,
+        "ladder step": step,
+    }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--tolerance", type=float, default=0.1)
     parser.add_argument("--delta", type=float, default=0.05)
     given = parser.parse_args()
     RESULTS.mkdir(parents=True, exist_ok=True)
-    print(platform.machine(), platform.system(), "python", platform.python_version(), "easeml", version("easeml"))
+    print(
+        platform.machine(),
+        platform.system(),
+        "python",
+        platform.python_version(),
+        "easeml",
+        version("easeml"),
+    )
     table = sizes()
     show("Test examples (±0.02, delta 0.01, 5 ranges; coded: at most one change)", table)
     write("sizes.csv", table)
     found = attacks(given.runs, given.tolerance, given.delta)
-    rows = [{key: value for key, value in result.to_json().items() if key != "advice"} for result in found]
+    rows = [
+        {key: value for key, value in result.to_json().items() if key != "advice"}
+        for result in found
+    ]
     show(f"Promises under attack (tolerance {given.tolerance:g}, {given.runs} runs)", rows)
     write("attacks.csv", rows)
     rest = slack(given.runs, given.tolerance, given.delta)
@@ -159,11 +212,15 @@ def main() -> None:
     write("slack.csv", rest)
     bounds = bounds_after(2000, (1, 2, 5, 10, 20, 50, 100, 200, 500))
     print("\nGuaranteed drift on 2,000 validation examples, delta 0.05")
-    print(bounds.to_frame().pivot(index="answers", columns="rounds", values="±").round(3).to_string())
+    print(
+        bounds.to_frame().pivot(index="answers", columns="rounds", values="±").round(3).to_string()
+    )
     reached = [boosting(2000, rounds, min(given.runs, 200)) for rounds in (10, 50, 200, 500)]
     show("Drift reached by boosting", reached)
     write("boosting.csv", reached)
-    attacked([result.to_json() for result in found]).write_html(RESULTS / "attacks.html", include_plotlyjs="cdn")
+    attacked([result.to_json() for result in found]).write_html(
+        RESULTS / "attacks.html", include_plotlyjs="cdn"
+    )
     round_bounds(bounds.to_json()).write_html(RESULTS / "rounds.html", include_plotlyjs="cdn")
 
 

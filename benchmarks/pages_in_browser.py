@@ -1,11 +1,13 @@
-"""How soon pages are painted, what an open one takes, and how long a new user needs for titanic by clicking.
+"""How soon pages are painted, what an open one takes, and how long a new user needs for titanic by
+clicking.
 
-    python benchmarks/pages_in_browser.py [--rounds 5] [--table titanic.csv --target Survived] [--out FOLDER]
+    python benchmarks/pages_in_browser.py [--rounds 5] [--table titanic.csv --target Survived]
+    [--out FOLDER]
 
-Starts an easeml of its own and headless Chromium on loopback. First paint is the browser's own first contentful paint
-after the navigation began, cache as people have it (the first visit of the round filled it). Memory is the script heap
-of the page after a collection. Clicks are those that the page received, signing in included; one on the label of the
-file counts twice.
+Starts an easeml of its own and headless Chromium on loopback. First paint is the browser's own
+first contentful paint after the navigation began, cache as people have it (the first visit of the
+round filled it). Memory is the script heap of the page after a collection. Clicks are those that
+the page received, signing in included; one on the label of the file counts twice.
 """
 
 import argparse
@@ -34,7 +36,9 @@ COUNT = "addEventListener('click', (event) => event.isTrusted && window.clicked?
 
 
 def paint_all(page: Page, session: CDPSession, paths: list[str], rounds: int) -> list[dict]:
-    """Return a row a page: first paint in milliseconds (median and most of the rounds), heap in MB, elements."""
+    """Return a row a page: first paint in milliseconds (median and most of the rounds), heap in MB,
+    elements.
+    """
     rows = []
     for path in paths:
         page.goto(path)
@@ -53,7 +57,9 @@ def paint_all(page: Page, session: CDPSession, paths: list[str], rounds: int) ->
 
 
 def declare_by_clicking(page: Page, table: Path, target: str) -> dict:
-    """Sign in, bring a table, declare it, and predict: return the clicks and the seconds till each was done."""
+    """Sign in, bring a table, declare it, and predict: return the clicks and the seconds till each
+    was done.
+    """
     clicks = 0
 
     def clicked() -> None:
@@ -97,20 +103,27 @@ def sample_table(folder: Path) -> Path:
         writer = csv.writer(file)
         writer.writerow(["sex", "age", "class", "survived"])
         writer.writerows(
-            [["male", "female"][i % 2], 20 + i % 50, 1 + i % 3, (i % 2) | (i % 7 == 0)] for i in range(800)
+            [["male", "female"][i % 2], 20 + i % 50, 1 + i % 3, (i % 2) | (i % 7 == 0)]
+            for i in range(800)
         )
     return path
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--table", type=Path)
     parser.add_argument("--target", default="survived")
     parser.add_argument("--out", type=Path, help="also write what was measured here, as JSON")
     chosen = parser.parse_args()
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    chromium = (
+        shutil.which("chromium")
+        or shutil.which("chromium-browser")
+        or shutil.which("google-chrome")
+    )
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         service = EasemlProcess(Path(folder) / "home")
         service.start()
@@ -120,26 +133,44 @@ def main() -> None:
         try:
             service.call("POST", "/api/v1/users", {"name": "ann", "password": PASSWORD})
             page = browser.new_page(base_url=service.url, viewport={"width": 1280, "height": 900})
-            told = declare_by_clicking(page, chosen.table or sample_table(Path(folder)), chosen.target)
+            told = declare_by_clicking(
+                page, chosen.table or sample_table(Path(folder)), chosen.target
+            )
             app = re.sub(r"(/applications/app_\w+).*", r"\1", page.url).removeprefix(service.url)
-            task = page.goto(f"{app}/tasks") and page.locator("#tasks a").first.get_attribute("href")
-            parts = [f"{app}{part}" for part in ("", "/try", "/models", "/tasks", "/endpoint", "/data", "/history")]
-            paths = ["/applications", "/new", *parts, *([task] if task else []), "/scheduler", "/knowledge", "/account"]
+            task = page.goto(f"{app}/tasks") and page.locator("#tasks a").first.get_attribute(
+                "href"
+            )
+            parts = [
+                f"{app}{part}"
+                for part in ("", "/try", "/models", "/tasks", "/endpoint", "/data", "/history")
+            ]
+            paths = [
+                "/applications",
+                "/new",
+                *parts,
+                *([task] if task else []),
+                "/scheduler",
+                "/knowledge",
+                "/account",
+            ]
             rows = paint_all(page, page.context.new_cdp_session(page), paths, chosen.rounds)
         finally:
             browser.close()
             service.stop()
-    print(f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    print(
+        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
+    )
     print(f"from signing in to a prediction: {json.dumps(told)}")
     print(f"{'page':<30} {'paint':>9} {'worst':>9} {'heap':>8} {'elements':>9}")
     for row in rows:
-        figures = (
-            f"{row['paint_ms']:>6.0f} ms {row['worst_ms']:>6.0f} ms {row['heap_mb']:>5.1f} MB {row['elements']:>9}"
-        )
+        figures = f"{row['paint_ms']:>6.0f} ms {row['worst_ms']:>6.0f} ms"
+        figures += f" {row['heap_mb']:>5.1f} MB {row['elements']:>9}"
         print(f"{row['page']:<30} {figures}")
     if chosen.out:
         chosen.out.mkdir(parents=True, exist_ok=True)
-        (chosen.out / "pages.json").write_text(json.dumps({"clicking": told, "pages": rows}, indent=1) + "\n", "utf-8")
+        (chosen.out / "pages.json").write_text(
+            json.dumps({"clicking": told, "pages": rows}, indent=1) + "\n", "utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
 """Which method of picking finds the best of trained models with the fewest labels?
 
-Each run draws 80 % of a set's rows as its pool and lets every method ask for labels, one at a time, up to the largest
-budget. Reported at each budget: how often the recommended model is the most accurate one of the pool, and how much
-accuracy is lost by it. All methods are played on the same pools. Model Picker, which must know its budget beforehand,
-is run once a budget. What was played is kept, so a comparison that was cut off goes on where it was. Reads
-``modelpicker_*/data.npz`` (``predictions`` n x k, ``oracle`` n) from a folder.
+Each run draws 80 % of a set's rows as its pool and lets every method ask for labels, one at a time,
+up to the largest budget. Reported at each budget: how often the recommended model is the most
+accurate one of the pool, and how much accuracy is lost by it. All methods are played on the same
+pools. Model Picker, which must know its budget beforehand, is run once a budget. What was played is
+kept, so a comparison that was cut off goes on where it was. Reads ``modelpicker_*/data.npz``
+(``predictions`` n x k, ``oracle`` n) from a folder.
 
-Orders by entropy and margin are fixed once a pool is drawn, and pools of a set share most of their rows: 100 runs of
-them are nearly one, and being right in all of them is no proof of skill.
+Orders by entropy and margin are fixed once a pool is drawn, and pools of a set share most of their
+rows: 100 runs of them are nearly one, and being right in all of them is no proof of skill.
 
     python benchmarks/picking.py ../shared/data --runs 100
     python benchmarks/picking.py --speed
@@ -42,15 +43,25 @@ MOST = {"coda": 5, "model-selector": 20, "model-picker": 50}
 
 def main() -> None:
     """Parse the flags and print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", type=Path, nargs="?")
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--all", action="store_true", help="so many runs of the slow methods, too")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
-    parser.add_argument("--speed", action="store_true", help="time a step among 100 models x 10,000 examples instead")
-    parser.add_argument("--guarantee", action="store_true", help="measure the error rates of certificate and interval")
+    parser.add_argument(
+        "--speed",
+        action="store_true",
+        help="time a step among 100 models x 10,000 examples instead",
+    )
+    parser.add_argument(
+        "--guarantee",
+        action="store_true",
+        help="measure the error rates of certificate and interval",
+    )
     parser.add_argument("--out", type=Path, default=RESULTS)
     given = parser.parse_args()
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
@@ -69,7 +80,9 @@ def main() -> None:
     path = given.out / "runs.csv.gz"
     done = already(path)
     for run in range(given.runs):
-        methods = [m for m in given.methods.split(",") if given.all or run < MOST.get(m, given.runs)]
+        methods = [
+            m for m in given.methods.split(",") if given.all or run < MOST.get(m, given.runs)
+        ]
         for name, (predictions, truth) in sets.items():
             missing = [method for method in methods if (name, method, run) not in done]
             append(path, compare(name, predictions, truth, missing, budgets, run))
@@ -87,7 +100,12 @@ def already(path: Path) -> set[tuple[str, str, int]]:
 
 
 def compare(
-    name: str, predictions: np.ndarray, truth: np.ndarray, methods: list[str], budgets: tuple[int, ...], run: int
+    name: str,
+    predictions: np.ndarray,
+    truth: np.ndarray,
+    methods: list[str],
+    budgets: tuple[int, ...],
+    run: int,
 ) -> list[tuple]:
     """Play methods on the same pool of a set and return the raw rows."""
     if not methods:
@@ -102,9 +120,13 @@ def compare(
     return found
 
 
-def play(name: str, pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int) -> list[tuple]:
+def play(
+    name: str, pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int
+) -> list[tuple]:
     """Return a row (set, method, run, budget, best, gap) for each budget."""
-    accuracy = np.array([(truth == pool.classes[pool.codes[:, model]]).mean() for model in range(pool.models)])
+    accuracy = np.array(
+        [(truth == pool.classes[pool.codes[:, model]]).mean() for model in range(pool.models)]
+    )
     found = []
     for budget, leader in zip(budgets, leaders(pool, truth, method, budgets, run), strict=True):
         gap = accuracy.max() - accuracy[leader]
@@ -112,7 +134,9 @@ def play(name: str, pool: Pool, truth: np.ndarray, method: str, budgets: tuple[i
     return found
 
 
-def leaders(pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int) -> list[int]:
+def leaders(
+    pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int
+) -> list[int]:
     """Return the recommended model after each budget."""
     if method == "model-picker":
         return [stream(pool, truth, budget, run) for budget in budgets]
@@ -130,8 +154,12 @@ def leaders(pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...]
     return found
 
 
-def fixed(pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int) -> list[int]:
-    """Return the models with most labels right, in an order that no label changes; ties are broken at random."""
+def fixed(
+    pool: Pool, truth: np.ndarray, method: str, budgets: tuple[int, ...], run: int
+) -> list[int]:
+    """Return the models with most labels right, in an order that no label changes; ties are broken
+    at random.
+    """
     rng = np.random.default_rng(run)
     wishes = rule_of(method, pool, rng, None).scores(np.ones(pool.examples, bool))
     order = np.lexsort((rng.random(pool.examples), -wishes))[: max(budgets)]
@@ -147,7 +175,9 @@ def stream(pool: Pool, truth: np.ndarray, budget: int, run: int) -> int:
     """Return the model that Model Picker recommends after one pass with a budget."""
     rng = np.random.default_rng(run)
     order = rng.permutation(pool.examples)
-    picker = StreamPicker(pool.models, multiplier=tune_multiplier(pool, order, budget, rng), seed=run)
+    picker = StreamPicker(
+        pool.models, multiplier=tune_multiplier(pool, order, budget, rng), seed=run
+    )
     for row in order.tolist():
         if picker.labels >= budget:
             break
@@ -157,7 +187,9 @@ def stream(pool: Pool, truth: np.ndarray, budget: int, run: int) -> int:
 
 
 def append(path: Path, rows: list[tuple]) -> None:
-    """Add raw rows (set, method, run, budget, best, gap, CPU seconds of the run) to the compressed CSV file."""
+    """Add raw rows (set, method, run, budget, best, gap, CPU seconds of the run) to the compressed
+    CSV file.
+    """
     if not rows:
         return
     fresh = not path.exists()
@@ -173,7 +205,9 @@ def speed(out: Path) -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(10, size=10_000)
     skill = np.linspace(0.6, 0.9, 100)
-    predictions = np.where(rng.random((10_000, 100)) < skill, truth[:, None], rng.integers(10, size=(10_000, 100)))
+    predictions = np.where(
+        rng.random((10_000, 100)) < skill, truth[:, None], rng.integers(10, size=(10_000, 100))
+    )
     lines = []
     for method in ("default", "model-selector", "random"):
         warm = Session(predictions[:500], method=method, epsilon=0.46)
@@ -187,7 +221,11 @@ def speed(out: Path) -> None:
             taken.append(1000 * (time.perf_counter() - started))
         low, high = np.quantile(taken, [0.05, 0.95])
         lines.append((method, np.median(taken), np.mean(taken), low, high, max(taken)))
-        print("{:16s} median {:.3f} ms, mean {:.3f}, 5-95 % {:.3f} to {:.3f}, largest {:.2f}".format(*lines[-1]))
+        print(
+            "{:16s} median {:.3f} ms, mean {:.3f}, 5-95 % {:.3f} to {:.3f}, largest {:.2f}".format(
+                *lines[-1]
+            )
+        )
     with (out / "speed.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["method", "median_ms", "mean_ms", "q05_ms", "q95_ms", "max_ms"])
@@ -195,7 +233,9 @@ def speed(out: Path) -> None:
 
 
 def guarantee(runs: int, out: Path) -> None:
-    """Count wrong certificates and intervals that miss, at 95 % confidence, where the best two models are close."""
+    """Count wrong certificates and intervals that miss, at 95 % confidence, where the best two
+    models are close.
+    """
     lines = []
     for tolerance in (0.0, 0.05):
         for worse in (0.01, 0.06):
@@ -213,14 +253,27 @@ def guarantee(runs: int, out: Path) -> None:
                 stopped += found.stopped == "certified"
                 labels += found.labels
             upper = beta.ppf(0.95, wrong + 1, runs - wrong)
-            lines.append((tolerance, worse, runs, wrong, round(upper, 4), missed, stopped, round(labels / runs, 1)))
+            lines.append(
+                (
+                    tolerance,
+                    worse,
+                    runs,
+                    wrong,
+                    round(upper, 4),
+                    missed,
+                    stopped,
+                    round(labels / runs, 1),
+                )
+            )
             print(
                 f"tolerance {tolerance}, second worse by {worse}: wrong {wrong} of {runs} (at most {upper:.3f}), "
                 f"interval missed {missed}, stopped early {stopped}, labels {labels / runs:.0f} of {len(truth)}"
             )
     with (out / "guarantee.csv").open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow(["tolerance", "worse", "runs", "wrong", "upper", "missed", "stopped", "labels"])
+        writer.writerow(
+            ["tolerance", "worse", "runs", "wrong", "upper", "missed", "stopped", "labels"]
+        )
         writer.writerows(lines)
 
 

@@ -1,4 +1,5 @@
-"""From the raw runs of ``picking.py``: tables with intervals, where the default is not the best, and a picture.
+"""From the raw runs of ``picking.py``: tables with intervals, where the default is not the best,
+and a picture.
 
 python benchmarks/picking_report.py [benchmarks/results/picking]
 """
@@ -17,7 +18,9 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#9
 
 def main() -> None:
     """Write ``table.md`` and ``curves.svg`` beside the runs, and print the first."""
-    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "results" / "picking"
+    folder = (
+        Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "results" / "picking"
+    )
     runs = pd.read_csv(folder / "runs.csv.gz")
     text = "\n".join([*tables(runs), *verdicts(runs)])
     (folder / "table.md").write_text(text + "\n", encoding="utf-8")
@@ -26,11 +29,17 @@ def main() -> None:
 
 
 def tables(runs: pd.DataFrame) -> list[str]:
-    """Return a table a set: chance to find the best with its 95 % interval (percent), loss in thousandths."""
+    """Return a table a set: chance to find the best with its 95 % interval (percent), loss in
+    thousandths.
+    """
     lines = []
     for name, part in runs.groupby("set"):
         budgets = sorted(part["budget"].unique())
-        lines += [f"## {name}", "", "| method (runs; CPU seconds of one) | " + " | ".join(map(str, budgets)) + " |"]
+        lines += [
+            f"## {name}",
+            "",
+            "| method (runs; CPU seconds of one) | " + " | ".join(map(str, budgets)) + " |",
+        ]
         lines += ["| --- |" + " --- |" * len(budgets)]
         for method, own in part.groupby("method", sort=False):
             cells = []
@@ -42,7 +51,11 @@ def tables(runs: pd.DataFrame) -> list[str]:
                     f"{1000 * here['gap'].mean():.2f} ± {1960 * here['gap'].sem():.2f}"
                 )
             seconds = own.drop_duplicates("run")["seconds"].mean()
-            lines.append(f"| {method} ({own['run'].nunique()}; {seconds:.2f} s) | " + " | ".join(cells) + " |")
+            lines.append(
+                f"| {method} ({own['run'].nunique()}; {seconds:.2f} s) | "
+                + " | ".join(cells)
+                + " |"
+            )
         lines.append("")
     return lines
 
@@ -55,7 +68,9 @@ def interval(hits: int, runs: int) -> tuple[float, float]:
 
 
 def verdicts(runs: pd.DataFrame) -> list[str]:
-    """Say where a peer is better than the default on the same pools, beyond the 95 % interval of the difference."""
+    """Say where a peer is better than the default on the same pools, beyond the 95 % interval of
+    the difference.
+    """
     lines = ["## Where the default is not the best", ""]
     count = lost = 0
     for (name, budget), part in runs.groupby(["set", "budget"]):
@@ -70,7 +85,11 @@ def verdicts(runs: pd.DataFrame) -> list[str]:
             lost += bool(better)
             if better:
                 lines.append(f"- {name}, {budget} labels, {measure}: {', '.join(better)}")
-    return [*lines, "", f"{count - lost} of {count} comparisons (set, budget, measure) best or within the interval."]
+    return [
+        *lines,
+        "",
+        f"{count - lost} of {count} comparisons (set, budget, measure) best or within the interval.",
+    ]
 
 
 def curves(runs: pd.DataFrame) -> str:
@@ -100,7 +119,9 @@ def curves(runs: pd.DataFrame) -> str:
                 f'<polyline points="{" ".join(points)}" fill="none" stroke="{colour}" stroke-width="{thick}"/>'
             )
     for place, (colour, method) in enumerate(zip(COLOURS, methods, strict=False)):
-        parts.append(f'<text x="{40 + 145 * place}" y="{height + 10}" fill="{colour}">{method}</text>')
+        parts.append(
+            f'<text x="{40 + 145 * place}" y="{height + 10}" fill="{colour}">{method}</text>'
+        )
     whole = max(width * runs["set"].nunique(), 145 * len(methods) + 40)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {height + 20}" font-family="sans-serif" '

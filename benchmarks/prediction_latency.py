@@ -1,16 +1,19 @@
-"""What serving adds to a prediction: one row, one client, against the bare in-process predict, and beside peers.
+"""What serving adds to a prediction: one row, one client, against the bare in-process predict, and
+beside peers.
 
     python benchmarks/prediction_latency.py [--requests 2000] [--peers]
 
-Starts an easeml of its own, trains LightGBM and the logistic pipeline on breast cancer, and times ``POST .../predict``
-over one kept-open connection with authentication and validation on. The bare times are of the same trained model in
-this process, fed a data frame that is ready, or arrays (``ColumnTable``), the quickest that it takes. Served and bare
-requests take turns in blocks, so that a busy moment of the machine meets all; "over" is the difference of the medians
-and of the 99th percentiles. Two relays bound what any service with a controller and a limited child can reach here: a
-message through two processes that do nothing, and through two that compute as long as easeml's do. ``--peers`` also
-serves the scikit-learn pipeline with MLflow's model server and with MLServer, each in an environment that the script
-installs below ``--folder``. "Stolen" is the time in which a virtual machine's host ran somebody else: the first table
-is of all requests, the second of the blocks of requests in which nothing was stolen.
+Starts an easeml of its own, trains LightGBM and the logistic pipeline on breast cancer, and times
+``POST .../predict`` over one kept-open connection with authentication and validation on. The bare
+times are of the same trained model in this process, fed a data frame that is ready, or arrays
+(``ColumnTable``), the quickest that it takes. Served and bare requests take turns in blocks, so
+that a busy moment of the machine meets all; "over" is the difference of the medians and of the 99th
+percentiles. Two relays bound what any service with a controller and a limited child can reach here:
+a message through two processes that do nothing, and through two that compute as long as easeml's
+do. ``--peers`` also serves the scikit-learn pipeline with MLflow's model server and with MLServer,
+each in an environment that the script installs below ``--folder``. "Stolen" is the time in which a
+virtual machine's host ran somebody else: the first table is of all requests, the second of the
+blocks of requests in which nothing was stolen.
 """
 
 import argparse
@@ -50,7 +53,9 @@ mlflow.sklearn.save_model(make_pipeline(StandardScaler(), LogisticRegression(max
 
 @dataclass
 class Timed:
-    """Durations of one kind of request in milliseconds: of all, and of the blocks in which nothing was stolen."""
+    """Durations of one kind of request in milliseconds: of all, and of the blocks in which nothing
+    was stolen.
+    """
 
     every: list[float] = field(default_factory=list)
     undisturbed: list[float] = field(default_factory=list)
@@ -85,7 +90,9 @@ def times(call: Callable[[], object], count: int) -> Timed:
 
 
 class Table:
-    """The rows, printed as they come; the rows of undisturbed requests are kept for a table of their own."""
+    """The rows, printed as they come; the rows of undisturbed requests are kept for a table of
+    their own.
+    """
 
     def __init__(self) -> None:
         self._undisturbed: list[str] = []
@@ -116,7 +123,9 @@ def percentiles(taken: list[float]) -> tuple[float, float]:
 
 
 def stolen() -> tuple[int, int]:
-    """Return clock ticks since the start of the machine: those that its host gave to others, and all."""
+    """Return clock ticks since the start of the machine: those that its host gave to others, and
+    all.
+    """
     ticks = [int(part) for part in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
     return ticks[7], sum(ticks)
 
@@ -144,11 +153,24 @@ def serve_and_time(model: str, count: int, table: Path, easeml: EasemlProcess) -
 
     created = json.loads(
         easeml.command(
-            "app", "create", str(table), "--target", "target", "--models", model, "--max-tasks", "1", "--yes", "--json"
+            "app",
+            "create",
+            str(table),
+            "--target",
+            "target",
+            "--models",
+            model,
+            "--max-tasks",
+            "1",
+            "--yes",
+            "--json",
         )
     )
     easeml.command("app", "wait", created["id"], "--until", "first-model", "--timeout", "120")
-    while any(easeml.call("GET", f"/api/v1/tasks?state={state}")["items"] for state in ("waiting", "running")):
+    while any(
+        easeml.call("GET", f"/api/v1/tasks?state={state}")["items"]
+        for state in ("waiting", "running")
+    ):
         time.sleep(0.1)  # the test quality is still being read, on the same cores
     frame = load_breast_cancer(as_frame=True).frame.drop(columns="target").iloc[:1]
     body = json.dumps({"rows": frame.to_dict("records")}).encode()
@@ -159,16 +181,21 @@ def serve_and_time(model: str, count: int, table: Path, easeml: EasemlProcess) -
     with store.read() as tx:
         kept = tx.unscoped().models.list(application_id=created["id"], limit=1)[0]
     with tempfile.TemporaryDirectory() as folder:
-        trained = load_trained(store.artefacts.fetch(kept.tenant_id, kept.artefact, Path(folder) / "model"))
+        trained = load_trained(
+            store.artefacts.fetch(kept.tenant_id, kept.artefact, Path(folder) / "model")
+        )
         arrays = ColumnTable({str(name): frame[name].to_numpy() for name in frame}, len(frame))
         with threadpool_limits(1):  # as in the serving child
-            timed = times_in_turn([post, lambda: trained.predict(frame), lambda: trained.predict(arrays)], count)
+            timed = times_in_turn(
+                [post, lambda: trained.predict(frame), lambda: trained.predict(arrays)], count
+            )
     store.close()
     return timed
 
 
 def answer_on(listener: socket.socket, onward: int | None, work: float) -> None:
-    """Answer every message of one connection with itself, by way of the port ``onward`` if there is one.
+    """Answer every message of one connection with itself, by way of the port ``onward`` if there is
+    one.
 
     ``work``: milliseconds of computing before that.
     """
@@ -195,7 +222,9 @@ def sender(port: int) -> Callable[[bytes], bytes]:
 
 
 def relay_times(count: int, first_work: float = 0.0, second_work: float = 0.0) -> Timed:
-    """Return times of a message through two processes that compute so many milliseconds each, and nothing else."""
+    """Return times of a message through two processes that compute so many milliseconds each, and
+    nothing else.
+    """
     context = multiprocessing.get_context("fork")
     first, second = socket.create_server(("127.0.0.1", 0)), socket.create_server(("127.0.0.1", 0))
     ports = [listener.getsockname()[1] for listener in (first, second)]
@@ -214,7 +243,9 @@ def environment(folder: Path, *packages: str) -> Path:
 
 
 def mlserver_folder(folder: Path, model: Path, port: int) -> Path:
-    """Write MLServer's settings for an MLflow model, served in its own process; return their folder."""
+    """Write MLServer's settings for an MLflow model, served in its own process; return their
+    folder.
+    """
     made = folder / "serving"
     made.mkdir(exist_ok=True)
     ports = {"http_port": port, "grpc_port": free_port(), "metrics_port": free_port()}
@@ -227,19 +258,29 @@ def mlserver_folder(folder: Path, model: Path, port: int) -> Path:
 
 def time_peer(name: str, folder: Path, count: int) -> Timed:
     """Return times of a peer that serves the logistic pipeline."""
-    packages = ["mlflow", "scikit-learn"] + (["mlserver", "mlserver-mlflow"] if name == "MLServer" else [])
+    packages = ["mlflow", "scikit-learn"] + (
+        ["mlserver", "mlserver-mlflow"] if name == "MLServer" else []
+    )
     programs = environment(folder / name, *packages)
     model, port = folder / name / "model", free_port()
     if not model.exists():
         subprocess.run([str(programs / "python"), "-c", PEER_TRAINING, str(model)], check=True)
     if name == "MLServer":
-        command = [str(programs / "mlserver"), "start", str(mlserver_folder(folder / name, model, port))]
+        command = [
+            str(programs / "mlserver"),
+            "start",
+            str(mlserver_folder(folder / name, model, port)),
+        ]
     else:
         command = [str(programs / "mlflow"), "models", "serve", "-m", str(model), "-p", str(port)]
         command += ["--env-manager", "local"]
     variables = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
     server = subprocess.Popen(
-        command, env=variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        command,
+        env=variables,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
     )
     try:
         frame = load_breast_cancer(as_frame=True).frame.drop(columns="target").iloc[:1]
@@ -262,7 +303,9 @@ def time_peer(name: str, folder: Path, count: int) -> Timed:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "easeml-peers")
@@ -270,7 +313,9 @@ def main() -> None:
     print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores")
     print(f"{options.requests} requests, one row, one client")
     print(f"{'':64} {'over the data frame':>17} {'over the arrays':>17}")
-    print(f"{'milliseconds':38} {'p50':>8} {'p99':>8} {'req/s':>8} {'p50':>8} {'p99':>8} {'p50':>8} {'p99':>8}")
+    print(
+        f"{'milliseconds':38} {'p50':>8} {'p99':>8} {'req/s':>8} {'p50':>8} {'p99':>8} {'p50':>8} {'p99':>8}"
+    )
     rows = Table()
     rows.add("two idle processes, loopback", relay_times(options.requests))
     before = stolen()
@@ -286,7 +331,9 @@ def main() -> None:
                 rows.add(f"bare {model}, arrays", quickest)
                 rows.add(f"easeml {model}", served, bare, quickest)
                 model_time = statistics.median(quickest.every)
-                busy = relay_times(options.requests, statistics.median(served.every) - model_time, model_time)
+                busy = relay_times(
+                    options.requests, statistics.median(served.every) - model_time, model_time
+                )
                 rows.add("two processes as busy, loopback", busy, bare, quickest)
         finally:
             easeml.stop()

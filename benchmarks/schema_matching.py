@@ -1,14 +1,17 @@
-"""How long matching takes where the matcher of the old prototype blew up, and on the public examples.
+"""How long matching takes where the matcher of the old prototype blew up, and on the public
+examples.
 
-Cases: a one singleton fits nothing; b all sizes have to be equal, one is not; c the only fitting source comes first;
-d as a, with nodes of many instances; e as a, with fields of one node; f a directed ring of nodes, one bound too wide;
-g identical singletons; ring a ring that matches; two rings against one; distinct constants in opposite order; nested n
-nodes with n fields each, one field fits nothing; nested equal the same with one size in all; hard n/2 sizes that each
-two nodes share, a problem where a match is found by search.
+Cases: a one singleton fits nothing; b all sizes have to be equal, one is not; c the only fitting
+source comes first; d as a, with nodes of many instances; e as a, with fields of one node; f a
+directed ring of nodes, one bound too wide; g identical singletons; ring a ring that matches; two
+rings against one; distinct constants in opposite order; nested n nodes with n fields each, one
+field fits nothing; nested equal the same with one size in all; hard n/2 sizes that each two nodes
+share, a problem where a match is found by search.
 
-The prototype's times are those published for CPython 3.11 on one core of an AMD EPYC; its time grows by about a
-factor n with each further node, so beyond n = 10 it has none. Ours are times of the processor, which other work on
-the machine disturbs little. Prints a table, and writes it as CSV with ``--out``.
+The prototype's times are those published for CPython 3.11 on one core of an AMD EPYC; its time
+grows by about a factor n with each further node, so beyond n = 10 it has none. Ours are times of
+the processor, which other work on the machine disturbs little. Prints a table, and writes it as CSV
+with ``--out``.
 """
 
 import argparse
@@ -26,7 +29,15 @@ import numpy as np
 from easeml.schema import Constraints, Field, Link, Node, Schema, Undecided, match, why_not
 
 Pair = tuple[Schema, Schema]
-PROTOTYPE = {"a": 284.2, "b": 180.0, "c": 5.15, "d": 207.5, "e": 41.5, "f": 32.8, "g": 0.00006}  # seconds at n = 10
+PROTOTYPE = {
+    "a": 284.2,
+    "b": 180.0,
+    "c": 5.15,
+    "d": 207.5,
+    "e": 41.5,
+    "f": 32.8,
+    "g": 0.00006,
+}  # seconds at n = 10
 PUBLIC = Path(__file__).resolve().parents[2] / "shared" / "conformance"
 
 
@@ -37,7 +48,11 @@ def single(name: str, *dim: int | str) -> Node:
 
 def group(name: str, sizes: Sequence[int | str], *links: Link) -> Node:
     """A non-singleton with a tensor of each of these sizes."""
-    return Node(name, fields=tuple(Field(f"f{i}", "tensor", dim=(size,)) for i, size in enumerate(sizes)), links=links)
+    return Node(
+        name,
+        fields=tuple(Field(f"f{i}", "tensor", dim=(size,)) for i, size in enumerate(sizes)),
+        links=links,
+    )
 
 
 def schema(*nodes: Node, **flags: bool) -> Schema:
@@ -99,17 +114,23 @@ CASES: dict[str, Callable[[int], Pair]] = {
 NESTED: dict[str, Callable[[int], Pair]] = {
     "nested": lambda n: (
         schema(*several(n, lambda i: group(f"d{i}", [16] * n))),
-        schema(*several(n - 1, lambda i: group(f"s{i}", [16] * n)), group("odd", [16] * (n - 1) + [17])),
+        schema(
+            *several(n - 1, lambda i: group(f"s{i}", [16] * n)), group("odd", [16] * (n - 1) + [17])
+        ),
     ),
     "nested equal": lambda n: (
         schema(*several(n, lambda i: group(f"d{i}", ["a"] * n))),
-        schema(*several(n - 1, lambda i: group(f"s{i}", [16] * n)), group("odd", [16] * (n - 1) + [17])),
+        schema(
+            *several(n - 1, lambda i: group(f"s{i}", [16] * n)), group("odd", [16] * (n - 1) + [17])
+        ),
     ),
 }
 
 
 def timed(pair: Pair, repetitions: int) -> tuple[str, float, float, float]:
-    """The answer, median and largest milliseconds of a match, and milliseconds of the reason where there is none."""
+    """The answer, median and largest milliseconds of a match, and milliseconds of the reason where
+    there is none.
+    """
     taken, answer = [], ""
     for _ in range(repetitions):
         begin = time.process_time()
@@ -125,7 +146,9 @@ def timed(pair: Pair, repetitions: int) -> tuple[str, float, float, float]:
 
 
 def public_examples(repetitions: int) -> list[tuple[str, float, float]]:
-    """Medians of seconds for all public examples of a kind together, beside the prototype's for its own number."""
+    """Medians of seconds for all public examples of a kind together, beside the prototype's for its
+    own number.
+    """
     index = json.loads((PUBLIC / "index.json").read_text("utf-8"))["examples"]
 
     def documents(kinds: tuple[str, ...], *keys: str) -> list[list[dict]]:
@@ -144,7 +167,11 @@ def public_examples(repetitions: int) -> list[tuple[str, float, float]]:
                 continue
 
     work: list[tuple[str, Callable[[], object], float]] = [
-        (f"match, {len(pairs)} pairs, loaded", lambda: [match(a, b) for a, b in loaded], 0.00044 / 50),
+        (
+            f"match, {len(pairs)} pairs, loaded",
+            lambda: [match(a, b) for a, b in loaded],
+            0.00044 / 50,
+        ),
         (
             f"load + match, {len(pairs)} pairs",
             lambda: [match(Schema.from_json(a), Schema.from_json(b)) for a, b in pairs],
@@ -173,7 +200,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="Folder for the table as CSV.")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    )
     rows = []
     for cases, sizes in ((CASES, options.sizes), (NESTED, options.nested)):
         for name, make in cases.items():
@@ -183,7 +212,9 @@ def main() -> None:
     head = ("case", "n", "answer", "median [ms]", "most [ms]", "reason [ms]", "prototype [ms]")
     print(f"{head[0]:<14}{head[1]:>6} {head[2]:<10}" + "".join(f"{name:>15}" for name in head[3:]))
     for name, n, answer, *numbers in rows:
-        shown = "".join(f"{'-' if np.isnan(number) else f'{number:,.3f}':>15}" for number in numbers)
+        shown = "".join(
+            f"{'-' if np.isnan(number) else f'{number:,.3f}':>15}" for number in numbers
+        )
         print(f"{name:<14}{n:>6} {answer:<10}{shown}")
     if (PUBLIC / "index.json").exists():
         print("\npublic examples (prototype: its published time for each, times their number here)")

@@ -1,12 +1,14 @@
-"""How well device seconds are predicted: held-out runs of recorded workloads, and a device kind that is new.
+"""How well device seconds are predicted: held-out runs of recorded workloads, and a device kind
+that is new.
 
     python benchmarks/search_costs.py --data DIR [--folds 5]
 
-``DIR/workload_srbench`` and ``DIR/workload_easeml_deeplearning`` hold measured times. *Cells*: a fifth of all runs is
-held out at random. *Tenants*: a fifth of the tenants is held out whole, so that only model and size are known. Beside
-easeml's cost model: the model's median, a regression of log seconds on log size for each model, and a random forest on
-the same features. Error: median and mean absolute error in percent, root mean square error of log10 seconds, and the
-part of held-out runs inside the 90 % interval.
+``DIR/workload_srbench`` and ``DIR/workload_easeml_deeplearning`` hold measured times. *Cells*: a
+fifth of all runs is held out at random. *Tenants*: a fifth of the tenants is held out whole, so
+that only model and size are known. Beside easeml's cost model: the model's median, a regression of
+log seconds on log size for each model, and a random forest on the same features. Error: median and
+mean absolute error in percent, root mean square error of log10 seconds, and the part of held-out
+runs inside the 90 % interval.
 
 *New device*: all srbench times on a known device and on another, a few on a third; both are made from the measured ones
 by a factor for the device, one for each model (a factor of about 1.6 up or down), an exponent of the rows, and noise of
@@ -36,11 +38,16 @@ Predictor = Callable[[Runs, list[Work]], tuple[np.ndarray, np.ndarray | None]]
 
 def read_runs(folder: Path) -> Runs:
     """Return all measured runs of a workload, with rows and columns where they are known."""
-    times = folder / "time.csv" if (folder / "time.csv").is_file() else folder / "training_time_s.csv"
+    times = (
+        folder / "time.csv" if (folder / "time.csv").is_file() else folder / "training_time_s.csv"
+    )
     sizes = {}
     if (folder / "datasets.csv").is_file():
         with (folder / "datasets.csv").open(encoding="utf-8") as file:
-            sizes = {row["name"]: (int(row["nsamples"]), int(row["nfeatures"])) for row in csv.DictReader(file)}
+            sizes = {
+                row["name"]: (int(row["nsamples"]), int(row["nfeatures"]))
+                for row in csv.DictReader(file)
+            }
     with times.open(encoding="utf-8") as file:
         header, *rows = csv.reader(file)
     return [
@@ -59,7 +66,9 @@ def of_easeml(past: Runs, works: list[Work]) -> tuple[np.ndarray, np.ndarray]:
 
 def of_median(past: Runs, works: list[Work]) -> tuple[np.ndarray, None]:
     """Predict the median of the model."""
-    medians = {m: np.median([s for w, s in past if w.model == m]) for m in {w.model for w, _ in past}}
+    medians = {
+        m: np.median([s for w, s in past if w.model == m]) for m in {w.model for w, _ in past}
+    }
     return np.array([medians[w.model] for w in works]), None
 
 
@@ -68,7 +77,9 @@ def of_regression(past: Runs, works: list[Work]) -> tuple[np.ndarray, None]:
     found = np.zeros(len(works))
     for model in {w.model for w in works}:
         mine = [(w, s) for w, s in past if w.model == model]
-        weights = np.linalg.lstsq(_sizes([w for w, _ in mine]), np.log([s for _, s in mine]), rcond=None)[0]
+        weights = np.linalg.lstsq(
+            _sizes([w for w, _ in mine]), np.log([s for _, s in mine]), rcond=None
+        )[0]
         own = [place for place, w in enumerate(works) if w.model == model]
         found[own] = np.exp(_sizes([works[place] for place in own]) @ weights)
     return found, None
@@ -77,7 +88,9 @@ def of_regression(past: Runs, works: list[Work]) -> tuple[np.ndarray, None]:
 def of_forest(past: Runs, works: list[Work]) -> tuple[np.ndarray, None]:
     """Predict by a random forest on log size, model and tenant."""
     encode = _encoder([w for w, _ in past] + works)
-    forest = RandomForestRegressor(100, random_state=0).fit(encode([w for w, _ in past]), np.log([s for _, s in past]))
+    forest = RandomForestRegressor(100, random_state=0).fit(
+        encode([w for w, _ in past]), np.log([s for _, s in past])
+    )
     return np.exp(forest.predict(encode(works))), None
 
 
@@ -108,7 +121,11 @@ def held_out(name: str, runs: Runs, by: str, folds: int, rows: list[list[object]
     generator = np.random.default_rng(0)
     jobs = sorted({work.job for work, _ in runs})
     place = dict(zip(jobs, generator.permutation(len(jobs)) % folds, strict=True))
-    fold = generator.permutation(len(runs)) % folds if by == "cells" else np.array([place[w.job] for w, _ in runs])
+    fold = (
+        generator.permutation(len(runs)) % folds
+        if by == "cells"
+        else np.array([place[w.job] for w, _ in runs])
+    )
     for predictor, predict in PREDICTORS.items():
         actual, predicted, inside, seconds = [], [], [], 0.0
         for number in range(folds):
@@ -129,7 +146,10 @@ def held_out(name: str, runs: Runs, by: str, folds: int, rows: list[list[object]
         line = [name, by, predictor, f"{np.median(errors):.1f} %", f"{errors.mean():.0f} %",
                 f"{np.sqrt(np.mean(logs**2)):.3f}", covered, f"{1e3 * seconds / folds:.0f} ms"]  # fmt: skip
         rows.append(line)
-        print(f"{name:<30}{by:<10}{predictor:<20}" + "".join(f"{cell:>12}" for cell in line[3:]), flush=True)
+        print(
+            f"{name:<30}{by:<10}{predictor:<20}" + "".join(f"{cell:>12}" for cell in line[3:]),
+            flush=True,
+        )
 
 
 def new_device(runs: Runs, counts: list[int], seeds: int, rows: list[list[object]]) -> None:
@@ -142,7 +162,10 @@ def new_device(runs: Runs, counts: list[int], seeds: int, rows: list[list[object
             generator = np.random.default_rng(seed)
             models = sorted({w.model for w in works})
             other, target = (_on_device(works, source, models, generator) for _ in range(2))
-            known = [*runs, *((_at(w, "b"), float(np.exp(t))) for w, t in zip(works, other, strict=True))]
+            known = [
+                *runs,
+                *((_at(w, "b"), float(np.exp(t))) for w, t in zip(works, other, strict=True)),
+            ]
             wanted = [_at(w, "c") for w in works]
             truth = np.exp(target)
             model = learn_costs(known)
@@ -152,30 +175,45 @@ def new_device(runs: Runs, counts: list[int], seeds: int, rows: list[list[object
                 seen = [(wanted[i], float(truth[i])) for i in chosen]
                 rest = np.setdiff1d(np.arange(len(works)), chosen)
                 learned = learn_costs([*known, *seen]).predict([wanted[i] for i in rest]).seconds
-                errors.setdefault(f"easeml, {kind} runs", []).append(percentage_error(truth[rest], learned))
-                shifted = source - source[chosen].mean() + target[chosen].mean() if count else source
+                errors.setdefault(f"easeml, {kind} runs", []).append(
+                    percentage_error(truth[rest], learned)
+                )
+                shifted = (
+                    source - source[chosen].mean() + target[chosen].mean() if count else source
+                )
                 errors.setdefault(f"linear shift, {kind} runs", []).append(
                     percentage_error(truth[rest], np.exp(shifted[rest]))
                 )
                 if count and kind == "random":
                     table = np.column_stack([source, _encoder(works)(works)])
-                    forest = RandomForestRegressor(100, random_state=0).fit(table[chosen], target[chosen])
+                    forest = RandomForestRegressor(100, random_state=0).fit(
+                        table[chosen], target[chosen]
+                    )
                     found = np.exp(forest.predict(table[rest]))
-                    errors.setdefault("forest on source, random runs", []).append(percentage_error(truth[rest], found))
+                    errors.setdefault("forest on source, random runs", []).append(
+                        percentage_error(truth[rest], found)
+                    )
             errors.setdefault("source as it is", []).append(percentage_error(truth, np.exp(source)))
         for kind, values in errors.items():
             rows.append(["new device", count, kind, f"{np.mean(values):.1f} %"])
-            print(f"{count:>5} of {len(works)} runs   {kind:<32}{np.mean(values):>10.1f} %", flush=True)
+            print(
+                f"{count:>5} of {len(works)} runs   {kind:<32}{np.mean(values):>10.1f} %",
+                flush=True,
+            )
 
 
 def _at(work: Work, device: str) -> Work:
     return Work(work.model, work.rows, work.columns, device=device, job=work.job)
 
 
-def _on_device(works: list[Work], source: np.ndarray, models: list[str], generator: np.random.Generator) -> np.ndarray:
+def _on_device(
+    works: list[Work], source: np.ndarray, models: list[str], generator: np.random.Generator
+) -> np.ndarray:
     own = dict(zip(models, generator.normal(0, 0.5, len(models)), strict=True))
     factor, exponent = generator.normal(-0.7, 0.5), generator.normal(0, 0.1)
-    shift = np.array([factor + own[w.model] + exponent * np.log(max(1, w.rows) / 1000) for w in works])
+    shift = np.array(
+        [factor + own[w.model] + exponent * np.log(max(1, w.rows) / 1000) for w in works]
+    )
     return source + shift + generator.normal(0, 0.1, len(works))
 
 
@@ -187,13 +225,20 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--tenants", type=int, default=40, help="of srbench on the new device")
     parser.add_argument("--counts", default="0,5,20,60")
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "search_costs")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parent / "results" / "search_costs"
+    )
     options = parser.parse_args()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    )
     print(f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}")
     rows: list[list[object]] = []
     titles = ("median error", "mean", "rms log10", "in 90 %", "fit, predict")
-    print(f"{'workload':<30}{'held out':<10}{'predictor':<20}" + "".join(f"{title:>12}" for title in titles))
+    print(
+        f"{'workload':<30}{'held out':<10}{'predictor':<20}"
+        + "".join(f"{title:>12}" for title in titles)
+    )
     for name in ("workload_srbench", "workload_easeml_deeplearning"):
         runs = read_runs(options.data / name)
         for by in ("cells", "tenants"):

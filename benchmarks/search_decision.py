@@ -1,9 +1,11 @@
-"""How long one decision of the default policy takes: what happens when a run ends and its device is given out again.
+"""How long one decision of the default policy takes: what happens when a run ends and its device is
+given out again.
 
-A round conditions one job on a result, decides for the free device and notes the start; every tenant has one job
-with five results already. The second table gives every job 10 to 1,000,000 observations, of at most 50 arms, before the
-rounds: their number must not matter. "explained": with the explanation that the service writes down beside it. Prints
-milliseconds, with the machine and the versions.
+A round conditions one job on a result, decides for the free device and notes the start; every
+tenant has one job with five results already. The second table gives every job 10 to 1,000,000
+observations, of at most 50 arms, before the rounds: their number must not matter. "explained": with
+the explanation that the service writes down beside it. Prints milliseconds, with the machine and
+the versions.
 """
 
 import argparse
@@ -16,7 +18,15 @@ from types import MappingProxyType
 import numpy as np
 import scipy
 
-from easeml.search import Arm, Observation, SearchState, add_job, default_prior, policy_named, started
+from easeml.search import (
+    Arm,
+    Observation,
+    SearchState,
+    add_job,
+    default_prior,
+    policy_named,
+    started,
+)
 from easeml.search.surrogates.gaussian import exact
 
 MODELS = 20
@@ -26,19 +36,30 @@ DISTINCT = 50
 def warmed_state(tenants: int, arms: int, generator: np.random.Generator) -> SearchState:
     """Return a state of ``tenants`` jobs of ``arms`` arms, five results each, one prior for all."""
     candidates = [
-        Arm(f"arm-{i}", f"model-{i % MODELS}", float(generator.uniform(0.1, 10)), tuple(generator.random(4)))
+        Arm(
+            f"arm-{i}",
+            f"model-{i % MODELS}",
+            float(generator.uniform(0.1, 10)),
+            tuple(generator.random(4)),
+        )
         for i in range(arms)
     ]
     prior, policy, state = default_prior(candidates), policy_named(), SearchState()
     for tenant in range(tenants):
         state = add_job(state, f"job-{tenant}", f"tenant-{tenant}", candidates, prior)
         for arm in generator.choice(arms, 5, replace=False).tolist():
-            state = policy.observe(state, Observation(f"job-{tenant}", arm, float(generator.random()), 1.0))
+            state = policy.observe(
+                state, Observation(f"job-{tenant}", arm, float(generator.random()), 1.0)
+            )
     return state
 
 
-def with_observations(state: SearchState, count: int, generator: np.random.Generator) -> SearchState:
-    """Return the state after ``count`` observations of each job in place of those it has, of at most 50 arms."""
+def with_observations(
+    state: SearchState, count: int, generator: np.random.Generator
+) -> SearchState:
+    """Return the state after ``count`` observations of each job in place of those it has, of at
+    most 50 arms.
+    """
     jobs = {}
     for name, job in state.jobs.items():
         arms = generator.choice(len(job.arms), min(count, DISTINCT), replace=False)
@@ -65,7 +86,9 @@ def measure(
         begin = time.perf_counter()
         if len(running) == devices:
             job, arm = running.pop(0)
-            state = policy.observe(state, Observation(job, arm, float(generator.uniform(0.5, 0.9)), 1.0))
+            state = policy.observe(
+                state, Observation(job, arm, float(generator.uniform(0.5, 0.9)), 1.0)
+            )
         middle = time.perf_counter()
         (decision,) = policy.decide(state, 1)
         decided = time.perf_counter()
@@ -86,13 +109,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--devices", type=int, default=16)
     options = parser.parse_args()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; {options.devices} devices, one prior")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; {options.devices} devices, one prior"
+    )
     print(f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}")
     print(f"{'tenants':>8} {'arms':>6}" + _TITLES)
     for tenants in (10, 100):
         for arms in (100, 1000):
             rounds = min(options.rounds, tenants * (arms - 5) - options.devices)
-            print(f"{tenants:>8} {arms:>6}" + _cells(measure(tenants, arms, options.devices, rounds)), flush=True)
+            print(
+                f"{tenants:>8} {arms:>6}" + _cells(measure(tenants, arms, options.devices, rounds)),
+                flush=True,
+            )
     print(f"{'observations':>15}" + _TITLES + "   of each of 100 jobs of 1,000 arms")
     for observations in (10, 1_000, 100_000, 1_000_000):
         found = measure(100, 1000, options.devices, options.rounds, observations)

@@ -1,12 +1,15 @@
-"""How long one decision takes beside general libraries: the next of 1,000 candidates after one more observation.
+"""How long one decision takes beside general libraries: the next of 1,000 candidates after one more
+observation.
 
     python benchmarks/search_decision_peers.py [--folder CACHE] [--rounds 20]
 
-easeml: 100 tenants of 1,000 candidates, 16 devices; a decision looks at all of them (``search_decision.py`` has the
-whole table). The peers are given *one* tenant: GPyTorch conditions an exact Gaussian process with fixed parameters and
-predicts its 1,000 candidates; BoTorch rates them by log expected improvement, as well without fitting anything;
-Optuna's GP sampler is asked for its next trial, which fits its parameters. Peers are installed into an environment of
-their own below ``--folder``. Prints the median and the 99th percentile in milliseconds by the number of observations.
+easeml: 100 tenants of 1,000 candidates, 16 devices; a decision looks at all of them
+(``search_decision.py`` has the whole table). The peers are given *one* tenant: GPyTorch conditions
+an exact Gaussian process with fixed parameters and predicts its 1,000 candidates; BoTorch rates
+them by log expected improvement, as well without fitting anything; Optuna's GP sampler is asked for
+its next trial, which fits its parameters. Peers are installed into an environment of their own
+below ``--folder``. Prints the median and the 99th percentile in milliseconds by the number of
+observations.
 """
 
 import argparse
@@ -78,7 +81,9 @@ def peers_python(folder: Path) -> Path:
     python = folder / "search_peers" / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", python.parent.parent], check=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(
+            [python, "-m", "pip", "install", "-q", *PACKAGES], check=True, stdout=subprocess.DEVNULL
+        )
     return python
 
 
@@ -91,20 +96,30 @@ def main() -> None:
     options = parser.parse_args()
     counts = [int(count) for count in options.observations.split(",")]
     command = [peers_python(options.folder), "-c", PEER, str(options.rounds), options.observations]
-    told = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
+    told = json.loads(
+        subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+    )
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    )
     print(f"NumPy {np.__version__}, torch {told['torch']} (one thread)")
     print(f"{'decision [ms]':<44}" + "".join(f"{f'{count} observations':>24}" for count in counts))
-    ours = {count: measure(100, 1000, 16, 10 * options.rounds, count)[0].tolist() for count in counts}
+    ours = {
+        count: measure(100, 1000, 16, 10 * options.rounds, count)[0].tolist() for count in counts
+    }
     print_line("easeml, 100 tenants x 1,000 candidates", ours, counts)
     for name, times in told["times"].items():
-        print_line(f"{name}, one tenant", {int(count): found for count, found in times.items()}, counts)
+        print_line(
+            f"{name}, one tenant", {int(count): found for count, found in times.items()}, counts
+        )
 
 
 def print_line(name: str, times: dict[int, list[float]], counts: list[int]) -> None:
     """Print median and 99th percentile for each number of observations."""
     cells = [
-        f"{np.median(times[count]):.3f} / {np.quantile(times[count], 0.99):.3f}" if count in times else "-"
+        f"{np.median(times[count]):.3f} / {np.quantile(times[count], 0.99):.3f}"
+        if count in times
+        else "-"
         for count in counts
     ]
     print(f"{name:<44}" + "".join(f"{cell:>24}" for cell in cells), flush=True)

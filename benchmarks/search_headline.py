@@ -1,12 +1,14 @@
-"""How much less does easeml spend than users did before, whatever the order by citations or by date really was?
+"""How much less does easeml spend than users did before, whatever the order by citations or by date
+really was?
 
     python benchmarks/search_headline.py ../shared/data/workload_easeml_deeplearning [--seeds 30]
 
-The paper's headline (Li et al., PVLDB 2018: up to 9.8 times) compares with networks in the order of their citations and
-of their dates, neither of which it prints. The beginnings of both are known from the files of its prototype; here all
-orders that begin so are played, on the same draws as in ``search_policies.py`` (10 tenants, one device, measured
-costs), and the least, the median and the largest ratio of the costs to each loss level is told, with the ratio of the
-order that easeml's policies take.
+The paper's headline (Li et al., PVLDB 2018: up to 9.8 times) compares with networks in the order of
+their citations and of their dates, neither of which it prints. The beginnings of both are known
+from the files of its prototype; here all orders that begin so are played, on the same draws as in
+``search_policies.py`` (10 tenants, one device, measured costs), and the least, the median and the
+largest ratio of the costs to each loss level is told, with the ratio of the order that easeml's
+policies take.
 """
 
 import argparse
@@ -24,8 +26,13 @@ from easeml.search import Policy
 from easeml.search.policies.popularity import MostCited, MostRecent
 from easeml.search.simulator import LEVELS, Curve, Setting, belief, compare, draw, one_run
 
-KNOWN = {"most-cited": ("AlexNet", "VGG-16"), "most-recent": ("SqueezeNet", "BN-AlexNet", "ResNet-50")}
-"""How the orders begin in the prototype's files ``cited_first`` and ``latest_first``, among the paper's 8 networks."""
+KNOWN = {
+    "most-cited": ("AlexNet", "VGG-16"),
+    "most-recent": ("SqueezeNet", "BN-AlexNet", "ResNet-50"),
+}
+"""How the orders begin in the prototype's files ``cited_first`` and ``latest_first``, among the
+paper's 8 networks.
+"""
 
 TAKEN = "the order easeml takes"
 
@@ -55,7 +62,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--first-seed", type=int, default=1000)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "search_headline")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parent / "results" / "search_headline"
+    )
     options = parser.parse_args()
     workload, _ = read_workload(options.folder)
     setting = Setting(seeds=options.seeds, first_seed=options.first_seed)
@@ -64,19 +73,37 @@ def main() -> None:
     own = mean_costs(compare(workload, ["default"], setting).curves["default"])
     ratios: dict[tuple[str, str], np.ndarray] = {}
     for rule, order, policy in policies(workload.models):
-        curves = (one_run(work, policy, belief(past, work.models, own=False), 1, seed) for past, work, seed in draws)
+        curves = (
+            one_run(work, policy, belief(past, work.models, own=False), 1, seed)
+            for past, work, seed in draws
+        )
         ratios[rule, order] = mean_costs(curves) / own
     options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "ratios.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["rule", "order", *LEVELS])
         writer.writerows([*key, *values.round(3)] for key, values in ratios.items())
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
-    print(f"{options.seeds} draws of 10 tenants, one device; cost beside the default's, to average losses {LEVELS}")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    )
+    print(
+        f"{options.seeds} draws of 10 tenants, one device; cost beside the default's, to average losses {LEVELS}"
+    )
     for rule, first in KNOWN.items():
-        every = np.array([values for (named, order), values in ratios.items() if named == rule and order != TAKEN])
+        every = np.array(
+            [
+                values
+                for (named, order), values in ratios.items()
+                if named == rule and order != TAKEN
+            ]
+        )
         print(f"\n{rule}: {len(every)} orders that begin with {', '.join(first)}")
-        lines = {TAKEN: ratios[rule, TAKEN], "least": every.min(0), "median": np.median(every, 0), "most": every.max(0)}
+        lines = {
+            TAKEN: ratios[rule, TAKEN],
+            "least": every.min(0),
+            "median": np.median(every, 0),
+            "most": every.max(0),
+        }
         for title, values in lines.items():
             print(f"{title:<24}" + "".join(f"{value:8.1f}" for value in values))
 

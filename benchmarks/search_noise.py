@@ -1,15 +1,17 @@
-"""Should the belief know how few rows qualities are measured on? Searches on validation sets of 4 to 300 rows.
+"""Should the belief know how few rows qualities are measured on? Searches on validation sets of 4
+to 300 rows.
 
     python benchmarks/search_noise.py [--seeds 100]
 
-A job of 37 candidates of ten models; all are measured on the same rows, of which some are hard for all models: whether
-a candidate is right on a row is a threshold on a normal variable of which a part is common to all candidates, so that
-their errors correlate as those of the good models of the four modelpicker workloads (0.43 to 0.65). *As it is*: the
-belief takes a quality for what it is. *Variance*: noise grows by (1 - r) / (4 n), the variance of the angle of a share
-of n rows (Anscombe 1948) less what is common to all, r = 0.5. *Expected best*: also, improvement is counted from the
-best expected and not from the best seen quality (Picheny, Wagner, Ginsbourger 2013, section 3.2). Each rests under an
-expected improvement of 0.001. Prints the tasks until then and the true loss of the candidate that looked best, with the
-95 % interval of its paired difference to *as it is*.
+A job of 37 candidates of ten models; all are measured on the same rows, of which some are hard for
+all models: whether a candidate is right on a row is a threshold on a normal variable of which a
+part is common to all candidates, so that their errors correlate as those of the good models of the
+four modelpicker workloads (0.43 to 0.65). *As it is*: the belief takes a quality for what it is.
+*Variance*: noise grows by (1 - r) / (4 n), the variance of the angle of a share of n rows (Anscombe
+1948) less what is common to all, r = 0.5. *Expected best*: also, improvement is counted from the
+best expected and not from the best seen quality (Picheny, Wagner, Ginsbourger 2013, section 3.2).
+Each rests under an expected improvement of 0.001. Prints the tasks until then and the true loss of
+the candidate that looked best, with the 95 % interval of its paired difference to *as it is*.
 """
 
 import argparse
@@ -23,7 +25,15 @@ import numpy as np
 import scipy
 from scipy.stats import norm
 
-from easeml.search import Arm, Observation, SearchState, add_job, default_prior, policy_named, settled
+from easeml.search import (
+    Arm,
+    Observation,
+    SearchState,
+    add_job,
+    default_prior,
+    policy_named,
+    settled,
+)
 from easeml.search.simulator import half_width
 
 MODELS = (
@@ -42,7 +52,9 @@ def drawn(seed: int, rows: int) -> tuple[list[Arm], np.ndarray, np.ndarray]:
     effects = generator.normal(0.8, 0.03, len(MODELS))
     effects[0] = 0.55
     arms = [
-        Arm(f"{model}-{k}", model, 1.0, (k / 3,)) for model in MODELS for k in range(1 if model == "baseline" else 4)
+        Arm(f"{model}-{k}", model, 1.0, (k / 3,))
+        for model in MODELS
+        for k in range(1 if model == "baseline" else 4)
     ]
     own = np.array([effects[MODELS.index(arm.model)] for arm in arms])
     true = np.clip(own + generator.normal(0, 0.01, len(arms)), 0.05, 0.995)
@@ -73,10 +85,14 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "search_noise")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parent / "results" / "search_noise"
+    )
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    )
     print(f"NumPy {np.__version__}, SciPy {scipy.__version__}; {options.seeds} seeds")
     print(f"{'rows':>6}" + "".join(f"{kind + ': tasks, loss':>36}" for kind in KINDS))
     lines: list[list[object]] = []

@@ -1,4 +1,5 @@
-"""Slowdown of interactive and best-effort jobs under rules of preemption: the paper's workload and real traces.
+"""Slowdown of interactive and best-effort jobs under rules of preemption: the paper's workload and
+real traces.
 
     python benchmarks/search_preemption.py --data DIR [--jobs 32768] [--seeds 3]
 
@@ -29,8 +30,19 @@ COLUMNS = [(kind, f"p{q}") for kind in ("interactive", "best_effort") for q in (
 
 def replayed(trace: str, *options: str) -> dict[str, Any]:
     """Return what the command says of a trace."""
-    command = [sys.executable, "-m", "easeml.cli", "simulate", "preemption", trace, "--policies", ",".join(RULES)]
-    return json.loads(subprocess.run([*command, *options, "--json"], check=True, capture_output=True).stdout)
+    command = [
+        sys.executable,
+        "-m",
+        "easeml.cli",
+        "simulate",
+        "preemption",
+        trace,
+        "--policies",
+        ",".join(RULES),
+    ]
+    return json.loads(
+        subprocess.run([*command, *options, "--json"], check=True, capture_output=True).stdout
+    )
 
 
 def main() -> None:
@@ -39,20 +51,37 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--jobs", type=int, default=2**15)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results" / "search_preemption")
+    parser.add_argument(
+        "--out", type=Path, default=Path(__file__).parent / "results" / "search_preemption"
+    )
     options = parser.parse_args()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    )
     print(f"NumPy {np.__version__}, SciPy {scipy.__version__}")
     rows: list[list[object]] = []
     for name in ("synthetic", "gpu_trace_alibaba_2023", "gpu_trace_itp"):
-        trace, more = ("synthetic", ["--jobs", str(options.jobs)]) if name == "synthetic" else (options.data / name, [])
+        trace, more = (
+            ("synthetic", ["--jobs", str(options.jobs)])
+            if name == "synthetic"
+            else (options.data / name, [])
+        )
         found = [replayed(str(trace), "--seed", str(seed), *more) for seed in range(options.seeds)]
-        print(f"\n## {name}: {found[0]['jobs']} jobs, {found[0]['nodes']} nodes, {options.seeds} seeds")
-        print(f"{'policy':<20}" + "".join(f"{kind[:11] + ' ' + q:>18}" for kind, q in COLUMNS) + f"{'suspended':>12}")
+        print(
+            f"\n## {name}: {found[0]['jobs']} jobs, {found[0]['nodes']} nodes, {options.seeds} seeds"
+        )
+        print(
+            f"{'policy':<20}"
+            + "".join(f"{kind[:11] + ' ' + q:>18}" for kind, q in COLUMNS)
+            + f"{'suspended':>12}"
+        )
         fifo: dict[tuple[str, str], float] = {}
         for rule in RULES:
             told = [each["policies"][rule] for each in found]
-            means = {column: float(np.mean([one[column[0]][column[1]] for one in told])) for column in COLUMNS}
+            means = {
+                column: float(np.mean([one[column[0]][column[1]] for one in told]))
+                for column in COLUMNS
+            }
             fifo = fifo or means
             cells = "".join(
                 f"{means[c]:>9.2f} {100 * (means[c] / fifo[c] - 1):>+6.1f} %"
@@ -62,11 +91,15 @@ def main() -> None:
             )
             share = float(np.mean([one["suspended_share"] for one in told]))
             print(f"{rule:<20}{cells}{100 * share:>10.1f} %", flush=True)
-            rows.append([name, rule, *(round(means[column], 4) for column in COLUMNS), round(share, 5)])
+            rows.append(
+                [name, rule, *(round(means[column], 4) for column in COLUMNS), round(share, 5)]
+            )
     options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "slowdown.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["trace", "policy", *(f"{kind}_{q}" for kind, q in COLUMNS), "suspended_share"])
+        writer.writerow(
+            ["trace", "policy", *(f"{kind}_{q}" for kind, q in COLUMNS), "suspended_share"]
+        )
         writer.writerows(rows)
 
 

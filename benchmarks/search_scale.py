@@ -1,9 +1,10 @@
-"""A hundred users on a hundred devices: how long simulating takes, and whether a device is ever idle while work waits.
+"""A hundred users on a hundred devices: how long simulating takes, and whether a device is ever
+idle while work waits.
 
     python benchmarks/search_scale.py [--users 100] [--devices 100] [--models 200]
 
-The workload is SYN(0.5, 1.0) of the ease.ml paper, with as many past tenants again; every run takes 0.05 to 1 second of
-the simulated clock. Also the speed-up against one device, at four losses.
+The workload is SYN(0.5, 1.0) of the ease.ml paper, with as many past tenants again; every run takes
+0.05 to 1 second of the simulated clock. Also the speed-up against one device, at four losses.
 """
 
 import argparse
@@ -25,8 +26,12 @@ def main() -> None:
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--devices", default="1,4,16,100")
     options = parser.parse_args()
-    print(f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}")
-    print(f"NumPy {np.__version__}, SciPy {scipy.__version__}; {options.users} users x {options.models} models")
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
+    )
+    print(
+        f"NumPy {np.__version__}, SciPy {scipy.__version__}; {options.users} users x {options.models} models"
+    )
     whole = synthetic(0.5, 1.0, np.random.default_rng(0), 2 * options.users, options.models)
     work: Workload = whole.of(np.arange(options.users))
     prior = belief(whole.quality[options.users :], work.models, own=True)
@@ -43,7 +48,10 @@ def main() -> None:
         alone = alone or times
         shown = "".join(f"{one / some:>12.1f}" for one, some in zip(alone, times, strict=True))
         runs = len(trace.runs)
-        print(f"{devices:>8}{runs:>8}{took:>10.1f}{1e3 * took / runs:>12.2f}{trace.idle:>10.3f}{shown}", flush=True)
+        print(
+            f"{devices:>8}{runs:>8}{took:>10.1f}{1e3 * took / runs:>12.2f}{trace.idle:>10.3f}{shown}",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
-"""Does the theory hold? Cumulative regret on draws from the prior beside the published bounds, and SYN(sigma, alpha).
+"""Does the theory hold? Cumulative regret on draws from the prior beside the published bounds, and
+SYN(sigma, alpha).
 
-First table: tenants' qualities are drawn from a Gaussian process that the policies know. The multi-tenant,
-cost-weighted regret (sum over steps of cost x sum over tenants of best less the quality last run) is shown beside a
-bound of the form of Li et al., Ease.ml (PVLDB 2018), theorems 2 and 3, n sqrt(n c* beta_T T I 8 / ln(1 + 1/s2)), with
-the constant of Srinivas et al. (ICML 2010) and the information I that the runs really gained; and the simple regret
-over time beside (MIU(T, K) + M) n^2 / M (Yu et al., AISTATS 2019, theorem 1, which holds up to a factor). The regret of
-the best so far is sublinear where the exponent of T is below 1. Second table: policies on SYN(sigma, alpha).
+First table: tenants' qualities are drawn from a Gaussian process that the policies know. The
+multi-tenant, cost-weighted regret (sum over steps of cost x sum over tenants of best less the
+quality last run) is shown beside a bound of the form of Li et al., Ease.ml (PVLDB 2018), theorems 2
+and 3, n sqrt(n c* beta_T T I 8 / ln(1 + 1/s2)), with the constant of Srinivas et al. (ICML 2010)
+and the information I that the runs really gained; and the simple regret over time beside (MIU(T, K)
++ M) n^2 / M (Yu et al., AISTATS 2019, theorem 1, which holds up to a factor). The regret of the
+best so far is sublinear where the exponent of T is below 1. Second table: policies on SYN(sigma,
+alpha).
 """
 
 import argparse
@@ -16,7 +19,17 @@ import numpy as np
 
 from easeml.search import Posterior, Prior, policy_named
 from easeml.search.policies.gp_ucb import exploration
-from easeml.search.simulator import Curve, Scenario, Trace, Workload, curve, half_width, simulate, split, synthetic
+from easeml.search.simulator import (
+    Curve,
+    Scenario,
+    Trace,
+    Workload,
+    curve,
+    half_width,
+    simulate,
+    split,
+    synthetic,
+)
 from easeml.search.table_priors import angular_prior, empirical_prior
 
 NOISE = 1e-4
@@ -25,17 +38,25 @@ SYNTHETIC = ("cheapest-first", *POLICIES)
 
 
 def drawn(tenants: int, models: int, generator: np.random.Generator) -> tuple[Workload, Prior]:
-    """Return qualities drawn from a smooth process over models, with the prior they were drawn from."""
+    """Return qualities drawn from a smooth process over models, with the prior they were drawn
+    from.
+    """
     places = np.sort(generator.random(models))
-    covariance = 0.1**2 * np.exp(-((places[:, None] - places[None, :]) ** 2) / (2 * 0.1**2)) + 1e-8 * np.eye(models)
+    covariance = 0.1**2 * np.exp(
+        -((places[:, None] - places[None, :]) ** 2) / (2 * 0.1**2)
+    ) + 1e-8 * np.eye(models)
     quality = 0.5 + generator.normal(size=(tenants, models)) @ np.linalg.cholesky(covariance).T
     names = tuple(f"t{i}" for i in range(tenants)), tuple(f"m{k}" for k in range(models))
     cost = generator.uniform(0.05, 1, quality.shape)
-    return Workload(np.clip(quality, 0, 1), cost, *names), Prior(np.full(models, 0.5), covariance, NOISE)
+    return Workload(np.clip(quality, 0, 1), cost, *names), Prior(
+        np.full(models, 0.5), covariance, NOISE
+    )
 
 
 def last_run_regret(trace: Trace, work: Workload) -> np.ndarray:
-    """Return the cumulative cost-weighted regret after each step, by the quality of each tenant's last run."""
+    """Return the cumulative cost-weighted regret after each step, by the quality of each tenant's
+    last run.
+    """
     apart = work.best - 0.0
     total, told = 0.0, []
     for run in trace.runs:
@@ -46,7 +67,9 @@ def last_run_regret(trace: Trace, work: Workload) -> np.ndarray:
 
 
 def ucb_bound(trace: Trace, work: Workload, prior: Prior) -> np.ndarray:
-    """Return the bound of the paper after each step, with the information that the runs really gained."""
+    """Return the bound of the paper after each step, with the information that the runs really
+    gained.
+    """
     beliefs = [Posterior.of(prior)] * len(work.tenants)
     information, runs, told = 0.0, np.zeros(len(work.tenants)), []
     most = float(work.cost.max())
@@ -57,12 +80,16 @@ def ucb_bound(trace: Trace, work: Workload, prior: Prior) -> np.ndarray:
         runs[run.tenant] += 1
         beta = exploration(len(beliefs), len(work.models), int(runs.max()), most)
         constant = 8 / math.log1p(1 / NOISE)
-        told.append(len(beliefs) * math.sqrt(len(beliefs) * most * beta * step * information * constant))
+        told.append(
+            len(beliefs) * math.sqrt(len(beliefs) * most * beta * step * information * constant)
+        )
     return np.array(told)
 
 
 def incremental_uncertainty(prior: Prior, models: int) -> float:
-    """Return MIU: the sum of the largest conditional standard deviations, greedily, over ``models`` runs."""
+    """Return MIU: the sum of the largest conditional standard deviations, greedily, over ``models``
+    runs.
+    """
     belief, total = Posterior.of(prior), 0.0
     for _ in range(models):
         arm = int(np.argmax(belief.spread))
@@ -79,8 +106,13 @@ def growth(regret: np.ndarray) -> float:
 
 
 def theory(seeds: int, tenants: int, models: int) -> None:
-    """Print the first table. Only the first half of all runs counts: later, every policy must take what is left."""
-    print(f"\n{tenants} tenants x {models} models from the prior, {seeds} draws, first half of the runs")
+    """Print the first table.
+
+    Only the first half of all runs counts: later, every policy must take what is left.
+    """
+    print(
+        f"\n{tenants} tenants x {models} models from the prior, {seeds} draws, first half of the runs"
+    )
     print(
         f"{'policy':<20}{'regret':>10}{'bound':>12}{'largest ratio':>15}{'exponent of T':>15}{'simple/(MIU+1)n^2':>19}"
     )
@@ -90,13 +122,20 @@ def theory(seeds: int, tenants: int, models: int) -> None:
             work, prior = drawn(tenants, models, np.random.default_rng(seed))
             trace = simulate(work, policy_named(name), prior)
             half = len(trace.runs) // 2
-            regret, bound = last_run_regret(trace, work)[:half], ucb_bound(trace, work, prior)[:half]
+            regret, bound = (
+                last_run_regret(trace, work)[:half],
+                ucb_bound(trace, work, prior)[:half],
+            )
             told = curve(trace, work)
             integral = float(told.loss.sum(axis=1)[:-1] @ np.diff(told.time))
             regrets.append(regret[-1])
             bounds.append(bound[-1])
             ratios.append((regret / bound).max())
-            exponents.append(growth(np.cumsum(told.loss.sum(axis=1)[1 : half + 1] * np.diff(told.time[: half + 1]))))
+            exponents.append(
+                growth(
+                    np.cumsum(told.loss.sum(axis=1)[1 : half + 1] * np.diff(told.time[: half + 1]))
+                )
+            )
             simple.append(integral / ((incremental_uncertainty(prior, models) + 1) * tenants**2))
         print(
             f"{name:<20}{np.mean(regrets):>10.2f}{np.mean(bounds):>12.1f}{np.max(ratios):>15.3f}"
@@ -105,16 +144,23 @@ def theory(seeds: int, tenants: int, models: int) -> None:
 
 
 def synthetic_table(seeds: int) -> None:
-    """Print the second table: area under the loss, cost to two losses, and the difference to the default."""
+    """Print the second table: area under the loss, cost to two losses, and the difference to the
+    default.
+    """
     print(
         f"\nSYN(sigma, alpha): 10 tenants of 110 x 100 models, {seeds} draws; area under the average loss, cost to a "
         "loss of 0.02 and 0.005,\narea less that of the default with its 95 % interval (paired, not corrected)"
     )
     for sigma, alpha in ((0.01, 0.1), (0.01, 1.0), (0.5, 0.1), (0.5, 1.0)):
-        told = {name: [synthetic_curve(name, sigma, alpha, seed) for seed in range(seeds)] for name in SYNTHETIC}
+        told = {
+            name: [synthetic_curve(name, sigma, alpha, seed) for seed in range(seeds)]
+            for name in SYNTHETIC
+        }
         areas = {name: np.array([each.area for each in curves]) for name, curves in told.items()}
         for name, curves in told.items():
-            first, second = (100 * np.mean([each.share_to(level) for each in curves]) for level in (0.02, 0.005))
+            first, second = (
+                100 * np.mean([each.share_to(level) for each in curves]) for level in (0.02, 0.005)
+            )
             line = f"SYN({sigma}, {alpha}) {name:<20}{areas[name].mean():>10.5f}{first:>9.2f} %{second:>9.2f} %"
             apart = areas[name] - areas["default"]
             half = float(half_width(apart)) if seeds > 1 and name != "default" else 0.0

@@ -1,6 +1,8 @@
-"""Tables from file to served model by the CLI alone, beside what FLAML reaches in the same wall time.
+"""Tables from file to served model by the CLI alone, beside what FLAML reaches in the same wall
+time.
 
-    python benchmarks/tables_beside_flaml.py --data DIR [--seconds 60] [--tables titanic,ames_housing] [--details]
+    python benchmarks/tables_beside_flaml.py --data DIR [--seconds 60] [--tables
+    titanic,ames_housing] [--details]
 
 ``DIR/NAME/NAME.csv`` are the tables. Each is given to an easeml of its own (two workers) as ``app create FILE --yes
 --json``, with the target named and the device seconds limited to ``2 * seconds``; once its search has ended, the test
@@ -30,10 +32,18 @@ from easeml.settings import Settings
 from easeml.store import Store
 from service_process import EasemlProcess
 
-TARGETS = {"titanic": "Survived", "telco_churn": "Churn", "ames_housing": "SalePrice", "bank_marketing": "y"}
+TARGETS = {
+    "titanic": "Survived",
+    "telco_churn": "Churn",
+    "ames_housing": "SalePrice",
+    "bank_marketing": "y",
+}
 WORKERS = 2  # device seconds are counted for each worker; FLAML gets as many jobs
 PATIENCE = 600.0  # seconds
-PACKAGES = ("flaml[automl]", "pandas<3")  # a precaution: FLAML 2.x was written before the text columns of pandas 3
+PACKAGES = (
+    "flaml[automl]",
+    "pandas<3",
+)  # a precaution: FLAML 2.x was written before the text columns of pandas 3
 PEER = """
 import json, sys, time
 begun = time.perf_counter()
@@ -56,7 +66,10 @@ print(json.dumps({"quality": float(value), "model": search.best_estimator, "wall
 
 @dataclass(frozen=True)
 class Found:
-    """What easeml made of a table. ``first`` and ``wall``: seconds from ``app create`` to first model and end."""
+    """What easeml made of a table.
+
+    ``first`` and ``wall``: seconds from ``app create`` to first model and end.
+    """
 
     application: dict[str, Any]
     columns: list[dict[str, Any]]
@@ -70,7 +83,9 @@ def search_table(easeml: EasemlProcess, file: Path, target: str, seconds: float)
     """Take a table through easeml by its commands; return what came of it."""
     begun = time.perf_counter()
     limit = str(seconds * WORKERS)
-    made = easeml.command("app", "create", str(file), "--target", target, "--max-seconds", limit, "--yes", "--json")
+    made = easeml.command(
+        "app", "create", str(file), "--target", target, "--max-seconds", limit, "--yes", "--json"
+    )
     name = json.loads(made)["id"]
     easeml.command("app", "wait", name, "--until", "first-model", "--timeout", "170")
     first = time.perf_counter() - begun
@@ -86,7 +101,9 @@ def search_table(easeml: EasemlProcess, file: Path, target: str, seconds: float)
     failed = json.loads(easeml.command("task", "list", "--state", "failed", "--json"))
     upload = easeml.call("GET", f"/api/v1/datasets/{application['dataset_id']}")["version"]
     declared = easeml.call("GET", f"/api/v1/versions/{application['version_id']}")
-    proposed = next((column["name"] for column in upload["columns"] if column["role"] == "target"), "")
+    proposed = next(
+        (column["name"] for column in upload["columns"] if column["role"] == "target"), ""
+    )
     return Found(application, declared["columns"], proposed, failed, first, wall)
 
 
@@ -95,14 +112,19 @@ def wait_for_test_quality(easeml: EasemlProcess, name: str) -> dict[str, Any]:
     deadline = time.perf_counter() + 60
     while time.perf_counter() < deadline:
         application = json.loads(easeml.command("app", "show", name, "--json"))
-        if application["test_quality"] and application["test_quality"]["model_id"] == application["live_model"]["id"]:
+        if (
+            application["test_quality"]
+            and application["test_quality"]["model_id"] == application["live_model"]["id"]
+        ):
             return application
         time.sleep(0.5)
     raise TimeoutError("no test quality of the served model")
 
 
 def export_split(easeml: EasemlProcess, application: dict[str, Any], folder: Path) -> None:
-    """Write the rows of the declared version as ``train.csv`` (train and validation rows) and ``test.csv``."""
+    """Write the rows of the declared version as ``train.csv`` (train and validation rows) and
+    ``test.csv``.
+    """
     import pandas as pd
 
     settings = Settings(home=easeml.home)
@@ -111,7 +133,10 @@ def export_split(easeml: EasemlProcess, application: dict[str, Any], folder: Pat
         kept = tx.unscoped().versions.get(application["version_id"])
     tables = read_version(store.artefacts.fetch(kept.tenant_id, kept.artefact, folder / "version"))
     store.close()
-    for name, frame in (("train", pd.concat([tables.train, tables.validation])), ("test", tables.test)):
+    for name, frame in (
+        ("train", pd.concat([tables.train, tables.validation])),
+        ("test", tables.test),
+    ):
         frame.drop(columns="_row").to_csv(folder / f"{name}.csv", index=False)
 
 
@@ -125,7 +150,9 @@ def peer_python(folder: Path) -> Path:
     return programs / "python"
 
 
-def run_peer(python: Path, split: Path, target: str, objective: str, seconds: float) -> dict[str, Any]:
+def run_peer(
+    python: Path, split: Path, target: str, objective: str, seconds: float
+) -> dict[str, Any]:
     """Return what FLAML reached in ``seconds``."""
     arguments = [str(split), target, objective, str(seconds), str(WORKERS)]
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -150,18 +177,26 @@ def print_inferred(name: str, found: Found, details: bool) -> None:
         f"{name}: inputs {counts}; dropped {', '.join(dropped) or 'none'}; proposed target {found.proposed or 'none'}"
     )
     job = found.application["job"]
-    print(f"  search {job['state']}: {job['tasks_done']} done, {job['tasks_failed']} failed, {job['candidates']} seen,")
-    print(f"  {job['cost']:.1f} device seconds, validation {job['best_quality']:.4f}; {len(found.failed)} failed tasks")
+    print(
+        f"  search {job['state']}: {job['tasks_done']} done, {job['tasks_failed']} failed, {job['candidates']} seen,"
+    )
+    print(
+        f"  {job['cost']:.1f} device seconds, validation {job['best_quality']:.4f}; {len(found.failed)} failed tasks"
+    )
     if details:
         for column in found.columns:
-            print(f"    {column['name']:24} {column['type']:10} {column['role']:7} {column['evidence']}")
+            print(
+                f"    {column['name']:24} {column['type']:10} {column['role']:7} {column['evidence']}"
+            )
         for task in found.failed:
             print(f"    failed: {task['name']} ({task['kind']}): {task['error'].strip()}")
 
 
 def main() -> None:
     """Print what was inferred of each table, then both qualities side by side."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--tables", default=",".join(TARGETS))
     parser.add_argument("--seconds", type=float, default=60.0)
@@ -176,7 +211,9 @@ def main() -> None:
             easeml = EasemlProcess(Path(folder) / "home", workers=WORKERS)
             easeml.start()
             try:
-                found = search_table(easeml, options.data / name / f"{name}.csv", TARGETS[name], options.seconds)
+                found = search_table(
+                    easeml, options.data / name / f"{name}.csv", TARGETS[name], options.seconds
+                )
             finally:
                 easeml.stop()
             print_inferred(name, found, options.details)
@@ -192,8 +229,12 @@ def main() -> None:
         )
         print(lines[-1], flush=True)
     print(f"\n{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    ours = ", ".join(f"{package} {version(package)}" for package in ("scikit-learn", "lightgbm", "pandas"))
-    print(f"{ours}; FLAML {peer_version}; {WORKERS} workers, {WORKERS} jobs; walls in seconds, quality on test rows")
+    ours = ", ".join(
+        f"{package} {version(package)}" for package in ("scikit-learn", "lightgbm", "pandas")
+    )
+    print(
+        f"{ours}; FLAML {peer_version}; {WORKERS} workers, {WORKERS} jobs; walls in seconds, quality on test rows"
+    )
     print(
         f"{'table':15} {'measure':9} {'rows':>5} {'first':>6} {'wall':>6}  {'easeml (95 % interval)':26} {'serves':34} "
         f"{'wall':>6} {'FLAML':>8}  with"

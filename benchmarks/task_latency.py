@@ -1,13 +1,15 @@
-"""How long a device idles around a task: from the scheduler's write to the running body, and from body to body.
+"""How long a device idles around a task: from the scheduler's write to the running body, and from
+body to body.
 
     python benchmarks/task_latency.py [--single 20] [--searches 2]
 
-Starts an easeml of its own with one worker and searches only models that train in milliseconds on a small noisy table:
-first ``--single`` applications of one task each, one after the other (the worker is idle and warm when the task is
-written), then ``--searches`` applications at once (the device is always wanted). All times come from the store's rows:
-``tasks.created`` is read inside the transaction that writes the task, so its commit counts; ``began`` and ``ended`` are
-noted by the process of the body itself, right around the call; attempts tell when the worker had recorded the task
-before. One machine, one clock.
+Starts an easeml of its own with one worker and searches only models that train in milliseconds on a
+small noisy table: first ``--single`` applications of one task each, one after the other (the worker
+is idle and warm when the task is written), then ``--searches`` applications at once (the device is
+always wanted). All times come from the store's rows: ``tasks.created`` is read inside the
+transaction that writes the task, so its commit counts; ``began`` and ``ended`` are noted by the
+process of the body itself, right around the call; attempts tell when the worker had recorded the
+task before. One machine, one clock.
 
     written -> running    a task written while the worker was idle, to its body running
     end -> next, waiting  the end of a body to the next body running, the next task having been written before that end
@@ -38,14 +40,23 @@ from easeml.store import Store
 from easeml.store.records import Attempt, Task
 from service_process import EasemlProcess
 
-MODELS = ["naive-bayes", "logistic", "decision-tree-classifier", "knn-classifier", "baseline-classifier"]
+MODELS = [
+    "naive-bayes",
+    "logistic",
+    "decision-tree-classifier",
+    "knn-classifier",
+    "baseline-classifier",
+]
 MEASURES = ["written -> running", "end -> next, waiting", "end -> next, decided"]
 LIMIT_SECONDS = 120.0
 
 
 @dataclass(frozen=True)
 class Run:
-    """One body that ran; seconds of the epoch. ``recorded``: when its worker had written down its end."""
+    """One body that ran; seconds of the epoch.
+
+    ``recorded``: when its worker had written down its end.
+    """
 
     created: float
     began: float
@@ -75,7 +86,13 @@ def measure(runs: list[Run]) -> dict[str, list[float]]:
 
 def declare(easeml: EasemlProcess, dataset_id: str, **changes: object) -> str:
     """Declare an application over the dataset; return its id."""
-    declaration = {"dataset_id": dataset_id, "target": "target", "models": MODELS, "tolerance": 0, **changes}
+    declaration = {
+        "dataset_id": dataset_id,
+        "target": "target",
+        "models": MODELS,
+        "tolerance": 0,
+        **changes,
+    }
     return easeml.call("POST", "/api/v1/applications", declaration)["id"]
 
 
@@ -83,20 +100,38 @@ def wait_until_searched(easeml: EasemlProcess, applications: Iterable[str]) -> N
     """Return when the jobs of the applications rest. Raises ``TimeoutError``."""
     deadline = time.monotonic() + LIMIT_SECONDS
     for application in applications:
-        while (shown := easeml.call("GET", f"/api/v1/applications/{application}"))["job"]["state"] != "resting":
+        while (shown := easeml.call("GET", f"/api/v1/applications/{application}"))["job"][
+            "state"
+        ] != "resting":
             if time.monotonic() > deadline or shown["error"]:
-                raise TimeoutError(f"{application} did not finish: {shown['job']['state']} {shown['error']}")
+                raise TimeoutError(
+                    f"{application} did not finish: {shown['job']['state']} {shown['error']}"
+                )
             time.sleep(0.1)
 
 
 def search(easeml: EasemlProcess, table: Path, single: int, searches: int) -> None:
-    """Have the easeml train: ``single`` applications of one task, then ``searches`` whole ones at once."""
-    command = ["app", "create", str(table), "--target", "target", "--models", MODELS[0], "--max-tasks", "1"]
+    """Have the easeml train: ``single`` applications of one task, then ``searches`` whole ones at
+    once.
+    """
+    command = [
+        "app",
+        "create",
+        str(table),
+        "--target",
+        "target",
+        "--models",
+        MODELS[0],
+        "--max-tasks",
+        "1",
+    ]
     first = json.loads(easeml.command(*command, "--yes", "--json"))
     wait_until_searched(easeml, [first["id"]])
     for seed in range(single):
         wait_until_searched(easeml, [declare(easeml, first["dataset_id"], max_tasks=1, seed=seed)])
-    wait_until_searched(easeml, [declare(easeml, first["dataset_id"], seed=seed) for seed in range(searches)])
+    wait_until_searched(
+        easeml, [declare(easeml, first["dataset_id"], seed=seed) for seed in range(searches)]
+    )
 
 
 def runs_of(home: Path) -> list[Run]:
@@ -114,7 +149,9 @@ def print_table(runs: list[Run]) -> None:
     """Print the table of all measures, in milliseconds."""
     packages = ("easeml", "scikit-learn", "sqlalchemy")
     versions = " ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
-    print(f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, one worker")
+    print(
+        f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, one worker"
+    )
     print(f"Python {platform.python_version()} SQLite {sqlite3.sqlite_version} {versions}")
     print(f"{'milliseconds':24} {'n':>5} {'median':>8} {'p90':>8} {'p99':>8}")
     bodies = [1e3 * (run.ended - run.began) for run in runs]
@@ -125,13 +162,17 @@ def print_table(runs: list[Run]) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--single", type=int, default=20)
     parser.add_argument("--searches", type=int, default=2)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         table, home = Path(folder) / "table.csv", Path(folder) / "home"
-        inputs, target = make_classification(300, 8, flip_y=0.3, random_state=0)  # no model is perfect: searches go on
+        inputs, target = make_classification(
+            300, 8, flip_y=0.3, random_state=0
+        )  # no model is perfect: searches go on
         pd.DataFrame(inputs).add_prefix("x").assign(target=target).to_csv(table, index=False)
         easeml = EasemlProcess(home, workers=1)
         easeml.start()

@@ -1,4 +1,5 @@
-"""Takes the pictures of docs/pictures: every page of a running easeml with real tables, light and dark.
+"""Takes the pictures of docs/pictures: every page of a running easeml with real tables, light and
+dark.
 
     .venv/bin/python scripts/pictures.py
 
@@ -33,19 +34,25 @@ FEWEST_TASKS = 20  # so that there is something to see
 
 
 def bring_data(easeml: EasemlProcess, folder: Path) -> dict[str, str]:
-    """Make tenants, their applications and an added model; return the ids that addresses of pages need, by name."""
+    """Make tenants, their applications and an added model; return the ids that addresses of pages
+    need, by name.
+    """
     keys = {KEEPER: easeml.key}
     for name in (KEEPER, *dict.fromkeys(OWNERS.values())):
         easeml.call("POST", "/api/v1/users", {"name": name, "password": PASSWORD})
     easeml.command("user", "role", KEEPER, "provider")
     for name in OWNERS.values():
-        keys[name] = easeml.call("POST", "/api/v1/login", {"name": name, "password": PASSWORD})["secret"]
+        keys[name] = easeml.call("POST", "/api/v1/login", {"name": name, "password": PASSWORD})[
+            "secret"
+        ]
     ids = {}
     for table, load in TABLES.items():
         path = folder / f"{table}.csv"
         load(as_frame=True).frame.to_csv(path, index=False)
         easeml.key = keys[OWNERS[table]]
-        declared = json.loads(easeml.command("app", "create", str(path), "--target", "target", "--yes", "--json"))
+        declared = json.loads(
+            easeml.command("app", "create", str(path), "--target", "target", "--yes", "--json")
+        )
         ids |= {table: declared["id"], f"{table} data": declared["dataset_id"]}
     easeml.key = keys[KEEPER]
     (folder / "module.toml").write_text(EXAMPLE)
@@ -53,7 +60,12 @@ def bring_data(easeml: EasemlProcess, folder: Path) -> dict[str, str]:
     easeml.key = keys[OWNERS[SHOWN]]
     easeml.command("app", "wait", ids[SHOWN], "--until", "first-model", "--timeout", "300")
     job = easeml.call("GET", f"/api/v1/applications/{ids[SHOWN]}")["job"]["id"]
-    while len(done := easeml.call("GET", f"/api/v1/tasks?state=done&kind=train&job_id={job}")["items"]) < FEWEST_TASKS:
+    while (
+        len(
+            done := easeml.call("GET", f"/api/v1/tasks?state=done&kind=train&job_id={job}")["items"]
+        )
+        < FEWEST_TASKS
+    ):
         time.sleep(1)
     return ids | {"task": done[-1]["id"]}
 
@@ -104,7 +116,9 @@ def open_settings(page: Page) -> None:
     settings.first.scroll_into_view_if_needed()
 
 
-def take(browser: Browser, url: str, theme: Literal["light", "dark"], pages: dict[str, dict[str, str]]) -> None:
+def take(
+    browser: Browser, url: str, theme: Literal["light", "dark"], pages: dict[str, dict[str, str]]
+) -> None:
     """Take all pictures in one theme."""
     ending = "" if theme == "light" else f"-{theme}"
     for visitor, paths in pages.items():
@@ -121,7 +135,9 @@ def take(browser: Browser, url: str, theme: Literal["light", "dark"], pages: dic
             if name == "new-models":
                 open_settings(page)
             height = SHORTER.get(name, SIZE["height"])
-            page.screenshot(path=FOLDER / f"{name}{ending}.png", clip={"x": 0, "y": 0, **SIZE, "height": height})
+            page.screenshot(
+                path=FOLDER / f"{name}{ending}.png", clip={"x": 0, "y": 0, **SIZE, "height": height}
+            )
         context.close()
 
 
@@ -132,7 +148,9 @@ def main() -> None:
         easeml.start()
         try:
             pages = pages_of(bring_data(easeml, Path(folder)))
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
             for theme in ("light", "dark"):
                 take(browser, easeml.url, theme, pages)
             browser.close()

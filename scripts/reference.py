@@ -18,7 +18,9 @@ from easeml.schema import Schema
 from easeml.settings import Settings
 
 FOLDER = Path(__file__).resolve().parent.parent / "docs" / "reference"
-HEADER = "<!-- Made by scripts/reference.py (`make docs`); change the code and run it again. -->\n\n"
+HEADER = (
+    "<!-- Made by scripts/reference.py (`make docs`); change the code and run it again. -->\n\n"
+)
 BODY = "Body_"  # what FastAPI calls a body that it makes of a route's parameters
 PAGE = "Page_"  # what FastAPI calls a page of a type: Page_Type_
 KIND_TITLES = {"model": "Models", "transform": "Transforms", "objective": "Objectives"}
@@ -45,7 +47,9 @@ def openapi() -> dict[str, Any]:
 
 
 def body_schema(document: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a body's schema; one that FastAPI made of a route's parameters is put in place of its name."""
+    """Return a body's schema; one that FastAPI made of a route's parameters is put in place of its
+    name.
+    """
     name = schema.get("$ref", "").rpartition("/")[2]
     return document["components"]["schemas"][name] if name.startswith(BODY) else schema
 
@@ -71,7 +75,9 @@ def commands_page(root: Any) -> str:
         given = [p for p in command.params if not p.hidden and p.name != "help"]
         arguments = [p for p in given if p.param_type_name == "argument"]
         options = [p for p in given if p.param_type_name == "option"]
-        usage = " ".join([path, *map(argument_form, arguments), *(["[OPTIONS]"] if options else [])])
+        usage = " ".join(
+            [path, *map(argument_form, arguments), *(["[OPTIONS]"] if options else [])]
+        )
         parts.append(f"## {path}\n\n{sentence(command.help, path)}\n\n```\n{usage}\n```\n")
         rows = [(f"`{argument_form(p)}`", parameter_text(p, path)) for p in arguments]
         rows += [(f"`{option_form(p)}`", parameter_text(p, path)) for p in options]
@@ -92,7 +98,11 @@ def option_form(parameter: Any) -> str:
     if parameter.is_flag:
         return names
     choices = getattr(parameter.type, "choices", None) if hasattr(parameter, "type") else None
-    value = "|".join(str(getattr(c, "value", c)) for c in choices) if choices else parameter.name.strip("_").upper()
+    value = (
+        "|".join(str(getattr(c, "value", c)) for c in choices)
+        if choices
+        else parameter.name.strip("_").upper()
+    )
     return f"{names} {value}" + (" ..." if parameter.multiple else "")
 
 
@@ -132,7 +142,9 @@ def rest_page(document: dict[str, Any]) -> str:
     return "\n".join(parts)
 
 
-def operation_text(document: dict[str, Any], path: str, method: str, operation: dict[str, Any]) -> str:
+def operation_text(
+    document: dict[str, Any], path: str, method: str, operation: dict[str, Any]
+) -> str:
     """Return the section of one route."""
     title = f"{method.upper()} {path}"
     about = sentence(operation.get("description") or spoken_summary(operation), title)
@@ -144,7 +156,15 @@ def operation_text(document: dict[str, Any], path: str, method: str, operation: 
             continue
         said = sentence(parameter.get("description"), f"{title}: {parameter['name']}")
         required = "yes" if parameter.get("required") else "no"
-        rows.append((f"`{parameter['name']}`", parameter["in"], type_name(parameter["schema"]), required, said))
+        rows.append(
+            (
+                f"`{parameter['name']}`",
+                parameter["in"],
+                type_name(parameter["schema"]),
+                required,
+                said,
+            )
+        )
     if rows:
         parts.append(table(("parameter", "in", "type", "required", "meaning"), rows))
     for media, content in operation.get("requestBody", {}).get("content", {}).items():
@@ -152,8 +172,12 @@ def operation_text(document: dict[str, Any], path: str, method: str, operation: 
     for status, answer in operation["responses"].items():
         if status == "default":
             continue
-        contents = [f"`{m}`, {type_name(c.get('schema', {}))}" for m, c in answer.get("content", {}).items()]
-        parts.append(f"Answer: {status}" + (f", {'; '.join(contents)}" if contents else ", no body") + "\n")
+        contents = [
+            f"`{m}`, {type_name(c.get('schema', {}))}" for m, c in answer.get("content", {}).items()
+        ]
+        parts.append(
+            f"Answer: {status}" + (f", {'; '.join(contents)}" if contents else ", no body") + "\n"
+        )
     return "\n".join(parts)
 
 
@@ -210,11 +234,22 @@ def structure_name(schema: dict[str, Any]) -> str:
 def modules_page(modules: list[Module]) -> str:
     """Return the page of the knowledge base."""
     by_name = {module.name: module for module in modules}
-    parts = ["# Modules\n", "What comes with easeml, by kind and in the order in which modules that fit are offered.\n"]
+    parts = [
+        "# Modules\n",
+        "What comes with easeml, by kind and in the order in which modules that fit are offered.\n",
+    ]
     for kind, title in KIND_TITLES.items():
-        chosen = sorted((m for m in modules if m.kind == kind), key=lambda module: (module.rank, module.name))
+        chosen = sorted(
+            (m for m in modules if m.kind == kind), key=lambda module: (module.rank, module.name)
+        )
         rows = [
-            (f"`{m.name}`", m.kind, sentence(m.title, m.name).rstrip("."), where_it_fits(m, by_name)) for m in chosen
+            (
+                f"`{m.name}`",
+                m.kind,
+                sentence(m.title, m.name).rstrip("."),
+                where_it_fits(m, by_name),
+            )
+            for m in chosen
         ]
         parts.append(f"## {title}\n\n{table(('name', 'kind', 'title', 'where it fits'), rows)}")
     return "\n".join(parts)
@@ -226,7 +261,11 @@ def where_it_fits(module: Module, by_name: dict[str, Module]) -> str:
     takes = nodes_text(first.schema_in)
     if module.kind == "objective":
         return f"applications that predict {takes}"
-    through = f", through {', then '.join(f'`{name}`' for name in module.transforms)}" if module.transforms else ""
+    through = (
+        f", through {', then '.join(f'`{name}`' for name in module.transforms)}"
+        if module.transforms
+        else ""
+    )
     if module.replaces:
         through = f", in place of {' or '.join(f'`{name}`' for name in module.replaces)}"
     return f"from {takes}{through}, to {nodes_text(module.schema_out)}"
@@ -258,10 +297,16 @@ def settings_page() -> str:
     for name, field in Settings.model_fields.items():
         default = field.get_default(call_default_factory=True)
         shown = "empty" if default == "" else f"`{default}`"
-        rows.append((f"`{name}`", f"`{prefix}{name.upper()}`", shown, sentence(field.description, name)))
-    about = "Flags win over the environment, that over `config.toml` in the home, that over defaults. "
+        rows.append(
+            (f"`{name}`", f"`{prefix}{name.upper()}`", shown, sentence(field.description, name))
+        )
+    about = (
+        "Flags win over the environment, that over `config.toml` in the home, that over defaults. "
+    )
     units = "Sizes are in bytes, times in seconds."
-    return f"# Settings\n\n{about}{units}\n\n{table(('name', 'variable', 'default', 'meaning'), rows)}"
+    return (
+        f"# Settings\n\n{about}{units}\n\n{table(('name', 'variable', 'default', 'meaning'), rows)}"
+    )
 
 
 # Text
@@ -279,14 +324,21 @@ def sentence(said: str | None, what: str) -> str:
 def table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Return a Markdown table."""
     lines = [columns, ("---",) * len(columns), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+    return (
+        "\n".join(
+            "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines
+        )
+        + "\n"
+    )
 
 
 def main() -> int:
     """Write what is stale, or with ``--check`` name it."""
     FOLDER.mkdir(exist_ok=True)
     found = {FOLDER / name: text for name, text in pages().items()}
-    stale = [path for path, text in found.items() if not path.exists() or path.read_text("utf-8") != text]
+    stale = [
+        path for path, text in found.items() if not path.exists() or path.read_text("utf-8") != text
+    ]
     for path in stale:
         print(path.name)
         if "--check" not in sys.argv:

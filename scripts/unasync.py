@@ -1,6 +1,7 @@
 """Make the synchronous client from the asynchronous one.
 
-``python scripts/unasync.py`` writes ``src/easeml/client/_sync``; with ``--check`` it only compares (exit 1: stale).
+``python scripts/unasync.py`` writes ``src/easeml/client/_sync``; with ``--check`` it only compares
+(exit 1: stale).
 """
 
 import re
@@ -19,7 +20,10 @@ WORDS = [  # in this order
     (r"\baiter_", "iter_"),
     (r"\bAsync([A-Z]\w*)", r"\1"),
     (r"\b_async\b", "_sync"),
-    (r"The asynchronous client, written by hand; .*", 'The synchronous client, made from the asynchronous one."""'),
+    (
+        r"The asynchronous client, written by hand; .*",
+        'The synchronous client, made from the asynchronous one."""',
+    ),
 ]
 
 
@@ -29,22 +33,38 @@ def made(source: Path) -> str:
     for pattern, replacement in WORDS:
         text = re.sub(pattern, replacement, text)
     text = HEADER.format(name=source.name) + text
-    for command in (["check", "--select", "I,UP028", "--fix-only", "--unsafe-fixes", "--quiet"], ["format", "--quiet"]):
+    for command in (
+        ["check", "--select", "I,UP028", "--fix-only", "--unsafe-fixes", "--quiet"],
+        ["format", "--quiet"],
+    ):
         text = _ruff(text, command, source.name)
     return text
 
 
 def stale() -> dict[Path, str]:
     """Return the files that differ from what they should be, with the text they should have."""
-    wanted = {CLIENT / "_sync" / source.name: made(source) for source in sorted((CLIENT / "_async").glob("*.py"))}
+    wanted = {
+        CLIENT / "_sync" / source.name: made(source)
+        for source in sorted((CLIENT / "_async").glob("*.py"))
+    }
     return {
-        path: text for path, text in wanted.items() if not path.exists() or path.read_text(encoding="utf-8") != text
+        path: text
+        for path, text in wanted.items()
+        if not path.exists() or path.read_text(encoding="utf-8") != text
     }
 
 
 def _ruff(text: str, command: list[str], name: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "ruff", *command, "--stdin-filename", str(CLIENT / "_sync" / name), "-"],
+        [
+            sys.executable,
+            "-m",
+            "ruff",
+            *command,
+            "--stdin-filename",
+            str(CLIENT / "_sync" / name),
+            "-",
+        ],
         input=text,
         capture_output=True,
         text=True,

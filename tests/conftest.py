@@ -1,4 +1,6 @@
-"""What all tests share: examples that are the same in every session, and an order that keeps all cores busy."""
+"""What all tests share: examples that are the same in every session, and an order that keeps all
+cores busy.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -15,14 +17,19 @@ _OWN_SERVICE = ("faults", "postgres")  # marks of tests that start, and harm, a 
 
 
 class ByService(LoadScopeScheduling):
-    """Tests that share a service, or compile the same kernels, run in one worker; all others wherever one is free."""
+    """Tests that share a service, or compile the same kernels, run in one worker; all others
+    wherever one is free.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
         folders = Path(file).parts[1:-1]
         if folders[:1] == ("lifecycle",) or folders == ("web",):
             return "/".join(folders)
-        if folders == ("service",) and Path(file).stem not in ("test_on_postgres", "test_tutorials"):
+        if folders == ("service",) and Path(file).stem not in (
+            "test_on_postgres",
+            "test_tutorials",
+        ):
             return "service"
         return "service" if "[service-" in test else nodeid
 

@@ -34,12 +34,18 @@ def declare(easeml: EasemlProcess, folder: Path, name: str) -> str:
     """Declare an application over the wine table; return its id."""
     path = folder / f"{name}.csv"
     _WINE.to_csv(path, index=False)
-    created = easeml.command("app", "create", str(path), "--target", "target", "--yes", "--json", "--name", name)
+    created = easeml.command(
+        "app", "create", str(path), "--target", "target", "--yes", "--json", "--name", name
+    )
     return json.loads(created)["id"]
 
 
-def kill_at_random(easeml: EasemlProcess, applications: list[str], seeds: Iterable[int]) -> Iterator[Kill]:
-    """For each seed kill a process after up to a second, and have a prediction made; yields what was done."""
+def kill_at_random(
+    easeml: EasemlProcess, applications: list[str], seeds: Iterable[int]
+) -> Iterator[Kill]:
+    """For each seed kill a process after up to a second, and have a prediction made; yields what
+    was done.
+    """
     for seed in seeds:
         draw = random.Random(seed)
         time.sleep(draw.uniform(0.0, 1.0))  # the random moment
@@ -52,10 +58,14 @@ def kill_at_random(easeml: EasemlProcess, applications: list[str], seeds: Iterab
 
 
 def _predict(easeml: EasemlProcess, application: str) -> Any:
-    """Ask for a prediction as a careful client does: again, when the service says that it is not ready."""
+    """Ask for a prediction as a careful client does: again, when the service says that it is not
+    ready.
+    """
     for _ in range(_TRIES):
         try:
-            return easeml.call("POST", f"/api/v1/applications/{application}/predict", {"rows": [_ROW]})
+            return easeml.call(
+                "POST", f"/api/v1/applications/{application}/predict", {"rows": [_ROW]}
+            )
         except HTTPError as error:
             if error.code != HTTPStatus.SERVICE_UNAVAILABLE:
                 raise
@@ -63,7 +73,8 @@ def _predict(easeml: EasemlProcess, application: str) -> Any:
 
 
 def check_books(easeml: EasemlProcess) -> Counter[str]:
-    """Every finished training has one accepted attempt and one trained model, every live model exists.
+    """Every finished training has one accepted attempt and one trained model, every live model
+    exists.
 
     Returns how many tasks ended how.
     """
@@ -84,7 +95,9 @@ def check_books(easeml: EasemlProcess) -> Counter[str]:
                     assert store.artefacts.exists(task.tenant_id, models[task.id].artefact)
             for application in rooms.applications.list(limit=None):
                 if application.live_model_id:
-                    assert rooms.models.get(application.live_model_id).application_id == application.id
+                    assert (
+                        rooms.models.get(application.live_model_id).application_id == application.id
+                    )
             return Counter(task.state for task in tasks)
     finally:
         store.close()

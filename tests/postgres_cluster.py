@@ -26,17 +26,36 @@ def cluster() -> Iterator[str]:
         if os.environ.get("CI"):
             pytest.fail(REMEDY)
         pytest.skip(REMEDY)
-    folder = Path("/tmp") / f"easeml-pg-{uuid.uuid4().hex[:12]}"  # short: socket paths are at most 107 bytes
+    folder = (
+        Path("/tmp") / f"easeml-pg-{uuid.uuid4().hex[:12]}"
+    )  # short: socket paths are at most 107 bytes
     folder.mkdir(mode=0o700)
     try:
         if os.geteuid() == 0:
             owner = pwd.getpwnam("postgres")
             os.chown(folder, owner.pw_uid, owner.pw_gid)
         data = folder / "data"
-        init = ("--username=easeml", "--auth=trust", "--encoding=UTF8", "--no-sync", "--locale=C.UTF-8")
+        init = (
+            "--username=easeml",
+            "--auth=trust",
+            "--encoding=UTF8",
+            "--no-sync",
+            "--locale=C.UTF-8",
+        )
         _run(folder, programs / "initdb", "--pgdata", data, *init)
         options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=200 -c fsync=off"
-        _run(folder, programs / "pg_ctl", "start", "--wait", "-D", data, "-l", folder / "log", "-o", options)
+        _run(
+            folder,
+            programs / "pg_ctl",
+            "start",
+            "--wait",
+            "-D",
+            data,
+            "-l",
+            folder / "log",
+            "-o",
+            options,
+        )
         try:
             yield f"postgresql+psycopg://easeml@/{{name}}?host={folder}"
         finally:
@@ -62,17 +81,26 @@ def _programs() -> Path | None:
     found = shutil.which("initdb")
     if found:
         return Path(found).resolve().parent
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    folders = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3])
+    )
     return folders[-1].parent if folders else None
 
 
 def _run(folder: Path, *command: str | Path) -> None:
     """Run a server program, as the user ``postgres`` where one is root: the programs refuse root."""
-    user = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    user = (
+        {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    )
     log = folder / "run.log"
     with log.open("ab") as output:
         done = subprocess.run(
-            [str(part) for part in command], cwd=folder, stdout=output, stderr=output, check=False, **user
+            [str(part) for part in command],
+            cwd=folder,
+            stdout=output,
+            stderr=output,
+            check=False,
+            **user,
         )
     if done.returncode:
         raise RuntimeError(f"{command[0]} failed:\n{log.read_text()}")

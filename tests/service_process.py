@@ -1,4 +1,6 @@
-"""A real easeml with all its processes, for tests that use it as a person would: by its commands and its REST API."""
+"""A real easeml with all its processes, for tests that use it as a person would: by its commands
+and its REST API.
+"""
 
 import json
 import os
@@ -29,7 +31,10 @@ def free_port() -> int:
 
 
 class EasemlProcess:
-    """``easeml up`` on a home of its own; ``start`` again continues where it was. ``settings``: ``EASEML_*``."""
+    """``easeml up`` on a home of its own; ``start`` again continues where it was.
+
+    ``settings``: ``EASEML_*``.
+    """
 
     def __init__(self, home: Path, workers: int = 2, **settings: str):
         self.home = home
@@ -85,7 +90,9 @@ class EasemlProcess:
         assert run.returncode == expect, f"exit {run.returncode}\n{run.stdout}\n{run.stderr}"
         return run.stdout if expect == 0 else run.stdout + run.stderr
 
-    def wait(self, application: str, until: Literal["first-model", "converged"], seconds: float) -> None:
+    def wait(
+        self, application: str, until: Literal["first-model", "converged"], seconds: float
+    ) -> None:
         """Wait as ``easeml app wait`` does, without a process of its own. Raises ``TimedOut``."""
         with Client(self.url, self.key) as client:
             client.wait(application, until=until, timeout=seconds)
@@ -99,7 +106,9 @@ class EasemlProcess:
     def kill(self, kind: str) -> None:
         """Kill -9 one running process of a kind."""
         processes = self.call("GET", "/api/v1/status")["processes"]
-        pids = [p["pid"] for p in processes if p["kind"] == kind and Path(f"/proc/{p['pid']}").exists()]
+        pids = [
+            p["pid"] for p in processes if p["kind"] == kind and Path(f"/proc/{p['pid']}").exists()
+        ]
         if pids:  # else it was killed just before, and is about to be started again
             os.kill(pids[0], signal.SIGKILL)
 
@@ -110,7 +119,9 @@ class EasemlProcess:
             try:
                 urllib.request.urlopen(self.url + "/healthz", timeout=2)
             except (urllib.error.URLError, OSError):
-                time.sleep(LOOK_EVERY)  # a closed loop would take the processor from what is starting
+                time.sleep(
+                    LOOK_EVERY
+                )  # a closed loop would take the processor from what is starting
                 continue
             return
         raise TimeoutError("the service does not answer")

@@ -1,7 +1,8 @@
-"""Every error that easeml raises on purpose: one root, and leaves that people can also catch by built-in name.
+"""Every error that easeml raises on purpose: one root, and leaves that people can also catch by
+built-in name.
 
-A message says what is wrong and where; ``remedy`` says what to do next. ``code`` is stable: the REST API
-shows it as the problem's type, and the command line turns it into an exit code.
+A message says what is wrong and where; ``remedy`` says what to do next. ``code`` is stable: the
+REST API shows it as the problem's type, and the command line turns it into an exit code.
 """
 
 
@@ -11,7 +12,9 @@ class EasemlError(Exception):
     code = "internal"
 
     def __init__(self, message: str | None = None, *, remedy: str = "", where: str = ""):
-        """``where`` is the place (file, row, column, key or path), ``remedy`` the next thing to try."""
+        """``where`` is the place (file, row, column, key or path), ``remedy`` the next thing to
+        try.
+        """
         self.message = message or (type(self).__doc__ or "").strip()
         self.remedy = remedy
         self.where = where

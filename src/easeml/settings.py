@@ -33,9 +33,13 @@ class Settings(BaseSettings):
     task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
-    module_packages: str = Field("", description="more packages whose classes added models may name, with commas")
+    module_packages: str = Field(
+        "", description="more packages whose classes added models may name, with commas"
+    )
     policy: str = Field("default", description="policy of the scheduler")
-    optimizer: str = Field("default", description="optimizer that proposes configurations of models")
+    optimizer: str = Field(
+        "default", description="optimizer that proposes configurations of models"
+    )
 
     _flags: frozenset[str] = PrivateAttr(frozenset())
 
@@ -47,7 +51,8 @@ class Settings(BaseSettings):
     def origins(self) -> dict[str, str]:
         """Return where each setting came from: flag, environment, config.toml or default.
 
-        Processes that a supervisor started get all settings from it, and their origins as ``EASEML_ORIGINS``.
+        Processes that a supervisor started get all settings from it, and their origins as
+        ``EASEML_ORIGINS``.
         """
         if ORIGINS in os.environ:
             return json.loads(os.environ[ORIGINS])
@@ -83,4 +88,8 @@ class Settings(BaseSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         given = {**env_settings(), **init_settings()}
         home = Path(given.get("home", cls.model_fields["home"].default))
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls, home / "config.toml")
+        return (
+            init_settings,
+            env_settings,
+            TomlConfigSettingsSource(settings_cls, home / "config.toml"),
+        )

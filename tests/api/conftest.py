@@ -29,7 +29,9 @@ class StandInPredictor:
     content: bytes = b'{"model_id":"m","model_name":"n","predictions":[1]}'
     seen: list[tuple[str, str, str, bytes]] = field(default_factory=list)
 
-    async def predict(self, tenant_id: str, application_id: str, content_type: str, body: bytes) -> tuple[int, bytes]:
+    async def predict(
+        self, tenant_id: str, application_id: str, content_type: str, body: bytes
+    ) -> tuple[int, bytes]:
         self.seen.append((tenant_id, application_id, content_type, body))
         return self.status, self.content
 
@@ -69,7 +71,10 @@ LIMITS = {"upload_limit": 1_000_000, "request_limit": 5_000}
 
 @pytest.fixture(scope="session")
 def app() -> FastAPI:
-    """The application, put together once: that takes longer than most tests. ``client`` gives it what it serves."""
+    """The application, put together once: that takes longer than most tests.
+
+    ``client`` gives it what it serves.
+    """
     nothing: Any = SimpleNamespace()
     return create_app(nothing, Settings.model_construct(**LIMITS), nothing)
 
@@ -93,7 +98,9 @@ def predictor() -> StandInPredictor:
 
 
 @pytest.fixture
-def client(app: FastAPI, store: Store, settings: Settings, predictor: StandInPredictor) -> Iterator[TestClient]:
+def client(
+    app: FastAPI, store: Store, settings: Settings, predictor: StandInPredictor
+) -> Iterator[TestClient]:
     app.state.context = Context.over(store, settings, predictor)
     with TestClient(app, raise_server_exceptions=False) as client:
         yield client

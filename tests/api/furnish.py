@@ -164,7 +164,13 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                     **owner,
                 )
             )
-        attempt = {"task_id": made.task_id, "number": 1, "process_id": "proc_1", "lease_expires": 0.0, "state": "done"}
+        attempt = {
+            "task_id": made.task_id,
+            "number": 1,
+            "process_id": "proc_1",
+            "lease_expires": 0.0,
+            "state": "done",
+        }
         rooms.attempts.add(Attempt(new_id("att"), **attempt, **owner))
         rooms.decisions.add(
             Decision(

@@ -1,4 +1,6 @@
-"""The work of a service, done here and now by the real bodies: what a worker would do, without its processes."""
+"""The work of a service, done here and now by the real bodies: what a worker would do, without its
+processes.
+"""
 
 from pathlib import Path
 
@@ -25,7 +27,10 @@ def do(store: Store, folder: Path, task: Task, attempt: Attempt) -> Task:
     for name, digest in spec.inputs.items():
         store.artefacts.fetch(task.tenant_id, digest, place / task_main.INPUTS / name)
     result = task_main.run(place)
-    digests = {name: store.artefacts.put(task.tenant_id, place / task_main.OUTPUTS / name) for name in result.outputs}
+    digests = {
+        name: store.artefacts.put(task.tenant_id, place / task_main.OUTPUTS / name)
+        for name in result.outputs
+    }
     with store.write() as tx:
         return work.accept(tx, attempt, result, digests)
 
@@ -43,7 +48,9 @@ def train(store: Store, folder: Path, job_id: str, arm: int = 0) -> Task:
     with store.write() as tx:
         search.start_ready_jobs(tx, knowledge.registry())
     with store.write() as tx:
-        assert search.write_decision(tx, knowledge.registry(), Choice(job_id, arm, "test", dict), "test", 1)
+        assert search.write_decision(
+            tx, knowledge.registry(), Choice(job_id, arm, "test", dict), "test", 1
+        )
     (task,) = work_off(store, folder, "search")
     consider(store, job_id)
     return task

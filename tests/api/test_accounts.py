@@ -77,7 +77,9 @@ def test_creation_is_repeated_safely(client: TestClient, provider) -> None:
 
 def test_roles_change_but_one_provider_stays(client: TestClient, provider, ann) -> None:
     def change(person, user_id: str, role: str) -> int:
-        return client.post(f"/api/v1/users/{user_id}/role", json={"role": role}, headers=person.headers).status_code
+        return client.post(
+            f"/api/v1/users/{user_id}/role", json={"role": role}, headers=person.headers
+        ).status_code
 
     own, other = provider.caller.user_id, ann.caller.user_id
     assert change(ann, other, "provider") == 403

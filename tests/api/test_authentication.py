@@ -84,7 +84,9 @@ def test_a_revoked_key_ends_at_once(client: TestClient, ann) -> None:
     assert client.get("/api/v1/me", headers=headers).status_code == 401
 
 
-def test_a_key_in_steady_use_is_looked_up_beside_the_requests(store: Store, ann, monkeypatch) -> None:
+def test_a_key_in_steady_use_is_looked_up_beside_the_requests(
+    store: Store, ann, monkeypatch
+) -> None:
     lookups: list[str] = []
     authenticate = accounts.authenticate
 
@@ -102,7 +104,9 @@ def test_a_key_in_steady_use_is_looked_up_beside_the_requests(store: Store, ann,
         assert await authenticator.caller(headers) == ann.caller
         with store.write() as tx:
             tx.scoped(ann.caller.tenant_id).api_keys.update(ann.caller.key_id, revoked=True)
-        assert await authenticator.caller(headers) == ann.caller  # answered from memory; the look-up has begun
+        assert (
+            await authenticator.caller(headers) == ann.caller
+        )  # answered from memory; the look-up has begun
         with pytest.raises(NotSignedIn):
             while True:
                 await authenticator.caller(headers)
@@ -113,7 +117,9 @@ def test_a_key_in_steady_use_is_looked_up_beside_the_requests(store: Store, ann,
 
 
 def test_an_expired_key_is_refused(client: TestClient, store: Store, ann) -> None:
-    made = client.post("/api/v1/keys", json={"name": "short", "expires_in": 60}, headers=ann.headers).json()
+    made = client.post(
+        "/api/v1/keys", json={"name": "short", "expires_in": 60}, headers=ann.headers
+    ).json()
     with store.write() as tx:
         tx.scoped(ann.caller.tenant_id).api_keys.update(made["id"], expires=tx.now() - 1)
     assert client.get("/api/v1/me", headers={"X-API-Key": made["secret"]}).status_code == 401

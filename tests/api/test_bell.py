@@ -83,8 +83,13 @@ def test_what_was_heard_is_not_read_again_for_each_stream(store: Store, ann, bob
                 append(store, person.caller.tenant_id)
                 if person is ann:
                     await rung(signal)
-            assert [event.seq for event in bell.since(tenant, start) or []] == [start + 1, start + 3]
-            assert [event.seq for event in bell.since(bob.caller.tenant_id, start) or []] == [start + 2]
+            assert [event.seq for event in bell.since(tenant, start) or []] == [
+                start + 1,
+                start + 3,
+            ]
+            assert [event.seq for event in bell.since(bob.caller.tenant_id, start) or []] == [
+                start + 2
+            ]
             assert bell.since(tenant, bell.last) == []
             assert bell.since(tenant, start - 1) is None
         await bell.close()

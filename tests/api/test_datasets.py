@@ -27,7 +27,9 @@ def test_upload_and_look(client: TestClient, store: Store, ann, upload) -> None:
         kept = tx.scoped(ann.caller.tenant_id).versions.get(version["id"]).source_artefact
     path = store.artefacts.path(ann.caller.tenant_id, kept)
     assert hashlib.sha256(path.read_bytes()).digest() == hashlib.sha256(TABLE).digest()
-    tasks = client.get("/api/v1/tasks", params={"kind": "ingest"}, headers=ann.headers).json()["items"]
+    tasks = client.get("/api/v1/tasks", params={"kind": "ingest"}, headers=ann.headers).json()[
+        "items"
+    ]
     assert [(task["subject"], task["state"]) for task in tasks] == [(version["id"], "waiting")]
 
 
@@ -90,7 +92,11 @@ class _Upload:
         if self._left == 0 and self._broken:
             return {"type": "http.disconnect"}
         self._left -= 1
-        return {"type": "http.request", "body": bytes(self.chunk), "more_body": self._broken or self._left > 0}
+        return {
+            "type": "http.request",
+            "body": bytes(self.chunk),
+            "more_body": self._broken or self._left > 0,
+        }
 
     async def send(self, message) -> None:
         self.sent.append(message)

@@ -10,7 +10,16 @@ from furnish import Furniture, furnish
 from easeml.store import Store
 
 # What may stand in a path -> the id of ann's thing. A new placeholder must be added here.
-PLACEHOLDERS = ("dataset_id", "version_id", "application_id", "job_id", "task_id", "key_id", "user_id", "upload_id")
+PLACEHOLDERS = (
+    "dataset_id",
+    "version_id",
+    "application_id",
+    "job_id",
+    "task_id",
+    "key_id",
+    "user_id",
+    "upload_id",
+)
 BODIES = {
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
     "/api/v1/users/{user_id}/role": {"role": "provider"},
@@ -41,19 +50,29 @@ def things(client: TestClient, store: Store, person) -> dict[str, str]:
     key = client.post("/api/v1/keys", json={"name": "mine"}, headers=person.headers).json()
     ids = {name: getattr(made, name) for name in PLACEHOLDERS if hasattr(made, name)}
     decision = client.get("/api/v1/decisions", headers=person.headers).json()["items"][0]
-    others = {"key_id": key["id"], "user_id": person.caller.user_id, "decision_id": decision["id"], "action": "stop"}
+    others = {
+        "key_id": key["id"],
+        "user_id": person.caller.user_id,
+        "decision_id": decision["id"],
+        "action": "stop",
+    }
     others["upload_id"] = store.uploads.begin(person.caller.tenant_id, 2).id
     return {**ids, **others}
 
 
-def test_every_route_with_an_id_hides_other_tenants(client: TestClient, store: Store, ann, bob) -> None:
+def test_every_route_with_an_id_hides_other_tenants(
+    client: TestClient, store: Store, ann, bob
+) -> None:
     ids = things(client, store, ann)
     routes = list(routes_with_ids(client.app))  # type: ignore[arg-type]
     assert len(routes) >= 12
     for method, template in routes:
         sent = {"params": QUERIES.get(template), "json": BODIES.get(template, {})}
         answer = client.request(
-            method, template.format(**ids), **sent, headers={**HEADERS.get(template, {}), **bob.headers}
+            method,
+            template.format(**ids),
+            **sent,
+            headers={**HEADERS.get(template, {}), **bob.headers},
         )
         assert answer.status_code == 404, (method, template, answer.text)
         assert answer.json()["code"] == "not-found"
@@ -67,18 +86,29 @@ def test_the_owner_reaches_them_on_the_same_routes(client: TestClient, store: St
             assert answer.status_code == 200, (method, template, answer.text)
 
 
-def test_only_providers_limit_tenants_and_archive_modules(client: TestClient, provider, ann) -> None:
+def test_only_providers_limit_tenants_and_archive_modules(
+    client: TestClient, provider, ann
+) -> None:
     limits = f"/api/v1/tenants/{ann.caller.tenant_id}/limits"
     module = "/api/v1/modules/logistic/archive"
     for person, status in ((ann, 403), (provider, 200)):
         assert client.get(limits, headers=person.headers).status_code == status
-        assert client.put(limits, json={"applications": 5}, headers=person.headers).status_code == status
+        assert (
+            client.put(limits, json={"applications": 5}, headers=person.headers).status_code
+            == status
+        )
         assert client.post(module, headers=person.headers).status_code == status
     shown = client.get("/api/v1/modules", headers=ann.headers).json()["modules"]
     assert [one["name"] for one in shown if one["archived"]] == ["logistic"]
-    assert client.post("/api/v1/modules/logistic/restore", headers=provider.headers).status_code == 200
-    assert client.post("/api/v1/modules/nothing/archive", headers=provider.headers).status_code == 404
-    assert client.post("/api/v1/modules/accuracy/archive", headers=provider.headers).status_code == 422
+    assert (
+        client.post("/api/v1/modules/logistic/restore", headers=provider.headers).status_code == 200
+    )
+    assert (
+        client.post("/api/v1/modules/nothing/archive", headers=provider.headers).status_code == 404
+    )
+    assert (
+        client.post("/api/v1/modules/accuracy/archive", headers=provider.headers).status_code == 422
+    )
     assert client.put(limits, json={"priority": 0}, headers=provider.headers).status_code == 422
 
 

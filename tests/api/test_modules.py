@@ -34,7 +34,10 @@ def test_a_model_is_checked_and_every_search_that_it_fits_goes_on_with_it(
     made = furnish(store, ann.caller.tenant_id)
     before = client.get(f"/api/v1/jobs/{made.job_id}", headers=ann.headers).json()["candidates"]
     assert add(client, provider)["state"] == "checking"
-    assert client.get(MODULES, headers=provider.headers).json()["arriving"][0]["name"] == "discriminant"
+    assert (
+        client.get(MODULES, headers=provider.headers).json()["arriving"][0]["name"]
+        == "discriminant"
+    )
     assert client.get(MODULES, headers=ann.headers).json()["arriving"] == []
     (task,) = work_off(store, tmp_path)
     assert task.state == "done", task.error
@@ -50,7 +53,10 @@ def test_a_model_is_checked_and_every_search_that_it_fits_goes_on_with_it(
     assert module["reference"] == "R. A. Fisher, 1936"
     assert [one["id"] for one in module["fits"]] == [made.application_id]
 
-    assert client.get(f"/api/v1/jobs/{made.job_id}", headers=ann.headers).json()["candidates"] == before + 4
+    assert (
+        client.get(f"/api/v1/jobs/{made.job_id}", headers=ann.headers).json()["candidates"]
+        == before + 4
+    )
     (note,) = client.get("/api/v1/notifications", headers=ann.headers).json()["items"][:1]
     assert (note["kind"], note["data"]["model"]) == ("application.new-model", "discriminant")
 
@@ -58,7 +64,9 @@ def test_a_model_is_checked_and_every_search_that_it_fits_goes_on_with_it(
     client.post(f"/api/v1/jobs/{made.job_id}/resume", headers=ann.headers)
     with store.write() as tx:
         registry = knowledge.current(tx)
-        written = search.write_decision(tx, registry, Choice(made.job_id, before, "test", dict), "test", 1)
+        written = search.write_decision(
+            tx, registry, Choice(made.job_id, before, "test", dict), "test", 1
+        )
     assert written
     trained = next(task for task in work_off(store, tmp_path, "search") if task.id == written.id)
     assert trained.state == "done", trained.error
@@ -69,7 +77,9 @@ def test_a_model_is_checked_and_every_search_that_it_fits_goes_on_with_it(
     load_trained(tmp_path / "model").check_parity()
 
     # No new search tries it once it is archived.
-    assert client.post(f"{MODULES}/discriminant/archive", headers=provider.headers).status_code == 200
+    assert (
+        client.post(f"{MODULES}/discriminant/archive", headers=provider.headers).status_code == 200
+    )
     with store.read() as tx:
         assert "discriminant" in knowledge.current(tx).archived
 
@@ -77,7 +87,11 @@ def test_a_model_is_checked_and_every_search_that_it_fits_goes_on_with_it(
 def test_what_fails_is_said_with_a_remedy_and_may_be_corrected(
     client: TestClient, store: Store, provider, tmp_path: Path
 ) -> None:
-    add(client, provider, DISCRIMINANT.replace('"classification"', '"classification"\ntransforms = ["table-codes"]'))
+    add(
+        client,
+        provider,
+        DISCRIMINANT.replace('"classification"', '"classification"\ntransforms = ["table-codes"]'),
+    )
     work_off(store, tmp_path)
     found = checks(client, provider)
     assert found["state"] == "failed"
@@ -113,7 +127,9 @@ def test_a_class_that_cannot_be_used(
     assert {one["state"] for one in found["checks"][1:]} == {"waiting"}
 
 
-def test_checks_show_while_they_run(client: TestClient, store: Store, settings, provider, monkeypatch) -> None:
+def test_checks_show_while_they_run(
+    client: TestClient, store: Store, settings, provider, monkeypatch
+) -> None:
     add(client, provider)
     claimed = claim(store)
     assert claimed
@@ -134,18 +150,24 @@ def test_checks_show_while_they_run(client: TestClient, store: Store, settings, 
     ]
 
 
-def test_a_class_that_hangs_or_crashes_fails(client: TestClient, store: Store, provider, tmp_path: Path) -> None:
+def test_a_class_that_hangs_or_crashes_fails(
+    client: TestClient, store: Store, provider, tmp_path: Path
+) -> None:
     add(client, provider)
     claimed = claim(store)
     assert claimed
     with store.read() as tx:
         assert work.task_spec(tx, claimed[0]).seconds
     with store.write() as tx:
-        work.accept(tx, claimed[1], TaskResult(ok=False, error="The task ran longer than its limit."), {})
+        work.accept(
+            tx, claimed[1], TaskResult(ok=False, error="The task ran longer than its limit."), {}
+        )
     found = checks(client, provider)
     assert (found["state"], found["error"]) == ("failed", "The task ran longer than its limit.")
     assert client.get(MODULES, headers=provider.headers).json()["arriving"][0]["error"]
-    assert client.post(f"{MODULES}/discriminant/archive", headers=provider.headers).status_code == 200
+    assert (
+        client.post(f"{MODULES}/discriminant/archive", headers=provider.headers).status_code == 200
+    )
     assert client.get(MODULES, headers=provider.headers).json()["arriving"] == []
 
 
@@ -172,15 +194,21 @@ def test_a_class_that_hangs_or_crashes_fails(client: TestClient, store: Store, p
     ],
     ids=lambda value: None if isinstance(value, str) else str(value),
 )
-def test_what_is_no_model_is_refused(client: TestClient, provider, old: str, new: str, status: int, said: str) -> None:
-    answer = client.post(MODULES, json={"toml": DISCRIMINANT.replace(old, new)}, headers=provider.headers)
+def test_what_is_no_model_is_refused(
+    client: TestClient, provider, old: str, new: str, status: int, said: str
+) -> None:
+    answer = client.post(
+        MODULES, json={"toml": DISCRIMINANT.replace(old, new)}, headers=provider.headers
+    )
     assert answer.status_code == status, answer.text
     assert said in answer.json()["detail"] + answer.json()["remedy"]
 
 
 def test_the_same_name_twice_and_files_too_large(client: TestClient, provider) -> None:
     add(client, provider)
-    again = client.post(MODULES, json={"toml": DISCRIMINANT.replace("1.0", "2.0", 1)}, headers=provider.headers)
+    again = client.post(
+        MODULES, json={"toml": DISCRIMINANT.replace("1.0", "2.0", 1)}, headers=provider.headers
+    )
     assert again.status_code == 409
     assert "being checked" in again.json()["detail"]
     large = {"toml": DISCRIMINANT + "#" * 70_000}

@@ -35,5 +35,9 @@ def test_all_references_resolve_and_operations_have_names_of_their_own(client: T
     found = references(document)
     assert found <= {f"#/components/schemas/{name}" for name in schemas}
     assert {"Prediction", "Problem"} <= set(schemas)
-    ids = [operation["operationId"] for item in document["paths"].values() for operation in item.values()]
+    ids = [
+        operation["operationId"]
+        for item in document["paths"].values()
+        for operation in item.values()
+    ]
     assert len(ids) == len(set(ids))

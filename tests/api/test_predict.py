@@ -10,11 +10,17 @@ PATH = "/api/v1/applications/app_1/predict"
 
 def test_bytes_go_through_untouched(client: TestClient, predictor, ann) -> None:
     body = b'{"rows": [ {"a":1} ]}'
-    answer = client.post(PATH, content=body, headers={**ann.headers, "content-type": "application/json; charset=utf-8"})
+    answer = client.post(
+        PATH,
+        content=body,
+        headers={**ann.headers, "content-type": "application/json; charset=utf-8"},
+    )
     assert answer.status_code == 200
     assert answer.content == predictor.content
     assert answer.headers["content-type"] == "application/json"
-    assert predictor.seen == [(ann.caller.tenant_id, "app_1", "application/json; charset=utf-8", body)]
+    assert predictor.seen == [
+        (ann.caller.tenant_id, "app_1", "application/json; charset=utf-8", body)
+    ]
 
 
 def test_each_caller_asks_as_his_own_tenant(client: TestClient, predictor, ann, bob) -> None:
@@ -25,7 +31,10 @@ def test_each_caller_asks_as_his_own_tenant(client: TestClient, predictor, ann, 
 
 @pytest.mark.parametrize("status", [404, 422, 503])
 def test_problems_of_the_predictor(client: TestClient, predictor, ann, status: int) -> None:
-    predictor.status, predictor.content = status, json.dumps({"title": "No", "status": status}).encode()
+    predictor.status, predictor.content = (
+        status,
+        json.dumps({"title": "No", "status": status}).encode(),
+    )
     answer = client.post(PATH, content=b"{}", headers=ann.headers)
     assert answer.status_code == status
     assert answer.headers["content-type"] == "application/problem+json"

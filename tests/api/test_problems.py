@@ -25,7 +25,11 @@ def test_unknown_route_and_method(client: TestClient, ann) -> None:
     answer = client.put("/api/v1/me", headers=ann.headers)
     problem(answer, 405, "method-not-allowed")
     assert answer.headers["allow"] == "GET"
-    problem(client.get("/api/v1/applications/app_1/predict", headers=ann.headers), 405, "method-not-allowed")
+    problem(
+        client.get("/api/v1/applications/app_1/predict", headers=ann.headers),
+        405,
+        "method-not-allowed",
+    )
 
 
 def test_unknown_thing(client: TestClient, ann) -> None:
@@ -39,7 +43,9 @@ def test_validation_names_the_field(client: TestClient, ann) -> None:
     assert found.where == "expires_in"
     assert "greater than 0" in found.detail
     answer = client.post(
-        "/api/v1/applications", json={"dataset_id": 1, "targt": "x", "set": {"a": 2}}, headers=ann.headers
+        "/api/v1/applications",
+        json={"dataset_id": 1, "targt": "x", "set": {"a": 2}},
+        headers=ann.headers,
     )
     found = problem(answer, 422, "invalid-input")
     assert {entry["where"] for entry in found.errors} == {"dataset_id", "targt", "set.a"}
@@ -72,7 +78,9 @@ def test_bodies_are_bounded(client: TestClient) -> None:
             yield b" " * 2**19
 
     headers = {"content-type": "application/json"}
-    problem(client.post("/api/v1/login", content=b" " * (2**20 + 1), headers=headers), 413, "too-large")
+    problem(
+        client.post("/api/v1/login", content=b" " * (2**20 + 1), headers=headers), 413, "too-large"
+    )
     problem(client.post("/api/v1/login", content=chunks(), headers=headers), 413, "too-large")
 
 
@@ -129,5 +137,7 @@ def test_security_headers_everywhere(failing: TestClient, ann, path: str) -> Non
 
 
 def test_an_unknown_state_of_tasks_is_refused(client: TestClient, ann) -> None:
-    found = problem(client.get("/api/v1/tasks?state=dragon", headers=ann.headers), 422, "invalid-input")
+    found = problem(
+        client.get("/api/v1/tasks?state=dragon", headers=ann.headers), 422, "invalid-input"
+    )
     assert found.where == "state"

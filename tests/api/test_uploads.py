@@ -1,4 +1,6 @@
-"""Uploads in pieces over REST: bytes arrive once and in order, whatever breaks; nothing half-written is ever used."""
+"""Uploads in pieces over REST: bytes arrive once and in order, whatever breaks; nothing
+half-written is ever used.
+"""
 
 import os
 import time
@@ -23,7 +25,9 @@ TABLE = b"a,b\n" + b"1,2\n" * 1000
 @pytest.fixture
 def begin(client: TestClient):
     def begin(person, length: int = len(TABLE)):
-        return client.post("/api/v1/uploads", headers={**TUS, "Upload-Length": str(length), **person.headers})
+        return client.post(
+            "/api/v1/uploads", headers={**TUS, "Upload-Length": str(length), **person.headers}
+        )
 
     return begin
 
@@ -31,12 +35,18 @@ def begin(client: TestClient):
 @pytest.fixture
 def send(client: TestClient):
     def send(person, address: str, offset: int, content: bytes):
-        return client.patch(address, content=content, headers={**PIECE, "Upload-Offset": str(offset), **person.headers})
+        return client.patch(
+            address,
+            content=content,
+            headers={**PIECE, "Upload-Offset": str(offset), **person.headers},
+        )
 
     return send
 
 
-def test_a_file_in_pieces_becomes_what_it_would_be_at_once(client: TestClient, ann, begin, send, upload) -> None:
+def test_a_file_in_pieces_becomes_what_it_would_be_at_once(
+    client: TestClient, ann, begin, send, upload
+) -> None:
     began = begin(ann)
     address, made = began.headers["location"], began.json()
     assert (began.status_code, made["offset"], made["length"]) == (201, 0, len(TABLE))
@@ -48,15 +58,21 @@ def test_a_file_in_pieces_becomes_what_it_would_be_at_once(client: TestClient, a
     assert send(ann, address, 1500, TABLE[1500:]).status_code == 204
 
     finish = {"params": {"filename": "t.csv", "upload": made["id"]}}
-    first = client.post("/api/v1/datasets", **finish, headers={**ann.headers, "Idempotency-Key": "k"})
-    again = client.post("/api/v1/datasets", **finish, headers={**ann.headers, "Idempotency-Key": "k"})
+    first = client.post(
+        "/api/v1/datasets", **finish, headers={**ann.headers, "Idempotency-Key": "k"}
+    )
+    again = client.post(
+        "/api/v1/datasets", **finish, headers={**ann.headers, "Idempotency-Key": "k"}
+    )
     assert (first.status_code, again.json()) == (201, first.json())
     store: Store = client.app.state.context.store  # type: ignore[attr-defined]
     with store.read() as tx:
         digests = [version.source_artefact for version in tx.unscoped().versions.list()]
     assert upload(ann, content=TABLE)
     with store.read() as tx:
-        assert {version.source_artefact for version in tx.unscoped().versions.list()} == set(digests)
+        assert {version.source_artefact for version in tx.unscoped().versions.list()} == set(
+            digests
+        )
 
 
 def test_pieces_elsewhere_are_refused_and_told_where(client: TestClient, ann, begin, send) -> None:
@@ -74,7 +90,10 @@ def test_who_does_not_speak_the_protocol_is_told(client: TestClient, ann, begin)
     assert (answer.status_code, answer.headers["tus-version"]) == (412, "1.0.0")
     for length in ("", "-1", "many", "1e9"):
         assert (
-            client.post("/api/v1/uploads", headers={**TUS, "Upload-Length": length, **ann.headers}).status_code == 422
+            client.post(
+                "/api/v1/uploads", headers={**TUS, "Upload-Length": length, **ann.headers}
+            ).status_code
+            == 422
         )
     address = begin(ann, 3).headers["location"]
     headers = {**TUS, "Upload-Offset": "0", "Content-Type": "text/csv", **ann.headers}
@@ -89,12 +108,16 @@ def test_uploads_are_limited_and_called_off(client: TestClient, provider, ann, b
     assert client.delete(addresses[0], headers={**TUS, **ann.headers}).status_code == 404
     limits = f"/api/v1/tenants/{ann.caller.tenant_id}/limits"
     assert client.put(limits, json={"storage": 300}, headers=provider.headers).status_code == 200
-    assert begin(ann, 111).json()["where"] == "storage"  # 19 unfinished ones of 10 bytes are counted
+    assert (
+        begin(ann, 111).json()["where"] == "storage"
+    )  # 19 unfinished ones of 10 bytes are counted
     assert begin(ann, 110).status_code == 201
 
 
 @pytest.mark.parametrize("named", ["{id}", "up_00000000000000000000", "..", "up_%2e%2e", "é"])
-def test_uploads_of_others_do_not_exist(client: TestClient, ann, bob, begin, send, named: str) -> None:
+def test_uploads_of_others_do_not_exist(
+    client: TestClient, ann, bob, begin, send, named: str
+) -> None:
     made = begin(ann, 3).json()["id"]
     address = f"/api/v1/uploads/{named.format(id=made)}"
     assert client.head(address, headers=TUS).status_code == 401
@@ -105,7 +128,9 @@ def test_uploads_of_others_do_not_exist(client: TestClient, ann, bob, begin, sen
     assert client.post("/api/v1/datasets", params=finish, headers=bob.headers).status_code == 404
 
 
-def test_what_nobody_goes_on_with_expires(client: TestClient, store: Store, ann, begin, send) -> None:
+def test_what_nobody_goes_on_with_expires(
+    client: TestClient, store: Store, ann, begin, send
+) -> None:
     address = begin(ann, 3).headers["location"]
     (upload,) = store.uploads.open_ones(ann.caller.tenant_id)
     day_ago = time.time() - 24 * 3600 - 1
@@ -151,4 +176,6 @@ def test_whatever_is_sent_in_whatever_order_the_bytes_are_the_files(
         digest, size = uploads.take("t1", upload.id, artefacts)
         assert uploads.take("t1", upload.id, artefacts) == (digest, size)
         assert artefacts.path("t1", digest).read_bytes() == content
-        assert [path.stat().st_size for path in Path(folder, "up").rglob("*") if path.is_file()] == [0]
+        assert [
+            path.stat().st_size for path in Path(folder, "up").rglob("*") if path.is_file()
+        ] == [0]

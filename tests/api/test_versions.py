@@ -1,4 +1,6 @@
-"""The data of an application by REST: fed, refined, looked at, compared, exported; whole or not at all."""
+"""The data of an application by REST: fed, refined, looked at, compared, exported; whole or not at
+all.
+"""
 
 import io
 import json
@@ -19,7 +21,9 @@ HEADER = "size,colour,kind\n"
 
 def table(rows: range) -> bytes:
     """Rows whose kind follows from their size, a colour, and an answer."""
-    lines = [f"{i % 10}.5,{('red', 'blue')[i % 2]},{'small' if i % 10 < 5 else 'large'}\n" for i in rows]
+    lines = [
+        f"{i % 10}.5,{('red', 'blue')[i % 2]},{'small' if i % 10 < 5 else 'large'}\n" for i in rows
+    ]
     return (HEADER + "".join(lines)).encode()
 
 
@@ -56,7 +60,9 @@ class Desk:
 
     def feed(self, content: bytes, expect: int = 201, key: str | None = None, **more) -> dict:
         params = {"filename": "more.csv", **more}
-        return self.post(f"/applications/{self.id}/feed", expect, key, params=params, content=content)
+        return self.post(
+            f"/applications/{self.id}/feed", expect, key, params=params, content=content
+        )
 
     def refine(self, expect: int = 201, key: str | None = None, **wish) -> dict:
         return self.post(f"/applications/{self.id}/refine", expect, key, json=wish)
@@ -101,7 +107,10 @@ def test_what_did_best_is_tried_again(desk: Desk, store: Store):
     desk.train()
     with store.write() as tx:  # as if an optimizer had proposed it
         first = tx.unscoped().candidates.find(job_id=desk.application["job"]["id"], arm=0)
-        pipeline = {**first.pipeline, "model": {**first.pipeline["model"], "config": {"max_depth": 17}}}
+        pipeline = {
+            **first.pipeline,
+            "model": {**first.pipeline["model"], "config": {"max_depth": 17}},
+        }
         tx.unscoped().candidates.update(first.id, pipeline=pipeline)
     desk.feed(table(range(60, 90)))
     work_off(store, desk.folder)
@@ -118,16 +127,23 @@ def test_rows_that_do_not_fit_change_nothing(desk: Desk, store: Store):
     work_off(store, desk.folder)
     failed = desk.get(f"/versions/{made['id']}")
     assert failed["state"] == "failed"
-    assert "row 2, column 'colour': 'green' is not one of its classes (blue, red)" in failed["error"]
+    assert (
+        "row 2, column 'colour': 'green' is not one of its classes (blue, red)" in failed["error"]
+    )
     assert desk.application == before
     shown = desk.get(f"/applications/{desk.id}/versions")["items"]
-    assert [(one["state"], one["current"]) for one in shown[:2]] == [("failed", False), ("ready", True)]
+    assert [(one["state"], one["current"]) for one in shown[:2]] == [
+        ("failed", False),
+        ("ready", True),
+    ]
     desk.feed(table(range(60, 70)))  # and the way is free
     work_off(store, desk.folder)
     assert desk.version["summary"]["rows"] == 70
 
 
-@pytest.mark.parametrize("content", [b"\x00\xff" * 100, b"size,colour,kind\n", b'"'], ids=["binary", "no-row", "quote"])
+@pytest.mark.parametrize(
+    "content", [b"\x00\xff" * 100, b"size,colour,kind\n", b'"'], ids=["binary", "no-row", "quote"]
+)
 def test_what_is_no_table_changes_nothing(desk: Desk, store: Store, content: bytes):
     before = desk.application
     made = desk.feed(content)
@@ -182,14 +198,21 @@ def test_rows_are_switched_off_and_on_again(desk: Desk, store: Store):
     work_off(store, desk.folder)
     assert {row["row"] for row in desk.rows(on=False)["items"]} == {other}
     lines = desk.get(f"/applications/{desk.id}/versions")["items"]
-    assert [line["operation"]["name"] for line in lines] == ["refine", "refine", "declare", "upload"]
+    assert [line["operation"]["name"] for line in lines] == [
+        "refine",
+        "refine",
+        "declare",
+        "upload",
+    ]
     assert [line["off"] for line in lines] == [1, 2, 0, 0]
 
 
 def test_unlabelled_rows_do_not_disturb_the_search(desk: Desk, store: Store):
     desk.train()
     job = desk.application["job"]
-    unlabelled = b"\n".join(line.rpartition(b",")[0] for line in table(range(8)).splitlines()) + b"\n"
+    unlabelled = (
+        b"\n".join(line.rpartition(b",")[0] for line in table(range(8)).splitlines()) + b"\n"
+    )
     desk.feed(unlabelled, role="production")
     work_off(store, desk.folder)
     assert desk.version["summary"]["production"] == 8
@@ -202,7 +225,12 @@ def test_unlabelled_rows_do_not_disturb_the_search(desk: Desk, store: Store):
 def test_what_serves_is_scored_on_the_new_rows_before_it_is_compared(desk: Desk, store: Store):
     desk.train()
     live = desk.application["live_model"]
-    wrong = table(range(60, 200)).replace(b"small", b"x").replace(b"large", b"small").replace(b"x", b"large")
+    wrong = (
+        table(range(60, 200))
+        .replace(b"small", b"x")
+        .replace(b"large", b"small")
+        .replace(b"x", b"large")
+    )
     desk.feed(wrong, role="validation")  # the old model is wrong on all of them
     claimed = claim(store)
     assert claimed
@@ -228,13 +256,17 @@ def test_qualities_on_the_same_validation_rows_need_no_second_look(desk: Desk, s
     assert "rescore" not in kinds
 
 
-def test_a_kill_leaves_the_old_version_or_the_new_one(desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch):
+def test_a_kill_leaves_the_old_version_or_the_new_one(
+    desk: Desk, store: Store, monkeypatch: pytest.MonkeyPatch
+):
     before = desk.application
     made = desk.feed(table(range(60, 90)))
     claimed = claim(store)  # this worker dies with what it did
     assert claimed
     with monkeypatch.context() as patch:
-        patch.setattr(changing, "_add_job", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
+        patch.setattr(
+            changing, "_add_job", lambda *_: (_ for _ in ()).throw(RuntimeError("killed"))
+        )
         with pytest.raises(RuntimeError):
             do(store, desk.folder / "killed", *claimed)
     assert desk.application == before
@@ -275,7 +307,11 @@ def test_versions_are_compared(desk: Desk, store: Store):
     work_off(store, desk.folder)
     last = desk.version["id"]
     found = desk.get(f"/versions/{last}/comparison", before=first)
-    assert (found["added"], found["switched_off"], found["schema_differences"]) == ({"train": 10}, [row], [])
+    assert (found["added"], found["switched_off"], found["schema_differences"]) == (
+        {"train": 10},
+        [row],
+        [],
+    )
     assert found["ranges"] == [{"role": "train", "first": 60, "last": 69}]
     step = desk.get(f"/versions/{last}/comparison")
     assert (step["added"], step["switched_off"]) == ({}, [row])
@@ -304,9 +340,13 @@ def test_other_tenants_see_and_change_nothing(desk: Desk, store: Store, client: 
     before, tasks = desk.application, len(desk.get("/tasks", limit=200)["items"])
     sent: list[Callable] = [
         lambda: client.post(
-            f"/api/v1/applications/{desk.id}/feed?filename=x.csv", content=table(range(3)), headers=bob.headers
+            f"/api/v1/applications/{desk.id}/feed?filename=x.csv",
+            content=table(range(3)),
+            headers=bob.headers,
         ),
-        lambda: client.post(f"/api/v1/applications/{desk.id}/refine", json={"off": [0]}, headers=bob.headers),
+        lambda: client.post(
+            f"/api/v1/applications/{desk.id}/refine", json={"off": [0]}, headers=bob.headers
+        ),
         lambda: client.get(f"/api/v1/versions/{before['version_id']}/export", headers=bob.headers),
     ]
     assert [ask().status_code for ask in sent] == [404, 404, 404]

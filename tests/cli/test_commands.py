@@ -44,9 +44,31 @@ def test_create_shows_what_was_inferred_and_starts(run, table: Path, service: Fa
     assert (sent["target"], sent["set"]) == ("y", {"x": "category"})
 
 
-def test_create_gives_one_json_document_and_sends_every_option(run, table: Path, service: FakeService):
-    options = ["--drop", "id", "--keep", "x", "--name", "my app", "--models", "forest, line", "--exclude", "dummy"]
-    options += ["--max-tasks", "6", "--max-seconds", "90", "--objective", "accuracy", "--yes", "--json"]
+def test_create_gives_one_json_document_and_sends_every_option(
+    run, table: Path, service: FakeService
+):
+    options = [
+        "--drop",
+        "id",
+        "--keep",
+        "x",
+        "--name",
+        "my app",
+        "--models",
+        "forest, line",
+        "--exclude",
+        "dummy",
+    ]
+    options += [
+        "--max-tasks",
+        "6",
+        "--max-seconds",
+        "90",
+        "--objective",
+        "accuracy",
+        "--yes",
+        "--json",
+    ]
     assert json.loads(run("app", "create", str(table), *options).stdout)["id"] == "app_1"
     sent = json.loads(service.requests[-1][3])
     assert sent["target"] is None
@@ -66,7 +88,9 @@ def test_create_gives_one_json_document_and_sends_every_option(run, table: Path,
         (["app", "wait", "app_1", "--until", "converged", "--timeout", "0"], 3, "not there yet"),
     ],
 )
-def test_errors_have_a_message_a_remedy_and_an_exit_code(run, arguments: list[str], code: int, says: str):
+def test_errors_have_a_message_a_remedy_and_an_exit_code(
+    run, arguments: list[str], code: int, says: str
+):
     result = run(*arguments, expect=code)
     assert says in " ".join(result.stderr.split())
     assert result.stdout == ""
@@ -97,7 +121,9 @@ def test_wait_show_watch_and_lists(run, service: FakeService):
     service.looks = service.looks_to_end
     assert "searching, resting" in run("app", "watch", "app_1").stdout
     assert json.loads(run("app", "watch", "app_1", "--json").stdout)["job"]["state"] == "resting"
-    assert [task["id"] for task in json.loads(run("task", "list", "--json").stdout)] == [f"task_{n}" for n in range(5)]
+    assert [task["id"] for task in json.loads(run("task", "list", "--json").stdout)] == [
+        f"task_{n}" for n in range(5)
+    ]
     assert "task_4" in run("task", "list", "--job", "app_1").stdout
 
 
@@ -124,8 +150,13 @@ def test_predict_csv_adds_a_column_and_keeps_the_rest(run, tmp_path: Path):
 def test_predict_json_lines(run, tmp_path: Path):
     source = tmp_path / "rows.jsonl"
     source.write_text('{"x": 1}\n\n{"x": 2, "z": "two, three"}\n')
-    assert run("predict", "app_1", str(source)).stdout == 'x,z,prediction\n1,,class 0\n2,"two, three",class 1\n'
-    assert json.loads(run("predict", "app_1", str(source), "--json").stdout)["model_name"] == "forest"
+    assert (
+        run("predict", "app_1", str(source)).stdout
+        == 'x,z,prediction\n1,,class 0\n2,"two, three",class 1\n'
+    )
+    assert (
+        json.loads(run("predict", "app_1", str(source), "--json").stdout)["model_name"] == "forest"
+    )
     listed = tmp_path / "rows.json"
     for text in ('[{"x": 1}, {"x": 2}]', '{"rows": [{"x": 1}, {"x": 2}]}'):
         listed.write_text(text)

@@ -13,7 +13,9 @@ from easeml.cli.watching import Progress, progress_table
 from easeml.contract.resources import Application, Job, TrainedModel
 
 
-@pytest.mark.parametrize(("table", "rows", "columns"), list(zip(TABLES, (569, 178, 442), (31, 14, 11), strict=True)))
+@pytest.mark.parametrize(
+    ("table", "rows", "columns"), list(zip(TABLES, (569, 178, 442), (31, 14, 11), strict=True))
+)
 def test_tables_are_whole(table: DemoTable, rows: int, columns: int, tmp_path: Path):
     path = write_table(table, tmp_path)
     with path.open(newline="") as file:

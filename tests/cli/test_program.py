@@ -28,7 +28,9 @@ def test_the_command_line_starts_without_heavy_libraries():
         "alembic",
     }
     program = "import easeml.cli, sys; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert not heavy & set(run.stdout.split())
 
 
@@ -36,20 +38,30 @@ def test_the_program_has_every_command_that_a_module_registers():
     listed = {name for name in _COMMANDS if _Commands()[name].name == name}
     registered = {name for module in set(_COMMANDS.values()) for name in _commands_of(module)}
     modules = {
-        path.stem for path in Path(services.__file__).parent.glob("*.py") if "\ndef register(" in path.read_text()
+        path.stem
+        for path in Path(services.__file__).parent.glob("*.py")
+        if "\ndef register(" in path.read_text()
     }
     assert set(_COMMANDS) == listed == registered
     assert set(_COMMANDS.values()) == modules
 
 
-def test_exit_codes_and_streams_of_the_program(service: FakeService, monkeypatch: pytest.MonkeyPatch):
+def test_exit_codes_and_streams_of_the_program(
+    service: FakeService, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setenv("EASEML_URL", service.url)
     monkeypatch.setenv("EASEML_API_KEY", KEY)
     run = subprocess.run(
-        [sys.executable, "-m", "easeml.cli", "app", "show", "app_9"], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "easeml.cli", "app", "show", "app_9"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (run.returncode, run.stdout) == (2, "")
-    assert run.stderr == "Error: There is no /api/v1/applications/app_9.\n  Remedy: Look at the list.\n"
+    assert (
+        run.stderr
+        == "Error: There is no /api/v1/applications/app_9.\n  Remedy: Look at the list.\n"
+    )
 
 
 def test_an_unknown_kind_of_process_is_wrong_use():
@@ -59,7 +71,9 @@ def test_an_unknown_kind_of_process_is_wrong_use():
     assert "dragon" in run.stderr
 
 
-def test_the_first_start_shows_the_login_before_it_says_that_it_is_up(capsys: pytest.CaptureFixture[str]):
+def test_the_first_start_shows_the_login_before_it_says_that_it_is_up(
+    capsys: pytest.CaptureFixture[str],
+):
     services._greet("http://127.0.0.1:1", "s[e]cret", "k[e]y")
     address, login, _, variables, up = capsys.readouterr().out.splitlines()
     assert "Open http://127.0.0.1:1 in a browser" in address
@@ -82,7 +96,16 @@ def test_flags_win_over_the_environment(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_demo_stops_on_sigterm(tmp_path: Path):
     """Against no service at all: it waits for it, and still stops at once."""
-    command = [sys.executable, "-m", "easeml.cli", "demo", "--url", "http://127.0.0.1:9", "--home", str(tmp_path)]
+    command = [
+        sys.executable,
+        "-m",
+        "easeml.cli",
+        "demo",
+        "--url",
+        "http://127.0.0.1:9",
+        "--home",
+        str(tmp_path),
+    ]
     demo = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     deadline = time.monotonic() + 30
     while not (tmp_path / "demo.json").exists() and time.monotonic() < deadline:

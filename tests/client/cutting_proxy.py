@@ -1,4 +1,6 @@
-"""A network that breaks: a proxy on loopback that cuts the connection when so many bytes have gone to the service."""
+"""A network that breaks: a proxy on loopback that cuts the connection when so many bytes have gone
+to the service.
+"""
 
 import contextlib
 import socket
@@ -8,7 +10,9 @@ from contextlib import contextmanager
 
 
 class CuttingProxy:
-    """Forwards connections to ``port``; ``cuts``: totals of bytes to the service at which a connection is cut."""
+    """Forwards connections to ``port``; ``cuts``: totals of bytes to the service at which a
+    connection is cut.
+    """
 
     def __init__(self, port: int, cuts: list[int]):
         self._to = port

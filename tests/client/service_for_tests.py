@@ -1,4 +1,6 @@
-"""A small stand-in for the service, on a real loopback port: a scripted search behind the REST contract."""
+"""A small stand-in for the service, on a real loopback port: a scripted search behind the REST
+contract.
+"""
 
 import json
 import threading
@@ -17,8 +19,8 @@ KEY = "secret-key"
 class FakeService:
     """What the service holds, what it was asked, and what it does wrong on purpose.
 
-    ``failures``: statuses with which the next requests are refused; ``drop``: requests whose connection is cut
-    after they were carried out.
+    ``failures``: statuses with which the next requests are refused; ``drop``: requests whose
+    connection is cut after they were carried out.
     """
 
     url: str = ""
@@ -55,7 +57,10 @@ class FakeService:
             case "GET", ["tasks"]:
                 return 200, _page(query)
             case "POST", ["jobs", "job_1", action]:
-                return 200, {**self._application()["job"], "state": {"pause": "paused", "stop": "stopped"}[action]}
+                return 200, {
+                    **self._application()["job"],
+                    "state": {"pause": "paused", "stop": "stopped"}[action],
+                }
         return 404, _problem(404, "not-found", f"There is no {path}.", remedy="Look at the list.")
 
     def _once(self, headers: dict[str, str], make: Any) -> Any:
@@ -66,17 +71,40 @@ class FakeService:
 
     def _uploaded(self, body: bytes, query: dict[str, str]) -> dict[str, Any]:
         self.uploads.append(body)
-        return {"id": "data_1", "name": query["name"], "created": 1.0, "version": self._version(query)}
+        return {
+            "id": "data_1",
+            "name": query["name"],
+            "created": 1.0,
+            "version": self._version(query),
+        }
 
     def _version(self, query: dict[str, str]) -> dict[str, Any]:
         state = "failed" if self.version_error else "ready"
         operation = {"name": "upload", "filename": query.get("filename", "table.csv")}
-        version = {"id": "ver_1", "dataset_id": "data_1", "number": 1, "operation": operation, "created": 1.0}
+        version = {
+            "id": "ver_1",
+            "dataset_id": "data_1",
+            "number": 1,
+            "operation": operation,
+            "created": 1.0,
+        }
         return {**version, "state": state, "error": self.version_error}
 
     def _application(self) -> dict[str, Any]:
-        live = {"id": "mod_1", "name": "forest", "quality": 0.9, "task_id": "task_1", "created": 2.0}
-        job = {"id": "job_1", "application_id": "app_1", "version_id": "ver_1", "created": 1.0, "candidates": 9}
+        live = {
+            "id": "mod_1",
+            "name": "forest",
+            "quality": 0.9,
+            "task_id": "task_1",
+            "created": 2.0,
+        }
+        job = {
+            "id": "job_1",
+            "application_id": "app_1",
+            "version_id": "ver_1",
+            "created": 1.0,
+            "candidates": 9,
+        }
         ended = self.looks >= self.looks_to_end
         return {
             "id": "app_1",
@@ -104,11 +132,19 @@ def _proposal(declaration: dict[str, Any]) -> dict[str, Any]:
             "examples": ["1", "2"],
             "evidence": "all numbers",
         },
-        {"name": "id", "type": "number", "role": "drop", "evidence": "a different one in every row"},
+        {
+            "name": "id",
+            "type": "number",
+            "role": "drop",
+            "evidence": "a different one in every row",
+        },
         {"name": "y", "type": "category", "role": "target"},
     ]
     objectives = [{"name": "accuracy", "title": "Accuracy", "default": True}]
-    models = [{"name": "forest", "title": "Forest", "fits": True}, {"name": "line", "title": "Line", "fits": False}]
+    models = [
+        {"name": "forest", "title": "Forest", "fits": True},
+        {"name": "line", "title": "Line", "fits": False},
+    ]
     sides = {"schema_in": {}, "schema_out": {}}
     return {
         "columns": columns,
@@ -124,7 +160,11 @@ def _prediction(headers: dict[str, str], body: bytes) -> dict[str, Any]:
         count = len(body.decode().strip().splitlines()) - 1
     else:
         count = len(json.loads(body)["rows"])
-    return {"model_id": "mod_1", "model_name": "forest", "predictions": [f"class {n}" for n in range(count)]}
+    return {
+        "model_id": "mod_1",
+        "model_name": "forest",
+        "predictions": [f"class {n}" for n in range(count)],
+    }
 
 
 def _page(query: dict[str, str]) -> dict[str, Any]:
@@ -175,7 +215,9 @@ class _Handler(BaseHTTPRequestHandler):
         if url.path == "/api/v1/login":
             return self._login(json.loads(body))
         if headers.get("authorization") != f"Bearer {KEY}":
-            return self._send(401, _problem(401, "not-signed-in", "Who are you?", remedy="Run `easeml login`."))
+            return self._send(
+                401, _problem(401, "not-signed-in", "Who are you?", remedy="Run `easeml login`.")
+            )
         if url.path == "/api/v1/events":
             return self._stream(int(headers.get("last-event-id", query.get("after", 0))))
         status, answer = self.service.answer(method, url.path, query, headers, body)
@@ -188,7 +230,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _login(self, request: dict[str, str]) -> None:
         if request["password"] != "right password":
             return self._send(401, _problem(401, "not-signed-in", "Name or password is wrong."))
-        return self._send(201, {"id": "key_1", "name": "login", "tenant_id": "ten_1", "created": 1.0, "secret": KEY})
+        return self._send(
+            201,
+            {"id": "key_1", "name": "login", "tenant_id": "ten_1", "created": 1.0, "secret": KEY},
+        )
 
     def _body(self, headers: dict[str, str]) -> bytes:
         if headers.get("transfer-encoding") != "chunked":
@@ -207,8 +252,15 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("connection", "close")
         self.end_headers()
         self.wfile.write(b": hello\n\n")
-        for seq in range(last + 1, min(last + self.service.events_a_connection, self.service.total_events) + 1):
-            event = {"seq": seq, "kind": "task.done", "subject": f"task_{seq}", "created": time.time()}
+        for seq in range(
+            last + 1, min(last + self.service.events_a_connection, self.service.total_events) + 1
+        ):
+            event = {
+                "seq": seq,
+                "kind": "task.done",
+                "subject": f"task_{seq}",
+                "created": time.time(),
+            }
             self.wfile.write(f"id: {seq}\nevent: task.done\ndata: {json.dumps(event)}\n\n".encode())
         self.wfile.write(b"id: 99\ndata: {")
         self.close_connection = True

@@ -27,7 +27,9 @@ def client(service: FakeService, monkeypatch: pytest.MonkeyPatch):
         yield client
 
 
-def test_an_upload_streams_the_file_and_tells_how_far_it_is(client: Client, service: FakeService, tmp_path: Path):
+def test_an_upload_streams_the_file_and_tells_how_far_it_is(
+    client: Client, service: FakeService, tmp_path: Path
+):
     content = bytes(range(256)) * 4096  # 1 MiB
     path = tmp_path / "my table.csv"
     path.write_bytes(content)
@@ -97,7 +99,10 @@ def test_a_wrong_key_and_no_service(service: FakeService, monkeypatch: pytest.Mo
 
 def test_an_answer_of_another_program_is_told_as_such():
     transport = httpx.MockTransport(lambda _: httpx.Response(200, text="<html>hello</html>"))
-    with Client("http://elsewhere", KEY, transport=transport) as client, pytest.raises(Unreachable, match="no Job"):
+    with (
+        Client("http://elsewhere", KEY, transport=transport) as client,
+        pytest.raises(Unreachable, match="no Job"),
+    ):
         client.job("job_1")
 
 
@@ -117,10 +122,16 @@ def test_lists_are_read_page_by_page(client: Client, service: FakeService):
     assert [task.id for task in tasks] == ["task_2", "task_3", "task_4"]
 
 
-def test_events_go_on_where_the_connection_broke(client: Client, service: FakeService, monkeypatch: pytest.MonkeyPatch):
+def test_events_go_on_where_the_connection_broke(
+    client: Client, service: FakeService, monkeypatch: pytest.MonkeyPatch
+):
     monkeypatch.setattr("easeml.client._sync.work.backoff", lambda _: 0.001)
     assert [event.seq for event in itertools.islice(client.events(after=1), 5)] == [2, 3, 4, 5, 6]
-    assert [headers.get("last-event-id") for _, _, headers, _ in service.requests] == ["1", "3", "5"]
+    assert [headers.get("last-event-id") for _, _, headers, _ in service.requests] == [
+        "1",
+        "3",
+        "5",
+    ]
 
 
 def test_waiting_for_the_first_model_and_for_the_end(client: Client, service: FakeService):

@@ -39,7 +39,9 @@ def test_backoff_grows_up_to_its_limit():
     assert all(1.0 <= wait <= 2.0 for wait in waits[6:])
 
 
-@pytest.mark.parametrize("url", ["http://", "http://[x", "http://host:99999", "http://a b", "ftp://host"])
+@pytest.mark.parametrize(
+    "url", ["http://", "http://[x", "http://host:99999", "http://a b", "ftp://host"]
+)
 def test_what_is_no_address_is_refused(url: str):
     with pytest.raises(InvalidInput, match="address"):
         find_credentials(url)

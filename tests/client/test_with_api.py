@@ -1,4 +1,6 @@
-"""The client against the real API over a real store: nothing stands in for anything but the workers."""
+"""The client against the real API over a real store: nothing stands in for anything but the
+workers.
+"""
 
 import hashlib
 import json
@@ -24,9 +26,13 @@ from easeml.store import Store
 class EchoPredictor:
     """Answers each request with what reached it."""
 
-    async def predict(self, tenant_id: str, application_id: str, content_type: str, body: bytes) -> tuple[int, bytes]:
+    async def predict(
+        self, tenant_id: str, application_id: str, content_type: str, body: bytes
+    ) -> tuple[int, bytes]:
         seen = [tenant_id, application_id, content_type, body.decode()]
-        return 200, json.dumps({"model_id": "mod_1", "model_name": "echo", "predictions": seen}).encode()
+        return 200, json.dumps(
+            {"model_id": "mod_1", "model_name": "echo", "predictions": seen}
+        ).encode()
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +43,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
     store = Store.open(settings.database, settings.artefacts)
     first = accounts.create_first_provider(store)
     assert first is not None
-    server = uvicorn.Server(uvicorn.Config(create_app(store, settings, EchoPredictor()), log_level="warning"))
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(store, settings, EchoPredictor()), log_level="warning")
+    )
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = threading.Thread(target=server.run, args=([listener],))
         thread.start()
@@ -87,7 +95,9 @@ def test_users_keys_and_passwords(provider: Client, tenant: Client):
     assert tenant.me() == me
 
 
-def test_uploads_of_one_tenant_are_not_seen_by_another(provider: Client, tenant: Client, tmp_path: Path):
+def test_uploads_of_one_tenant_are_not_seen_by_another(
+    provider: Client, tenant: Client, tmp_path: Path
+):
     path = tmp_path / "table.csv"
     path.write_text("x,y\n" + "1,a\n" * 200_000)
     dataset = tenant.upload(path, idempotency_key="once")
@@ -114,7 +124,10 @@ def test_an_upload_goes_on_where_the_connection_broke(tenant: Client, tmp_path: 
     told: list[tuple[int, int]] = []
     secret = tenant.create_key("script").secret
     port = int(tenant.url.rpartition(":")[2])
-    with cutting_proxy(port, cuts=[5_000_000, 6_000_000]) as network, Client(network.url, secret) as client:
+    with (
+        cutting_proxy(port, cuts=[5_000_000, 6_000_000]) as network,
+        Client(network.url, secret) as client,
+    ):
         dataset = client.upload(path, progress=lambda sent, whole: told.append((sent, whole)))
     assert network.cuts == []
     assert network.passed < size + 2 * 2**20  # what was there was not sent again

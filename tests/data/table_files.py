@@ -12,13 +12,20 @@ import pyarrow.feather
 
 
 def flowers(rows: int = 120) -> pd.DataFrame:
-    """A number, a number with gaps, a category, and a target of two classes that the first number tells."""
+    """A number, a number with gaps, a category, and a target of two classes that the first number
+    tells.
+    """
     rng = np.random.default_rng(0)
     length = np.round(rng.normal(size=rows), 3)
     width = np.where(np.arange(rows) % 10 == 3, np.nan, np.round(rng.normal(size=rows), 2))
     colour = rng.choice(["red", "white", "gelb ü"], rows)
     return pd.DataFrame(
-        {"length": length, "width": width, "colour": colour, "kind": np.where(length > 0, "big", "small")}
+        {
+            "length": length,
+            "width": width,
+            "colour": colour,
+            "kind": np.where(length > 0, "big", "small"),
+        }
     )
 
 
@@ -29,8 +36,18 @@ def write_arrow_stream(frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_arff(frame: pd.DataFrame, path: Path) -> None:
-    names = {"length": "NUMERIC", "width": "real", "colour": "{red, white, 'gelb ü'}", "kind": "{big,small}"}
-    lines = ["% flowers", "@RELATION flowers", *(f"@ATTRIBUTE {name} {kind}" for name, kind in names.items()), "@DATA"]
+    names = {
+        "length": "NUMERIC",
+        "width": "real",
+        "colour": "{red, white, 'gelb ü'}",
+        "kind": "{big,small}",
+    }
+    lines = [
+        "% flowers",
+        "@RELATION flowers",
+        *(f"@ATTRIBUTE {name} {kind}" for name, kind in names.items()),
+        "@DATA",
+    ]
     for row in frame.itertuples(index=False):
         width = "?" if np.isnan(row.width) else row.width
         lines.append(f"{row.length},{width},'{row.colour}',{row.kind}")
@@ -43,7 +60,10 @@ def write_zip(frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_json_list(frame: pd.DataFrame, path: Path) -> None:
-    path.write_text(json.dumps({"rows": json.loads(frame.to_json(orient="records"))}, indent=1), encoding="utf-8")
+    path.write_text(
+        json.dumps({"rows": json.loads(frame.to_json(orient="records"))}, indent=1),
+        encoding="utf-8",
+    )
 
 
 FORMATS: dict[str, Callable[[pd.DataFrame, Path], None]] = {

@@ -22,7 +22,9 @@ def people(rows: int = 60) -> str:
         age = "" if i % 10 == 3 else str(20 + i % 37 + 0.5)
         job = rng.choice(["cook", "clerk", "smith"])
         story = f'"{i} walked, then {rng.choice(["sang", "ran"])} home"'
-        lines.append(f"u{i:03d},{age},{job},{story},{1 + i % 12}/{1 + i % 28}/1990,CH,{'abc'[i % 3]}")
+        lines.append(
+            f"u{i:03d},{age},{job},{story},{1 + i % 12}/{1 + i % 28}/1990,CH,{'abc'[i % 3]}"
+        )
     return "\n".join(lines) + "\n"
 
 

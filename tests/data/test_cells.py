@@ -1,4 +1,6 @@
-"""Pictures, tensors and graphs in tables: kept as they are, told apart, and checked with row and place."""
+"""Pictures, tensors and graphs in tables: kept as they are, told apart, and checked with row and
+place.
+"""
 
 import base64
 import io
@@ -36,7 +38,9 @@ from easeml.schema import Sample, Samples, Schema
 from . import sample_files
 
 NUMBERS = st.floats(-1e9, 1e9) | st.just(float("nan"))
-TENSORS = hnp.arrays(np.float64, hnp.array_shapes(min_dims=3, max_dims=3, max_side=4), elements=NUMBERS)
+TENSORS = hnp.arrays(
+    np.float64, hnp.array_shapes(min_dims=3, max_dims=3, max_side=4), elements=NUMBERS
+)
 LABEL = Schema.from_text("{label: category('a', 'b')}".replace("'", '"'))
 JSON, FILE = "application/json", "application/octet-stream"
 
@@ -45,7 +49,10 @@ JSON, FILE = "application/json", "application/octet-stream"
 @given(st.lists(TENSORS, min_size=1, max_size=5))
 def test_tensors_survive_arrow_and_json(arrays: list[np.ndarray]) -> None:
     table = pa.table({"x": to_arrow("tensor", arrays)})
-    for back in (from_arrow("tensor", table["x"]), [from_json("tensor", to_json("tensor", one)) for one in arrays]):
+    for back in (
+        from_arrow("tensor", table["x"]),
+        [from_json("tensor", to_json("tensor", one)) for one in arrays],
+    ):
         for found, wanted in zip(back, arrays, strict=True):
             np.testing.assert_array_equal(found, wanted)
     sliced = from_arrow("tensor", table.slice(1)["x"])
@@ -58,11 +65,17 @@ def declared(path: Path) -> Any:
     return declare(table, found.columns, found.target)
 
 
-@pytest.mark.parametrize("kind", ["pictures", "pictures of all sizes", "texts", "series", "arrays", "molecules"])
-def test_a_version_holds_what_was_brought_and_the_endpoint_takes_it(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "kind", ["pictures", "pictures of all sizes", "texts", "series", "arrays", "molecules"]
+)
+def test_a_version_holds_what_was_brought_and_the_endpoint_takes_it(
+    kind: str, tmp_path: Path
+) -> None:
     makers: dict[str, Any] = {
         "pictures": lambda: sample_files.pictures(tmp_path / "p.zip"),
-        "pictures of all sizes": lambda: sample_files.pictures(tmp_path / "p.zip", sizes=((12, 12), (20, 16))),
+        "pictures of all sizes": lambda: sample_files.pictures(
+            tmp_path / "p.zip", sizes=((12, 12), (20, 16))
+        ),
         "texts": lambda: sample_files.texts(tmp_path / "t"),
         "series": lambda: sample_files.series(tmp_path / "s.ts"),
         "arrays": lambda: sample_files.arrays(tmp_path / "a.npz") and tmp_path / "a.npz",
@@ -72,7 +85,9 @@ def test_a_version_holds_what_was_brought_and_the_endpoint_takes_it(kind: str, t
     write_version(tmp_path / "v", version)
     read = read_version(tmp_path / "v")
     (column,) = [name for name in read.train.columns if name not in ("_row", read.target)]
-    cell_kind = {"texts": "text", "series": "tensor", "arrays": "tensor", "molecules": "graph"}.get(kind, "image")
+    cell_kind = {"texts": "text", "series": "tensor", "arrays": "tensor", "molecules": "graph"}.get(
+        kind, "image"
+    )
     rows = []
     for one, other in zip(version.frames["train"][column], read.train[column], strict=True):
         shown = one if cell_kind == "text" else to_json(cell_kind, one)
@@ -94,7 +109,11 @@ PNG = base64.b64encode(sample_files.picture("blobs", 0)).decode()
 @pytest.mark.parametrize(
     ("rows", "schema", "said"),
     [
-        ([{"x": [1, 2]}, {"x": [1]}], "{x: tensor[2]}", "row 2, column 'x': the value has the shape [1], expected [2]"),
+        (
+            [{"x": [1, 2]}, {"x": [1]}],
+            "{x: tensor[2]}",
+            "row 2, column 'x': the value has the shape [1], expected [2]",
+        ),
         ([{"x": [[1, 2], [3]]}], "{x: tensor[2, 2]}", "the lists are of different lengths"),
         ([{"x": ["a", "b"]}], "{x: tensor[2]}", "it holds text"),
         ([{"x": [True, False]}], "{x: tensor[2]}", "it holds no numbers"),
@@ -104,14 +123,20 @@ PNG = base64.b64encode(sample_files.picture("blobs", 0)).decode()
         ([{"x": []}], "{x: tensor[n]}", "has the shape [0], expected [n]"),
         ([{"x": None}], "{x: tensor[2]}", "row 1, column 'x': the value is missing"),
         ([{}], "{x: image[12, 12, 1]}", "row 1, column 'x': the column is not there"),
-        ([{"x": PNG}, {"x": PNG[:40]}], "{x: image[12, 12, 1]}", "row 2, column 'x': the value is not a picture"),
+        (
+            [{"x": PNG}, {"x": PNG[:40]}],
+            "{x: image[12, 12, 1]}",
+            "row 2, column 'x': the value is not a picture",
+        ),
         ([{"x": "%%"}], "{x: image[12, 12, 1]}", "is not base64 text of a picture file"),
         ([{"x": 5}], "{x: image[12, 12, 1]}", "is not base64 text of a picture file"),
         ([{"x": PNG}], "{x: image[h, w, 3]}", "has the shape [12, 12, 1], expected [h, w, 3]"),
     ],
     ids=range(14),
 )
-def test_what_does_not_fit_is_said_with_row_and_field(rows: list[Any], schema: str, said: str) -> None:
+def test_what_does_not_fit_is_said_with_row_and_field(
+    rows: list[Any], schema: str, said: str
+) -> None:
     assert said in refusal(json.dumps(rows).encode(), JSON, schema)
 
 
@@ -126,15 +151,24 @@ ATOMS = 'atom: [element: category("C", "O"), place: tensor[2]] links {atom: 0..3
         ({}, "has no node 'atom'"),
         ({"atom": {"element": ["C"], "place": [[0, 1]]}, "bond": {}}, "has a node 'bond'"),
         ({"atom": {"element": ["C"]}}, "field 'place' is not there"),
-        ({"atom": {"element": ["C"], "place": [[0, 1]], "mass": [[1]]}}, "there is no field 'mass'"),
+        (
+            {"atom": {"element": ["C"], "place": [[0, 1]], "mass": [[1]]}},
+            "there is no field 'mass'",
+        ),
         ({"atom": {"element": ["N"], "place": [[0, 1]]}}, "field 'element' holds 'N'"),
         ({"atom": {"element": [[1]], "place": [[0, 1]]}}, "field 'element' holds numbers"),
         ({"atom": {"element": ["C"], "place": ["C"]}}, "field 'place' holds labels"),
         ({"atom": {"element": ["C"], "place": [[0, 1, 2]]}}, "expected [instances, 2]"),
         ({"atom": {"element": ["C"], "place": [[0, None]]}}, "field 'place' holds NaN"),
         ({"atom": {"element": ["C", "O"], "place": [[0, 1]]}}, "different numbers of instances"),
-        ({"atom": {"element": ["C"], "place": [[0, 1]]}, "links": [["atom", 0, "atom", 1]]}, "but there are 1 and 1"),
-        ({"atom": {"element": ["C"], "place": [[0, 1]]}, "links": [["atom", 0, "x", 0]]}, "from 'atom' to 'x'"),
+        (
+            {"atom": {"element": ["C"], "place": [[0, 1]]}, "links": [["atom", 0, "atom", 1]]},
+            "but there are 1 and 1",
+        ),
+        (
+            {"atom": {"element": ["C"], "place": [[0, 1]]}, "links": [["atom", 0, "x", 0]]},
+            "from 'atom' to 'x'",
+        ),
         ({"atom": {"element": ["C"], "place": [[0, 1]]}, "links": [["atom", 0]]}, "is not a graph"),
         ({"atom": {"element": ["C"], "place": [[0, 1]]}, "links": 7}, "is not a graph"),
     ],
@@ -147,7 +181,10 @@ def test_graphs_that_do_not_fit(graph: Any, said: str) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.binary(max_size=200), st.sampled_from([FILE, "application/zip", "image/png", "multipart/form-data", JSON]))
+@given(
+    st.binary(max_size=200),
+    st.sampled_from([FILE, "application/zip", "image/png", "multipart/form-data", JSON]),
+)
 def test_rubbish_is_refused_and_nothing_else(body: bytes, kind: str) -> None:
     for schema in ("{x: image[h, w, 1]}", "{x: tensor[2, 2]}", f"{{{ATOMS}}}"):
         with pytest.raises(DatasetError):
@@ -162,7 +199,11 @@ def test_several_pictures_come_in_parts() -> None:
     found = parse_rows(body, kind, Schema.from_text("{x: image[12, 12, 1]}"), LABEL)
     assert found.names == ["a.png", "a.png (2)"]
     assert found.table["x"].tolist() == [picture, picture]
-    wide = part % (b"a.png", picture) + part % (b"b.png", sample_files.picture("blobs", 0, (9, 9))) + b"--x--\r\n"
+    wide = (
+        part % (b"a.png", picture)
+        + part % (b"b.png", sample_files.picture("blobs", 0, (9, 9)))
+        + b"--x--\r\n"
+    )
     assert "row 2 (b.png), column 'x'" in refusal(wide, kind, "{x: image[12, 12, 1]}")
 
 
@@ -171,8 +212,12 @@ def test_pictures_below_folders_of_classes_have_labels(folder: str, labelled: bo
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for number in range(2):
-            archive.writestr(f"{folder}/{number}.png".lstrip("/"), sample_files.picture("blobs", number))
-    found = parse_rows(out.getvalue(), "application/zip", Schema.from_text("{x: image[12, 12, 1]}"), LABEL)
+            archive.writestr(
+                f"{folder}/{number}.png".lstrip("/"), sample_files.picture("blobs", number)
+            )
+    found = parse_rows(
+        out.getvalue(), "application/zip", Schema.from_text("{x: image[12, 12, 1]}"), LABEL
+    )
     assert len(found.table) == 2
     assert (found.labels is not None) == labelled
 
@@ -183,7 +228,10 @@ def test_channels_that_differ_are_a_variable(tmp_path: Path) -> None:
             out = io.BytesIO()
             Image.new(mode, (4, 4)).save(out, "PNG")
             archive.writestr(f"{'ab'[number % 2]}/{number}.png", out.getvalue())
-    assert infer_table(read_table(tmp_path / "p.zip")).input.to_text() == '{image "image": image[4, 4, c]}'
+    assert (
+        infer_table(read_table(tmp_path / "p.zip")).input.to_text()
+        == '{image "image": image[4, 4, c]}'
+    )
 
 
 def test_a_damaged_picture_is_named(tmp_path: Path) -> None:
@@ -202,9 +250,12 @@ def test_the_type_of_a_cell_column_cannot_be_set(tmp_path: Path) -> None:
 
 def dataset(path: Path, output: dict[str, Any]) -> Path:
     side = Samples(
-        {"c": ("u", "v")}, {str(i): Sample({"x": np.full(3, float(i)), "k": ("uv"[i % 2],)}) for i in range(8)}
+        {"c": ("u", "v")},
+        {str(i): Sample({"x": np.full(3, float(i)), "k": ("uv"[i % 2],)}) for i in range(8)},
     )
-    answers = Samples({"c": ("u", "v")} if "k" in output else {}, {str(i): Sample(output) for i in range(8)})
+    answers = Samples(
+        {"c": ("u", "v")} if "k" in output else {}, {str(i): Sample(output) for i in range(8)}
+    )
     write_easeml(path, EasemlDataset(side, answers, side, answers))
     return path
 
@@ -229,7 +280,9 @@ def test_targets_whose_size_differs_are_refused() -> None:
     from easeml.data._cells import reported, tensor_report
 
     field, array = reported(tensor_report("y", rows), to_arrow("tensor", rows))
-    table = pa.table([array, pa.array(["1", "2", "3"])], schema=pa.schema([field, pa.field("a", pa.string())]))
+    table = pa.table(
+        [array, pa.array(["1", "2", "3"])], schema=pa.schema([field, pa.field("a", pa.string())])
+    )
     with pytest.raises(DatasetError, match="the target's size differs from row to row"):
         declare(table, [tensor_report("y", rows), infer_table(table.select(["a"])).columns[0]], "y")
 

@@ -75,7 +75,11 @@ def test_a_whole_number_is_a_category_only_as_the_target(tmp_path: Path) -> None
     reports = infer(write(tmp_path, text)).columns
     assert declare_columns(reports).schema_out.labels("y") == ("0", "1")
     other = declare_columns(reports, target="a")
-    assert {report.name: report.type for report in other.columns} == {"a": "category", "b": "number", "y": "number"}
+    assert {report.name: report.type for report in other.columns} == {
+        "a": "category",
+        "b": "number",
+        "y": "number",
+    }
     assert declare_columns(reports, set={"y": "number"}).schema_out.nodes["y"].type == "tensor"
 
 
@@ -87,13 +91,19 @@ def test_a_whole_number_is_a_category_only_as_the_target(tmp_path: Path) -> None
         ({"drop": ["storry"]}, "Did you mean 'story'"),
         ({"keep": ["xyz"]}, "There are: 'id'"),
         ({"set": {"age": "float"}}, "Use one of: number, category"),
-        ({"set": {"job": "number"}}, r"column 'job', row 2 \(the header is row 1\): 'c\w+' is not a number"),
+        (
+            {"set": {"job": "number"}},
+            r"column 'job', row 2 \(the header is row 1\): 'c\w+' is not a number",
+        ),
         ({"set": {"story": "timestamp"}}, "column 'story', row 2 .* is not a timestamp"),
         ({"target": "country"}, "constant: every row has 'CH'"),
         ({"target": "story"}, "the target is text"),
         ({"target": "born"}, "the target is timestamp"),
         ({"target": "kind", "drop": ["kind"]}, "cannot be dropped"),
-        ({"drop": ["age", "job", "story", "born"]}, r"no input column is left\. Column '\w+' is not used"),
+        (
+            {"drop": ["age", "job", "story", "born"]},
+            r"no input column is left\. Column '\w+' is not used",
+        ),
     ],
 )
 def test_refused_declarations(tmp_path: Path, declaration: dict, message: str) -> None:
@@ -111,7 +121,9 @@ def test_an_empty_column_is_refused_as_target_and_as_input(tmp_path: Path) -> No
 
 def test_a_class_with_one_row_is_for_training(tmp_path: Path) -> None:
     labels = ["x", "z"] * 15 + ["lonely"]
-    made = declared(tmp_path, "a,y\n" + "\n".join(f"{i * i},{label}" for i, label in enumerate(labels)))
+    made = declared(
+        tmp_path, "a,y\n" + "\n".join(f"{i * i},{label}" for i, label in enumerate(labels))
+    )
     assert "lonely" in set(made.frames["train"]["y"])
     assert any("lonely" in note for note in made.notes)
     assert made.schema_out.labels("y") == ("lonely", "x", "z")
@@ -121,7 +133,9 @@ def test_five_rows_are_enough_and_four_are_not(tmp_path: Path) -> None:
     text = "a,y\n1,2.5\n2,3.5\n4,1.5\n8,0.5\n"
     with pytest.raises(DatasetError, match="4 rows with a value of 'y': too few"):
         declared(tmp_path, text)
-    assert {role: len(frame) for role, frame in declared(tmp_path, text + "9,7.5\n").frames.items()} == {
+    assert {
+        role: len(frame) for role, frame in declared(tmp_path, text + "9,7.5\n").frames.items()
+    } == {
         "train": 3,
         "validation": 1,
         "test": 1,
@@ -158,8 +172,12 @@ def test_wine(tmp_path: Path) -> None:
 
 
 def test_a_split_by_time_tests_on_the_latest_rows(tmp_path: Path) -> None:
-    days = [f"{1 + i % 28:02}.{1 + i // 28:02}.2020" for i in np.random.default_rng(0).permutation(100)]
-    text = "day;x;y\n" + "\n".join(f"{day};{i * 7 % 11};{'ab'[i % 2]}" for i, day in enumerate(days))
+    days = [
+        f"{1 + i % 28:02}.{1 + i // 28:02}.2020" for i in np.random.default_rng(0).permutation(100)
+    ]
+    text = "day;x;y\n" + "\n".join(
+        f"{day};{i * 7 % 11};{'ab'[i % 2]}" for i, day in enumerate(days)
+    )
     made = declared(tmp_path, text, target="y", split="time:day")
     first, middle, last = (made.frames[role]["day"] for role in ("train", "validation", "test"))
     assert first.max() < middle.min()
@@ -177,11 +195,15 @@ def test_a_split_by_group_keeps_groups_whole(tmp_path: Path) -> None:
 
 def test_given_roles_are_used_and_not_learned_from(tmp_path: Path) -> None:
     roles = ["train", "Val", "test", "training"] * 10
-    text = "part,x,y\n" + "\n".join(f"{role},{i * 7 % 11},{'ab'[i % 3 % 2]}" for i, role in enumerate(roles))
+    text = "part,x,y\n" + "\n".join(
+        f"{role},{i * 7 % 11},{'ab'[i % 3 % 2]}" for i, role in enumerate(roles)
+    )
     made = declared(tmp_path, text, target="y", split="given:part")
     assert [made.summary[role] for role in ("train", "validation", "test")] == [20, 10, 10]
     assert list(made.schema_in.columns) == ["x"]
-    assert list(made.frames["test"]["_row"]) == [i for i, role in enumerate(roles) if role == "test"]
+    assert list(made.frames["test"]["_row"]) == [
+        i for i, role in enumerate(roles) if role == "test"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -202,14 +224,37 @@ def test_refused_splits(tmp_path: Path, split: str, message: str) -> None:
 CELLS = st.one_of(
     st.integers(-50, 50).map(str),
     st.floats(allow_nan=False, allow_infinity=False, width=32).map(str),
-    st.sampled_from(["", "NA", "?", "red", "green", "a longer text, really", "2020-01-31", "0", "None", "Infinity"]),
+    st.sampled_from(
+        [
+            "",
+            "NA",
+            "?",
+            "red",
+            "green",
+            "a longer text, really",
+            "2020-01-31",
+            "0",
+            "None",
+            "Infinity",
+        ]
+    ),
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.integers(1, 4).flatmap(lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=6)))
-def test_any_table_satisfies_the_schema_inferred_from_it(tmp_path: Path, rows: list[list[str]]) -> None:
-    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))]).assign(extra=range(7, 7 + len(rows)))
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.integers(1, 4).flatmap(
+        lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=6)
+    )
+)
+def test_any_table_satisfies_the_schema_inferred_from_it(
+    tmp_path: Path, rows: list[list[str]]
+) -> None:
+    frame = pd.DataFrame(rows, columns=[f"c{i}" for i in range(len(rows[0]))]).assign(
+        extra=range(7, 7 + len(rows))
+    )
     frame["y"] = [i % 2 for i in range(len(rows))]
     path = tmp_path / "t.csv"
     frame.to_csv(path, index=False)
@@ -222,4 +267,6 @@ def test_any_table_satisfies_the_schema_inferred_from_it(tmp_path: Path, rows: l
     parsed = parse_rows(path.read_bytes(), "text/csv", made.schema_in, made.schema_out)
     assert parsed.notes == []
     whole = pd.concat(made.frames.values()).sort_values("_row").reset_index(drop=True)
-    pd.testing.assert_frame_equal(parsed.frame, whole[list(parsed.frame.columns)], check_column_type=False)
+    pd.testing.assert_frame_equal(
+        parsed.frame, whole[list(parsed.frame.columns)], check_column_type=False
+    )

@@ -1,4 +1,6 @@
-"""The ease.ml data set as folder, tar and zip: every rule of reading and inferring, and round trips."""
+"""The ease.ml data set as folder, tar and zip: every rule of reading and inferring, and round
+trips.
+"""
 
 import io
 import json
@@ -13,11 +15,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from easeml.data import DatasetError
-from easeml.data._easeml_folder import EasemlDataset, infer_easeml, is_easeml, read_easeml, write_easeml
+from easeml.data._easeml_folder import (
+    EasemlDataset,
+    infer_easeml,
+    is_easeml,
+    read_easeml,
+    write_easeml,
+)
 from easeml.schema import Schema, TensorShape, generate, schema_of_samples
 
 ROOT = Path(__file__).resolve().parents[3] / "shared" / "conformance"
-INDEX = json.loads((ROOT / "index.json").read_text("utf-8"))["examples"] if (ROOT / "index.json").exists() else []
+INDEX = (
+    json.loads((ROOT / "index.json").read_text("utf-8"))["examples"]
+    if (ROOT / "index.json").exists()
+    else []
+)
 
 
 def examples(kind: str) -> list[Any]:
@@ -91,7 +103,9 @@ def test_a_folder_with_everything(tmp_path: Path) -> None:
     assert samples.classes == {"colour": ("red", "blue", "green")}
     assert samples.samples["1"].links == frozenset({(("n", 0), ("n", 1))})
     assert np.array_equal(samples.samples["1"].values["v"], [1, 2.5, -300])  # pyright: ignore
-    assert read_easeml(tmp_path, shapes_only=True).input.samples["1"].values["x"] == TensorShape((2, 3))
+    assert read_easeml(tmp_path, shapes_only=True).input.samples["1"].values["x"] == TensorShape(
+        (2, 3)
+    )
     assert is_easeml(tmp_path)
 
 
@@ -127,7 +141,9 @@ def test_a_folder_with_everything(tmp_path: Path) -> None:
         ({"more.class.txt": "x"}, "classes.more", "no category uses"),
     ],
 )
-def test_faults_name_the_file(tmp_path: Path, change: dict[str, bytes | str], where: str, said: str) -> None:
+def test_faults_name_the_file(
+    tmp_path: Path, change: dict[str, bytes | str], where: str, said: str
+) -> None:
     put(tmp_path, {**GOOD, **change})
     with pytest.raises(DatasetError, match=said) as caught:
         infer_easeml(tmp_path)
@@ -182,16 +198,25 @@ def test_a_full_dataset(tmp_path: Path) -> None:
     ("change", "said"),
     [
         (
-            {"val/output/2/y.cat.txt": None, "val/output/1/y.cat.txt": None, "val/output/k.class.txt": None},
+            {
+                "val/output/2/y.cat.txt": None,
+                "val/output/1/y.cat.txt": None,
+                "val/output/k.class.txt": None,
+            },
             "'val/output'",
         ),
         ({"val/output/2/y.cat.txt": None}, "no counterpart"),
-        ({"val/input/1/x.ten.npy": npy(4), "val/input/2/x.ten.npy": npy(4)}, "does not fit the schema of the training"),
+        (
+            {"val/input/1/x.ten.npy": npy(4), "val/input/2/x.ten.npy": npy(4)},
+            "does not fit the schema of the training",
+        ),
         ({"val/output/k.class.txt": "a\nb\nc\n"}, "does not fit"),
     ],
     ids=range(4),
 )
-def test_faults_of_a_full_dataset(tmp_path: Path, change: dict[str, bytes | None], said: str) -> None:
+def test_faults_of_a_full_dataset(
+    tmp_path: Path, change: dict[str, bytes | None], said: str
+) -> None:
     put(tmp_path, {name: held for name, held in {**FULL, **change}.items() if held is not None})
     with pytest.raises(DatasetError, match=said):
         infer_easeml(tmp_path)
@@ -224,7 +249,10 @@ def test_written_datasets_are_read_back(tmp_path: Path, name: str) -> None:
 
 
 def test_a_full_dataset_is_written_and_read(tmp_path: Path) -> None:
-    one, two = (generate(Schema.from_text(t), np.random.default_rng(1)) for t in ("{a: tensor[3]}", "{b: category(2)}"))
+    one, two = (
+        generate(Schema.from_text(t), np.random.default_rng(1))
+        for t in ("{a: tensor[3]}", "{b: category(2)}")
+    )
     write_easeml(tmp_path / "x.zip", EasemlDataset(one, two, one, two))
     found = infer_easeml(tmp_path / "x.zip")
     assert found.output is not None
@@ -264,9 +292,17 @@ def test_devices_and_links_in_an_archive_are_refused(tmp_path: Path) -> None:
             infer_easeml(tmp_path / "x.tar")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(["zip", "tar", "gz", "none"]), st.integers(0, 3000), st.binary(min_size=1, max_size=20))
-def test_broken_files_are_refused_and_crash_nothing(tmp_path: Path, form: str, at: int, junk: bytes) -> None:
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.sampled_from(["zip", "tar", "gz", "none"]),
+    st.integers(0, 3000),
+    st.binary(min_size=1, max_size=20),
+)
+def test_broken_files_are_refused_and_crash_nothing(
+    tmp_path: Path, form: str, at: int, junk: bytes
+) -> None:
     out = io.BytesIO()
     if form == "zip":
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -286,9 +322,17 @@ def test_broken_files_are_refused_and_crash_nothing(tmp_path: Path, form: str, a
         return
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from(["x.ten.npy", "v.ten.csv", "c.cat.txt", "links.csv"]), st.binary(max_size=60), st.booleans())
-def test_random_bytes_in_a_file_crash_nothing(tmp_path: Path, name: str, junk: bytes, head: bool) -> None:
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.sampled_from(["x.ten.npy", "v.ten.csv", "c.cat.txt", "links.csv"]),
+    st.binary(max_size=60),
+    st.booleans(),
+)
+def test_random_bytes_in_a_file_crash_nothing(
+    tmp_path: Path, name: str, junk: bytes, head: bool
+) -> None:
     put(tmp_path, GOOD)
     (tmp_path / "1" / name).write_bytes(npy(2, 3)[:80] + junk if head else junk)
     try:

@@ -1,4 +1,6 @@
-"""Rows that join a version, train rows that are switched off: ids and roles of the rows there never change."""
+"""Rows that join a version, train rows that are switched off: ids and roles of the rows there never
+change.
+"""
 
 from pathlib import Path
 
@@ -37,7 +39,13 @@ def more(rows: range, **columns: str) -> str:
     """Rows like those of ``people``; ``columns``: a value that all of them have."""
     lines = [HEADER]
     for i in rows:
-        row = {"id": f"v{i}", "age": f"{20 + i}.5", "job": "cook", "story": f"{i} sang", "born": "3/4/1991"}
+        row = {
+            "id": f"v{i}",
+            "age": f"{20 + i}.5",
+            "job": "cook",
+            "story": f"{i} sang",
+            "born": "3/4/1991",
+        }
         row |= {"country": "CH", "kind": "abc"[i % 3], **columns}
         lines.append(",".join(row.values()))
     return "\n".join(lines) + "\n"
@@ -74,7 +82,11 @@ def start(tmp_path_factory: pytest.TempPathFactory) -> Declared:
 
 CHANGES = st.lists(
     st.one_of(
-        st.tuples(st.just("feed"), st.integers(1, 7), st.sampled_from([None, *ROLES, "pool", "production"])),
+        st.tuples(
+            st.just("feed"),
+            st.integers(1, 7),
+            st.sampled_from([None, *ROLES, "pool", "production"]),
+        ),
         st.tuples(st.just("refine"), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5))),
     ),
     max_size=5,
@@ -83,7 +95,9 @@ CHANGES = st.lists(
 
 @settings(max_examples=10)
 @given(changes=CHANGES)
-def test_ids_and_roles_of_old_rows_never_change(start: Declared, tmp_path_factory: pytest.TempPathFactory, changes):
+def test_ids_and_roles_of_old_rows_never_change(
+    start: Declared, tmp_path_factory: pytest.TempPathFactory, changes
+):
     folder, version, done = tmp_path_factory.mktemp("changes"), start, 0
     for number, (kind, first, second) in enumerate(changes):
         before, said = roles(version), answers(version)
@@ -129,17 +143,42 @@ def test_rows_fed_one_by_one_come_to_test_too(start: Declared, tmp_path: Path):
 @pytest.mark.parametrize(
     ("text", "differences"),
     [
-        (more(range(3)).replace("age", "aeg", 1), ["column 'aeg' is not one of the data. Did you mean 'age'?"]),
+        (
+            more(range(3)).replace("age", "aeg", 1),
+            ["column 'aeg' is not one of the data. Did you mean 'age'?"],
+        ),
         (more(range(3)).replace(",kind", ",sort", 1), ["column 'kind', the target, is missing"]),
-        (more(range(3), kind="d"), ["row 2, column 'kind': 'd' is not one of its classes (a, b, c)."]),
-        (more(range(3), job="king"), ["row 2, column 'job': 'king' is not one of its classes (clerk, cook, smith)."]),
-        (more(range(3), age="old"), ["column 'age' was number, and is not: 'old' in row 2, 3 of 3."]),
+        (
+            more(range(3), kind="d"),
+            ["row 2, column 'kind': 'd' is not one of its classes (a, b, c)."],
+        ),
+        (
+            more(range(3), job="king"),
+            ["row 2, column 'job': 'king' is not one of its classes (clerk, cook, smith)."],
+        ),
+        (
+            more(range(3), age="old"),
+            ["column 'age' was number, and is not: 'old' in row 2, 3 of 3."],
+        ),
         (more(range(9)).replace("25.5", "old"), ["row 7, column 'age': 'old' is no number."]),
         (more(range(3), born="soon"), ["column 'born' was timestamp written like"]),
-        (more(range(3), job=""), ["row 2, column 'job': has no value, and no row lacked one before."]),
+        (
+            more(range(3), job=""),
+            ["row 2, column 'job': has no value, and no row lacked one before."],
+        ),
         ("job,kind\ncook,a\n", ["column 'story' is missing.", "column 'born' is missing."]),
     ],
-    ids=["misspelt", "no-target", "new-class", "new-category", "type", "cell", "time", "missing", "columns"],
+    ids=[
+        "misspelt",
+        "no-target",
+        "new-class",
+        "new-category",
+        "type",
+        "cell",
+        "time",
+        "missing",
+        "columns",
+    ],
 )
 def test_rows_that_do_not_fit_are_refused_with_every_difference(
     start: Declared, tmp_path: Path, text: str, differences: list[str]
@@ -153,9 +192,13 @@ def test_rows_that_do_not_fit_are_refused_with_every_difference(
     assert roles(start) == before
 
 
-def test_an_optional_column_may_be_absent_and_a_dropped_one_present(start: Declared, tmp_path: Path):
+def test_an_optional_column_may_be_absent_and_a_dropped_one_present(
+    start: Declared, tmp_path: Path
+):
     lines = [line.split(",") for line in more(range(4)).splitlines()]
-    without = "\n".join(",".join(line[:1] + line[2:]) for line in lines) + "\n"  # age is optional, id is dropped
+    without = (
+        "\n".join(",".join(line[:1] + line[2:]) for line in lines) + "\n"
+    )  # age is optional, id is dropped
     version = fed(start, tmp_path, without)
     assert sum(frame["age"].isna().sum() for frame in version.frames.values()) == 4 + sum(
         frame["age"].isna().sum() for frame in start.frames.values()
@@ -178,7 +221,9 @@ def test_the_same_rows_again_are_noticed(start: Declared, tmp_path: Path):
     once = fed(start, tmp_path, more(range(6)))
     assert not [note for note in once.notes if "already" in note]
     twice = fed(once, tmp_path, more(range(6)))
-    assert [note for note in twice.notes if note.startswith("6 rows of the new ones are there already")]
+    assert [
+        note for note in twice.notes if note.startswith("6 rows of the new ones are there already")
+    ]
     assert len(roles(twice)) == len(roles(once)) + 6
 
 
@@ -192,9 +237,16 @@ def test_rows_of_a_group_stay_together(tmp_path: Path):
 
 def test_given_roles_are_taken_and_their_column_is_needed(tmp_path: Path):
     lines = people(30).splitlines()
-    text = "\n".join([lines[0] + ",use", *(f"{line},{ROLES[i % 3]}" for i, line in enumerate(lines[1:]))]) + "\n"
+    text = (
+        "\n".join(
+            [lines[0] + ",use", *(f"{line},{ROLES[i % 3]}" for i, line in enumerate(lines[1:]))]
+        )
+        + "\n"
+    )
     start = declared(tmp_path, text, target="kind", split="given:use")
-    extra = "\n".join(f"{line},{'use' if not i else 'test'}" for i, line in enumerate(more(range(4)).splitlines()))
+    extra = "\n".join(
+        f"{line},{'use' if not i else 'test'}" for i, line in enumerate(more(range(4)).splitlines())
+    )
     assert fed(start, tmp_path, extra + "\n").summary["added"] == {"test": 4}
     with pytest.raises(DatasetError, match="'use', by which rows were divided, is missing"):
         fed(start, tmp_path, more(range(4)))
@@ -215,7 +267,11 @@ def test_given_roles_are_taken_and_their_column_is_needed(tmp_path: Path):
 def test_only_train_rows_are_switched(start: Declared, off: list, on: list, says: str):
     def ids(names: list) -> list[int]:
         train = start.frames["train"][ROW].tolist()
-        known = {"train": [train[0]], "test": [int(start.frames["test"][ROW].iloc[0])], "all": train}
+        known = {
+            "train": [train[0]],
+            "test": [int(start.frames["test"][ROW].iloc[0])],
+            "all": train,
+        }
         return [row for name in names for row in (known[name] if isinstance(name, str) else [name])]
 
     with pytest.raises(DatasetError, match=says):
@@ -259,9 +315,9 @@ def test_an_exported_version_can_be_read_again(start: Declared, tmp_path: Path, 
     write_version(tmp_path / "v", version)
     assert export_version(tmp_path / "v", tmp_path / f"out.{ending}") == 43
     table = read_table(tmp_path / f"out.{ending}", f"out.{ending}").to_pandas()
-    assert dict(zip(table["easeml.row"].astype(float).astype(int), table["easeml.role"], strict=True)) == {
-        row: role for row, role in roles(version).items() if row not in version.off
-    }
+    assert dict(
+        zip(table["easeml.row"].astype(float).astype(int), table["easeml.role"], strict=True)
+    ) == {row: role for row, role in roles(version).items() if row not in version.off}
     with pytest.raises(DatasetError, match="something already"):
         export_version(tmp_path / "v", tmp_path / f"out.{ending}")
 
@@ -271,7 +327,9 @@ def test_an_easeml_dataset_holds_numbers_and_categories_only(start: Declared, tm
     with pytest.raises(DatasetError, match="cannot hold"):
         export_version(tmp_path / "v", tmp_path / "out.zip")
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(size=30), "b": ["x", "y"] * 15, "kind": ["p", "q", "r"] * 10})
+    frame = pd.DataFrame(
+        {"a": rng.normal(size=30), "b": ["x", "y"] * 15, "kind": ["p", "q", "r"] * 10}
+    )
     plain = declared(tmp_path, frame.to_csv(index=False), target="kind")
     write_version(tmp_path / "w", plain)
     count = export_version(tmp_path / "w", tmp_path / "out.zip")

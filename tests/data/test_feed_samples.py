@@ -48,7 +48,9 @@ def test_samples_are_fed_and_switched_off(tmp_path: Path, name: str):
 def test_pictures_of_another_size_are_refused(tmp_path: Path):
     start = declared(pictures(tmp_path / "small.zip"))
     other = read_table(pictures(tmp_path / "large.zip", each=2, sizes=((16, 16),)))
-    with pytest.raises(DatasetError, match=r"row 1, column 'image': the value has the shape \[16, 16, 1\]"):
+    with pytest.raises(
+        DatasetError, match=r"row 1, column 'image': the value has the shape \[16, 16, 1\]"
+    ):
         feed(start, other, "large.zip")
 
 

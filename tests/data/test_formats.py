@@ -1,4 +1,6 @@
-"""Every reader keeps one contract: the same table from every format, refusals with a place, no crash on rubbish."""
+"""Every reader keeps one contract: the same table from every format, refusals with a place, no
+crash on rubbish.
+"""
 
 import gzip
 import io
@@ -37,7 +39,10 @@ def values(table: pa.Table) -> dict[str, list]:
     """Numbers as numbers, the rest as text, so that 1 and 1.0 are the same."""
     return {
         name: [
-            float(cell) if name in ("length", "width") and cell not in ("", "?") else cell.strip("?") for cell in column
+            float(cell)
+            if name in ("length", "width") and cell not in ("", "?")
+            else cell.strip("?")
+            for cell in column
         ]
         for name, column in table.to_pydict().items()
     }
@@ -59,7 +64,10 @@ def test_the_same_table_from_every_format(file: Path, tmp_path: Path) -> None:
 
 def test_the_same_inference_from_every_format(file: Path) -> None:
     found = infer(file, "kind")
-    seen = {report.name: (report.type, report.role, round(report.missing, 3)) for report in found.columns}
+    seen = {
+        report.name: (report.type, report.role, round(report.missing, 3))
+        for report in found.columns
+    }
     assert seen == {
         "length": ("number", "input", 0.0),
         "width": ("number", "input", 0.1),
@@ -75,7 +83,9 @@ def test_every_format_satisfies_the_schema_inferred_from_it(file: Path) -> None:
     made = declare(table, infer_table(table, "kind").columns)
     assert made.summary["rows"] == 120
     body = table.to_pylist()
-    parsed = parse_rows(json.dumps(body).encode(), "application/json", made.schema_in, made.schema_out)
+    parsed = parse_rows(
+        json.dumps(body).encode(), "application/json", made.schema_in, made.schema_out
+    )
     assert parsed.notes == []
 
 
@@ -125,9 +135,13 @@ MARKS = [b"PAR1", b"ARROW1\0\0", b"\xff\xff\xff\xff", b"\x93NUMPY\x01\0", b"PK\x
          b"[{", b"@relation x\n@attribute a real\n@data\n", b"@problemname x\n@data\n", b"%PDF"]  # fmt: skip
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(st.sampled_from(MARKS), st.binary(max_size=200))
-def test_rubbish_behind_any_mark_only_ever_raises_dataset_errors(tmp_path: Path, mark: bytes, rest: bytes) -> None:
+def test_rubbish_behind_any_mark_only_ever_raises_dataset_errors(
+    tmp_path: Path, mark: bytes, rest: bytes
+) -> None:
     path = tmp_path / "rubbish"
     path.write_bytes(mark + rest)
     try:
@@ -136,7 +150,9 @@ def test_rubbish_behind_any_mark_only_ever_raises_dataset_errors(tmp_path: Path,
         assert error.message
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(DOCUMENTS)
 def test_any_json_is_read_or_refused(tmp_path: Path, document: object) -> None:
     path = tmp_path / "t.json"
@@ -150,7 +166,11 @@ def test_any_json_is_read_or_refused(tmp_path: Path, document: object) -> None:
 def test_json_nested_missing_and_named_faults(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     path.write_text('{"a": {"b": 1, "c": true}}\n\n{"a": {"b": 2.5}, "d": [1, 2]}\n')
-    assert read_table(path).to_pydict() == {"a.b": ["1", "2.5"], "a.c": ["true", ""], "d": ["", "[1, 2]"]}
+    assert read_table(path).to_pydict() == {
+        "a.b": ["1", "2.5"],
+        "a.c": ["true", ""],
+        "d": ["", "[1, 2]"],
+    }
     path.write_text('{"a": 1}\n{"a": \n')
     with pytest.raises(DatasetError, match="line 2: this is no JSON"):
         read_table(path)
@@ -225,7 +245,13 @@ def test_a_workbook_with_a_title_and_two_sheets(tmp_path: Path) -> None:
     assert sheet is not None
     sheet.title = "empty"
     rows = book.create_sheet("rows")
-    for row in [["Report 2020"], [], ["a", "b", "when"], [1, "x", pd.Timestamp("2020-01-05")], [2.5, None, None]]:
+    for row in [
+        ["Report 2020"],
+        [],
+        ["a", "b", "when"],
+        [1, "x", pd.Timestamp("2020-01-05")],
+        [2.5, None, None],
+    ]:
         rows.append(row)
     book.create_sheet("more").append([1, 2])
     book.worksheets[2].append([3, 4])
@@ -241,7 +267,11 @@ def test_sparse_arff_and_dates(tmp_path: Path) -> None:
         "@relation t\n@attribute a numeric\n@attribute k {n,y}\n@attribute d date 'yyyy-MM-dd'\n"
         "@data\n{0 3, 2 2020-01-05}\n{1 y}\n"
     )
-    assert read_table(path).to_pydict() == {"a": ["3", "0"], "k": ["n", "y"], "d": ["2020-01-05", "0"]}
+    assert read_table(path).to_pydict() == {
+        "a": ["3", "0"],
+        "k": ["n", "y"],
+        "d": ["2020-01-05", "0"],
+    }
 
 
 def test_arrays(tmp_path: Path) -> None:
@@ -259,7 +289,9 @@ def test_arrays(tmp_path: Path) -> None:
 
 def test_series_of_several_channels_and_unequal_length(tmp_path: Path) -> None:
     path = tmp_path / "t.ts"
-    path.write_text("#c\n@problemName t\n@univariate false\n@classLabel true a b\n@data\n1,2,3:4,5,6:a\n7,?:8:b\n")
+    path.write_text(
+        "#c\n@problemName t\n@univariate false\n@classLabel true a b\n@data\n1,2,3:4,5,6:a\n7,?:8:b\n"
+    )
     table = read_table(path)
     assert table["label"].to_pylist() == ["a", "b"]
     assert table["series"].to_pylist()[0] == {"shape": [2, 3], "data": [1, 2, 3, 4, 5, 6]}
@@ -276,7 +308,11 @@ def test_series_of_several_channels_and_unequal_length(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("packed", ["folder", "zip", "tar.gz"])
 def test_texts_by_class(tmp_path: Path, packed: str) -> None:
-    files = {f"{label}/{i}.txt": f"{label} text number {i}\nas written" for label in ("good", "bad") for i in range(6)}
+    files = {
+        f"{label}/{i}.txt": f"{label} text number {i}\nas written"
+        for label in ("good", "bad")
+        for i in range(6)
+    }
     path = tmp_path / f"texts.{packed}"
     if packed == "folder":
         for name, text in files.items():
@@ -325,22 +361,31 @@ def test_bombs_and_ways_out_are_refused(tmp_path: Path, monkeypatch: pytest.Monk
     with zipfile.ZipFile(tmp_path / "out.zip", "w") as archive:
         archive.writestr("a/1.txt", "x")
         archive.writestr("../b/2.txt", "x")
-    for name, message in (("bomb.zip", "unpacks"), ("bomb.csv.gz", "unpacks"), ("out.zip", "leads out")):
+    for name, message in (
+        ("bomb.zip", "unpacks"),
+        ("bomb.csv.gz", "unpacks"),
+        ("out.zip", "leads out"),
+    ):
         with pytest.raises(DatasetError, match=message):
             read_table(tmp_path / name)
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".arrow", ".jsonl", ".arff"])
 def test_what_is_written_is_read_again(tmp_path: Path, ending: str) -> None:
-    flowers().assign(when="05.01.2020", note=[f"said {i} times over and over" for i in range(120)]).to_csv(
-        tmp_path / "t.csv", index=False
-    )
+    flowers().assign(
+        when="05.01.2020", note=[f"said {i} times over and over" for i in range(120)]
+    ).to_csv(tmp_path / "t.csv", index=False)
     table = read_table(tmp_path / "t.csv")
     first = infer_table(table, "kind")
     write_table(tmp_path / f"out{ending}", table, first.columns)
     again = infer(tmp_path / f"out{ending}", "kind")
     for one, other in zip(first.columns, again.columns, strict=True):
-        assert (one.name, one.type, one.missing, one.classes) == (other.name, other.type, other.missing, other.classes)
+        assert (one.name, one.type, one.missing, one.classes) == (
+            other.name,
+            other.type,
+            other.missing,
+            other.classes,
+        )
     with pytest.raises(DatasetError, match="something already"):
         write_table(tmp_path / f"out{ending}", table, first.columns)
 
@@ -351,19 +396,32 @@ def test_croissant(tmp_path: Path) -> None:
     made = json.loads(json.dumps(croissant(path, infer(path, "kind"))))
     assert made["conformsTo"] == "http://mlcommons.org/croissant/1.0"
     kinds = {field["name"]: field["dataType"] for field in made["recordSet"][0]["field"]}
-    assert kinds == {"length": "sc:Float", "width": "sc:Float", "colour": "sc:Text", "kind": "sc:Text"}
+    assert kinds == {
+        "length": "sc:Float",
+        "width": "sc:Float",
+        "colour": "sc:Text",
+        "kind": "sc:Text",
+    }
     assert len(made["distribution"][0]["sha256"]) == 64
 
 
 def test_a_wide_table(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     path = tmp_path / "wide.csv"
-    names = {i: f"{'long name ' * 10}c{i}" for i in range(3000)}  # the header is longer than what is looked at first
-    frame = pd.DataFrame(rng.normal(size=(30, 3000)).round(3)).rename(columns=names).assign(y=["a", "b"] * 15)
+    names = {
+        i: f"{'long name ' * 10}c{i}" for i in range(3000)
+    }  # the header is longer than what is looked at first
+    frame = (
+        pd.DataFrame(rng.normal(size=(30, 3000)).round(3))
+        .rename(columns=names)
+        .assign(y=["a", "b"] * 15)
+    )
     frame.to_csv(path, index=False)
     table = read_table(path)
     assert (table.num_rows, table.num_columns) == (30, 3001)
-    np.testing.assert_array_equal([float(cell) for cell in table[names[2999]].to_pylist()], frame[names[2999]])
+    np.testing.assert_array_equal(
+        [float(cell) for cell in table[names[2999]].to_pylist()], frame[names[2999]]
+    )
     path.write_text(path.read_text().replace("\n", ",1\n", 3).replace(",1\n", "\n", 2))
     with pytest.raises(DatasetError, match=r"row 3 \(the header is row 1\)"):
         read_table(path)

@@ -105,16 +105,28 @@ def test_reports_are_the_columns_of_the_contract(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("header", "target"),
-    [("a,b,c", "c"), ("a,Label,c", "Label"), ("y,b,c", "y"), ("a,sick_outcome,c", "sick_outcome"), ("a,b,text", "b")],
+    [
+        ("a,b,c", "c"),
+        ("a,Label,c", "Label"),
+        ("y,b,c", "y"),
+        ("a,sick_outcome,c", "sick_outcome"),
+        ("a,b,text", "b"),
+    ],
 )
 def test_the_proposed_target(tmp_path: Path, header: str, target: str) -> None:
-    last = [f"many words in row {i} here" for i in range(30)] if header.endswith("text") else list(range(5, 35))
+    last = (
+        [f"many words in row {i} here" for i in range(30)]
+        if header.endswith("text")
+        else list(range(5, 35))
+    )
     rows = "\n".join(f"{i % 7},{i % 3},{last[i]}" for i in range(30))
     assert infer(write(tmp_path, f"{header}\n{rows}\n")).target == target
 
 
 def test_no_target_suggests_itself(tmp_path: Path) -> None:
-    inference = infer(write(tmp_path, "a\n" + "\n".join(f"word {i} and more words" for i in range(20)) + "\n"))
+    inference = infer(
+        write(tmp_path, "a\n" + "\n".join(f"word {i} and more words" for i in range(20)) + "\n")
+    )
     assert (inference.target, inference.output) == ("", None)
     assert list(inference.input.columns) == ["a"]
 
@@ -132,7 +144,8 @@ def test_numbers_as_target(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "kind"), [(load_breast_cancer, "category"), (load_wine, "category"), (load_diabetes, "number")]
+    ("load", "kind"),
+    [(load_breast_cancer, "category"), (load_wine, "category"), (load_diabetes, "number")],
 )
 def test_tables_bundled_with_scikit_learn(tmp_path: Path, load, kind: str) -> None:
     frame = load(as_frame=True).frame

@@ -1,4 +1,6 @@
-"""What columns seem to be: forms of numbers and dates, codes, missing codes, groups, time order, leaks, and samples."""
+"""What columns seem to be: forms of numbers and dates, codes, missing codes, groups, time order,
+leaks, and samples.
+"""
 
 import json
 from pathlib import Path
@@ -9,7 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easeml.data import ColumnReport, DatasetError, Inference, declare, infer, infer_table, parse_rows, read_table
+from easeml.data import (
+    ColumnReport,
+    DatasetError,
+    Inference,
+    declare,
+    infer,
+    infer_table,
+    parse_rows,
+    read_table,
+)
 
 from .tables import write
 
@@ -28,7 +39,9 @@ def inferred(tmp_path: Path, target: str = "y", **columns: list) -> Inference:
 
 
 def typed(tmp_path: Path, values: list[str]) -> np.ndarray:
-    frame = pd.DataFrame({"v": values, "y": RNG.permutation(["a", "b"] * len(values))[: len(values)]})
+    frame = pd.DataFrame(
+        {"v": values, "y": RNG.permutation(["a", "b"] * len(values))[: len(values)]}
+    )
     table = read_table(write(tmp_path, frame.to_csv(index=False, sep=";")))
     made = declare(table, infer_table(table, "y").columns, "y")
     return pd.concat(made.frames.values()).sort_values("_row")["v"].to_numpy()
@@ -47,31 +60,48 @@ def typed(tmp_path: Path, values: list[str]) -> np.ndarray:
         (["3,5 €", "1 €", "-2,25 €"], "1234,5 €", [3.5, 1, -2.25]),
     ],
 )
-def test_forms_of_numbers(tmp_path: Path, texts: list[str], form: str, numbers: list[float]) -> None:
+def test_forms_of_numbers(
+    tmp_path: Path, texts: list[str], form: str, numbers: list[float]
+) -> None:
     report = seen(tmp_path, v=texts * 5)["v"]
     assert (report.type, report.format) == ("number", form)
     np.testing.assert_array_equal(typed(tmp_path, texts * 5), numbers * 5)
 
 
-@pytest.mark.parametrize("texts", [["3 kg", "4 m", "5 kg"], ["1.2.3", "1.3.0"], ["A12", "B13"], ["12:30", "13:45"]])
+@pytest.mark.parametrize(
+    "texts", [["3 kg", "4 m", "5 kg"], ["1.2.3", "1.3.0"], ["A12", "B13"], ["12:30", "13:45"]]
+)
 def test_what_only_looks_like_numbers(tmp_path: Path, texts: list[str]) -> None:
     assert seen(tmp_path, v=texts * 6)["v"].type == "category"
 
 
 def test_a_declared_form_holds_at_the_endpoint(tmp_path: Path) -> None:
-    table = read_table(write(tmp_path, "v;y\n" + "\n".join(f"{i}.5;{'ab'[i % 2]}" for i in range(20))))
-    made = declare(table, infer_table(table, "y").columns, "y", {"v": "number", "v.format": "1.234,5"})
-    rows = parse_rows(json.dumps([{"v": "1.234,5"}, {"v": 2.5}]).encode(), "", made.schema_in, made.schema_out)
+    table = read_table(
+        write(tmp_path, "v;y\n" + "\n".join(f"{i}.5;{'ab'[i % 2]}" for i in range(20)))
+    )
+    made = declare(
+        table, infer_table(table, "y").columns, "y", {"v": "number", "v.format": "1.234,5"}
+    )
+    rows = parse_rows(
+        json.dumps([{"v": "1.234,5"}, {"v": 2.5}]).encode(), "", made.schema_in, made.schema_out
+    )
     assert rows.frame["v"].tolist() == [1234.5, 2.5]
 
 
 @pytest.mark.parametrize(
     ("key", "value", "message"),
-    [("v.format", "x", "not a form"), ("s.format", "1.2", "not how a"), ("w.missing", "1", "no column 'w.missing'")],
+    [
+        ("v.format", "x", "not a form"),
+        ("s.format", "1.2", "not how a"),
+        ("w.missing", "1", "no column 'w.missing'"),
+    ],
 )
 def test_refused_settings(tmp_path: Path, key: str, value: str, message: str) -> None:
     table = read_table(
-        write(tmp_path, "v;s;y\n" + "\n".join(f"{i * 7 % 5};{'qr'[i % 2]};{'ab'[i % 2]}" for i in range(20)))
+        write(
+            tmp_path,
+            "v;s;y\n" + "\n".join(f"{i * 7 % 5};{'qr'[i % 2]};{'ab'[i % 2]}" for i in range(20)),
+        )
     )
     with pytest.raises(DatasetError, match=message):
         declare(table, infer_table(table, "y").columns, "y", {key: value})
@@ -92,7 +122,13 @@ def test_eight_digits_are_days_where_the_name_says_so(tmp_path: Path) -> None:
 
 def test_numbers_that_are_codes(tmp_path: Path) -> None:
     codes = [20, 30, 40, 60, 190] * 30
-    found = seen(tmp_path, SubClass=codes, zip=[8001, 8004, 1200] * 50, size=codes, store_id=list(range(11, 41)) * 5)
+    found = seen(
+        tmp_path,
+        SubClass=codes,
+        zip=[8001, 8004, 1200] * 50,
+        size=codes,
+        store_id=list(range(11, 41)) * 5,
+    )
     assert {name: report.type for name, report in found.items()} == {
         "y": "category", "SubClass": "category", "zip": "category", "size": "number", "store_id": "category"
     }  # fmt: skip
@@ -112,7 +148,9 @@ def test_numbers_that_are_codes(tmp_path: Path) -> None:
         (["none", "some"] * 9, []),
     ],
 )
-def test_missing_codes_are_proposed_and_used_when_declared(tmp_path: Path, values: list, codes: list[str]) -> None:
+def test_missing_codes_are_proposed_and_used_when_declared(
+    tmp_path: Path, values: list, codes: list[str]
+) -> None:
     frame = pd.DataFrame({"v": values, "w": 0.5, "y": (["a", "b"] * len(values))[: len(values)]})
     frame.loc[::2, "w"] = 1.5
     table = read_table(write(tmp_path, frame.to_csv(index=False)))
@@ -125,14 +163,21 @@ def test_missing_codes_are_proposed_and_used_when_declared(tmp_path: Path, value
         assert made.columns[0].missing == pytest.approx(
             sum(str(value) in (codes[0], f"{codes[0]}.0") for value in frame["v"]) / len(frame)
         )
-        answer = parse_rows(json.dumps([{"v": codes[0], "w": 1}]).encode(), "", made.schema_in, made.schema_out)
+        answer = parse_rows(
+            json.dumps([{"v": codes[0], "w": 1}]).encode(), "", made.schema_in, made.schema_out
+        )
         assert answer.frame["v"].isna().all()
         assert made.schema_in == type(made.schema_in).from_json(made.schema_in.to_json())
 
 
 def test_time_order_and_groups(tmp_path: Path) -> None:
     days = pd.date_range("2020-01-01", periods=60).strftime("%Y-%m-%d").tolist()
-    found = seen(tmp_path, when=days, patient=[f"p{i // 4}x" for i in range(60)], unix_time=list(range(1000, 1060)))
+    found = seen(
+        tmp_path,
+        when=days,
+        patient=[f"p{i // 4}x" for i in range(60)],
+        unix_time=list(range(1000, 1060)),
+    )
     assert {name: report.nature for name, report in found.items()} == {
         "y": "target", "when": "time", "patient": "group", "unix_time": "time"
     }  # fmt: skip
@@ -140,13 +185,22 @@ def test_time_order_and_groups(tmp_path: Path) -> None:
 
 def test_leaks_by_sum_by_copy_and_by_name(tmp_path: Path) -> None:
     a, b, noise = (RNG.integers(0, 1000, 200) for _ in range(3))
-    found = seen(tmp_path, "count", count=list(a + b), casual=list(a), registered=list(b), other=list(noise))
+    found = seen(
+        tmp_path, "count", count=list(a + b), casual=list(a), registered=list(b), other=list(noise)
+    )
     assert {name: report.nature for name, report in found.items()} == {
         "y": "input", "count": "target", "casual": "leak", "registered": "leak", "other": "input"
     }  # fmt: skip
     answer = RNG.permutation(["yes", "no"] * 100)
     copied = np.where(answer == "yes", "Y", "N")
-    found = seen(tmp_path, "bought", bought=list(answer), copied=list(copied), pred=list(noise), other=list(noise))
+    found = seen(
+        tmp_path,
+        "bought",
+        bought=list(answer),
+        copied=list(copied),
+        pred=list(noise),
+        other=list(noise),
+    )
     assert [name for name, report in found.items() if report.nature == "leak"] == ["copied", "pred"]
     assert "100.0% of rows" in found["copied"].evidence
 
@@ -162,19 +216,25 @@ def test_leaks_are_not_said_of_another_target(tmp_path: Path) -> None:
 
 
 def test_what_a_sample_suggests_is_checked_in_all_rows(tmp_path: Path) -> None:
-    frame = pd.DataFrame({"a": [*range(4998), "x", "y"], "k": ["p", "q"] * 2499 + ["r", "p"], "c": [1] * 4999 + [2]})
+    frame = pd.DataFrame(
+        {"a": [*range(4998), "x", "y"], "k": ["p", "q"] * 2499 + ["r", "p"], "c": [1] * 4999 + [2]}
+    )
     frame["y"] = RNG.permutation(["a", "b"] * 2500)
     frame["id"] = [*range(4999), 7]
     table = read_table(write(tmp_path, frame.to_csv(index=False)))
     whole, sampled = (infer_table(table, "y", sample=sample) for sample in (10_000, 100))
     assert "evenly spaced" in sampled.notes[0]
     for one, other in zip(whole.columns, sampled.columns, strict=True):
-        assert (one.type, one.role, one.missing) == (other.type, other.role, other.missing), one.name
+        assert (one.type, one.role, one.missing) == (other.type, other.role, other.missing), (
+            one.name
+        )
         assert (one.distinct, one.classes) == (other.distinct, other.classes), one.name
 
 
 def test_confidence_is_a_probability_and_evidence_a_sentence(tmp_path: Path) -> None:
-    for report in inferred(tmp_path, a=[1, 2] * 20, b=[f"n{i}" for i in range(40)], c=["x"] * 40, d=[1.5] * 40).columns:
+    for report in inferred(
+        tmp_path, a=[1, 2] * 20, b=[f"n{i}" for i in range(40)], c=["x"] * 40, d=[1.5] * 40
+    ).columns:
         assert 0 < report.confidence <= 1
         assert 0 < report.nature_confidence <= 1
         assert report.evidence.endswith(".")
@@ -191,7 +251,11 @@ def test_one_value_and_a_column_are_read_alike(value: float, form: str) -> None:
     from easeml.data._number_forms import NumberForm, plain_number_of, plain_numbers
 
     marks = NumberForm.from_example(form)
-    text = f"{abs(value):,.4f}".replace(",", "T").replace(".", marks.decimal).replace("T", marks.thousands)
+    text = (
+        f"{abs(value):,.4f}".replace(",", "T")
+        .replace(".", marks.decimal)
+        .replace("T", marks.thousands)
+    )
     text = f"{'-' if value < 0 else ''}{marks.prefix}{text}{marks.suffix}"
     assert float(plain_number_of(text, form)) == value
     assert plain_numbers(pa.array([text]), form)[0].as_py() == plain_number_of(text, form)
@@ -201,11 +265,20 @@ def test_one_value_and_a_column_are_read_alike(value: float, form: str) -> None:
 @pytest.mark.parametrize(
     ("file", "natures"),
     [
-        ("bike_sharing_hourly/bike_sharing_hourly.csv", {"datetime": "time", "casual": "leak", "count": "input"}),
-        ("penguins_raw/penguins_raw.csv", {"Region": "constant", "Individual ID": "group", "Species": "target"}),
+        (
+            "bike_sharing_hourly/bike_sharing_hourly.csv",
+            {"datetime": "time", "casual": "leak", "count": "input"},
+        ),
+        (
+            "penguins_raw/penguins_raw.csv",
+            {"Region": "constant", "Individual ID": "group", "Species": "target"},
+        ),
     ],
 )
 def test_public_tables(file: str, natures: dict[str, str]) -> None:
-    found = {report.name: report for report in infer(SHARED / file, "count" if "count" in natures else None).columns}
+    found = {
+        report.name: report
+        for report in infer(SHARED / file, "count" if "count" in natures else None).columns
+    }
     natures = {name: "target" if name == "count" else nature for name, nature in natures.items()}
     assert {name: found[name].nature for name in natures} == natures

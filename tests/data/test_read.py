@@ -58,8 +58,18 @@ def test_one_column_is_a_table(tmp_path: Path) -> None:
         (b"", "t.csv", "empty", "header and rows"),
         (b" \n\n", "t.csv", "empty", "header and rows"),
         (b"a,b\n", "t.csv", "no row", "column names"),
-        (b"a,b\n1,2\n3\n4,5\n", "t.csv, row 3 (the header is row 1)", "2 columns, and this row has 1", "Add or"),
-        (b"a,b\n1,2,3\n", "t.csv, row 2 (the header is row 1)", "2 columns, and this row has 3", "quotes"),
+        (
+            b"a,b\n1,2\n3\n4,5\n",
+            "t.csv, row 3 (the header is row 1)",
+            "2 columns, and this row has 1",
+            "Add or",
+        ),
+        (
+            b"a,b\n1,2,3\n",
+            "t.csv, row 2 (the header is row 1)",
+            "2 columns, and this row has 3",
+            "quotes",
+        ),
         (b"a,b,a\n1,2,3\n", "t.csv", "'a' occurs more than once (columns 1, 3)", "name of its own"),
         (b"_row,b\n1,2\n", "t.csv", "'_row'", "Rename"),
         (b"PK\x03\x04....", "t.csv", "zip file is damaged", "again"),
@@ -68,7 +78,9 @@ def test_one_column_is_a_table(tmp_path: Path) -> None:
         (b"\x1f\x8bgarbage-garbage", "t.csv", "damaged", "again"),
     ],
 )
-def test_what_is_no_table_is_refused(tmp_path: Path, content: bytes, where: str, message: str, remedy: str) -> None:
+def test_what_is_no_table_is_refused(
+    tmp_path: Path, content: bytes, where: str, message: str, remedy: str
+) -> None:
     with pytest.raises(DatasetError) as caught:
         read_table(write(tmp_path, content), "t.csv")
     assert caught.value.where == where
@@ -81,7 +93,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_table(tmp_path / "nothing.csv")
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
+)
 @given(
     st.one_of(
         st.binary(max_size=300),

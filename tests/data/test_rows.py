@@ -21,12 +21,18 @@ def test_json_and_csv_give_the_frame_of_training(tmp_path: Path) -> None:
     test = made.frames["test"]
     lines = people().splitlines()
     chosen = [lines[row + 1] for row in test["_row"]]
-    from_csv = parse_rows("\n".join([lines[0], *chosen]).encode(), "text/csv", made.schema_in, made.schema_out)
-    cells = test.assign(born=test["born"].dt.strftime("%m/%d/%Y")).drop(columns="_row").astype(object)
+    from_csv = parse_rows(
+        "\n".join([lines[0], *chosen]).encode(), "text/csv", made.schema_in, made.schema_out
+    )
+    cells = (
+        test.assign(born=test["born"].dt.strftime("%m/%d/%Y")).drop(columns="_row").astype(object)
+    )
     rows = cells.where(cells.notna(), None).to_dict("records")
     from_json = parse_rows(body(*rows), "application/json", made.schema_in, made.schema_out)
     for parsed in (from_csv, from_json):
-        pd.testing.assert_frame_equal(parsed.frame, test[["age", "job", "story", "born"]], check_column_type=False)
+        pd.testing.assert_frame_equal(
+            parsed.frame, test[["age", "job", "story", "born"]], check_column_type=False
+        )
         assert parsed.labels is not None
         pd.testing.assert_series_equal(parsed.labels, test["kind"])
         assert parsed.notes == []
@@ -44,7 +50,9 @@ def test_both_forms_of_json(form: str) -> None:
 def test_what_may_come_along_and_what_may_be_missing(tmp_path: Path) -> None:
     made = declared(tmp_path)
     row = {key: value for key, value in GOOD.items() if key != "age"}
-    parsed = parse_rows(body({**row, "id": "u1", "country": None}), "", made.schema_in, made.schema_out)
+    parsed = parse_rows(
+        body({**row, "id": "u1", "country": None}), "", made.schema_in, made.schema_out
+    )
     assert parsed.frame["age"].isna().all()
     assert parsed.notes == []
 
@@ -69,7 +77,12 @@ def test_an_unseen_category_is_missing_with_a_note(tmp_path: Path) -> None:
         ({"story": {}}, "row 1, column 'story'", "not text", "text"),
         ({"born": "1990-03-04"}, "row 1, column 'born'", "not a date", "%m/%d/%Y"),
         ({"jobb": "cook"}, "row 1", "no column 'jobb'", "Did you mean 'job'"),
-        ({"kind": "z"}, "row 1, column 'kind'", "not one of the classes", "There are: 'a', 'b', 'c'"),
+        (
+            {"kind": "z"},
+            "row 1, column 'kind'",
+            "not one of the classes",
+            "There are: 'a', 'b', 'c'",
+        ),
     ],
 )
 def test_bad_cells(tmp_path: Path, change: dict, where: str, message: str, remedy: str) -> None:
@@ -105,7 +118,8 @@ def test_bad_csv(content: bytes, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"3", b"{}", b"[]", b'{"rows": {}}', b"[1]", b'{"rows": [null]}', b"\xff"]
+    "content",
+    [b"", b"{", b"3", b"{}", b"[]", b'{"rows": {}}', b"[1]", b'{"rows": [null]}', b"\xff"],
 )
 def test_bodies_that_are_no_rows(content: bytes) -> None:
     with pytest.raises(DatasetError) as caught:
@@ -141,22 +155,31 @@ def test_labels_only_where_every_row_has_one() -> None:
 )
 def test_spellings_of_a_label(labels: list[str], value: object, code: int) -> None:
     node = {"singleton": True, "type": "category", "class": "c"}
-    schema = Schema.from_json({"nodes": {"a": node}, "classes": {"c": {"dim": 2, "labels": labels}}})
+    schema = Schema.from_json(
+        {"nodes": {"a": node}, "classes": {"c": {"dim": 2, "labels": labels}}}
+    )
     parsed = parse_rows(body({"a": value}), "", schema, number_schema()[1])
     assert parsed.frame["a"].cat.codes.tolist() == [code]
 
 
 JSON = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4)),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["rows", "A", "Y"]), inner)),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(["rows", "A", "Y"]), inner)
+    ),
     max_leaves=8,
 )
 
 
-@given(st.one_of(JSON.map(lambda value: json.dumps(value).encode()), st.binary(max_size=60)), st.booleans())
+@given(
+    st.one_of(JSON.map(lambda value: json.dumps(value).encode()), st.binary(max_size=60)),
+    st.booleans(),
+)
 def test_any_body_is_read_or_refused(content: bytes, as_csv: bool) -> None:
     try:
-        parsed = parse_rows(content, "text/csv" if as_csv else "application/json", *number_schema(optional=True))
+        parsed = parse_rows(
+            content, "text/csv" if as_csv else "application/json", *number_schema(optional=True)
+        )
     except DatasetError as error:
         assert error.message
     else:

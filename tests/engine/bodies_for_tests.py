@@ -1,4 +1,7 @@
-"""Task bodies that misbehave, run by the executor in place of easeml's own. The file ``do`` says which."""
+"""Task bodies that misbehave, run by the executor in place of easeml's own.
+
+The file ``do`` says which.
+"""
 
 import ctypes
 import os
@@ -66,7 +69,9 @@ def leave(folder: Path) -> TaskResult:
 
 
 def once(folder: Path) -> TaskResult:
-    """Hang on the first attempt (until killed), finish on the next; the marker lies beside the work folders."""
+    """Hang on the first attempt (until killed), finish on the next; the marker lies beside the work
+    folders.
+    """
     marker = folder.parent.parent / "hung"
     if marker.exists():
         return finish(folder)

@@ -1,4 +1,6 @@
-"""What the engine's tests share: a warm executor that runs the test bodies, and a store with a tenant."""
+"""What the engine's tests share: a warm executor that runs the test bodies, and a store with a
+tenant.
+"""
 
 import os
 import sys
@@ -8,7 +10,9 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+)
 
 import bodies_for_tests
 
@@ -20,7 +24,9 @@ from easeml.store import Store
 @pytest.fixture(scope="session")
 def executor() -> Iterator[LocalExecutor]:
     """A warm executor for the bodies of ``bodies_for_tests``."""
-    made = LocalExecutor(Limits(seconds=60, memory=2**30, threads=1), bodies_for_tests.run, preload=())
+    made = LocalExecutor(
+        Limits(seconds=60, memory=2**30, threads=1), bodies_for_tests.run, preload=()
+    )
     yield made
     made.close()
 

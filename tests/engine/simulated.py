@@ -1,4 +1,6 @@
-"""Parts of a simulation of the engine: a store that crashes its user, an executor without processes, a tiny world."""
+"""Parts of a simulation of the engine: a store that crashes its user, an executor without
+processes, a tiny world.
+"""
 
 import shutil
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +30,9 @@ class OfAnyName(Registry):
 
     def get(self, name: str) -> Module:
         """Return the model."""
-        return replace(_USUAL, name=name, space=self.spaces.get(name, {}), resources={"retries": 1}, cost={})
+        return replace(
+            _USUAL, name=name, space=self.spaces.get(name, {}), resources={"retries": 1}, cost={}
+        )
 
 
 REGISTRY = OfAnyName(())
@@ -39,7 +43,9 @@ class Crash(BaseException):
 
 
 class CrashingStore:
-    """A store whose user dies at a chosen writing transaction, just before it begins or just after its commit."""
+    """A store whose user dies at a chosen writing transaction, just before it begins or just after
+    its commit.
+    """
 
     def __init__(self, store: Store):
         self._store = store
@@ -78,7 +84,9 @@ class SimulatedExecutor:
         return self
 
     def wait(self) -> Outcome:
-        """Let time pass, then write a good result's outputs or give back the result that was asked for."""
+        """Let time pass, then write a good result's outputs or give back the result that was asked
+        for.
+        """
         folder = self._folder
         self.meanwhile()
         if self.result is not None:
@@ -110,7 +118,9 @@ def open_copy(template: Path, folder: Path, clock: Callable[[], float]) -> Store
 
 
 def add_job(store: Store, scratch: Path) -> str:
-    """Add a tenant with an application whose version is ready and whose job runs; return the job's id."""
+    """Add a tenant with an application whose version is ready and whose job runs; return the job's
+    id.
+    """
     tenant = Tenant(new_id("ten"), new_id("name"))
     rows = scratch / "rows"
     rows.write_text(tenant.id)
@@ -120,7 +130,9 @@ def add_job(store: Store, scratch: Path) -> str:
         new_id("ver"), tenant.id, dataset.id, 1, {"name": "declare", "seed": 0}, state="ready", artefact=digest,
         summary={"rows": 10},
     )  # fmt: skip
-    application = Application(new_id("app"), tenant.id, "a", dataset.id, version.id, "y", "accuracy", state="searching")
+    application = Application(
+        new_id("app"), tenant.id, "a", dataset.id, version.id, "y", "accuracy", state="searching"
+    )
     job = Job(new_id("job"), tenant.id, application.id, version.id, state="running", tolerance=0.0)
     candidates = [
         Candidate(

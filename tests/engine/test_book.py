@@ -89,7 +89,9 @@ def test_a_job_rests_when_its_deadline_has_passed(tmp_path: Path) -> None:
 def test_a_search_that_grows_is_seldom_learned_anew(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With every half as many candidates again, and for a new model; otherwise what is believed grows."""
+    """With every half as many candidates again, and for a new model; otherwise what is believed
+    grows.
+    """
     learned: list[int] = []
     learned_of = book_module.learned_of
 
@@ -104,7 +106,9 @@ def test_a_search_that_grows_is_seldom_learned_anew(
         with store.write() as tx:
             job = tx.unscoped().jobs.get(job_id)
             pipeline = {"transforms": [], "model": {"module": model, "config": {}}}
-            candidate = Candidate(new_id("cand"), job.tenant_id, job_id, arm, f"{model}-{arm}", model, pipeline, 1.0)
+            candidate = Candidate(
+                new_id("cand"), job.tenant_id, job_id, arm, f"{model}-{arm}", model, pipeline, 1.0
+            )
             tx.scoped(job.tenant_id).candidates.add_all([candidate])
             book.sync(tx, job)
 
@@ -117,8 +121,11 @@ def test_a_search_that_grows_is_seldom_learned_anew(
 
 
 @pytest.mark.parametrize("past", [0, 600])
-def test_a_search_learns_from_those_that_run_beside_it(store: Store, tmp_path: Path, past: int) -> None:
-    """The third model is the best of two other jobs, so it comes first in this one, which was open before.
+def test_a_search_learns_from_those_that_run_beside_it(
+    store: Store, tmp_path: Path, past: int
+) -> None:
+    """The third model is the best of two other jobs, so it comes first in this one, which was open
+    before.
 
     However many tasks were done in the past: a job that is over.
     """

@@ -21,12 +21,16 @@ def classified(rows: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, Pr
     chances = random.dirichlet(np.ones(classes), rows)
     chances[np.arange(rows), actual] += 0.5
     chances /= chances.sum(axis=1, keepdims=True)
-    frame = pd.DataFrame({"_row": np.arange(rows) * 3, "x": random.normal(size=rows), "y": names[actual]})
+    frame = pd.DataFrame(
+        {"_row": np.arange(rows) * 3, "x": random.normal(size=rows), "y": names[actual]}
+    )
     return frame, Predictions(names[chances.argmax(axis=1)], chances, names)
 
 
 @given(st.integers(1, 80), st.integers(2, 20), st.integers(0, 99))
-def test_every_row_is_counted_once_and_every_mark_is_inside_its_plot(rows: int, classes: int, seed: int):
+def test_every_row_is_counted_once_and_every_mark_is_inside_its_plot(
+    rows: int, classes: int, seed: int
+):
     frame, predictions = classified(rows, classes, seed)
     found = Evaluation.model_validate_json(evaluate(frame, "y", predictions).model_dump_json())
     assert sum(map(sum, found.confusion)) == rows == found.rows
@@ -41,7 +45,10 @@ def test_every_row_is_counted_once_and_every_mark_is_inside_its_plot(rows: int, 
 def test_counts_and_areas_are_those_of_scikit_learn():
     frame, predictions = classified(300, 4)
     found = evaluate(frame, "y", predictions)
-    assert found.confusion == confusion_matrix(frame["y"], predictions.values, labels=found.labels).tolist()
+    assert (
+        found.confusion
+        == confusion_matrix(frame["y"], predictions.values, labels=found.labels).tolist()
+    )
     assert predictions.probabilities is not None
     for curve, chances in zip(found.roc, predictions.probabilities.T, strict=True):
         assert curve.area == pytest.approx(roc_auc_score(frame["y"] == curve.label, chances))
@@ -64,7 +71,9 @@ def test_rows_of_equal_confidence_share_a_bin():
     frame = pd.DataFrame({"_row": range(60), "y": ["a"] * 30 + ["b"] * 30})
     chances = np.tile([0.7, 0.3], (60, 1))
     chances[::3] = [0.9, 0.1]
-    found = evaluate(frame, "y", Predictions(names[chances.argmax(axis=1)], chances, names)).calibration
+    found = evaluate(
+        frame, "y", Predictions(names[chances.argmax(axis=1)], chances, names)
+    ).calibration
     assert [(one.confidence, one.rows, one.right) for one in found] == [
         (pytest.approx(0.7), 40, 0.5),
         (pytest.approx(0.9), 20, 0.5),
@@ -91,7 +100,9 @@ def test_rows_without_an_actual_value_are_left_out():
     frame, predictions = classified(20, 2)
     frame.loc[3:7, "y"] = None
     assert evaluate(frame, "y", predictions).rows == 15
-    numbers = pd.DataFrame({"_row": range(4), "x": ["é" * 99, None, "b", "c"], "y": [1.0, np.nan, 3.0, -1.0]})
+    numbers = pd.DataFrame(
+        {"_row": range(4), "x": ["é" * 99, None, "b", "c"], "y": [1.0, np.nan, 3.0, -1.0]}
+    )
     found = evaluate(numbers, "y", Predictions(np.asarray([1.0, 2.0, 5.0, np.nan]), None, None))
     assert found.rows == 2
     assert (found.worst[0].row, found.worst[0].score) == (2, 2.0)
@@ -110,9 +121,13 @@ def test_nothing_known_is_no_picture():
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40))
 def test_residuals_stay_in_their_plot(values: list[float]):
     frame = pd.DataFrame({"_row": range(len(values)), "y": values})
-    plot = model_charts.residuals(evaluate(frame, "y", Predictions(np.asarray(values[::-1]), None, None)))
+    plot = model_charts.residuals(
+        evaluate(frame, "y", Predictions(np.asarray(values[::-1]), None, None))
+    )
     assert plot is not None
-    assert all(-1e-6 <= value <= 100 + 1e-6 for point in plot.points for value in (point.x, point.y))
+    assert all(
+        -1e-6 <= value <= 100 + 1e-6 for point in plot.points for value in (point.x, point.y)
+    )
 
 
 def test_tensors_err_by_element():

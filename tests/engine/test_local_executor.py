@@ -1,4 +1,6 @@
-"""The local executor against bodies that misbehave: how each ends, what is kept, and that nothing is left."""
+"""The local executor against bodies that misbehave: how each ends, what is kept, and that nothing
+is left.
+"""
 
 from pathlib import Path
 
@@ -25,7 +27,9 @@ def test_a_result_comes_back_with_its_cost(executor: LocalExecutor, tmp_path: Pa
     assert outcome.result.cost == outcome.seconds > 0
 
 
-def test_a_hanging_body_is_ended_when_its_time_is_up(executor: LocalExecutor, tmp_path: Path) -> None:
+def test_a_hanging_body_is_ended_when_its_time_is_up(
+    executor: LocalExecutor, tmp_path: Path
+) -> None:
     limits = LIMITS.model_copy(update={"seconds": 0.5})
     outcome = executor.start(work_folder(tmp_path, "hang"), limits).wait()
     assert outcome.ending == "timed-out"
@@ -42,7 +46,9 @@ def test_a_lingering_child_is_killed_with_the_end(executor: LocalExecutor, tmp_p
     eventually(lambda: not alive(child))
 
 
-def test_memory_is_limited_and_others_are_not_affected(executor: LocalExecutor, tmp_path: Path) -> None:
+def test_memory_is_limited_and_others_are_not_affected(
+    executor: LocalExecutor, tmp_path: Path
+) -> None:
     greedy = executor.start(work_folder(tmp_path / "greedy", "eat-memory"), LIMITS)
     beside = executor.start(work_folder(tmp_path / "beside", "finish"), LIMITS)
     assert beside.wait().ending == "finished"
@@ -53,7 +59,9 @@ def test_memory_is_limited_and_others_are_not_affected(executor: LocalExecutor, 
     assert "MemoryError" in outcome.result.error
 
 
-def test_a_crash_keeps_the_signal_and_the_tail_of_the_log(executor: LocalExecutor, tmp_path: Path) -> None:
+def test_a_crash_keeps_the_signal_and_the_tail_of_the_log(
+    executor: LocalExecutor, tmp_path: Path
+) -> None:
     outcome = executor.start(work_folder(tmp_path, "fault"), LIMITS).wait()
     assert outcome.ending == "crashed"
     assert outcome.result.retry
@@ -78,6 +86,10 @@ def test_kill_ends_a_running_body(executor: LocalExecutor, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("behaviour", ["fault", "eat-memory", "leave"])
-def test_the_zygote_survives_what_its_children_do(executor: LocalExecutor, tmp_path: Path, behaviour: str) -> None:
+def test_the_zygote_survives_what_its_children_do(
+    executor: LocalExecutor, tmp_path: Path, behaviour: str
+) -> None:
     executor.start(work_folder(tmp_path / "bad", behaviour), LIMITS).wait()
-    assert executor.start(work_folder(tmp_path / "good", "finish"), LIMITS).wait().ending == "finished"
+    assert (
+        executor.start(work_folder(tmp_path / "good", "finish"), LIMITS).wait().ending == "finished"
+    )

@@ -1,4 +1,6 @@
-"""What the controller does when connections to serving children break, against a predictor that breaks them."""
+"""What the controller does when connections to serving children break, against a predictor that
+breaks them.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -48,7 +50,13 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, tim
         writer.write(encode({"status": 200}, header["content_type"].encode() + b" " + body))
 
 
-def run(store: Store, home: Path, behave: Behaviour, use: Callable[..., Awaitable[None]], status: int = 200) -> None:
+def run(
+    store: Store,
+    home: Path,
+    behave: Behaviour,
+    use: Callable[..., Awaitable[None]],
+    status: int = 200,
+) -> None:
     async def main() -> None:
         async with FakePredictor(behave, status) as predictor:
             (home / "internal.secret").write_text("s3")
@@ -60,10 +68,15 @@ def run(store: Store, home: Path, behave: Behaviour, use: Callable[..., Awaitabl
     asyncio.run(main())
 
 
-def test_a_kept_connection_serves_again_and_a_dead_one_is_replaced(store: Store, tmp_path: Path) -> None:
+def test_a_kept_connection_serves_again_and_a_dead_one_is_replaced(
+    store: Store, tmp_path: Path
+) -> None:
     async def use(client: PredictorClient, predictor: FakePredictor) -> None:
         for body in (b"1", b"2", b"3"):  # the first connection ends after two answers
-            assert await client.predict("ten_1", "app_1", "text/csv", body) == (200, b"text/csv " + body)
+            assert await client.predict("ten_1", "app_1", "text/csv", body) == (
+                200,
+                b"text/csv " + body,
+            )
         assert [g["application"] for g in predictor.greetings] == ["app_1", "app_1"]
         assert {(g["tenant"], g["secret"]) for g in predictor.greetings} == {("ten_1", "s3")}
 
@@ -92,7 +105,9 @@ def test_a_request_that_ends_the_child_is_given_up(store: Store, tmp_path: Path)
 
 
 def test_a_child_that_dies_once_is_asked_again(store: Store, tmp_path: Path) -> None:
-    async def die_first(number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def die_first(
+        number: int, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
         await (read_frame(reader) if number == 1 else answer(reader, writer, 1))
 
     async def use(client: PredictorClient, predictor: FakePredictor) -> None:
@@ -122,7 +137,10 @@ def test_an_answer_that_nobody_waits_for_reaches_nobody_else(store: Store, tmp_p
         first = asyncio.create_task(client.predict("ten_1", "app_1", "text/csv", b"first"))
         await asked.wait()
         first.cancel()
-        assert await client.predict("ten_1", "app_1", "text/csv", b"second") == (200, b"text/csv second")
+        assert await client.predict("ten_1", "app_1", "text/csv", b"second") == (
+            200,
+            b"text/csv second",
+        )
 
     asked = asyncio.Event()
     run(store, tmp_path, slow, use)

@@ -1,4 +1,6 @@
-"""A job goes on beyond its first candidates while improvement is expected, and rests when it is not."""
+"""A job goes on beyond its first candidates while improvement is expected, and rests when it is
+not.
+"""
 
 import math
 from dataclasses import replace
@@ -38,7 +40,11 @@ class Peak(simulated.SimulatedExecutor):
         config = {"x": 0.5, "y": 0.5, **task.payload["pipeline"]["model"]["config"]}
         loss = (config["x"] - 0.8) ** 2 + (config["y"] - 0.3) ** 2
         outcome = super().wait()
-        quality = 0.9 * math.exp(-2 * loss) if task.payload["pipeline"]["model"]["module"] == "m0" else 0.2
+        quality = (
+            0.9 * math.exp(-2 * loss)
+            if task.payload["pipeline"]["model"]["module"] == "m0"
+            else 0.2
+        )
         value = {**outcome.result.value, "quality": quality}
         return replace(outcome, result=outcome.result.model_copy(update={"value": value}))
 
@@ -50,7 +56,9 @@ def test_new_configurations_are_proposed_until_little_is_expected(tmp_path: Path
     with store.write() as tx:
         tx.unscoped().jobs.update(job_id, tolerance=0.004)
     process = register(store, "worker")
-    context = SlotContext(store, Peak(store), Limits(seconds=1, memory=1, threads=1), process.id, tmp_path / "w", 10.0)
+    context = SlotContext(
+        store, Peak(store), Limits(seconds=1, memory=1, threads=1), process.id, tmp_path / "w", 10.0
+    )
     scheduler, worker = Scheduler(store, REGISTRY, policy_named(), 10.0), Slot("search", context)
     job = None
     for _ in range(300):

@@ -1,4 +1,6 @@
-"""Crash interleavings of two schedulers and two workers on a simulated clock: one result a task, nothing lost."""
+"""Crash interleavings of two schedulers and two workers on a simulated clock: one result a task,
+nothing lost.
+"""
 
 import atexit
 import shutil
@@ -32,7 +34,9 @@ WHEN = st.none() | st.integers(0, 4)
 
 
 class Engine(RuleBasedStateMachine):
-    """Every rule is something that processes do or suffer; a crashed process is replaced by a new one."""
+    """Every rule is something that processes do or suffer; a crashed process is replaced by a new
+    one.
+    """
 
     _template: Path | None = None
 
@@ -53,14 +57,18 @@ class Engine(RuleBasedStateMachine):
 
     def new_scheduler(self) -> SimpleNamespace:
         store: Any = CrashingStore(self.store)
-        return SimpleNamespace(store=store, acts=Scheduler(store, REGISTRY, policy_named(POLICY), LEASE))
+        return SimpleNamespace(
+            store=store, acts=Scheduler(store, REGISTRY, policy_named(POLICY), LEASE)
+        )
 
     def new_worker(self) -> SimpleNamespace:
         store: Any = CrashingStore(self.store)
         executor = SimulatedExecutor()
         process = register(self.store, "worker")
         context = SlotContext(store, executor, LIMITS, process.id, self.home / process.id, LEASE)
-        return SimpleNamespace(store=store, executor=executor, process=process, acts=Slot("search", context))
+        return SimpleNamespace(
+            store=store, executor=executor, process=process, acts=Slot("search", context)
+        )
 
     @initialize(count=st.integers(1, 2))
     def declare(self, count: int) -> None:
@@ -87,9 +95,17 @@ class Engine(RuleBasedStateMachine):
         pause=st.sampled_from([0.0, 1.0, 2 * LEASE]),
     )
     def work(
-        self, which: int, crash_at: int | None, after_commit: bool, failing: bool, retry: bool, pause: float
+        self,
+        which: int,
+        crash_at: int | None,
+        after_commit: bool,
+        failing: bool,
+        retry: bool,
+        pause: float,
     ) -> None:
-        """A worker takes a task; while it works time passes, and others may take its work away and do it."""
+        """A worker takes a task; while it works time passes, and others may take its work away and
+        do it.
+        """
         worker = self.workers[which]
         worker.store.crash_at, worker.store.after_commit = crash_at, after_commit
         worker.executor.result = TaskResult(ok=False, error="no", retry=retry) if failing else None
@@ -97,7 +113,9 @@ class Engine(RuleBasedStateMachine):
         try:
             worker.acts.step()
         except Crash:
-            with self.store.write() as tx:  # what others see of a dead process: nothing but its silence
+            with (
+                self.store.write() as tx
+            ):  # what others see of a dead process: nothing but its silence
                 tx.processes.update(worker.process.id, host="elsewhere")
             self.workers[which] = self.new_worker()
         else:
@@ -126,7 +144,11 @@ class Engine(RuleBasedStateMachine):
             tasks = {task.id: task for task in rooms.tasks.list(kind="train", limit=None)}
             attempts = rooms.attempts.list(limit=None)
             models = Counter(model.task_id for model in rooms.models.list(limit=None))
-            events = Counter(event.subject for event in tx.events.after(0, limit=5000) if event.kind == "task.done")
+            events = Counter(
+                event.subject
+                for event in tx.events.after(0, limit=5000)
+                if event.kind == "task.done"
+            )
             decisions = Counter(decision.task_id for decision in rooms.decisions.list(limit=None))
         accepted = Counter(attempt.task_id for attempt in attempts if attempt.state == "done")
         running = Counter(attempt.task_id for attempt in attempts if attempt.state == "running")
@@ -141,7 +163,9 @@ class Engine(RuleBasedStateMachine):
         assert all(count == 1 for count in arms.values())
 
     def teardown(self) -> None:
-        """Let one healthy scheduler and worker go on: every candidate comes to its end, and models go live."""
+        """Let one healthy scheduler and worker go on: every candidate comes to its end, and models
+        go live.
+        """
         try:
             if self.jobs:
                 self.finish()
@@ -167,11 +191,17 @@ class Engine(RuleBasedStateMachine):
             assert all(task.state in ENDED for task in rooms.tasks.list(kind="train", limit=None))
             assert {job.state for job in rooms.jobs.list(limit=None)} == {"resting"}
             for application in rooms.applications.list(limit=None):
-                assert bool(application.live_model_id) == (rooms.models.count(application_id=application.id) > 0)
+                assert bool(application.live_model_id) == (
+                    rooms.models.count(application_id=application.id) > 0
+                )
 
 
 Engine.TestCase.settings = settings(
-    max_examples=12, stateful_step_count=25, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=12,
+    stateful_step_count=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
 )
 TestEngine = Engine.TestCase
 
@@ -181,6 +211,12 @@ def test_a_process_of_this_host_that_is_gone_is_seen_at_once() -> None:
     from easeml.engine.membership import has_ended
 
     gone = 2**22 + 1  # beyond the largest process id
-    assert has_ended(Process(new_id("proc"), "worker", gone, this_host(), heartbeat=100.0), 100.5, LEASE)
-    assert not has_ended(Process(new_id("proc"), "worker", gone, "elsewhere", heartbeat=100.0), 100.5, LEASE)
-    assert has_ended(Process(new_id("proc"), "worker", gone, "elsewhere", heartbeat=100.0), 111.0, LEASE)
+    assert has_ended(
+        Process(new_id("proc"), "worker", gone, this_host(), heartbeat=100.0), 100.5, LEASE
+    )
+    assert not has_ended(
+        Process(new_id("proc"), "worker", gone, "elsewhere", heartbeat=100.0), 100.5, LEASE
+    )
+    assert has_ended(
+        Process(new_id("proc"), "worker", gone, "elsewhere", heartbeat=100.0), 111.0, LEASE
+    )

@@ -20,7 +20,9 @@ def slot_with_two_tasks(store: Store, folder: Path) -> Slot:
     process = register(store, "worker")
     Scheduler(store, REGISTRY, policy_named(), 10.0).step()
     limits = Limits(seconds=1, memory=1, threads=1)
-    return Slot("search", SlotContext(store, SimulatedExecutor(), limits, process.id, folder / "work", 10.0))
+    return Slot(
+        "search", SlotContext(store, SimulatedExecutor(), limits, process.id, folder / "work", 10.0)
+    )
 
 
 def states(store: Store) -> list[str]:
@@ -28,7 +30,9 @@ def states(store: Store) -> list[str]:
         return sorted(task.state for task in tx.unscoped().tasks.list(limit=None))
 
 
-def test_the_next_task_runs_before_the_last_result_is_recorded(store: Store, tmp_path: Path) -> None:
+def test_the_next_task_runs_before_the_last_result_is_recorded(
+    store: Store, tmp_path: Path
+) -> None:
     slot = slot_with_two_tasks(store, tmp_path)
     records: list[Callable[[], None]] = []
     assert slot.step(records.append)
@@ -48,7 +52,9 @@ def test_a_lost_lease_while_recording_discards_the_result(store: Store, tmp_path
     records: list[Callable[[], None]] = []
     slot.step(records.append)
     with store.write() as tx:
-        tx.queue.cancel(next(t.id for t in tx.unscoped().tasks.list(limit=None) if t.state == "running"))
+        tx.queue.cancel(
+            next(t.id for t in tx.unscoped().tasks.list(limit=None) if t.state == "running")
+        )
     records[0]()
     assert states(store) == ["cancelled", "waiting"]
     assert slot.attempt_ids == []

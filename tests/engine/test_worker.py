@@ -54,7 +54,9 @@ def count_workers(store: Store) -> int:
 
 def submit(store: Store, caller: Caller, behaviour: str) -> str:
     """Upload a file whose ingest task behaves as named; return the task's id."""
-    dataset = datasets.upload(store, caller, behaviour, "table.csv", [behaviour.encode()], None, 10**6)
+    dataset = datasets.upload(
+        store, caller, behaviour, "table.csv", [behaviour.encode()], None, 10**6
+    )
     assert dataset.version is not None
     with store.read() as tx:
         return tx.scoped(caller.tenant_id).tasks.list(subject=dataset.version.id)[0].id
@@ -75,16 +77,24 @@ def attempts(store: Store, task_id: str) -> list[str]:
         return [attempt.state for attempt in tx.unscoped().attempts.list(task_id=task_id)]
 
 
-def test_results_are_accepted_and_faults_stay_their_own(store: Store, caller: Caller, start_worker: Start) -> None:
+def test_results_are_accepted_and_faults_stay_their_own(
+    store: Store, caller: Caller, start_worker: Start
+) -> None:
     start_worker()
-    tasks = {name: submit(store, caller, name) for name in ("finish", "eat-memory", "fault", "linger")}
+    tasks = {
+        name: submit(store, caller, name) for name in ("finish", "eat-memory", "fault", "linger")
+    }
     good = wait_for(store, tasks["finish"], "done", "failed")
     assert good.state == "done"
     with store.read() as tx:
         version = tx.scoped(caller.tenant_id).versions.get(good.subject)
         assert version.state == "ready"
         assert store.artefacts.path is not None
-        assert {event.kind for event in tx.events.after(0)} >= {"task.running", "task.done", "dataset.ready"}
+        assert {event.kind for event in tx.events.after(0)} >= {
+            "task.running",
+            "task.done",
+            "dataset.ready",
+        }
     greedy = wait_for(store, tasks["eat-memory"], "done", "failed")
     assert (greedy.state, greedy.attempts) == ("failed", 1)
     assert "more memory than its limit" in greedy.error
@@ -110,7 +120,9 @@ def test_kill_9_in_the_middle_leads_to_exactly_one_accepted_result(
     assert attempts(store, task_id) == ["lost", "done"]
 
 
-def test_a_cancelled_task_is_killed(store: Store, caller: Caller, start_worker: Start, tmp_path: Path) -> None:
+def test_a_cancelled_task_is_killed(
+    store: Store, caller: Caller, start_worker: Start, tmp_path: Path
+) -> None:
     start_worker()
     task_id = submit(store, caller, "once")
     marker = tmp_path / "work" / "hung"
@@ -122,7 +134,9 @@ def test_a_cancelled_task_is_killed(store: Store, caller: Caller, start_worker: 
     assert wait_for(store, submit(store, caller, "finish"), "done").attempts == 1
 
 
-def test_sigterm_gives_the_work_back_at_once(store: Store, caller: Caller, start_worker: Start, tmp_path: Path) -> None:
+def test_sigterm_gives_the_work_back_at_once(
+    store: Store, caller: Caller, start_worker: Start, tmp_path: Path
+) -> None:
     worker = start_worker()
     task_id = submit(store, caller, "hang")
     wait_for(store, task_id, "running")

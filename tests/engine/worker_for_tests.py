@@ -1,4 +1,6 @@
-"""A real worker process that runs the bodies of ``bodies_for_tests``: ``python worker_for_tests.py HOME``."""
+"""A real worker process that runs the bodies of ``bodies_for_tests``: ``python worker_for_tests.py
+HOME``.
+"""
 
 import sys
 from pathlib import Path
@@ -17,4 +19,6 @@ def _executor(limits: Limits) -> LocalExecutor:
 
 if __name__ == "__main__":
     worker.LocalExecutor = _executor
-    worker.run_worker(Settings(home=Path(sys.argv[1]), workers=1, lease_seconds=2.0, task_memory=2**28))
+    worker.run_worker(
+        Settings(home=Path(sys.argv[1]), workers=1, lease_seconds=2.0, task_memory=2**28)
+    )

@@ -1,4 +1,6 @@
-"""Workers are killed while rows join: the data is the old version or the new one, never something between."""
+"""Workers are killed while rows join: the data is the old version or the new one, never something
+between.
+"""
 
 import json
 import random
@@ -20,7 +22,15 @@ def test_killed_workers_leave_whole_versions(tmp_path: Path):
     easeml = EasemlProcess(tmp_path / "home")
     easeml.start()
     try:
-        command = ["app", "create", str(tmp_path / "first.csv"), "--target", "target", "--models", "naive-bayes"]
+        command = [
+            "app",
+            "create",
+            str(tmp_path / "first.csv"),
+            "--target",
+            "target",
+            "--models",
+            "naive-bayes",
+        ]
         application = json.loads(easeml.command(*command, "--yes", "--json"))["id"]
         easeml.wait(application, "first-model", 60)
         from easeml.client import Client

@@ -1,4 +1,6 @@
-"""Documentation says what the code does: current reference, examples that parse, words of the vocabulary."""
+"""Documentation says what the code does: current reference, examples that parse, words of the
+vocabulary.
+"""
 
 import re
 import shlex
@@ -42,12 +44,16 @@ def test_the_committed_reference_is_current(pages: dict[str, str], name: str):
     assert committed == pages[name], "Run `make docs` and commit what it writes."
 
 
-def test_the_reference_is_the_same_everywhere(pages: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+def test_the_reference_is_the_same_everywhere(
+    pages: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
     monkeypatch.setenv("EASEML_PORT", "1234")
     monkeypatch.setenv("EASEML_HOME", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "20")
     assert reference.pages() == pages
-    assert not [name for name, text in pages.items() if str(Path.home()) in text or str(ROOT) in text]
+    assert not [
+        name for name, text in pages.items() if str(Path.home()) in text or str(ROOT) in text
+    ]
 
 
 @pytest.mark.parametrize("said", [None, "", "  \n"])
@@ -56,7 +62,9 @@ def test_what_has_no_documentation_text_is_refused(said: str | None):
         reference.sentence(said, "easeml app")
 
 
-def test_an_undocumented_route_command_module_or_setting_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_an_undocumented_route_command_module_or_setting_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+):
     document = reference.openapi()
     route = {"operationId": "x", "summary": "Made Up", "responses": {}}
     with pytest.raises(reference.Missing, match="GET /x"):
@@ -101,23 +109,33 @@ def parse(words: list[str]) -> None:
         if not words:
             return  # only mentioned by its name
         context = command.make_context(name, list(words), parent=context, resilient_parsing=False)
-        name, command, words = command.resolve_command(context, [*context._protected_args, *context.args])
+        name, command, words = command.resolve_command(
+            context, [*context._protected_args, *context.args]
+        )
         assert not command.hidden, f"{name} is hidden"
     if words:
         command.make_context(name, list(words), parent=context)
 
 
-EXAMPLES = [(guide.name, words) for guide in GUIDES for words in commands_in(guide.read_text("utf-8"))]
+EXAMPLES = [
+    (guide.name, words) for guide in GUIDES for words in commands_in(guide.read_text("utf-8"))
+]
 
 
-@pytest.mark.parametrize(("guide", "words"), EXAMPLES, ids=[f"{guide}: {' '.join(words)}" for guide, words in EXAMPLES])
+@pytest.mark.parametrize(
+    ("guide", "words"), EXAMPLES, ids=[f"{guide}: {' '.join(words)}" for guide, words in EXAMPLES]
+)
 def test_commands_of_the_guides_exist_with_these_flags(guide: str, words: list[str]):
     parse(words)
 
 
 def test_the_guides_hold_commands_and_the_parser_refuses_wrong_ones():
     assert len(EXAMPLES) >= 10
-    for wrong in (["app", "creat", "x.csv"], ["app", "show", "ID", "--colour"], ["app", "wait", "ID", "--until", "x"]):
+    for wrong in (
+        ["app", "creat", "x.csv"],
+        ["app", "show", "ID", "--colour"],
+        ["app", "wait", "ID", "--until", "x"],
+    ):
         with pytest.raises(Exception, match=r"No such|is not one of|Invalid"):
             parse(wrong)
 

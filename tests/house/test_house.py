@@ -1,4 +1,6 @@
-"""What holds for the house as a whole: import times by what is loaded, and words that must never be committed."""
+"""What holds for the house as a whole: import times by what is loaded, and words that must never be
+committed.
+"""
 
 import subprocess
 import sys
@@ -10,7 +12,9 @@ HEAVY = ["pandas", "sklearn", "lightgbm", "skrub", "pyarrow", "scipy"]
 
 def loaded_by(module: str) -> set[str]:
     program = f"import {module}, sys; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     return set(run.stdout.split())
 
 

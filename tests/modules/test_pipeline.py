@@ -18,11 +18,19 @@ LOGISTIC: dict[str, Any] = {
     "transforms": [{"module": "table-onehot", "config": {}}, {"module": "scale", "config": {}}],
     "model": {"module": "logistic", "config": {"C": 0.5}},
 }
-LIGHTGBM: dict[str, Any] = {"transforms": [{"module": "table-codes"}], "model": {"module": "lightgbm-classifier"}}
+LIGHTGBM: dict[str, Any] = {
+    "transforms": [{"module": "table-codes"}],
+    "model": {"module": "lightgbm-classifier"},
+}
 
 
 def saved(folder: Path) -> Path:
-    save(fit(LOGISTIC, table(MODULE), *schemas(MODULE)), folder / "m", quality=0.9, dataset_version="ver_1")
+    save(
+        fit(LOGISTIC, table(MODULE), *schemas(MODULE)),
+        folder / "m",
+        quality=0.9,
+        dataset_version="ver_1",
+    )
     return folder / "m"
 
 
@@ -101,7 +109,12 @@ def test_targets_that_cannot_be_learnt() -> None:
     with pytest.raises(InvalidInput, match="constant"):
         fit(LOGISTIC, frame[frame["target"] == "no"], schema_in, schema_out)
     with pytest.raises(InvalidInput, match=r"target, row 3.*missing"):
-        fit(LOGISTIC, frame.assign(target=frame["target"].where(np.arange(len(frame)) != 3)), schema_in, schema_out)
+        fit(
+            LOGISTIC,
+            frame.assign(target=frame["target"].where(np.arange(len(frame)) != 3)),
+            schema_in,
+            schema_out,
+        )
     with pytest.raises(InvalidInput, match="no training rows"):
         fit(LOGISTIC, frame[:0], schema_in, schema_out)
     with pytest.raises(InvalidInput, match="not there"):
@@ -110,7 +123,12 @@ def test_targets_that_cannot_be_learnt() -> None:
 
 def test_reports_reach_the_context_and_may_end_a_fit() -> None:
     steps: list[int] = []
-    fit(LIGHTGBM, table(MODULE), *schemas(MODULE), Context(report=lambda step, quality: steps.append(step)))
+    fit(
+        LIGHTGBM,
+        table(MODULE),
+        *schemas(MODULE),
+        Context(report=lambda step, quality: steps.append(step)),
+    )
     assert steps == list(range(1, 151))
 
     class Stop(Exception):

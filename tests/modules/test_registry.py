@@ -76,7 +76,9 @@ def test_candidates_are_chains() -> None:
     chain = REGISTRY.candidates(REGISTRY.get("ridge"), MIXED)
     assert [module.name for module in chain] == ["table-onehot", "scale"]
     with pytest.raises(InvalidInput):
-        Registry(tuple(m for m in REGISTRY.modules if not m.replaces)).candidates(REGISTRY.get("ridge"), tensor(28, 28))
+        Registry(tuple(m for m in REGISTRY.modules if not m.replaces)).candidates(
+            REGISTRY.get("ridge"), tensor(28, 28)
+        )
 
 
 @pytest.mark.parametrize(
@@ -88,13 +90,29 @@ def test_candidates_are_chains() -> None:
         (tensor(7), "sample-features"),
         (tensor(8, 8, 30), "sample-features"),
         (tensor(2, 3, 4, 5, 6), "sample-features"),
-        ({"nodes": {**tensor(3)["nodes"], "t": {"singleton": True, "type": "text"}}}, "sample-features"),
         (
-            {"nodes": {"n": {"fields": {"x": {"type": "tensor", "dim": [2]}}, "links": {"n": [0, 3]}}}},
+            {"nodes": {**tensor(3)["nodes"], "t": {"singleton": True, "type": "text"}}},
+            "sample-features",
+        ),
+        (
+            {
+                "nodes": {
+                    "n": {"fields": {"x": {"type": "tensor", "dim": [2]}}, "links": {"n": [0, 3]}}
+                }
+            },
             "sample-features",
         ),
     ],
-    ids=["picture", "pictures-of-all-sizes", "series", "vector", "block", "five-axes", "mixed", "graph"],
+    ids=[
+        "picture",
+        "pictures-of-all-sizes",
+        "series",
+        "vector",
+        "block",
+        "five-axes",
+        "mixed",
+        "graph",
+    ],
 )
 def test_every_input_schema_has_candidates(schema_in: dict, first: str) -> None:
     for out in (OUT_NUMBER, OUT_LABEL):
@@ -105,14 +123,22 @@ def test_every_input_schema_has_candidates(schema_in: dict, first: str) -> None:
 
 def test_tensors_are_predicted_by_models_of_several_outputs() -> None:
     for dim in ((4,), (4, 5), (2, 3, 4), (2, 2, 2, 2)):
-        fitting = [match.module.name for match in REGISTRY.models_for(MIXED, tensor(*dim)) if match.fits]
-        assert {"ridge", "mlp-regressor", "knn-regressor", "random-forest-regressor"} <= set(fitting)
+        fitting = [
+            match.module.name for match in REGISTRY.models_for(MIXED, tensor(*dim)) if match.fits
+        ]
+        assert {"ridge", "mlp-regressor", "knn-regressor", "random-forest-regressor"} <= set(
+            fitting
+        )
         assert "svm-regressor" not in fitting
         assert REGISTRY.objectives_for(tensor(*dim))[0].name == "r2"
 
 
 def test_objectives_with_the_default_first() -> None:
-    assert [module.name for module in REGISTRY.objectives_for(OUT_NUMBER)] == ["r2", "mean-absolute-error", "rmse"]
+    assert [module.name for module in REGISTRY.objectives_for(OUT_NUMBER)] == [
+        "r2",
+        "mean-absolute-error",
+        "rmse",
+    ]
     assert REGISTRY.objectives_for(OUT_LABEL)[0].name == "accuracy"
 
 
@@ -129,7 +155,10 @@ def test_plug_ins_and_broken_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (package / "broken.toml").write_text("name = ")
     (package / "twice.toml").write_text(OBJECTIVE.replace('"extra"', '"r2"'))
     monkeypatch.syspath_prepend(tmp_path)
-    points = [EntryPoint("a", "plugged", "easeml.modules"), EntryPoint("b", "gone", "easeml.modules")]
+    points = [
+        EntryPoint("a", "plugged", "easeml.modules"),
+        EntryPoint("b", "gone", "easeml.modules"),
+    ]
     monkeypatch.setattr(registry, "entry_points", lambda group: points)
     found: Registry = load_registry()
     assert found.get("extra").title == "Extra"

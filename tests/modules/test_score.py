@@ -19,7 +19,9 @@ def labelled(rows: int = 200, seed: int = 0) -> tuple[np.ndarray, Predictions]:
     raw = random.random((rows, 3)) + 0.7 * np.eye(3)[codes]
     probabilities = np.round(raw / raw.sum(axis=1, keepdims=True), 2)  # rounded: with ties
     probabilities /= probabilities.sum(axis=1, keepdims=True)
-    return CLASSES[codes], Predictions(CLASSES[probabilities.argmax(axis=1)], probabilities, CLASSES)
+    return CLASSES[codes], Predictions(
+        CLASSES[probabilities.argmax(axis=1)], probabilities, CLASSES
+    )
 
 
 def numbers(rows: int = 200, seed: int = 0) -> tuple[np.ndarray, Predictions]:
@@ -30,7 +32,9 @@ def numbers(rows: int = 200, seed: int = 0) -> tuple[np.ndarray, Predictions]:
 
 def test_category_measures_are_scikit_learns() -> None:
     actual, predicted = labelled()
-    assert score("accuracy", actual, predicted) == pytest.approx(metrics.accuracy_score(actual, predicted.values))
+    assert score("accuracy", actual, predicted) == pytest.approx(
+        metrics.accuracy_score(actual, predicted.values)
+    )
     wanted = metrics.balanced_accuracy_score(actual, predicted.values)
     assert score("balanced-accuracy", actual, predicted) == pytest.approx(wanted)
     wanted = metrics.f1_score(actual, predicted.values, average="macro")
@@ -46,13 +50,17 @@ def test_binary_area() -> None:
     random = np.random.default_rng(1)
     codes, scores = random.integers(0, 2, 100), np.round(random.random(100), 1)
     predicted = Predictions(CLASSES[:2][codes], np.column_stack([1 - scores, scores]), CLASSES[:2])
-    assert score("roc-auc", CLASSES[codes], predicted) == pytest.approx(metrics.roc_auc_score(codes, scores))
+    assert score("roc-auc", CLASSES[codes], predicted) == pytest.approx(
+        metrics.roc_auc_score(codes, scores)
+    )
     assert score("roc-auc", CLASSES[codes * 0], predicted) == 0.5
 
 
 def test_number_measures() -> None:
     actual, predicted = numbers()
-    assert score("r2", actual, predicted) == pytest.approx(metrics.r2_score(actual, predicted.values))
+    assert score("r2", actual, predicted) == pytest.approx(
+        metrics.r2_score(actual, predicted.values)
+    )
     wanted = metrics.mean_absolute_error(actual, predicted.values)
     assert value("mean-absolute-error", actual, predicted) == pytest.approx(wanted)
     wanted = metrics.root_mean_squared_error(actual, predicted.values)
@@ -60,7 +68,9 @@ def test_number_measures() -> None:
     for name in ("r2", "mean-absolute-error", "rmse"):
         assert score(name, actual, Predictions(actual, None, None)) == 1.0
         assert score(name, actual, Predictions(actual * 1e9, None, None)) == -1.0
-    assert score("rmse", actual, Predictions(np.full(200, actual.mean()), None, None)) == pytest.approx(0.0)
+    assert score(
+        "rmse", actual, Predictions(np.full(200, actual.mean()), None, None)
+    ) == pytest.approx(0.0)
 
 
 @pytest.mark.parametrize("name", [module.name for module in load_registry().of_kind("objective")])

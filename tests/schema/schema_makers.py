@@ -30,7 +30,9 @@ TENSOR = ("t", {"type": "tensor", "dim": [3]})
 
 @st.composite
 def dims(draw) -> tuple[int | str, ...]:
-    made: list[int | str] = draw(st.lists(st.one_of(st.integers(1, 99), NAMES), min_size=1, max_size=4))
+    made: list[int | str] = draw(
+        st.lists(st.one_of(st.integers(1, 99), NAMES), min_size=1, max_size=4)
+    )
     if draw(st.booleans()):
         at = draw(st.integers(0, len(made) - 1))
         made[at] = draw(NAMES) + draw(st.sampled_from("+" if len(made) == 1 else "?+*"))
@@ -53,7 +55,9 @@ def values(draw, name: str, known: dict[str, CategoryClass]) -> dict[str, Any]:
         if made["dim"] == (1,):
             made["format"] = draw(st.sampled_from(["", "1.234,5"]))
     elif kind == "category":
-        made["class_name"] = draw(st.one_of(st.just(name), NAMES, st.sampled_from(sorted(known) or [name])))
+        made["class_name"] = draw(
+            st.one_of(st.just(name), NAMES, st.sampled_from(sorted(known) or [name]))
+        )
         known.setdefault(made["class_name"], draw(classes()))
     elif kind == "timestamp":
         made["format"] = draw(st.sampled_from(["", "%Y-%m", '%d "of" %B']))
@@ -69,7 +73,10 @@ def schemas(draw) -> Schema:
     nodes = {}
     for name in names:
         if name not in groups:
-            more = {"repeat": draw(st.sampled_from(["", "*", "+"])), "column": draw(st.text(max_size=4))}
+            more = {
+                "repeat": draw(st.sampled_from(["", "*", "+"])),
+                "column": draw(st.text(max_size=4)),
+            }
             more["missing"] = tuple(draw(st.lists(st.text(max_size=3), max_size=2)))
             nodes[name] = Node(**draw(values(name, known)), **more)
             continue

@@ -1,4 +1,6 @@
-"""An independent judge of matches: tries everything, rule by rule, and shares no code with the matcher."""
+"""An independent judge of matches: tries everything, rule by rule, and shares no code with the
+matcher.
+"""
 
 from itertools import permutations, product
 
@@ -27,9 +29,12 @@ def agreements(wanted: Schema, slot: Field, source: Schema, item: Field) -> list
         return []
     found = []
     for left, right in product(lists_of(size_of(wanted, slot)), lists_of(size_of(source, item))):
-        bound: dict[str, object] = {f"class {slot.class_name}": item.class_name} if slot.type == "category" else {}
+        bound: dict[str, object] = (
+            {f"class {slot.class_name}": item.class_name} if slot.type == "category" else {}
+        )
         if len(left) == len(right) and all(
-            (bound.setdefault(a, b) if isinstance(a, str) else a) == b for a, b in zip(left, right, strict=True)
+            (bound.setdefault(a, b) if isinstance(a, str) else a) == b
+            for a, b in zip(left, right, strict=True)
         ):
             found.append(bound)
     return found
@@ -83,7 +88,8 @@ def pairings(slot: Node, item: Node) -> list[list[tuple[Field, Field]]]:
 
 
 def exists(*sides: tuple[Schema, Schema]) -> bool:
-    """Whether there is a match, by trying every map of nodes and values. Without repeated nodes; small schemas only.
+    """Whether there is a match, by trying every map of nodes and values. Without repeated nodes;
+    small schemas only.
 
     Several sides share variables, but not classes.
     """
@@ -91,7 +97,9 @@ def exists(*sides: tuple[Schema, Schema]) -> bool:
         return False
     per_side = []
     for wanted, source in sides:
-        images = [dict(zip(wanted.nodes, order, strict=True)) for order in permutations(source.nodes)]
+        images = [
+            dict(zip(wanted.nodes, order, strict=True)) for order in permutations(source.nodes)
+        ]
         per_side.append([image for image in images if links_allow(wanted, source, image)])
     for images in product(*per_side):
         options = [
@@ -102,7 +110,10 @@ def exists(*sides: tuple[Schema, Schema]) -> bool:
         for chosen in product(*options):
             choices = [
                 [
-                    {(f"{number} {key}" if key.startswith("class ") else key): value for key, value in bound.items()}
+                    {
+                        (f"{number} {key}" if key.startswith("class ") else key): value
+                        for key, value in bound.items()
+                    }
                     for bound in agreements(sides[number][0], slot, sides[number][1], item)
                 ]
                 for number, pairing in chosen
@@ -120,7 +131,10 @@ def holds(wanted: Schema, source: Schema, found: Match) -> bool:
         return False
     if sorted(found.nodes) != sorted(source.nodes) or not links_allow(wanted, source, image):
         return False
-    claimed: dict[str, object] = {**{f"class {k}": v for k, v in found.classes.items()}, **found.variables}
+    claimed: dict[str, object] = {
+        **{f"class {k}": v for k, v in found.classes.items()},
+        **found.variables,
+    }
     used: set[str] = set()
     for slot, item in image.items():
         node, other = wanted.nodes[slot], source.nodes[item]
@@ -130,12 +144,18 @@ def holds(wanted: Schema, source: Schema, found: Match) -> bool:
         if not node.singleton:
             origin = {place: name for name, place in found.fields[item].items()}
             given = {value.name: value for value in other.fields}
-            if sorted(origin) != sorted(v.name for v in node.fields) or sorted(origin.values()) != sorted(given):
+            if sorted(origin) != sorted(v.name for v in node.fields) or sorted(
+                origin.values()
+            ) != sorted(given):
                 return False
             pairs = [(value, given[origin[value.name]]) for value in node.fields]
         for value, theirs in pairs:
             ways = agreements(wanted, value, source, theirs)
-            fitting = [way for way in ways if all(claimed.get(key, bound) == bound for key, bound in way.items())]
+            fitting = [
+                way
+                for way in ways
+                if all(claimed.get(key, bound) == bound for key, bound in way.items())
+            ]
             if not fitting:
                 return False
             used |= set().union(*fitting)

@@ -1,4 +1,7 @@
-"""The public examples of the original language, where they are at hand. Those on folders are in ``tests/data``."""
+"""The public examples of the original language, where they are at hand.
+
+Those on folders are in ``tests/data``.
+"""
 
 import json
 from pathlib import Path
@@ -12,7 +15,11 @@ from easeml.schema import Schema, SchemaError, generate, match, schema_of_sample
 from .schema_oracle import exists, holds
 
 ROOT = Path(__file__).resolve().parents[3] / "shared" / "conformance"
-INDEX = json.loads((ROOT / "index.json").read_text("utf-8"))["examples"] if (ROOT / "index.json").exists() else []
+INDEX = (
+    json.loads((ROOT / "index.json").read_text("utf-8"))["examples"]
+    if (ROOT / "index.json").exists()
+    else []
+)
 
 
 def examples(*kinds: str) -> list[Any]:
@@ -51,7 +58,12 @@ def test_match(example: dict[str, Any]) -> None:
     assert bool(result.src_dims) == bool(example["one_witness"]["dims"])
     assert all(node.src_name for node in result.nodes.values())
     assert all(field.src_name for node in result.nodes.values() for field in node.fields)
-    assert all(value.src_dim for node in result.nodes.values() for value in node.values if value.type == "tensor")
+    assert all(
+        value.src_dim
+        for node in result.nodes.values()
+        for value in node.values
+        if value.type == "tensor"
+    )
     assert all(value.src_name for value in result.classes.values())
 
 

@@ -15,7 +15,10 @@ def tensor(name: str, *dim: int | str, **more) -> Node:
 
 
 def schema(*nodes: Node, **classes: int | str) -> Schema:
-    return Schema({node.name: node for node in nodes}, {name: CategoryClass(dim) for name, dim in classes.items()})
+    return Schema(
+        {node.name: node for node in nodes},
+        {name: CategoryClass(dim) for name, dim in classes.items()},
+    )
 
 
 def category(name: str, class_name: str, **more) -> Node:
@@ -23,22 +26,33 @@ def category(name: str, class_name: str, **more) -> Node:
 
 
 ANY_TABLE = schema(
-    tensor("numbers", repeat="*", optional=True), category("labels", "c", repeat="*", optional=True), c="n"
+    tensor("numbers", repeat="*", optional=True),
+    category("labels", "c", repeat="*", optional=True),
+    c="n",
 )
 
 
 def test_a_table_model_takes_any_mix_of_numbers_and_categories() -> None:
     source = schema(
-        tensor("age", optional=True), category("job", "j"), category("sex", "s", optional=True), tensor("b"), j=12, s=2
+        tensor("age", optional=True),
+        category("job", "j"),
+        category("sex", "s", optional=True),
+        tensor("b"),
+        j=12,
+        s=2,
     )
-    assert ANY_TABLE.match(source) == Match({"age": "numbers", "job": "labels", "sex": "labels", "b": "numbers"})
+    assert ANY_TABLE.match(source) == Match(
+        {"age": "numbers", "job": "labels", "sex": "labels", "b": "numbers"}
+    )
     assert why_not(ANY_TABLE, source) == ""
 
 
 def test_a_column_that_nothing_takes() -> None:
     source = schema(tensor("a"), Node("t", "text", column="The text"))
     assert match(ANY_TABLE, source) is None
-    assert why_not(ANY_TABLE, source) == "'The text' is text, and it takes only: a number, a category."
+    assert (
+        why_not(ANY_TABLE, source) == "'The text' is text, and it takes only: a number, a category."
+    )
 
 
 def test_missing_values_need_an_optional_node() -> None:
@@ -131,7 +145,11 @@ def holds(wanted: Schema, source: Schema, places: dict[str, str]) -> bool:
     for name, place in places.items():
         node, slot = source.nodes[name], wanted.nodes[place]
         bound = {} if slot.repeat else shared
-        if node.type != slot.type or (node.optional and not slot.optional) or len(node.dim) != len(slot.dim):
+        if (
+            node.type != slot.type
+            or (node.optional and not slot.optional)
+            or len(node.dim) != len(slot.dim)
+        ):
             return False
         pairs = list(zip(slot.dim, node.dim, strict=True))
         if slot.type == "category":
@@ -148,7 +166,10 @@ def holds(wanted: Schema, source: Schema, places: dict[str, str]) -> bool:
 @given(small(True), small(False))
 def test_a_match_is_found_whenever_there_is_one(wanted: Schema, source: Schema) -> None:
     slots = list(wanted.nodes)
-    every = (dict(zip(source.nodes, places, strict=True)) for places in product(slots, repeat=len(source.nodes)))
+    every = (
+        dict(zip(source.nodes, places, strict=True))
+        for places in product(slots, repeat=len(source.nodes))
+    )
     exists = any(holds(wanted, source, places) for places in every)
     found = match(wanted, source)
     assert (found is not None) == exists
@@ -161,7 +182,10 @@ def test_a_match_is_found_whenever_there_is_one(wanted: Schema, source: Schema) 
 def test_order_and_names_of_nodes_do_not_matter(source: Schema, random) -> None:
     names = list(source.nodes)
     order = random.choice(list(permutations(names)))
-    renamed = {f"x{i}": Node(**{**_fields(source.nodes[name]), "name": f"x{i}"}) for i, name in enumerate(order)}
+    renamed = {
+        f"x{i}": Node(**{**_fields(source.nodes[name]), "name": f"x{i}"})
+        for i, name in enumerate(order)
+    }
     assert match(source, Schema(renamed, source.classes)) is not None
 
 

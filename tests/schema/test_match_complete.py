@@ -33,7 +33,9 @@ def dims(draw, variable: bool) -> tuple[int | str, ...]:
     made: list[int | str] = draw(st.lists(sizes, min_size=1, max_size=3))
     if variable and draw(st.integers(0, 2)) == 0:
         at = draw(st.integers(0, len(made) - 1))
-        made[at] = draw(st.sampled_from(VARIABLES)) + draw(st.sampled_from("+" if len(made) == 1 else "?+*"))
+        made[at] = draw(st.sampled_from(VARIABLES)) + draw(
+            st.sampled_from("+" if len(made) == 1 else "?+*")
+        )
     return tuple(made)
 
 
@@ -45,7 +47,9 @@ def fields(draw, name: str, variable: bool, classes: dict[str, CategoryClass]) -
         return Field(name, kind, dim=draw(dims(variable)), optional=optional)
     if kind == "category":
         klass = draw(st.sampled_from("pq"))
-        classes.setdefault(klass, CategoryClass(draw(st.sampled_from([2, 3, *(VARIABLES if variable else [])]))))
+        classes.setdefault(
+            klass, CategoryClass(draw(st.sampled_from([2, 3, *(VARIABLES if variable else [])])))
+        )
         return Field(name, kind, class_name=klass, optional=optional)
     return Field(name, kind, optional=optional)
 
@@ -69,11 +73,17 @@ def schemas(draw, variable: bool, most: int = 3) -> Schema:
         if name not in grouped:
             value = draw(fields(name, variable, classes))
             nodes[name] = Node(
-                **{key: getattr(value, key) for key in [item.name for item in dataclasses.fields(Field)]}
+                **{
+                    key: getattr(value, key)
+                    for key in [item.name for item in dataclasses.fields(Field)]
+                }
             )
             continue
         joined = draw(links(grouped, name))
-        made = tuple(draw(fields(f"f{i}", variable, classes)) for i in range(draw(st.integers(0 if joined else 1, 2))))
+        made = tuple(
+            draw(fields(f"f{i}", variable, classes))
+            for i in range(draw(st.integers(0 if joined else 1, 2)))
+        )
         nodes[name] = Node(name, fields=made, links=joined)
     cyclic, undirected, fan_in = (draw(st.integers(0, 4)) == 0 for _ in range(3))
     return Schema(nodes, classes, constraints=Constraints(cyclic, undirected, fan_in or undirected))
@@ -81,19 +91,28 @@ def schemas(draw, variable: bool, most: int = 3) -> Schema:
 
 @st.composite
 def derived(draw, source: Schema) -> Schema:
-    """A destination that takes the source, or nearly: sizes become variables, names and orders change."""
+    """A destination that takes the source, or nearly: sizes become variables, names and orders
+    change.
+    """
     letters = draw(st.permutations([2, 3]))
     names = dict(zip(letters, VARIABLES, strict=True))
 
     def loosen(dim: int | str) -> int | str:
-        return draw(st.sampled_from([dim, dim, names.get(dim, dim), draw(st.sampled_from(VARIABLES))]))
+        return draw(
+            st.sampled_from([dim, dim, names.get(dim, dim), draw(st.sampled_from(VARIABLES))])
+        )
 
     def changed(value: Field) -> Field:
         size = [loosen(dim) for dim in value.dim]
         wild = any(str(dim)[-1] in "?+*" for dim in size)
         if len(size) > 1 and not wild and draw(st.integers(0, 3)) == 0:
             size[-1] = draw(st.sampled_from(["a?", "b*", "a+"]))
-        return replace(value, name=f"x_{value.name}", dim=tuple(size), optional=value.optional or draw(st.booleans()))
+        return replace(
+            value,
+            name=f"x_{value.name}",
+            dim=tuple(size),
+            optional=value.optional or draw(st.booleans()),
+        )
 
     nodes = {}
     for name in draw(st.permutations(list(source.nodes))):
@@ -114,7 +133,9 @@ def check(wanted: Schema, source: Schema) -> None:
     assert (why_not(wanted, source) == "") == (found is not None)
     if found is not None:
         assert holds(wanted, source, found)
-        assert Schema.from_json(found.annotate(wanted, source).to_json()) == found.annotate(wanted, source)
+        assert Schema.from_json(found.annotate(wanted, source).to_json()) == found.annotate(
+            wanted, source
+        )
 
 
 @SETTINGS
@@ -146,7 +167,9 @@ def test_input_and_output_together(data) -> None:
 @settings(SETTINGS, max_examples=50)
 @given(schemas(True))
 def test_a_schema_takes_itself(schema: Schema) -> None:
-    """Its variables stand for themselves; only constants made of variables refuse them, and there are none."""
+    """Its variables stand for themselves; only constants made of variables refuse them, and there
+    are none.
+    """
     assert match(schema, schema) is not None
 
 
@@ -155,8 +178,16 @@ def wide(count: int, *dim: int | str) -> Schema:
 
 
 def test_work_is_limited_with_a_clear_answer() -> None:
-    pairs = {f"{p}{i}": Node(f"{p}{i}", "tensor", dim=(f"v{i}", k)) for i in range(40) for k, p in enumerate("xy", 1)}
-    sizes = {f"{p}{i}": Node(f"{p}{i}", "tensor", dim=(i + 1, k)) for i in range(40) for k, p in enumerate("xy", 1)}
+    pairs = {
+        f"{p}{i}": Node(f"{p}{i}", "tensor", dim=(f"v{i}", k))
+        for i in range(40)
+        for k, p in enumerate("xy", 1)
+    }
+    sizes = {
+        f"{p}{i}": Node(f"{p}{i}", "tensor", dim=(i + 1, k))
+        for i in range(40)
+        for k, p in enumerate("xy", 1)
+    }
     assert match(Schema(pairs), Schema(sizes)) is not None
     with pytest.raises(Undecided, match="within 500 steps"):
         match(Schema(pairs), Schema(sizes), limit=500)
@@ -175,7 +206,9 @@ def ring(sizes: list[int], upper: int | None = 1) -> Schema:
     for number, size in enumerate(sizes):
         for i in range(size):
             links = (Link(f"r{number}_{(i + 1) % size}", 0, upper),)
-            nodes[f"r{number}_{i}"] = Node(f"r{number}_{i}", fields=(Field("f", "text"),), links=links)
+            nodes[f"r{number}_{i}"] = Node(
+                f"r{number}_{i}", fields=(Field("f", "text"),), links=links
+            )
     return Schema(nodes, constraints=Constraints(cyclic=True))
 
 

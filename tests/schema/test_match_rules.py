@@ -1,4 +1,6 @@
-"""A test for each rule of matching by itself, among them those that no public example shows; and the reasons given."""
+"""A test for each rule of matching by itself, among them those that no public example shows; and
+the reasons given.
+"""
 
 import pytest
 
@@ -66,7 +68,9 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("wanted", "source", "fits"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+@pytest.mark.parametrize(
+    ("wanted", "source", "fits"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
 def test_rule(wanted: str, source: str, fits: bool) -> None:
     destination, data = Schema.from_text(wanted), Schema.from_text(source)
     assert (destination.match(data) is not None) == fits
@@ -87,11 +91,20 @@ def test_what_a_match_says() -> None:
         "singleton": True, "type": "tensor", "dim": ["n", "k*"], "src-name": "x", "src-dim": [3],
     }  # fmt: skip
     assert result["nodes"]["b"]["src-name"] == "y"
-    assert result["nodes"]["b"]["fields"]["f"] == {"type": "category", "class": "c", "src-name": "q"}
+    assert result["nodes"]["b"]["fields"]["f"] == {
+        "type": "category",
+        "class": "c",
+        "src-name": "q",
+    }
     assert result["classes"] == {"c": {"dim": "n", "src-name": "q"}}
     constant = match(Schema.from_text("tensor[3]"), Schema.from_text("tensor[3]"))
     assert constant is not None
-    assert "src-dims" not in constant.annotate(Schema.from_text("tensor[3]"), Schema.from_text("tensor[3]")).to_json()
+    assert (
+        "src-dims"
+        not in constant.annotate(
+            Schema.from_text("tensor[3]"), Schema.from_text("tensor[3]")
+        ).to_json()
+    )
 
 
 def test_variables_are_shared_by_input_and_output_only_on_request() -> None:
@@ -145,7 +158,10 @@ def test_the_reason_is_the_smallest(wanted: str, source: str, reason: str) -> No
 
 
 def graph(*pairs: str, field: str = "") -> Schema:
-    """Nodes with links; ``"ab"`` is one from a to b. ``field`` names the one that has another field than the rest."""
+    """Nodes with links; ``"ab"`` is one from a to b.
+
+    ``field`` names the one that has another field than the rest.
+    """
     nodes = {}
     for name in sorted(set("".join(pairs))):
         links = ", ".join(f"{pair[1]}: 1" for pair in pairs if pair[0] == name)
@@ -156,5 +172,10 @@ def graph(*pairs: str, field: str = "") -> Schema:
 def test_only_links_are_in_the_way() -> None:
     ring = ("ab", "bc", "cd", "da")
     assert match(graph(*ring), graph("bd", "dc", "ca", "ab")) is not None
-    reason = why_not(graph("ab", "bc", "ca", "de", "ef", "fd"), graph("ab", "bc", "cd", "de", "ef", "fa"))
-    assert reason == "Its nodes are linked in another way: there is no pairing of nodes under which links meet links."
+    reason = why_not(
+        graph("ab", "bc", "ca", "de", "ef", "fd"), graph("ab", "bc", "cd", "de", "ef", "fa")
+    )
+    assert (
+        reason
+        == "Its nodes are linked in another way: there is no pairing of nodes under which links meet links."
+    )

@@ -33,7 +33,9 @@ def graph(*pairs: str, count: int = 6) -> Sample:
 
 
 def of(*samples: Sample, **classes: tuple[str, ...]) -> Schema:
-    return schema_of_samples(Samples(classes, {f"s{i}": sample for i, sample in enumerate(samples)}))
+    return schema_of_samples(
+        Samples(classes, {f"s{i}": sample for i, sample in enumerate(samples)})
+    )
 
 
 def both_ways(*pairs: str) -> list[str]:
@@ -42,7 +44,9 @@ def both_ways(*pairs: str) -> list[str]:
 
 def test_without_links_instances_form_a_chain() -> None:
     found = of(Sample({"n": {"f": TensorShape((4, 2))}}), Sample({"n": {"f": TensorShape((7, 2))}}))
-    assert found == Schema({"n": Node("n", fields=(Field("f", "tensor", dim=(2,)),), links=(Link("n", 1, 1),))})
+    assert found == Schema(
+        {"n": Node("n", fields=(Field("f", "tensor", dim=(2,)),), links=(Link("n", 1, 1),))}
+    )
 
 
 def test_no_links_at_all_are_no_links() -> None:
@@ -72,7 +76,9 @@ def test_bounds_and_flags(samples: list[list[str]], bounds: tuple[int, int], fla
     for order in (samples, samples[::-1]):
         found = of(*(graph(*pairs) for pairs in order))
         assert found.nodes["n"].links == (Link("n", *bounds),)
-        wanted = Constraints(*(flag in flags.split() for flag in ("cyclic", "undirected", "fan-in")))
+        wanted = Constraints(
+            *(flag in flags.split() for flag in ("cyclic", "undirected", "fan-in"))
+        )
         assert found.constraints == wanted
 
 
@@ -84,9 +90,21 @@ def value(held: object) -> Sample:
     ("samples", "where", "said"),
     [
         ([], "", "at least one sample"),
-        ([value(TensorShape((2,))), Sample({"w": TensorShape((2,))})], "s1", "expected the node 'v'"),
-        ([value({"f": TensorShape((2, 2))}), value({"g": TensorShape((2, 2))})], "s1.v", "expected the field 'f'"),
-        ([value(TensorShape((2,))), value({"f": TensorShape((2, 2))})], "s1.v", "singleton in some"),
+        (
+            [value(TensorShape((2,))), Sample({"w": TensorShape((2,))})],
+            "s1",
+            "expected the node 'v'",
+        ),
+        (
+            [value({"f": TensorShape((2, 2))}), value({"g": TensorShape((2, 2))})],
+            "s1.v",
+            "expected the field 'f'",
+        ),
+        (
+            [value(TensorShape((2,))), value({"f": TensorShape((2, 2))})],
+            "s1.v",
+            "singleton in some",
+        ),
         ([value(TensorShape((2,))), value(("x",))], "s1.v", "a category in others"),
         ([value(TensorShape((2,))), value(TensorShape((3,)))], "s1.v", r"expected shape \[2\]"),
         ([value(TensorShape(()))], "s0.v", "at least one number"),
@@ -116,7 +134,9 @@ def test_a_category_has_the_first_class_that_fits_all_samples() -> None:
     found = of(value(("x",)), value(("y",)), Sample({"v": ("y",)}), a=("x", "y"))
     assert found.nodes["v"].class_name == "a"
     overlapping = Samples({"a": ("x",), "b": ("x", "y")}, {"1": value(("x",)), "2": value(("y",))})
-    with pytest.raises(SchemaError, match="no category uses") as caught:  # b fits all samples, a is left
+    with pytest.raises(
+        SchemaError, match="no category uses"
+    ) as caught:  # b fits all samples, a is left
         schema_of_samples(overlapping)
     assert caught.value.where == "classes.a"
 
@@ -144,13 +164,17 @@ def test_generated_samples_fit_their_schema(text: str) -> None:
         assert len(made.samples) == 4
         for sample in made.samples.values():
             kinds = Counter((start[0], end[0]) for start, end in sample.links or ())
-            assert set(kinds) == {(node.name, link.target) for node in schema.nodes.values() for link in node.links}
+            assert set(kinds) == {
+                (node.name, link.target) for node in schema.nodes.values() for link in node.links
+            }
 
 
 def test_the_seed_decides() -> None:
     schema = Schema.from_text(GENERATED[5])
     one, again = (generate(schema, np.random.default_rng(3)) for _ in "12")
-    assert [sample.links for sample in one.samples.values()] == [sample.links for sample in again.samples.values()]
+    assert [sample.links for sample in one.samples.values()] == [
+        sample.links for sample in again.samples.values()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -176,14 +200,22 @@ def feasible(draw) -> Schema:
     """Constant schemas with bounds that can be met: at least 0 or 1."""
     names = draw(st.lists(st.sampled_from("abcd"), min_size=1, max_size=3, unique=True))
     undirected = draw(st.booleans())
-    pairs = draw(st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=3, unique=True))
+    pairs = draw(
+        st.lists(st.tuples(st.sampled_from(names), st.sampled_from(names)), max_size=3, unique=True)
+    )
     if undirected:
         pairs = list(dict.fromkeys(pair for a, b in pairs for pair in ((a, b), (b, a))))
     nodes = {}
     for name in names:
         bounds = [(draw(st.integers(0, 1)), draw(st.sampled_from([1, 2, None]))) for _ in pairs]
-        made = tuple(Link(b, *bound) for (a, b), bound in zip(pairs, bounds, strict=True) if a == name)
-        field = draw(st.sampled_from([Field("f", "tensor", dim=(2,)), Field("f", "category", class_name="c")]))
+        made = tuple(
+            Link(b, *bound) for (a, b), bound in zip(pairs, bounds, strict=True) if a == name
+        )
+        field = draw(
+            st.sampled_from(
+                [Field("f", "tensor", dim=(2,)), Field("f", "category", class_name="c")]
+            )
+        )
         nodes[name] = Node(name, fields=(field,), links=made)
     used = any(node.fields[0].type == "category" for node in nodes.values())
     flags = Constraints(draw(st.booleans()), undirected, undirected or draw(st.booleans()))

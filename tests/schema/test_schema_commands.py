@@ -81,12 +81,19 @@ def test_invalid_files(folder: Path, name: str, where: str) -> None:
 def test_match(folder: Path) -> None:
     assert "age -> x" in call("match", folder / "model.schema", folder / "table.schema")
     found = read("match", folder / "graph.json", folder / "data.yaml")
-    assert found["match"] == {"nodes": {"h": "g"}, "fields": {"h": {"p": "f"}}, "classes": {}, "variables": {"n": 3}}
+    assert found["match"] == {
+        "nodes": {"h": "g"},
+        "fields": {"h": {"p": "f"}},
+        "classes": {},
+        "variables": {"n": 3},
+    }
     assert found["annotated"]["src-dims"] == {"n": 3}
 
 
 def test_no_match_has_a_reason(folder: Path) -> None:
-    assert call("match", folder / "data.yaml", folder / "graph.json", code=1).startswith("No match. 'g' is")
+    assert call("match", folder / "data.yaml", folder / "graph.json", code=1).startswith(
+        "No match. 'g' is"
+    )
     found = read("match", folder / "number.txt", folder / "table.schema", code=1)
     assert found["matches"] is False
     assert found["reason"] == (
@@ -96,7 +103,9 @@ def test_no_match_has_a_reason(folder: Path) -> None:
 
 
 def test_both_sides_share_variables(folder: Path) -> None:
-    assert read("match", folder / "sized.txt", folder / "three.txt")["output"]["variables"] == {"n": 3}
+    assert read("match", folder / "sized.txt", folder / "three.txt")["output"]["variables"] == {
+        "n": 3
+    }
     assert "on both" in call("match", folder / "sized.txt", folder / "four.txt", code=1)
     assert (
         "one file has an output"
@@ -116,11 +125,17 @@ def test_undecided_is_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_infer(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
-    table.write_text("size,kind,price\n" + "".join(f"{i}.5,{'ab'[i % 2]},{i * 3}.25\n" for i in range(30)))
+    table.write_text(
+        "size,kind,price\n" + "".join(f"{i}.5,{'ab'[i % 2]},{i * 3}.25\n" for i in range(30))
+    )
     assert " -> " in call("infer", table, "--target", "price")
     found = read("infer", table, "--target", "kind")
     assert found["output"]["classes"] == {"kind": {"dim": 2, "labels": ["a", "b"]}}
-    assert set(read("infer", table, "--target", "colour", code=2)["error"]) == {"message", "where", "remedy"}
+    assert set(read("infer", table, "--target", "colour", code=2)["error"]) == {
+        "message",
+        "where",
+        "remedy",
+    }
     for sample in "12":
         (tmp_path / "data" / sample).mkdir(parents=True)
         (tmp_path / "data" / sample / "v.ten.csv").write_text("1,2,3")

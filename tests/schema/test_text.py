@@ -7,7 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.schema import CategoryClass, Constraints, Field, Link, Node, Schema, SchemaError, parse_text
+from easeml.schema import (
+    CategoryClass,
+    Constraints,
+    Field,
+    Link,
+    Node,
+    Schema,
+    SchemaError,
+    parse_text,
+)
 
 from .schema_makers import schemas
 
@@ -22,11 +31,19 @@ def test_text_round_trip(schema: Schema) -> None:
 def test_input_and_output() -> None:
     source, target = parse_text("{age: number?, job: category(12)} -> category(2)")
     assert source == Schema(
-        {"age": Node("age", "tensor", dim=(1,), optional=True), "job": Node("job", "category", class_name="job")},
+        {
+            "age": Node("age", "tensor", dim=(1,), optional=True),
+            "job": Node("job", "category", class_name="job"),
+        },
         {"job": CategoryClass(12)},
     )
-    assert target == Schema({"value": Node("value", "category", class_name="value")}, {"value": CategoryClass(2)})
-    assert f"{source.to_text()} -> {target.to_text()}" == "{age: number?, job: category(12)} -> category(2)"
+    assert target == Schema(
+        {"value": Node("value", "category", class_name="value")}, {"value": CategoryClass(2)}
+    )
+    assert (
+        f"{source.to_text()} -> {target.to_text()}"
+        == "{age: number?, job: category(12)} -> category(2)"
+    )
 
 
 def test_the_whole_grammar() -> None:
@@ -42,7 +59,9 @@ def test_the_whole_grammar() -> None:
     } cyclic undirected fan-in classes {kind: k} dropped ("id", "row \\"no\\"")
     """
     schema = Schema.from_text(text)
-    assert schema.nodes["price"] == Node("price", "tensor", dim=(1,), optional=True, column="Price, in €")
+    assert schema.nodes["price"] == Node(
+        "price", "tensor", dim=(1,), optional=True, column="Price, in €"
+    )
     assert schema.nodes["others"].repeat == "*"
     assert schema.nodes["notes"] == Node("notes", "document", repeat="+")
     assert schema.nodes["when"].format == "%d.%m.%Y"
@@ -50,7 +69,10 @@ def test_the_whole_grammar() -> None:
     assert schema.nodes["atom"].fields[0] == Field("element", "category", class_name="element")
     assert schema.nodes["atom"].links == (Link("atom", 0, 4), Link("ring", 1, 1))
     assert schema.nodes["ring"] == Node("ring", links=(Link("atom", 3, None),))
-    assert schema.classes == {"element": CategoryClass(3, ("C", "H", "O")), "kind": CategoryClass("k")}
+    assert schema.classes == {
+        "element": CategoryClass(3, ("C", "H", "O")),
+        "kind": CategoryClass("k"),
+    }
     assert schema.constraints == Constraints(True, True, True)
     assert schema.dropped == ("id", 'row "no"')
     assert Schema.from_text(schema.to_text()) == schema
@@ -59,7 +81,11 @@ def test_the_whole_grammar() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "said"),
     [
-        ("", "line 1, column 1", "expected number, tensor, category, text, document, timestamp, found the end."),
+        (
+            "",
+            "line 1, column 1",
+            "expected number, tensor, category, text, document, timestamp, found the end.",
+        ),
         ("{", "line 1, column 2", "expected the name of a node, found the end."),
         ("{a number}", "line 1, column 4", "expected ':', found 'number'."),
         ("{a: numbr}", "line 1, column 5", "found 'numbr'. Did you mean 'number'?"),
@@ -71,13 +97,21 @@ def test_the_whole_grammar() -> None:
         ("{a: tensor[0]}", "nodes.a.dim.0", "expected a positive integer"),
         ("{a: category()}", "line 1, column 14", "expected the number of classes"),
         ("{a: category of c}", "nodes.a.class", "class 'c' is not declared."),
-        ("{a: [x: category(2)], b: [x: category(3)]}", "line 1, column 38", "two classes of the name 'x'"),
+        (
+            "{a: [x: category(2)], b: [x: category(3)]}",
+            "line 1, column 38",
+            "two classes of the name 'x'",
+        ),
         ("{a*: [x: text]}", "line 1, column 6", "expected number"),
         ("{a: [x: text] links {a: 1..}}", "line 1, column 28", "expected a number"),
         ("{A: number}", "nodes.A", "expected a name"),
         ("{}", "nodes", "expected at least one node."),
         ("{a: text} cyclic cyclic", "line 1, column 18", "'cyclic' occurs twice."),
-        ("{a: text} loud", "line 1, column 11", "expected the end, or '->' and an output, found 'loud'."),
+        (
+            "{a: text} loud",
+            "line 1, column 11",
+            "expected the end, or '->' and an output, found 'loud'.",
+        ),
         ('{a: timestamp("\\x")}', "line 1, column 15", "cannot be read"),
         ('{a "b: text}', "line 1, column 4", "has no meaning here"),
     ],

@@ -16,12 +16,16 @@ def seconds(model, *works):
 
 def test_hints_alone():
     assert hinted_cost(LINEAR, 1000, 10) == pytest.approx(1.5)
-    assert hinted_cost({"seconds": 0.2, "rows": 2, "columns": 0.5}, 2000, 40) == pytest.approx(0.2 * 4 * 2)
+    assert hinted_cost({"seconds": 0.2, "rows": 2, "columns": 0.5}, 2000, 40) == pytest.approx(
+        0.2 * 4 * 2
+    )
     assert hinted_cost({}, 0, 0) > 0
     assert seconds(learn_costs([]), Work("m", 10, 10, hinted=3.0)) == pytest.approx([3.0])
 
 
-@pytest.mark.parametrize("hints", [{"per_row": 1.0}, {"base": -1.0}, {"base": "1"}, {"seconds": 1.0, "base": 1.0}])
+@pytest.mark.parametrize(
+    "hints", [{"per_row": 1.0}, {"base": -1.0}, {"base": "1"}, {"seconds": 1.0, "base": 1.0}]
+)
 def test_wrong_hints_are_refused(hints):
     with pytest.raises(InvalidInput, match="cost"):
         hinted_cost(hints, 10, 10)
@@ -39,11 +43,15 @@ def test_growth_with_size_is_learned():
     generator = np.random.default_rng(0)
     runs = [
         (Work("m", rows, 10), float(1e-8 * (rows * 10) ** 1.5 * np.exp(generator.normal(0, 0.2))))
-        for rows in np.exp(generator.uniform(np.log(100), np.log(100_000), 200)).astype(int).tolist()
+        for rows in np.exp(generator.uniform(np.log(100), np.log(100_000), 200))
+        .astype(int)
+        .tolist()
     ]
     model = learn_costs(runs)
     for rows in (200, 5_000, 80_000):
-        assert seconds(model, Work("m", rows, 10)) == pytest.approx([1e-8 * (rows * 10) ** 1.5], rel=0.25)
+        assert seconds(model, Work("m", rows, 10)) == pytest.approx(
+            [1e-8 * (rows * 10) ** 1.5], rel=0.25
+        )
     assert model.noise == pytest.approx(0.04, rel=0.3)
 
 
@@ -51,13 +59,23 @@ def test_configurations_jobs_and_devices_have_effects_of_their_own():
     generator = np.random.default_rng(1)
     runs = []
     for number in range(400):
-        size, job, device = float(generator.random()), number // 2 % 10, ("slow", "fast")[number % 2]
+        size, job, device = (
+            float(generator.random()),
+            number // 2 % 10,
+            ("slow", "fast")[number % 2],
+        )
         truth = 2.0 * np.exp(1.5 * size + 0.3 * (job - 5)) * (4.0 if device == "slow" else 1.0)
         runs.append(
-            (Work("m", features=(size,), job=str(job), device=device), truth * np.exp(generator.normal(0, 0.1)))
+            (
+                Work("m", features=(size,), job=str(job), device=device),
+                truth * np.exp(generator.normal(0, 0.1)),
+            )
         )
     found = learn_costs(runs).predict(
-        [Work("m", features=(0.9,), job="2", device="slow"), Work("m", features=(0.1,), job="8", device="fast")]
+        [
+            Work("m", features=(0.9,), job="2", device="slow"),
+            Work("m", features=(0.1,), job="8", device="fast"),
+        ]
     )
     truth = [2 * np.exp(1.35 - 0.9) * 4, 2 * np.exp(0.15 + 0.9)]
     assert found.seconds == pytest.approx(truth, rel=0.1)
@@ -66,7 +84,11 @@ def test_configurations_jobs_and_devices_have_effects_of_their_own():
 def test_intervals_hold_what_they_promise_and_are_wider_for_what_is_new():
     generator = np.random.default_rng(2)
     effects = generator.normal(0, 1, 25)
-    runs = [(Work(f"m{m}"), float(np.exp(effects[m] + generator.normal(0, 0.3)))) for m in range(25) for _ in range(6)]
+    runs = [
+        (Work(f"m{m}"), float(np.exp(effects[m] + generator.normal(0, 0.3))))
+        for m in range(25)
+        for _ in range(6)
+    ]
     model = learn_costs(runs)
     low, high = model.predict([Work(f"m{m}") for m in range(25)]).interval()
     fresh = np.exp(effects + generator.normal(0, 0.3, (200, 25)))
@@ -98,13 +120,23 @@ def test_guided_runs_tell_more_of_a_new_device_than_the_first_ones():
     ]
     # another device that was seen shows how much models differ in what a device does to them
     other = generator.normal(-0.5, 0.5, 12)
-    source += [(Work(w.model, job=w.job, device="b"), s * float(np.exp(other[int(w.model[1:])]))) for w, s in source]
+    source += [
+        (Work(w.model, job=w.job, device="b"), s * float(np.exp(other[int(w.model[1:])])))
+        for w, s in source
+    ]
     target = [Work(f"m{m}", job=f"j{j}", device="c") for m in range(12) for j in range(6)]
-    truth = np.array([np.exp(models[int(w.model[1:])] + 0.2 * int(w.job[1:]) + own[int(w.model[1:])]) for w in target])
+    truth = np.array(
+        [
+            np.exp(models[int(w.model[1:])] + 0.2 * int(w.job[1:]) + own[int(w.model[1:])])
+            for w in target
+        ]
+    )
     model = learn_costs(source)
     guided = most_telling(model, target, 12)
     assert len(set(guided)) == 12
-    assert len({target[i].model for i in guided}) == 12  # every model once, without having been told so
+    assert (
+        len({target[i].model for i in guided}) == 12
+    )  # every model once, without having been told so
 
     def error(chosen):
         learned = learn_costs([*source, *((target[i], float(truth[i])) for i in chosen)])
@@ -117,4 +149,6 @@ def test_guided_runs_tell_more_of_a_new_device_than_the_first_ones():
 
 
 def test_percentage_error():
-    assert percentage_error(np.array([100, 200, 50]), np.array([110, 150, 50])) == pytest.approx(11.6667, abs=1e-4)
+    assert percentage_error(np.array([100, 200, 50]), np.array([110, 150, 50])) == pytest.approx(
+        11.6667, abs=1e-4
+    )

@@ -41,7 +41,9 @@ def test_asha_by_hand():
 
 
 def test_survivors_of_a_round():
-    assert Halving(1, 9).survivors({"a": 0.1, "b": 0.5, "c": math.nan, "d": 0.5, "e": 0.2, "f": 0.0}) == ["b", "d"]
+    assert Halving(1, 9).survivors(
+        {"a": 0.1, "b": 0.5, "c": math.nan, "d": 0.5, "e": 0.2, "f": 0.0}
+    ) == ["b", "d"]
     assert Halving(1, 9).survivors({"a": 0.1}) == ["a"]
     assert Halving(1, 9).survivors({"a": math.nan}) == []
 
@@ -49,7 +51,9 @@ def test_survivors_of_a_round():
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**20))
 def test_asha_spends_little_and_finds_the_good(seed):
-    """On curves that keep their order, 81 candidates cost a fraction of training all, and a good one comes through."""
+    """On curves that keep their order, 81 candidates cost a fraction of training all, and a good
+    one comes through.
+    """
     generator = np.random.default_rng(seed)
     ladder, ends = Halving(1, 27), generator.random(81)
     results: dict[str, list[float]] = {}
@@ -63,7 +67,9 @@ def test_asha_spends_little_and_finds_the_good(seed):
             results[name] = [float(ends[len(results)] * 0.6)]
             spent += ladder.levels[0]
         else:
-            results[step.candidate].append(float(ends[int(step.candidate)] * (1 - 0.4 / (1 + step.number))))
+            results[step.candidate].append(
+                float(ends[int(step.candidate)] * (1 - 0.4 / (1 + step.number)))
+            )
             spent += step.level - ladder.levels[step.number - 1]
         for name, found in results.items():
             assert len(found) <= len(ladder.levels), name
@@ -76,7 +82,11 @@ def test_forecasts_follow_power_laws_with_honest_errors():
     generator = np.random.default_rng(0)
     inside, widths = [], []
     for _ in range(60):
-        end, gain, exponent = generator.uniform(0.6, 0.95), generator.uniform(0.1, 0.4), generator.uniform(0.3, 1.5)
+        end, gain, exponent = (
+            generator.uniform(0.6, 0.95),
+            generator.uniform(0.1, 0.4),
+            generator.uniform(0.3, 1.5),
+        )
         steps = np.arange(1, 16)
         found = forecast(steps, end - gain * steps**-exponent + generator.normal(0, 0.004, 15), 100)
         truth = end - gain * 100**-exponent

@@ -1,4 +1,6 @@
-"""What few jobs teach: every formula beside the density that it abbreviates, and a search that learns from others."""
+"""What few jobs teach: every formula beside the density that it abbreviates, and a search that
+learns from others.
+"""
 
 import numpy as np
 import pytest
@@ -23,7 +25,9 @@ def known(angles):
 def unknown():
     """What holds for all jobs before any was seen."""
     effects = module._effects(np.empty((0, 3)), TYPICAL)
-    return module._Common(module._ODDS / module._ODDS.sum(), module.TYPICAL, module._JOB_VARIANCE, *effects)
+    return module._Common(
+        module._ODDS / module._ODDS.sum(), module.TYPICAL, module._JOB_VARIANCE, *effects
+    )
 
 
 @given(ANGLES)
@@ -39,10 +43,14 @@ def test_levels_and_scales_are_those_of_the_whole_density(angles):
             shared = scale**2 * common.variance
             covariance = shared + own * np.eye(seen.size)
             logs.append(np.log(odds) + multivariate_normal(mean, covariance).logpdf(row[seen]))
-            levels.append(common.level + shared * np.linalg.solve(covariance, row[seen] - mean).sum())
+            levels.append(
+                common.level + shared * np.linalg.solve(covariance, row[seen] - mean).sum()
+            )
         odds = np.exp(np.array(logs) - max(logs))
         np.testing.assert_allclose(jobs.odds[:, job], odds / odds.sum(), atol=1e-9)
-        np.testing.assert_allclose(jobs.levels[job], levels[int(np.searchsorted(module._SCALES, jobs.scales[job]))])
+        np.testing.assert_allclose(
+            jobs.levels[job], levels[int(np.searchsorted(module._SCALES, jobs.scales[job]))]
+        )
 
 
 @given(ANGLES)
@@ -56,7 +64,9 @@ def test_effects_are_those_of_the_whole_density(angles):
             values = standard[~np.isnan(standard[:, model]), model]
             if values.size:
                 covariance = module._MODEL_VARIANCE * (share + (1 - share) * np.eye(values.size))
-                log += multivariate_normal(np.full(values.size, TYPICAL[model]), covariance).logpdf(values)
+                log += multivariate_normal(np.full(values.size, TYPICAL[model]), covariance).logpdf(
+                    values
+                )
         logs.append(log)
     odds = np.exp(np.array(logs) - max(logs))
     share = odds @ module._SHARES / odds.sum()
@@ -88,16 +98,22 @@ def test_a_model_that_is_better_everywhere_is_soon_expected_to_be_so():
     ahead = []
     for jobs in (0, 3, 12):
         prior = hierarchical_prior(angles[:jobs], TYPICAL)
-        ahead.append((prior.mean[1] - prior.mean[2]) * (prior.scales.weights @ prior.scales.factors))
+        ahead.append(
+            (prior.mean[1] - prior.mean[2]) * (prior.scales.weights @ prior.scales.factors)
+        )
     assert ahead[0] < 0 < ahead[1]
     assert ahead[2] == pytest.approx(0.1, rel=0.3)
 
 
 def with_common_effects(seed, tenants=8, models=24):
-    """Which models are good is the same for all tenants, more or less, and nobody knows it; costs tell nothing."""
+    """Which models are good is the same for all tenants, more or less, and nobody knows it; costs
+    tell nothing.
+    """
     generator = np.random.default_rng(seed)
     angle = generator.normal(0.9, 0.2, (tenants, 1)) + generator.normal(0, 0.15, models)
-    quality = np.sin(np.clip(angle + generator.normal(0, 0.03, (tenants, models)), 0, np.pi / 2)) ** 2
+    quality = (
+        np.sin(np.clip(angle + generator.normal(0, 0.03, (tenants, models)), 0, np.pi / 2)) ** 2
+    )
     names = tuple(f"tenant-{n}" for n in range(tenants)), tuple(f"model-{n}" for n in range(models))
     return Workload(quality, generator.uniform(0.5, 1.5, quality.shape), *names)
 

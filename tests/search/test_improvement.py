@@ -24,7 +24,9 @@ from easeml.search import (
 def test_equals_the_integral(mean, deviation, best):
     got = expected_improvement(np.array([mean]), np.array([deviation**2]), best)[0]
     density = stats.norm(mean, deviation)
-    inner, _ = integrate.quad(lambda a: (a - best) * density.pdf(a), best, 1, points=[np.clip(mean, best, 1)])
+    inner, _ = integrate.quad(
+        lambda a: (a - best) * density.pdf(a), best, 1, points=[np.clip(mean, best, 1)]
+    )
     assert got == pytest.approx(inner + (1 - best) * density.sf(1), abs=1e-7)
 
 
@@ -40,10 +42,15 @@ def state_of(prior):
 
 def test_remaining_equals_brute_force_over_the_joint_belief():
     covariance = np.array([[0.02, 0.01, 0.0], [0.01, 0.02, 0.005], [0.0, 0.005, 0.03]])
-    state = observed(state_of(Prior(np.array([0.6, 0.65, 0.5]), covariance, 1e-4)), Observation("job", 0, 0.62, 1.0))
+    state = observed(
+        state_of(Prior(np.array([0.6, 0.65, 0.5]), covariance, 1e-4)),
+        Observation("job", 0, 0.62, 1.0),
+    )
     posterior = state.job("job").posterior
     left = np.array([1, 2])
-    draws = np.random.default_rng(0).multivariate_normal(posterior.mean[left], posterior.covariance(left), 400_000)
+    draws = np.random.default_rng(0).multivariate_normal(
+        posterior.mean[left], posterior.covariance(left), 400_000
+    )
     gains = np.maximum(np.minimum(draws.max(axis=1), 1) - 0.62, 0)
     got = remaining(state, "job")
     assert got.expected == pytest.approx(gains.mean(), rel=0.03)

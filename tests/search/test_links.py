@@ -7,7 +7,17 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from easeml.errors import InvalidInput
-from easeml.search import Arm, Observation, Posterior, Prior, SearchState, add_job, observed, policy_named, remaining
+from easeml.search import (
+    Arm,
+    Observation,
+    Posterior,
+    Prior,
+    SearchState,
+    add_job,
+    observed,
+    policy_named,
+    remaining,
+)
 from easeml.search.links import ARCSINE, IDENTITY
 
 QUALITIES = st.floats(0, 1)
@@ -60,7 +70,14 @@ def test_improvement_grows_with_the_mean_and_shrinks_with_the_best():
 def test_a_posterior_speaks_of_qualities():
     generator = np.random.default_rng(0)
     posterior = Posterior.of(belief([1.0, 1.2], 0.02)).observe(0, 0.75)
-    draws = np.sin(generator.normal(posterior.latent_mean, np.sqrt(posterior.latent_variance), (100_000, 2))) ** 2
+    draws = (
+        np.sin(
+            generator.normal(
+                posterior.latent_mean, np.sqrt(posterior.latent_variance), (100_000, 2)
+            )
+        )
+        ** 2
+    )
     np.testing.assert_allclose(posterior.mean, np.median(draws, axis=0), atol=1e-3)
     np.testing.assert_allclose(posterior.variance, draws.var(axis=0), rtol=0.05)
 
@@ -68,16 +85,21 @@ def test_a_posterior_speaks_of_qualities():
 def test_what_remains_is_in_quality():
     prior = belief([1.0, 1.1, 0.9], 0.15)
     arms = [Arm(name, name, 1.0) for name in "abc"]
-    state = observed(add_job(SearchState(), "job", "tenant", arms, prior), Observation("job", 0, 0.8, 1.0))
+    state = observed(
+        add_job(SearchState(), "job", "tenant", arms, prior), Observation("job", 0, 0.8, 1.0)
+    )
     posterior = state.job("job").posterior
-    draws = np.random.default_rng(1).normal(posterior.latent_mean, np.sqrt(posterior.latent_variance), (400_000, 3))
+    draws = np.random.default_rng(1).normal(
+        posterior.latent_mean, np.sqrt(posterior.latent_variance), (400_000, 3)
+    )
     gains = np.maximum(np.sin(np.minimum(draws[:, 1:].max(axis=1), np.pi / 2)) ** 2 - 0.8, 0)
     assert remaining(state, "job").expected == pytest.approx(gains.mean(), rel=0.03)
 
 
 def test_near_perfection_the_same_angle_is_worth_less():
     half, good = (
-        float(Posterior.of(belief([np.arcsin(np.sqrt(best))], 0.05)).improvement(best)[0]) for best in (0.5, 0.97)
+        float(Posterior.of(belief([np.arcsin(np.sqrt(best))], 0.05)).improvement(best)[0])
+        for best in (0.5, 0.97)
     )
     assert good < half / 2
 

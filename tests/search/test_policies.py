@@ -21,7 +21,12 @@ from easeml.search import (
 )
 from easeml.search.policies import Decision, conformance
 
-ARMS = [Arm("base", "baseline", 0.1), Arm("log", "logistic", 0.5), Arm("svm", "svm", 1.0), Arm("gbm", "lightgbm", 3.0)]
+ARMS = [
+    Arm("base", "baseline", 0.1),
+    Arm("log", "logistic", 0.5),
+    Arm("svm", "svm", 1.0),
+    Arm("gbm", "lightgbm", 3.0),
+]
 
 
 def two_tenants():
@@ -48,7 +53,11 @@ def too_many(state, free):
 
 def never_bob(state, free):
     jobs = [job for tenant, jobs in state.waiting.items() if tenant != "tenant-1" for job in jobs]
-    return [Decision(jobs[0].name, int(jobs[0].startable[0]), "cheapest-first", dict)] if jobs and free else []
+    return (
+        [Decision(jobs[0].name, int(jobs[0].startable[0]), "cheapest-first", dict)]
+        if jobs and free
+        else []
+    )
 
 
 def changing(state, free):
@@ -99,7 +108,9 @@ def test_default_equals_brute_force(seed):
     belief = Posterior.of(prior).observe(2, 0.7)
     best = max(0.7, belief.mean[5])
     belief = belief.observe(5, float(belief.mean[5]))
-    rate = expected_improvement(belief.mean, belief.variance, best) / np.array([arm.cost for arm in arms])
+    rate = expected_improvement(belief.mean, belief.variance, best) / np.array(
+        [arm.cost for arm in arms]
+    )
     rate[[2, 5]] = -1
     decision = policy.decide(state, 1)[0]
     assert decision.arm == np.argmax(rate)
@@ -113,7 +124,9 @@ def test_the_default_gives_everybody_a_first_model_before_anybody_a_better_one()
     dear = [Arm("svm", "svm", 5000.0), Arm("gbm", "lightgbm", 9000.0)]
     state = add_job(two_tenants(), "z", "cid", dear, default_prior(dear))
     policy = policy_named()
-    state = policy.observe(policy.observe(state, Observation("x", 0, 0.5, 1.0)), Observation("y", 0, 0.5, 1.0))
+    state = policy.observe(
+        policy.observe(state, Observation("x", 0, 0.5, 1.0)), Observation("y", 0, 0.5, 1.0)
+    )
     decision = policy.decide(state, 1)[0]
     assert (decision.job, decision.arm) == ("z", 0)
     assert "without any run" in decision.explanation["rule"]
@@ -121,7 +134,9 @@ def test_the_default_gives_everybody_a_first_model_before_anybody_a_better_one()
 
 def test_devices_do_not_all_choose_near_identical_arms():
     block = np.kron(np.eye(2), np.full((2, 2), 0.04)) + 1e-6 * np.eye(4)
-    state = add_job(SearchState(), "x", "ann", ARMS, Prior(np.array([0.7, 0.7, 0.6, 0.6]), block, 1e-4))
+    state = add_job(
+        SearchState(), "x", "ann", ARMS, Prior(np.array([0.7, 0.7, 0.6, 0.6]), block, 1e-4)
+    )
     chosen = [d.arm for d in policy_named().decide(state, 2)]
     assert sorted(arm // 2 for arm in chosen) == [0, 1]
 

@@ -12,7 +12,16 @@ from typer.testing import CliRunner
 from easeml.cli.main import app
 from easeml.cli.simulate_preemption import read_trace
 from easeml.errors import InvalidInput
-from easeml.search.preemption import RULES, Cluster, FitGpp, Running, Tasks, paper_tasks, replay, rule_named
+from easeml.search.preemption import (
+    RULES,
+    Cluster,
+    FitGpp,
+    Running,
+    Tasks,
+    paper_tasks,
+    replay,
+    rule_named,
+)
 
 ANY = np.random.default_rng(0)
 
@@ -39,7 +48,9 @@ def random_running(generator, count=12):
 
 def test_fitgpp_takes_the_least_score_among_those_that_make_room():
     told = running([[0.5], [0.3], [0.25]], [[0.1], [0.1], [0.0]], [100, 50, 10])
-    assert FitGpp().choose(np.array([0.4]), told, ANY) == [1]  # .3/.5 + 4 .5 = 2.6 < 1 + 4; the third has no room
+    assert FitGpp().choose(np.array([0.4]), told, ANY) == [
+        1
+    ]  # .3/.5 + 4 .5 = 2.6 < 1 + 4; the third has no room
     assert FitGpp(weight=0.0).choose(np.array([0.25]), told, ANY) == [2]
     assert FitGpp().choose(np.array([0.9]), told, ANY) == []
     suspended = told._replace(suspensions=np.array([0, 1, 0]))
@@ -62,7 +73,9 @@ def test_fitgpp_equals_brute_force(seed):
         for j in range(len(size))
         if told.suspensions[j] < 1 and all(wanted <= told.demand[j] + told.free[j])
     }
-    assert FitGpp().choose(wanted, told, ANY) == ([min(scores, key=scores.__getitem__)] if scores else [])
+    assert FitGpp().choose(wanted, told, ANY) == (
+        [min(scores, key=scores.__getitem__)] if scores else []
+    )
 
 
 @pytest.mark.parametrize("name", sorted(set(RULES) - {"fifo"}))
@@ -86,7 +99,8 @@ def test_a_suspension_by_hand():
     waited = replay(tasks, Cluster(1), rule_named("fifo"))
     np.testing.assert_allclose(waited.slowdown, [1.0, 1.9, 19.0])
     told = replay(tasks, Cluster(1), rule_named("fitgpp"))
-    # the first is told at 20, gone at 25; the interactive one runs from 25 to 35; then the first goes on for 80 s
+    # the first is told at 20, gone at 25; the interactive one runs from 25 to 35; then the first
+    # goes on for 80 s
     np.testing.assert_allclose(told.slowdown, [1 + 15 / 100, 1 + 105 / 100, 1 + 5 / 10])
     assert told.suspensions.tolist() == [1, 0, 0]
     np.testing.assert_allclose(told.back, [10.0])
@@ -128,7 +142,9 @@ def test_fitgpp_serves_interactive_work_as_the_paper_says():
     drawn = paper_tasks(1500, np.random.default_rng(0))
     submit = replay(drawn, Cluster(84), rule_named("fifo"), load=2.0).submit
     tasks = Tasks(submit, drawn.seconds, drawn.demand, drawn.interactive, drawn.grace)
-    fifo, fitgpp = (replay(tasks, Cluster(84), rule_named(name)).slowdown for name in ("fifo", "fitgpp"))
+    fifo, fitgpp = (
+        replay(tasks, Cluster(84), rule_named(name)).slowdown for name in ("fifo", "fitgpp")
+    )
     urgent = tasks.interactive
     assert np.percentile(fitgpp[urgent], 95) < 0.2 * np.percentile(fifo[urgent], 95)
     assert np.median(fitgpp[~urgent]) < 1.3 * np.median(fifo[~urgent])
@@ -143,18 +159,31 @@ def test_wrong_tasks_are_refused(change):
         Tasks(**{name: np.array(value) for name, value in {**good, **change}.items()})
 
 
-TRACE = "job_id,submit_time,duration,num_gpu,qos\na,0,100,8,BE\nb,5,10,8,LS\nc,6,10,64,LS\nd,7,0,1,LS\n"
+TRACE = (
+    "job_id,submit_time,duration,num_gpu,qos\na,0,100,8,BE\nb,5,10,8,LS\nc,6,10,64,LS\nd,7,0,1,LS\n"
+)
 
 
 def test_the_command_replays_a_trace(tmp_path: Path):
     (tmp_path / "jobs.csv").write_text(TRACE)
-    options = ["simulate", "preemption", str(tmp_path), "--policies", "fitgpp,fifo", "--nodes", "1", "--json"]
+    options = [
+        "simulate",
+        "preemption",
+        str(tmp_path),
+        "--policies",
+        "fitgpp,fifo",
+        "--nodes",
+        "1",
+        "--json",
+    ]
     result = CliRunner().invoke(app, options)
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
     assert (found["jobs"], found["interactive"], found["left_out"]) == (2, 1, 2)
     assert found["policies"]["fifo"]["interactive"]["p50"] == pytest.approx(10.5)
-    assert found["policies"]["fitgpp"]["interactive"]["p50"] == pytest.approx(1.5)  # a grace period of 5 s
+    assert found["policies"]["fitgpp"]["interactive"]["p50"] == pytest.approx(
+        1.5
+    )  # a grace period of 5 s
     assert found["policies"]["fitgpp"]["suspended_share"] == 1.0
     shown = CliRunner().invoke(app, options[:-1])
     assert "fitgpp" in shown.output

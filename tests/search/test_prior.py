@@ -22,7 +22,9 @@ ARMS = [Arm(model, model, 1.0) for model in MODELS]
 
 
 def simulated(jobs, seed=0, missing=0.0):
-    """Qualities whose angles have job levels N(.9, .1^2), fixed model effects, and two models that move together."""
+    """Qualities whose angles have job levels N(.9, .1^2), fixed model effects, and two models that
+    move together.
+    """
     generator = np.random.default_rng(seed)
     effects = np.array([-0.2, 0.0, 0.05, -0.05, 0.1])
     covariance = 0.03**2 * np.eye(5)
@@ -31,7 +33,12 @@ def simulated(jobs, seed=0, missing=0.0):
     angle = levels[:, None] + effects + generator.multivariate_normal(np.zeros(5), covariance, jobs)
     quality = np.sin(angle) ** 2
     seen = generator.random(quality.shape) >= missing
-    history = [(f"job-{j}", MODELS[m], (), float(quality[j, m])) for j in range(jobs) for m in range(5) if seen[j, m]]
+    history = [
+        (f"job-{j}", MODELS[m], (), float(quality[j, m]))
+        for j in range(jobs)
+        for m in range(5)
+        if seen[j, m]
+    ]
     return history, 0.9 + effects, covariance
 
 
@@ -107,14 +114,22 @@ def test_unseen_models_keep_their_place():
 
 
 def test_configurations_near_good_ones_are_expected_to_be_good():
-    arms = [Arm("good", "svm", 1.0, (0.1,)), Arm("bad", "svm", 1.0, (0.9,)), Arm("other", "knn", 1.0, (0.1, 0.2))]
-    history = [(f"job-{j}", "svm", (u,), 0.7 - 0.1 * (u > 0.5)) for j in range(20) for u in (0.12, 0.88)]
+    arms = [
+        Arm("good", "svm", 1.0, (0.1,)),
+        Arm("bad", "svm", 1.0, (0.9,)),
+        Arm("other", "knn", 1.0, (0.1, 0.2)),
+    ]
+    history = [
+        (f"job-{j}", "svm", (u,), 0.7 - 0.1 * (u > 0.5)) for j in range(20) for u in (0.12, 0.88)
+    ]
     prior = learned_prior(arms, history)
     assert prior.mean[0] > prior.mean[1] + 0.05
     assert eigenvalues_are_fine(prior)
 
 
-@pytest.mark.parametrize("history", [[], [("other", "baseline", (), 0.6), ("other", "logistic", (), 0.97)]])
+@pytest.mark.parametrize(
+    "history", [[], [("other", "baseline", (), 0.6), ("other", "logistic", (), 0.97)]]
+)
 def test_a_baseline_that_knows_nothing_does_not_end_the_search(history):
     """Ten classes: the baseline is right for a tenth of the rows, the best model for nearly all."""
     models = {
@@ -135,12 +150,16 @@ def test_a_baseline_that_knows_nothing_does_not_end_the_search(history):
     while state.waiting:
         (decision,) = policy.decide(state, 1)
         quality = models[arms[decision.arm].model] - 0.003 * arms[decision.arm].features[0]
-        state = settled(policy.observe(state, Observation("job", decision.arm, quality, 1.0)), "job", 0.001)
+        state = settled(
+            policy.observe(state, Observation("job", decision.arm, quality, 1.0)), "job", 0.001
+        )
     assert state.job("job").best > 0.97
 
 
 def test_a_model_that_stands_out_does_not_end_a_cold_search():
-    """All models but one were nearly useless: the next may well be better still, and must not be given up."""
+    """All models but one were nearly useless: the next may well be better still, and must not be
+    given up.
+    """
     arms = [Arm(f"model-{number}", f"model-{number}", 1.0) for number in range(8)]
     state = add_job(SearchState(), "job", "tenant", arms, default_prior(arms))
     for arm, quality in enumerate([0.11, 0.16, 0.09, 0.89]):
@@ -152,7 +171,9 @@ def cold_workload(seed, tenants=8, models=16):
     """Tenants of all scales, costs over five orders of magnitude that say nothing of the quality."""
     generator = np.random.default_rng(seed)
     spread = generator.choice([0.02, 0.1, 0.4], tenants)
-    angle = generator.normal(0.9, 0.2, tenants)[:, None] + spread[:, None] * generator.normal(size=(tenants, models))
+    angle = generator.normal(0.9, 0.2, tenants)[:, None] + spread[:, None] * generator.normal(
+        size=(tenants, models)
+    )
     cost = 10 ** (np.linspace(0, 5, models) + generator.normal(0, 0.2, (tenants, models)))
     names = tuple(f"tenant-{n}" for n in range(tenants)), tuple(f"model-{n}" for n in range(models))
     return Workload(np.sin(np.clip(angle, 0, np.pi / 2)) ** 2, cost, *names)
@@ -177,7 +198,11 @@ def growing(count):
 
 def test_a_prior_that_grew_is_the_prior_over_all_arms():
     arms = growing(40)
-    history = [(f"job-{j}", a.model, a.features, 0.7 + 0.1 * a.features[0]) for j in range(4) for a in arms[:15]]
+    history = [
+        (f"job-{j}", a.model, a.features, 0.7 + 0.1 * a.features[0])
+        for j in range(4)
+        for a in arms[:15]
+    ]
     known = learned(arms[:10], history)
     prior = known.over(arms[:10])
     for start in range(10, 40, 6):
@@ -188,10 +213,14 @@ def test_a_prior_that_grew_is_the_prior_over_all_arms():
 
 
 def test_growing_compares_no_pair_of_configurations_twice(monkeypatch):
-    """What is compared while a job grows to K arms is K^2 / 2, and not K^3: it must stay cheap with many of them."""
+    """What is compared while a job grows to K arms is K^2 / 2, and not K^3: it must stay cheap with
+    many of them.
+    """
     count, compared = 300, []
     kernel = configurations.kernel
-    monkeypatch.setattr(configurations, "kernel", lambda a, b: compared.append(len(a) * len(b)) or kernel(a, b))
+    monkeypatch.setattr(
+        configurations, "kernel", lambda a, b: compared.append(len(a) * len(b)) or kernel(a, b)
+    )
     arms = growing(count)
     known = learned(arms, [])
     prior = known.over(arms[:6])

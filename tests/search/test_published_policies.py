@@ -74,7 +74,9 @@ def test_hybrid_takes_turns_once_nothing_changes():
     for _ in range(60):
         decision = policy.decide(state, 1)[0]
         served.append(decision.job)
-        state = run(policy, state, decision.job, decision.arm, 0.9 if decision.job == "ann" else 0.1)
+        state = run(
+            policy, state, decision.job, decision.arm, 0.9 if decision.job == "ann" else 0.1
+        )
     assert state.memory["hybrid"].frozen
     assert served[-6:] in (["ann", "bob"] * 3, ["bob", "ann"] * 3)
 
@@ -119,7 +121,9 @@ def test_priority_wins_turns_and_gains():
     arms = [Arm(f"m{k}", f"m{k}", 1.0) for k in range(40)]
     state = SearchState()
     for tenant, priority in (("ann", 1.0), ("bob", 3.0)):
-        state = add_job(state, tenant, tenant, arms, Prior(np.full(40, 0.5), 0.04 * np.eye(40), 1e-4))
+        state = add_job(
+            state, tenant, tenant, arms, Prior(np.full(40, 0.5), 0.04 * np.eye(40), 1e-4)
+        )
         state = set_terms(state, tenant, Terms(priority=priority))
     served = [decision.job for decision in policy_named("round-robin").decide(state, 40)]
     assert 27 <= served.count("bob") <= 33
@@ -128,12 +132,18 @@ def test_priority_wins_turns_and_gains():
 def test_jobs_rest_and_wake():
     state = jobs("ann")
     assert not settled(state, "job of ann", 1.0).job("job of ann").resting
-    state = settled(policy_named().observe(state, Observation("job of ann", 0, 0.99, 1.0)), "job of ann", 0.05)
+    state = settled(
+        policy_named().observe(state, Observation("job of ann", 0, 0.99, 1.0)), "job of ann", 0.05
+    )
     assert state.job("job of ann").resting
     assert policy_named().decide(state, 3) == []
     larger = Prior(np.append(PRIOR.mean, 0.9), 0.04 * np.eye(4) + 0.01, 1e-4)
     grown = add_arms(state, "job of ann", [Arm("new", "new", 1.0)], larger)
-    for awake in (grown, renew_job(state, "job of ann", PRIOR), set_budget(state, "job of ann", Budget(tasks=9))):
+    for awake in (
+        grown,
+        renew_job(state, "job of ann", PRIOR),
+        set_budget(state, "job of ann", Budget(tasks=9)),
+    ):
         assert policy_named().decide(awake, 1)
     assert grown.job("job of ann").best == 0.99
     assert renew_job(state, "job of ann", PRIOR).job("job of ann").best is None

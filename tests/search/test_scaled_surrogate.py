@@ -1,4 +1,6 @@
-"""The Gaussian process with unknown scale, beside one process for each scale; clips, doubts, new arms."""
+"""The Gaussian process with unknown scale, beside one process for each scale; clips, doubts, new
+arms.
+"""
 
 from dataclasses import replace
 
@@ -10,13 +12,23 @@ from easeml.errors import InvalidInput
 from easeml.search import Posterior, Prior, Scales, expected_improvement
 from easeml.search.surrogates.gaussian import exact
 
-FACTORS, LEVELS, WEIGHTS = np.array([0.02, 0.05, 0.2]), np.array([0.9, 0.8, 0.6]), np.array([0.2, 0.5, 0.3])
+FACTORS, LEVELS, WEIGHTS = (
+    np.array([0.02, 0.05, 0.2]),
+    np.array([0.9, 0.8, 0.6]),
+    np.array([0.2, 0.5, 0.3]),
+)
 
 
 def scaled(size=6, seed=0, **more):
     generator = np.random.default_rng(seed)
     root = generator.normal(size=(size, size))
-    return Prior(generator.normal(size=size), root @ root.T / size, 0.01, Scales(FACTORS, LEVELS, WEIGHTS), **more)
+    return Prior(
+        generator.normal(size=size),
+        root @ root.T / size,
+        0.01,
+        Scales(FACTORS, LEVELS, WEIGHTS),
+        **more,
+    )
 
 
 def apart(prior):
@@ -30,11 +42,15 @@ def apart(prior):
 def evidence(plain, observations):
     arms = [arm for arm, _ in observations]
     gram = plain.covariance[np.ix_(arms, arms)] + plain.noise * np.eye(len(arms))
-    return stats.multivariate_normal(plain.mean[arms], gram).pdf([quality for _, quality in observations])
+    return stats.multivariate_normal(plain.mean[arms], gram).pdf(
+        [quality for _, quality in observations]
+    )
 
 
 def test_a_belief_that_grows_again_and_again_is_the_one_from_scratch():
-    """Arms join between observations, repeats and refreshes; what is believed of runs under way does not disturb."""
+    """Arms join between observations, repeats and refreshes; what is believed of runs under way
+    does not disturb.
+    """
     generator, whole = np.random.default_rng(0), scaled(size=30)
 
     def first(size):
@@ -74,7 +90,10 @@ def test_equals_a_mixture_of_processes(seed):
     second = sum(w * (part.variance + part.mean**2) for w, part in zip(weights, parts, strict=True))
     np.testing.assert_allclose(belief.mean, mean, atol=1e-12)
     np.testing.assert_allclose(belief.variance, second - mean**2, atol=1e-10)
-    hope = sum(w * expected_improvement(p.mean, p.variance, 0.85) for w, p in zip(weights, parts, strict=True))
+    hope = sum(
+        w * expected_improvement(p.mean, p.variance, 0.85)
+        for w, p in zip(weights, parts, strict=True)
+    )
     np.testing.assert_allclose(belief.improvement(0.85), hope, atol=2e-3 * hope.max())
 
 

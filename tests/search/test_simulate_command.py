@@ -23,7 +23,12 @@ def folder_of(path, quality, time=None, name="accuracy.csv"):
 
 def table(values):
     head = "user," + ",".join(f"m{k}" for k in range(values.shape[1]))
-    return "\n".join([head, *(f"t{i}," + ",".join(f"{v:.4f}" for v in row) for i, row in enumerate(values))]) + "\n"
+    return (
+        "\n".join(
+            [head, *(f"t{i}," + ",".join(f"{v:.4f}" for v in row) for i, row in enumerate(values))]
+        )
+        + "\n"
+    )
 
 
 VALUES = np.random.default_rng(0).uniform(0.4, 0.9, (12, 5))
@@ -37,7 +42,18 @@ def call(*arguments):
 def test_the_document(tmp_path):
     folder = folder_of(tmp_path, table(VALUES), table(TIMES))
     out = tmp_path / "told.json"
-    result = call(folder, "--policies", "default,hybrid,ei-rate", "--seeds", 2, "--tenants", 4, "--json", "--out", out)
+    result = call(
+        folder,
+        "--policies",
+        "default,hybrid,ei-rate",
+        "--seeds",
+        2,
+        "--tenants",
+        4,
+        "--json",
+        "--out",
+        out,
+    )
     assert result.exit_code == 0, result.output
     told = json.loads(result.stdout)
     assert told == json.loads(out.read_text())
@@ -52,13 +68,18 @@ def test_percents_missing_cells_other_names_and_pictures(tmp_path):
     percent = table(100 * VALUES).replace(f"{100 * VALUES[0, 0]:.4f}", "", 1)
     folder = folder_of(tmp_path, percent)
     for name in ("told.csv", "told.svg", "told.html"):
-        result = call(folder, "--policies", "random", "--seeds", 1, "--tenants", 3, "--out", tmp_path / name)
+        result = call(
+            folder, "--policies", "random", "--seeds", 1, "--tenants", 3, "--out", tmp_path / name
+        )
         assert result.exit_code == 0, result.output
         assert (tmp_path / name).stat().st_size > 200
     assert "uniform costs" in result.output
     (tmp_path / "accuracy.csv").unlink()
     folder_of(tmp_path, table(VALUES - 0.6), name="r2_test.csv")
-    assert call(folder, "--policies", "random", "--seeds", 1, "--tenants", 3, "--no-history").exit_code == 0
+    assert (
+        call(folder, "--policies", "random", "--seeds", 1, "--tenants", 3, "--no-history").exit_code
+        == 0
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,9 @@ PRIOR = Prior(np.full(3, 0.6), 0.02 * np.eye(3) + 0.01, 1e-4)
 def many(tenants=40, models=16, seed=0):
     generator = np.random.default_rng(seed)
     level, scale = generator.normal(0.7, 0.1, tenants), generator.lognormal(-3, 0.5, tenants)
-    quality = np.clip(level[:, None] + scale[:, None] * generator.normal(size=(tenants, models)), 0, 1)
+    quality = np.clip(
+        level[:, None] + scale[:, None] * generator.normal(size=(tenants, models)), 0, 1
+    )
     names = tuple(f"t{i}" for i in range(tenants)), tuple(f"m{k}" for k in range(models))
     return Workload(quality, generator.uniform(0.1, 1, quality.shape), *names)
 
@@ -53,7 +55,10 @@ def test_every_policy_runs_everything_once_on_any_number_of_devices(name):
             own = [run for run in trace.runs if run.device == device]
             for run, after in itertools.pairwise(own):
                 assert after.start >= run.end
-            assert all(run.end - run.start == pytest.approx(COST[run.tenant, run.model] / speed) for run in own)
+            assert all(
+                run.end - run.start == pytest.approx(COST[run.tenant, run.model] / speed)
+                for run in own
+            )
 
 
 @pytest.mark.parametrize("devices", [1, 3])
@@ -75,13 +80,17 @@ def test_stopping_when_all_is_found_changes_no_figure(devices):
 
 def test_the_same_seed_gives_the_same_trace_and_explanations_are_kept():
     scenario = Scenario(failing=0.5)
-    traces = [simulate(SMALL, policy_named(), PRIOR, scenario, seed=s, explain=True) for s in (1, 1, 2)]
+    traces = [
+        simulate(SMALL, policy_named(), PRIOR, scenario, seed=s, explain=True) for s in (1, 1, 2)
+    ]
     assert traces[0] == traces[1] != traces[2]
     assert all(json.dumps(run.explanation) for run in traces[0].runs)
 
 
 def test_tenants_come_and_go():
-    trace = simulate(SMALL, policy_named("fifo"), PRIOR, Scenario(arrivals={0: 2.5}, departures={1: 2.5}))
+    trace = simulate(
+        SMALL, policy_named("fifo"), PRIOR, Scenario(arrivals={0: 2.5}, departures={1: 2.5})
+    )
     assert pairs(trace) == [(1, 0), (1, 1), (0, 0), (0, 1), (0, 2)]
     assert next(run.start for run in trace.runs if run.tenant == 0) == 3.0  # runs under way end
 
@@ -89,11 +98,15 @@ def test_tenants_come_and_go():
 def test_budgets_quotas_rest_and_the_end_of_time():
     least = simulate(SMALL, policy_named(), PRIOR, Scenario(budgets={0: Budget(tasks=1)}))
     assert sum(run.tenant == 0 for run in least.runs) == 1
-    quota = simulate(SMALL, policy_named(), PRIOR, Scenario(speeds=(1.0, 1.0), terms={0: Terms(devices=1)}))
+    quota = simulate(
+        SMALL, policy_named(), PRIOR, Scenario(speeds=(1.0, 1.0), terms={0: Terms(devices=1)})
+    )
     own = [run for run in quota.runs if run.tenant == 0]
     assert all(after.start >= run.end for run, after in itertools.pairwise(own))
     assert len(simulate(SMALL, policy_named(), PRIOR, Scenario(tolerance=1.0)).runs) < 6
-    assert all(run.end <= 2 for run in simulate(SMALL, policy_named(), PRIOR, Scenario(until=2.0)).runs)
+    assert all(
+        run.end <= 2 for run in simulate(SMALL, policy_named(), PRIOR, Scenario(until=2.0)).runs
+    )
 
 
 def test_losses_by_hand():
@@ -102,7 +115,11 @@ def test_losses_by_hand():
     np.testing.assert_allclose(told.share, np.array([0, 2, 4, 6]) / 9)
     np.testing.assert_allclose(told.loss, [[0.9, 0.8], [0.4, 0.8], [0.4, 0.0], [0.0, 0.0]])
     assert told.area == pytest.approx((0.85 * 2 + 0.6 * 2 + 0.2 * 2) / 9)
-    assert (told.share_to(0.3), told.time_to(0.0), told.share_to(-1)) == (pytest.approx(4 / 9), 4.0, 1.0)
+    assert (told.share_to(0.3), told.time_to(0.0), told.share_to(-1)) == (
+        pytest.approx(4 / 9),
+        4.0,
+        1.0,
+    )
 
 
 @pytest.mark.parametrize("name", ["default", "ei-rate", "hybrid", "cheapest-first"])
@@ -125,12 +142,18 @@ def test_the_comparison_is_paired_and_complete():
     assert json.loads(json.dumps(told, allow_nan=False)) == told
     for policy in ("default", "ei-rate", "random"):
         found = told["policies"][policy]
-        lengths = {len(found[key]) for key in ("cost_share", "mean_loss", "interval", "worst_loss", "clairvoyant")}
+        lengths = {
+            len(found[key])
+            for key in ("cost_share", "mean_loss", "interval", "worst_loss", "clairvoyant")
+        }
         assert len(lengths) == 1
         assert found["mean_loss"][0] == pytest.approx(told["clairvoyant"]["mean_loss"][0])
         assert found["mean_loss"][-1] == pytest.approx(0, abs=1e-12)
         assert (np.diff(found["mean_loss"]) <= 1e-12).all()
-        assert all(low <= mean <= high for mean, (low, high) in zip(found["mean_loss"], found["interval"], strict=True))
+        assert all(
+            low <= mean <= high
+            for mean, (low, high) in zip(found["mean_loss"], found["interval"], strict=True)
+        )
     assert told["policies"]["default"]["area"] < told["policies"]["random"]["area"]
 
 
@@ -159,7 +182,12 @@ def test_the_angular_prior_finds_scales_and_levels():
 def test_a_hundred_tenants_of_synthetic_work():
     work = synthetic(0.5, 1.0, np.random.default_rng(0), tenants=12, models=10)
     assert work.quality.shape == (12, 10)
-    assert len(simulate(work, policy_named(), empirical_prior(work.quality), Scenario((1.0,) * 5)).runs) == 120
+    assert (
+        len(
+            simulate(work, policy_named(), empirical_prior(work.quality), Scenario((1.0,) * 5)).runs
+        )
+        == 120
+    )
 
 
 @pytest.mark.parametrize(
@@ -176,7 +204,9 @@ def test_malformed_workloads_are_refused(quality, cost):
         Workload(quality, cost, ("t",), ("a", "b"))
 
 
-@pytest.mark.parametrize("wrong", [{"tenants": 0}, {"seeds": 0}, {"costs": "free"}, {"history": "rumours"}])
+@pytest.mark.parametrize(
+    "wrong", [{"tenants": 0}, {"seeds": 0}, {"costs": "free"}, {"history": "rumours"}]
+)
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(InvalidInput):
         Setting(**wrong)

@@ -10,7 +10,12 @@ from easeml.search import spaces
 
 SVM = {
     "C": {".float": [0.01, 100], ".scale": "log"},
-    "kernel": {".choice": [{"name": "rbf", "gamma": {".float": [0.1, 10], ".scale": "log"}}, {"name": "linear"}]},
+    "kernel": {
+        ".choice": [
+            {"name": "rbf", "gamma": {".float": [0.1, 10], ".scale": "log"}},
+            {"name": "linear"},
+        ]
+    },
     "steps": {".int": [1, 5], ".default": 2},
     "solver": {".choice": ["a", "b", "c"], ".default": "b"},
     "tolerance": 0.001,

@@ -55,7 +55,9 @@ def test_another_prior_forgets_nothing_that_was_observed_and_wakes_nobody():
     state = set_resting(observed(fresh("x"), Observation("x", 0, 0.5, 1.0)), "x", True)
     prior = learned_prior(ARMS, [("other", "logistic", (), 0.5), ("other", "svm", (), 0.9)])
     found = set_prior(state, "x", prior).job("x")
-    at_once = observed(add_job(SearchState(), "x", "t", ARMS, prior), Observation("x", 0, 0.5, 1.0)).job("x")
+    at_once = observed(
+        add_job(SearchState(), "x", "t", ARMS, prior), Observation("x", 0, 0.5, 1.0)
+    ).job("x")
     np.testing.assert_allclose(found.posterior.mean, at_once.posterior.mean)
     assert (found.best, found.resting, found.finished) == (0.5, True, {0})
 

@@ -9,7 +9,11 @@ from easeml.errors import InvalidInput
 from easeml.search import Posterior, Prior
 from easeml.search.surrogates.gaussian import exact
 
-THREE = Prior(np.array([0.5, 0.6, 0.4]), np.array([[0.04, 0.02, 0.01], [0.02, 0.05, 0.015], [0.01, 0.015, 0.03]]), 1e-4)
+THREE = Prior(
+    np.array([0.5, 0.6, 0.4]),
+    np.array([[0.04, 0.02, 0.01], [0.02, 0.05, 0.015], [0.01, 0.015, 0.03]]),
+    1e-4,
+)
 
 
 def from_scratch(prior, observations):
@@ -18,7 +22,9 @@ def from_scratch(prior, observations):
     values = np.array([value for _, value in observations])
     gram = prior.covariance[np.ix_(arms, arms)] + prior.noise * np.eye(arms.size)
     gain = np.linalg.solve(gram, prior.covariance[arms]).T
-    return prior.mean + gain @ (values - prior.mean[arms]), prior.covariance - gain @ prior.covariance[arms]
+    return prior.mean + gain @ (
+        values - prior.mean[arms]
+    ), prior.covariance - gain @ prior.covariance[arms]
 
 
 def random_prior(size, seed, noise=1e-3):
@@ -36,8 +42,12 @@ def observe_all(prior, observations):
 
 def test_known_example():
     posterior = observe_all(THREE, [(0, 0.70), (2, 0.35), (0, 0.72)])
-    np.testing.assert_allclose(posterior.mean, [0.709691498455, 0.667736012049, 0.350371097372], atol=1e-9)
-    np.testing.assert_allclose(posterior.variance, [4.9931932e-05, 0.036385181433, 9.9637722e-05], atol=1e-9)
+    np.testing.assert_allclose(
+        posterior.mean, [0.709691498455, 0.667736012049, 0.350371097372], atol=1e-9
+    )
+    np.testing.assert_allclose(
+        posterior.variance, [4.9931932e-05, 0.036385181433, 9.9637722e-05], atol=1e-9
+    )
 
 
 observation = st.tuples(st.integers(0, 5), st.floats(0, 1))
@@ -52,7 +62,9 @@ def test_equals_solve_from_scratch_in_any_order(observations, seed):
         posterior = observe_all(prior, order)
         np.testing.assert_allclose(posterior.mean, mean, atol=1e-7)
         np.testing.assert_allclose(posterior.covariance(np.arange(6)), covariance, atol=1e-7)
-        np.testing.assert_allclose(posterior.variance, np.maximum(np.diag(covariance), 0), atol=1e-7)
+        np.testing.assert_allclose(
+            posterior.variance, np.maximum(np.diag(covariance), 0), atol=1e-7
+        )
 
 
 def test_many_repeats_neither_grow_nor_drift():
@@ -86,9 +98,14 @@ def test_believing_keeps_means_and_shrinks_variance_as_an_observation_would():
 
 def test_believing_at_once_is_believing_one_after_the_other():
     posterior = Posterior.of(random_prior(6, 3)).observe(1, 0.8)
-    at_once, in_turn = posterior.believe([4, 0, 2]), posterior.believe([4]).believe([0]).believe([2])
+    at_once, in_turn = (
+        posterior.believe([4, 0, 2]),
+        posterior.believe([4]).believe([0]).believe([2]),
+    )
     np.testing.assert_allclose(at_once.variance, in_turn.variance)
-    np.testing.assert_allclose(at_once.covariance(np.arange(6)), in_turn.covariance(np.arange(6)), atol=1e-12)
+    np.testing.assert_allclose(
+        at_once.covariance(np.arange(6)), in_turn.covariance(np.arange(6)), atol=1e-12
+    )
     np.testing.assert_array_equal(posterior.believe([]).variance, posterior.variance)
 
 

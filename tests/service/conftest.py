@@ -16,6 +16,8 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]
 
 @pytest.fixture
 def easeml(running: EasemlProcess) -> Iterator[EasemlProcess]:
-    """A running easeml; what a test leaves it searching for does not take the processor from the next test."""
+    """A running easeml; what a test leaves it searching for does not take the processor from the
+    next test.
+    """
     yield running
     running.stop_searches()

@@ -1,4 +1,6 @@
-"""A model is added to a running easeml on PostgreSQL: its worker dies, its class crashes, and the service restarts."""
+"""A model is added to a running easeml on PostgreSQL: its worker dies, its class crashes, and the
+service restarts.
+"""
 
 import json
 import time
@@ -44,7 +46,9 @@ def test_a_model_is_added_whatever_dies(tmp_path: Path, monkeypatch: pytest.Monk
     (place / "ours_for_tests.py").write_text(PACKAGE)
     monkeypatch.setenv("PYTHONPATH", str(place), prepend=":")
     with cluster() as template, database(template) as url:
-        easeml = EasemlProcess(tmp_path / "home", workers=1, database_url=url, module_packages="ours_for_tests")
+        easeml = EasemlProcess(
+            tmp_path / "home", workers=1, database_url=url, module_packages="ours_for_tests"
+        )
         easeml.start()
         try:
             crashing = tmp_path / "crashing.toml"

@@ -24,7 +24,9 @@ def write_table(folder: Path, name: str) -> Path:
 
 
 def create(easeml: EasemlProcess, path: Path, *more: str) -> dict:
-    return json.loads(easeml.command("app", "create", str(path), "--target", "target", "--yes", "--json", *more))
+    return json.loads(
+        easeml.command("app", "create", str(path), "--target", "target", "--yes", "--json", *more)
+    )
 
 
 def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path: Path):
@@ -38,7 +40,11 @@ def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path:
     assert shown["live_model"]["quality"] > 0.85
     assert shown["job"]["tasks_done"] >= 6
     assert 0.8 < shown["test_quality"]["value"] <= 1.0
-    assert shown["test_quality"]["low"] <= shown["test_quality"]["value"] <= shown["test_quality"]["high"]
+    assert (
+        shown["test_quality"]["low"]
+        <= shown["test_quality"]["value"]
+        <= shown["test_quality"]["high"]
+    )
 
     out = tmp_path / "out.csv"
     easeml.command("predict", application["id"], str(path), "--out", str(out))
@@ -48,12 +54,16 @@ def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path:
     assert set(predicted) <= {"malignant", "benign"}
     assert sum(p == row["target"] for p, row in zip(predicted, rows, strict=True)) > 0.85 * 569
 
-    decisions = easeml.call("GET", f"/api/v1/decisions?job_id={shown['job']['id']}&limit=200")["items"]
+    decisions = easeml.call("GET", f"/api/v1/decisions?job_id={shown['job']['id']}&limit=200")[
+        "items"
+    ]
     assert len(decisions) == shown["job"]["tasks_done"] + shown["job"]["tasks_failed"]
     assert all(d["explanation"] for d in decisions)
 
 
-def test_regression_serves_and_reports_quality_where_labels_are_sent(easeml: EasemlProcess, tmp_path: Path):
+def test_regression_serves_and_reports_quality_where_labels_are_sent(
+    easeml: EasemlProcess, tmp_path: Path
+):
     path = write_table(tmp_path, "diabetes")
     application = create(easeml, path, "--max-tasks", "4")
     easeml.wait(application["id"], "first-model", 60)
@@ -63,7 +73,9 @@ def test_regression_serves_and_reports_quality_where_labels_are_sent(easeml: Eas
     assert answer["quality"]["rows"] == 442
 
 
-def test_a_request_names_the_row_and_the_column_that_do_not_fit(easeml: EasemlProcess, tmp_path: Path):
+def test_a_request_names_the_row_and_the_column_that_do_not_fit(
+    easeml: EasemlProcess, tmp_path: Path
+):
     path = write_table(tmp_path, "wine")
     application = create(easeml, path, "--max-tasks", "3")
     easeml.wait(application["id"], "first-model", 60)
@@ -85,7 +97,9 @@ def test_a_request_names_the_row_and_the_column_that_do_not_fit(easeml: EasemlPr
         ("ragged.csv", "a,b,target\n1,2,x\n1,2\n3,4,y\n", "row"),
     ],
 )
-def test_a_bad_file_is_refused_with_its_name(easeml: EasemlProcess, tmp_path: Path, name: str, content: str, says: str):
+def test_a_bad_file_is_refused_with_its_name(
+    easeml: EasemlProcess, tmp_path: Path, name: str, content: str, says: str
+):
     path = tmp_path / name
     path.write_text(content)
     message = easeml.command("app", "create", str(path), "--target", "target", "--yes", expect=2)
@@ -102,7 +116,13 @@ def test_a_missing_target_is_refused_with_the_likely_one(easeml: EasemlProcess, 
 def test_waiting_ends_with_its_own_exit_code(easeml: EasemlProcess, tmp_path: Path):
     application = create(easeml, write_table(tmp_path, "diabetes"), "--max-tasks", "30")
     easeml.wait(application["id"], "first-model", 60)
-    easeml.command("job", "pause", application["id"])  # or it might converge before the command has started
-    easeml.command("app", "wait", application["id"], "--until", "converged", "--timeout", "0.1", expect=3)
+    easeml.command(
+        "job", "pause", application["id"]
+    )  # or it might converge before the command has started
+    easeml.command(
+        "app", "wait", application["id"], "--until", "converged", "--timeout", "0.1", expect=3
+    )
     easeml.command("job", "stop", application["id"])
-    easeml.command("app", "wait", "app_does_not_exist", "--until", "converged", "--timeout", "5", expect=2)
+    easeml.command(
+        "app", "wait", "app_does_not_exist", "--until", "converged", "--timeout", "5", expect=2
+    )

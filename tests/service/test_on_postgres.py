@@ -1,4 +1,6 @@
-"""The whole service on PostgreSQL: the same way from a file to a prediction, through a killed process and a restart."""
+"""The whole service on PostgreSQL: the same way from a file to a prediction, through a killed
+process and a restart.
+"""
 
 import json
 from pathlib import Path
@@ -21,7 +23,17 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
         easeml = EasemlProcess(tmp_path / "home", database_url=url)
         easeml.start()
         try:
-            command = ["app", "create", str(path), "--target", "target", "--max-tasks", "4", "--yes", "--json"]
+            command = [
+                "app",
+                "create",
+                str(path),
+                "--target",
+                "target",
+                "--max-tasks",
+                "4",
+                "--yes",
+                "--json",
+            ]
             application = json.loads(easeml.command(*command))["id"]
             easeml.wait(application, "first-model", 60)
             easeml.kill("scheduler")
@@ -32,7 +44,9 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
             answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", rows)
             assert len(answer["predictions"]) == 3
             job = json.loads(easeml.command("app", "show", application, "--json"))["job"]
-            decisions = easeml.call("GET", f"/api/v1/decisions?job_id={job['id']}&limit=200")["items"]
+            decisions = easeml.call("GET", f"/api/v1/decisions?job_id={job['id']}&limit=200")[
+                "items"
+            ]
             assert 0 < job["tasks_done"] + job["tasks_failed"] == len(decisions) <= 4
         finally:
             easeml.stop()

@@ -1,4 +1,6 @@
-"""Pictures, texts, tensors, series and graphs go all the way: from a file to predictions, by command and by REST."""
+"""Pictures, texts, tensors, series and graphs go all the way: from a file to predictions, by
+command and by REST.
+"""
 
 import base64
 import csv
@@ -20,7 +22,9 @@ pytestmark = pytest.mark.service
 
 def learnt(easeml: EasemlProcess, path: Path, model: str = "logistic", tasks: int = 1) -> str:
     """Return the id of an application of a file that serves the best model of so many."""
-    made = easeml.command("app", "create", str(path), "--yes", "--json", "--models", model, "--max-tasks", str(tasks))
+    made = easeml.command(
+        "app", "create", str(path), "--yes", "--json", "--models", model, "--max-tasks", str(tasks)
+    )
     application = json.loads(made)["id"]
     easeml.wait(application, "first-model", 120)
     easeml.wait(application, "converged", 120)
@@ -51,16 +55,22 @@ def test_pictures_by_class(easeml: EasemlProcess, tmp_path: Path) -> None:
     (tmp_path / "one.png").write_bytes(one)
     assert predicted(easeml, application, tmp_path / "one.png")[0]["prediction"] == "stripes"
     address, text = f"/api/v1/applications/{application}/predict", base64.b64encode(one).decode()
-    answer = easeml.call("POST", address, {"rows": [{"image": text}, {"image": f"data:image/png;base64,{text}"}]})
+    answer = easeml.call(
+        "POST", address, {"rows": [{"image": text}, {"image": f"data:image/png;base64,{text}"}]}
+    )
     assert answer["predictions"] == ["stripes", "stripes"]
     headers = {"Content-Type": "image/png", "Authorization": f"Bearer {easeml.key}"}
-    with urllib.request.urlopen(urllib.request.Request(easeml.url + address, one, headers)) as reply:
+    with urllib.request.urlopen(
+        urllib.request.Request(easeml.url + address, one, headers)
+    ) as reply:
         assert json.load(reply)["predictions"] == ["stripes"]
     large = base64.b64encode(sample_files.picture("blobs", 1, (20, 12))).decode()
     assert refusal(easeml, application, [{"image": text}, {"image": large}]) == (
         "row 2, column 'image': the value has the shape [20, 12, 1], expected [12, 12, 1]."
     )
-    assert "row 1, column 'image': the value is not a picture" in refusal(easeml, application, [{"image": "aGVsbG8="}])
+    assert "row 1, column 'image': the value is not a picture" in refusal(
+        easeml, application, [{"image": "aGVsbG8="}]
+    )
 
 
 def test_texts_by_class(easeml: EasemlProcess, tmp_path: Path) -> None:
@@ -68,7 +78,9 @@ def test_texts_by_class(easeml: EasemlProcess, tmp_path: Path) -> None:
     application = learnt(easeml, folder)
     rows = predicted(easeml, application, folder)
     assert sum(row["prediction"] == row["sample"].split("/")[0] for row in rows) > 0.9 * len(rows)
-    answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", {"rows": [{"text": "dull and poor"}]})
+    answer = easeml.call(
+        "POST", f"/api/v1/applications/{application}/predict", {"rows": [{"text": "dull and poor"}]}
+    )
     assert answer["predictions"] == ["blame"]
 
 
@@ -76,7 +88,12 @@ def test_tensors_to_tensors(easeml: EasemlProcess, tmp_path: Path) -> None:
     X, y = sample_files.arrays(tmp_path / "arrays.npz")
     application = learnt(easeml, tmp_path / "arrays.npz", model="ridge", tasks=5)
     np.save(tmp_path / "X.npy", X)
-    found = np.array([json.loads(row["prediction"]) for row in predicted(easeml, application, tmp_path / "X.npy")])
+    found = np.array(
+        [
+            json.loads(row["prediction"])
+            for row in predicted(easeml, application, tmp_path / "X.npy")
+        ]
+    )
     assert found.shape == y.shape
     assert np.abs(found - y).mean() < 0.2
     address = f"/api/v1/applications/{application}/predict"
@@ -86,16 +103,22 @@ def test_tensors_to_tensors(easeml: EasemlProcess, tmp_path: Path) -> None:
     assert "row 1, column 'X': the value holds no number" in refusal(
         easeml, application, [{"X": np.where(X[0] == X[0, 0, 0], None, X[0]).tolist()}]
     )
-    assert "row 1, column 'X': the value is not nested lists" in refusal(easeml, application, [{"X": [["a"]]}])
+    assert "row 1, column 'X': the value is not nested lists" in refusal(
+        easeml, application, [{"X": [["a"]]}]
+    )
 
 
 def test_series(easeml: EasemlProcess, tmp_path: Path) -> None:
     path = sample_files.series(tmp_path / "waves.ts")
     application = learnt(easeml, path)
     rows = predicted(easeml, application, path)
-    assert sum(row["prediction"] == ("slow", "quick")[i % 2] for i, row in enumerate(rows)) > 0.9 * len(rows)
+    assert sum(
+        row["prediction"] == ("slow", "quick")[i % 2] for i, row in enumerate(rows)
+    ) > 0.9 * len(rows)
     wave = [np.sin(0.9 * np.arange(25)).tolist(), [0.0] * 25]
-    answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", {"rows": [{"series": wave}]})
+    answer = easeml.call(
+        "POST", f"/api/v1/applications/{application}/predict", {"rows": [{"series": wave}]}
+    )
     assert answer["predictions"] == ["quick"]
     assert "shape [1, 25], expected [2, d2]" in refusal(easeml, application, [{"series": wave[:1]}])
 

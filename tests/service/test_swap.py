@@ -1,4 +1,6 @@
-"""A better model replaces the one that serves while people use the endpoint: nobody notices but by the version."""
+"""A better model replaces the one that serves while people use the endpoint: nobody notices but by
+the version.
+"""
 
 import json
 import threading
@@ -11,10 +13,15 @@ from sklearn.datasets import load_breast_cancer
 from service_process import EasemlProcess
 
 pytestmark = pytest.mark.service
-CALLERS, PAUSE = 4, 0.01  # seconds between the requests of each: what trains needs the processor too
+CALLERS, PAUSE = (
+    4,
+    0.01,
+)  # seconds between the requests of each: what trains needs the processor too
 
 
-def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlProcess, tmp_path: Path):
+def test_no_request_fails_or_mixes_models_while_they_are_swapped(
+    easeml: EasemlProcess, tmp_path: Path
+):
     frame = load_breast_cancer(as_frame=True).frame
     table = tmp_path / "cancer.csv"
     frame.to_csv(table, index=False)
@@ -31,7 +38,9 @@ def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlP
     def call_until_over(mine: list[str]) -> None:
         while not over.wait(PAUSE):
             try:
-                answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", {"rows": rows})
+                answer = easeml.call(
+                    "POST", f"/api/v1/applications/{application}/predict", {"rows": rows}
+                )
             except OSError as error:
                 failures.append(error)
                 return
@@ -46,7 +55,9 @@ def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlP
     serving = easeml.call("GET", f"/api/v1/applications/{application}")["live_model"]["id"]
     models = easeml.call("GET", f"/api/v1/applications/{application}/models")["items"]
     for model in [one for one in models if one["id"] != serving]:
-        easeml.call("POST", f"/api/v1/applications/{application}/rollback", {"model_id": model["id"]})
+        easeml.call(
+            "POST", f"/api/v1/applications/{application}/rollback", {"model_id": model["id"]}
+        )
         wait_until_answers(model["id"], seen, callers)
     over.set()
     for caller in callers:
@@ -54,11 +65,17 @@ def test_no_request_fails_or_mixes_models_while_they_are_swapped(easeml: EasemlP
 
     assert not failures
     promotions = easeml.call("GET", f"/api/v1/applications/{application}/promotions")["items"]
-    live = [p["model_id"] for p in sorted(promotions, key=lambda p: p["created"]) if p["state"] == "live"]
+    live = [
+        p["model_id"]
+        for p in sorted(promotions, key=lambda p: p["created"])
+        if p["state"] == "live"
+    ]
     assert len(live) > 1
     for mine in seen:
         later = iter(live)
-        assert all(model in later for model in mine)  # once a newer model has answered, no older one does
+        assert all(
+            model in later for model in mine
+        )  # once a newer model has answered, no older one does
 
 
 def wait_until_answers(model: str, seen: list[list[str]], callers: list[threading.Thread]) -> None:

@@ -1,4 +1,6 @@
-"""The tutorials, followed to the letter: every command and every piece of Python in them works, in its order."""
+"""The tutorials, followed to the letter: every command and every piece of Python in them works, in
+its order.
+"""
 
 import os
 import re
@@ -22,14 +24,18 @@ BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def commands(block: str) -> list[str]:
-    """Return a block's commands: what follows ``$ `` (the rest is output), or all lines where there is no ``$``."""
+    """Return a block's commands: what follows ``$ `` (the rest is output), or all lines where there
+    is no ``$``.
+    """
     lines = block.replace("\\\n", " ").splitlines()
     prompted = [line[2:] for line in lines if line.startswith("$ ")]
     return prompted or [line for line in lines if line.strip() and not line.startswith("#")]
 
 
 def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
-    """Run one command as it stands, but for the id of the application and the question that a person answers."""
+    """Run one command as it stands, but for the id of the application and the question that a
+    person answers.
+    """
     expected = EXIT.search(command)
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
     command = command.replace(".venv/bin/", "")
@@ -41,7 +47,13 @@ def follow(command: str, folder: Path, service: EasemlProcess | None) -> None:
         if "app create" in command:
             command += " --yes"
     done = subprocess.run(
-        ["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=240, check=False
+        ["bash", "-c", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
     said = f"{command}\n{done.stdout}{done.stderr}"
     assert done.returncode == (int(expected.group(1)) if expected else 0), said
@@ -76,7 +88,9 @@ def test_a_tutorial_can_be_followed(
 def test_tutorials_hold_what_can_be_followed():
     for tutorial in TUTORIALS:
         blocks = BLOCK.findall(tutorial.read_text("utf-8"))
-        assert any("easeml " in command for _, block in blocks for command in commands(block)), tutorial.name
+        assert any("easeml " in command for _, block in blocks for command in commands(block)), (
+            tutorial.name
+        )
         for _, block in blocks:
             for command in commands(block) if "$ easeml" in block else []:
                 shlex.split(command, comments=True)

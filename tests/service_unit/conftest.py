@@ -32,12 +32,16 @@ def clock() -> Clock:
 @pytest.fixture(autouse=True)
 def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same algorithm at a cost that fits tests."""
-    monkeypatch.setattr(accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1))
+    monkeypatch.setattr(
+        accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+    )
 
 
 @pytest.fixture(scope="session")
 def fresh_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with its tables, to copy: making it anew for each test would take most of the time."""
+    """A database with its tables, to copy: making it anew for each test would take most of the
+    time.
+    """
     folder = tmp_path_factory.mktemp("fresh")
     Store.open(f"sqlite:///{folder / 'easeml.db'}", folder / "artefacts").close()
     return folder / "easeml.db"

@@ -34,12 +34,16 @@ def test_neither_passwords_nor_keys_are_stored(store: Store, ann: Caller) -> Non
 
 
 @pytest.mark.parametrize(("name", "password"), [("ann", "wrong password"), ("nobody", PASSWORD)])
-def test_a_wrong_name_or_password_gives_the_same_answer(store: Store, ann: Caller, name: str, password: str) -> None:
+def test_a_wrong_name_or_password_gives_the_same_answer(
+    store: Store, ann: Caller, name: str, password: str
+) -> None:
     with pytest.raises(NotSignedIn, match="The name or the password is wrong"):
         accounts.sign_in(store, name, password)
 
 
-def test_an_unknown_user_costs_a_verification_too(store: Store, ann: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_user_costs_a_verification_too(
+    store: Store, ann: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     verified: list[str] = []
     monkeypatch.setattr(accounts, "_verify", lambda hash_, password: bool(verified.append(hash_)))
     for name in ("ann", "nobody"):
@@ -77,7 +81,9 @@ def test_an_unknown_key_is_refused(store: Store, ann: Caller, secret: str) -> No
         accounts.authenticate(store, secret)
 
 
-def test_a_repeated_creation_gives_the_same_key_with_a_new_secret(store: Store, ann: Caller) -> None:
+def test_a_repeated_creation_gives_the_same_key_with_a_new_secret(
+    store: Store, ann: Caller
+) -> None:
     wish = NewKey(name="laptop", expires_in=60)
     first = accounts.create_key(store, ann, wish, idempotency_key="k")
     again = accounts.create_key(store, ann, wish, idempotency_key="k")
@@ -104,14 +110,20 @@ def test_creating_a_user_twice_with_one_key_makes_one(store: Store, admin: Calle
     assert users[0] == users[1]
 
 
-def test_a_new_password_ends_the_sign_ins(store: Store, admin: Caller, ann: Caller, bob: Caller) -> None:
+def test_a_new_password_ends_the_sign_ins(
+    store: Store, admin: Caller, ann: Caller, bob: Caller
+) -> None:
     signed_in = accounts.sign_in(store, "ann", PASSWORD)
     key = accounts.create_key(store, ann, NewKey(name="laptop"))
     with pytest.raises(NotAllowed, match="old password"):
-        accounts.change_password(store, ann, ann.user_id, PasswordChange(old="wrong", new="a new secret"))
+        accounts.change_password(
+            store, ann, ann.user_id, PasswordChange(old="wrong", new="a new secret")
+        )
     with pytest.raises(NotFound):
         accounts.change_password(store, bob, ann.user_id, PasswordChange(new="a new secret"))
-    accounts.change_password(store, ann, ann.user_id, PasswordChange(old=PASSWORD, new="a new secret"))
+    accounts.change_password(
+        store, ann, ann.user_id, PasswordChange(old=PASSWORD, new="a new secret")
+    )
     with pytest.raises(NotSignedIn):
         accounts.authenticate(store, signed_in.secret or "")
     assert accounts.authenticate(store, key.secret or "") == ann
@@ -128,7 +140,9 @@ def test_users_are_paged(store: Store, admin: Caller, ann: Caller, bob: Caller) 
     assert rest.next is None
 
 
-@pytest.mark.parametrize("wish", [{"expires_in": float("inf")}, {"expires_in": 1e308}, {"name": "a\x00b"}])
+@pytest.mark.parametrize(
+    "wish", [{"expires_in": float("inf")}, {"expires_in": 1e308}, {"name": "a\x00b"}]
+)
 def test_a_key_that_cannot_be_shown_is_not_made(store: Store, ann: Caller, wish: dict) -> None:
     with pytest.raises(InvalidInput):
         accounts.create_key(store, ann, NewKey(**{"name": "laptop", **wish}))

@@ -50,7 +50,10 @@ def test_an_unreadable_file_fails_its_version_with_the_message(store: Store, ann
 def test_a_failure_worth_a_retry_is_no_failure_yet(store: Store, ann: Caller) -> None:
     dataset = upload(store, ann)
     _, attempt = claim(store)
-    assert bring(store, attempt, TaskResult(ok=False, error="no memory", retry=True)).state == "waiting"
+    assert (
+        bring(store, attempt, TaskResult(ok=False, error="no memory", retry=True)).state
+        == "waiting"
+    )
     assert datasets.get(store, ann, dataset.id).version.state == "ingesting"
     _, attempt = claim(store)
     bring(store, attempt, TaskResult(ok=True, value=UPLOAD, outputs=["table"]))
@@ -74,7 +77,10 @@ def test_a_result_that_lacks_its_output_is_a_failure(store: Store, ann: Caller) 
     upload(store, ann)
     _, attempt = claim(store)
     task = bring(store, attempt, TaskResult(ok=True, value=UPLOAD))
-    assert (task.state, task.error) == ("failed", "The ingest-upload task did not bring: output table.")
+    assert (task.state, task.error) == (
+        "failed",
+        "The ingest-upload task did not bring: output table.",
+    )
 
 
 def test_what_was_given_up_fails_its_version_too(store: Store, ann: Caller) -> None:

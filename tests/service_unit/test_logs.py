@@ -12,7 +12,9 @@ from easeml.store import Store
 from .world import claim, upload
 
 
-def test_a_log_is_read_as_it_grows_and_kept(store: Store, ann: Caller, bob: Caller, tmp_path: Path) -> None:
+def test_a_log_is_read_as_it_grows_and_kept(
+    store: Store, ann: Caller, bob: Caller, tmp_path: Path
+) -> None:
     upload(store, ann)
     task, attempt = claim(store)
     assert evaluation.log(store, tmp_path, ann, task.id).text == ""

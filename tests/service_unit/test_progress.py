@@ -16,13 +16,30 @@ def search(store: Store, tenant_id: str, qualities: list[float]) -> str:
     owner = {"tenant_id": tenant_id}
     with store.write() as tx:
         rooms = tx.scoped(tenant_id)
-        job = rooms.jobs.add(Job(new_id("job"), application_id="app_1", version_id="ver_1", **owner))
-        made = {"job_id": job.id, "arm": 0, "name": "tree", "model": "tree", "pipeline": {}, "predicted_cost": 1.0}
+        job = rooms.jobs.add(
+            Job(new_id("job"), application_id="app_1", version_id="ver_1", **owner)
+        )
+        made = {
+            "job_id": job.id,
+            "arm": 0,
+            "name": "tree",
+            "model": "tree",
+            "pipeline": {},
+            "predicted_cost": 1.0,
+        }
         candidate = rooms.candidates.add(Candidate(new_id("cand"), **made, **owner))
         for number, quality in enumerate(qualities):
-            what = {"kind": "train", "lane": "search", "payload": {}, "state": "done", "job_id": job.id}
+            what = {
+                "kind": "train",
+                "lane": "search",
+                "payload": {},
+                "state": "done",
+                "job_id": job.id,
+            }
             ended = {"quality": quality, "cost": 1.0, "finished": float(number)}
-            rooms.tasks.add(Task(new_id("task"), candidate_id=candidate.id, **what, **ended, **owner))
+            rooms.tasks.add(
+                Task(new_id("task"), candidate_id=candidate.id, **what, **ended, **owner)
+            )
     return job.id
 
 

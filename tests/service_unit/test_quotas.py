@@ -12,7 +12,9 @@ from easeml.store import Store
 from .world import events, ingested, upload
 
 
-def test_only_the_provider_sets_limits_and_sees_them(store: Store, admin: Caller, bob: Caller) -> None:
+def test_only_the_provider_sets_limits_and_sees_them(
+    store: Store, admin: Caller, bob: Caller
+) -> None:
     with pytest.raises(NotAllowed):
         quotas.set_limits(store, bob, bob.tenant_id, TenantLimits(storage=1))
     with pytest.raises(NotFound):
@@ -35,14 +37,18 @@ def test_who_has_stored_enough_stores_no_more(store: Store, admin: Caller, bob: 
     assert upload(store, bob, "another").name == "another"
 
 
-def test_who_has_enough_applications_declares_no_more(store: Store, admin: Caller, bob: Caller) -> None:
+def test_who_has_enough_applications_declares_no_more(
+    store: Store, admin: Caller, bob: Caller
+) -> None:
     dataset = ingested(store, bob)
     wish = Declaration(dataset_id=dataset.id)
     first = applications.declare(store, bob, wish, "once")
     quotas.set_limits(store, admin, bob.tenant_id, TenantLimits(applications=1))
     with pytest.raises(OverQuota, match="applications"):
         applications.declare(store, bob, wish)
-    assert applications.declare(store, bob, wish, "once").id == first.id  # the answer to a repeated request stays
+    assert (
+        applications.declare(store, bob, wish, "once").id == first.id
+    )  # the answer to a repeated request stays
 
 
 def test_shares_reach_the_scheduler(store: Store, admin: Caller, bob: Caller) -> None:

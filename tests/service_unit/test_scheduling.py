@@ -8,7 +8,16 @@ import pytest
 from easeml.contract.scheduling import LossCurve
 from easeml.contract.tasks import TaskResult
 from easeml.errors import InvalidInput, NotAllowed, NotReady
-from easeml.search import POLICIES, Arm, Observation, SearchState, add_job, default_prior, policy_named, started
+from easeml.search import (
+    POLICIES,
+    Arm,
+    Observation,
+    SearchState,
+    add_job,
+    default_prior,
+    policy_named,
+    started,
+)
 from easeml.service import Caller, administration, modules, replay, scheduling, search, steps, tasks
 from easeml.service.losses import Result, loss_curve
 from easeml.settings import Settings
@@ -19,25 +28,36 @@ from .world import bring, claim
 
 
 def searched(store: Store, caller: Caller) -> str:
-    """Let a tenant's search make three decisions, of which two are done; return the application's id."""
+    """Let a tenant's search make three decisions, of which two are done; return the application's
+    id.
+    """
     application = searching(store, caller, models=["logistic"], tolerance=0.0)
     assert application.job is not None
     job = application.job.id
     with store.read() as tx:
-        candidates = sorted(tx.unscoped().candidates.list(job_id=job, limit=None), key=lambda c: c.arm)
+        candidates = sorted(
+            tx.unscoped().candidates.list(job_id=job, limit=None), key=lambda c: c.arm
+        )
     arms = [Arm(c.name, c.model, c.predicted_cost) for c in candidates]
     state = add_job(SearchState(), job, caller.tenant_id, arms, default_prior(arms))
     policy = policy_named()
     for number in range(3):
         (choice,) = policy.decide(state, 1)
         with store.write() as tx:
-            assert search.write_decision(tx, modules.knowledge.registry(), choice, policy.name, 1) is not None
+            assert (
+                search.write_decision(tx, modules.knowledge.registry(), choice, policy.name, 1)
+                is not None
+            )
         state = started(state, choice.job, choice.arm)
         if number < 2:
             quality = 0.6 + 0.2 * number
             _, attempt = claim(store, "search")
             outputs = ["model", "predictions"]
-            bring(store, attempt, TaskResult(ok=True, value={"quality": quality}, outputs=outputs, cost=2.0))
+            bring(
+                store,
+                attempt,
+                TaskResult(ok=True, value={"quality": quality}, outputs=outputs, cost=2.0),
+            )
             state = policy.observe(state, Observation(choice.job, choice.arm, quality, 2.0))
         if number == 0:  # later it would rest
             with store.write() as tx:
@@ -49,7 +69,13 @@ def test_others_are_numbers(store: Store, ann: Caller, bob: Caller, admin: Calle
     application = searched(store, ann)
     own = scheduling.view(store, ann, "default", 600.0)
     (share,) = own.tenants
-    assert (share.tenant, share.own, share.state, share.waiting, share.cost) == ("ann", True, "searching", 1, 2.0)
+    assert (share.tenant, share.own, share.state, share.waiting, share.cost) == (
+        "ann",
+        True,
+        "searching",
+        1,
+        2.0,
+    )
     assert share.gain_rate > 0
     assert own.queue[0].name.startswith("logistic")
     seen = scheduling.view(store, bob, "default", 600.0)
@@ -73,7 +99,13 @@ def test_decisions_are_numbered_and_show_their_scores(store: Store, ann: Caller)
     searched(store, ann)
     page = steps.page(store, ann, after=1, limit=1)
     (step,) = page.items
-    assert (step.number, page.next, step.tenant, step.own, step.state) == (2, "2", "ann", True, "done")
+    assert (step.number, page.next, step.tenant, step.own, step.state) == (
+        2,
+        "2",
+        "ann",
+        True,
+        "done",
+    )
     assert step.quality == 0.8
     assert step.waited == 0
     assert [rival.chosen for rival in step.rivals] == [True]
@@ -121,7 +153,13 @@ def test_the_simulator_is_repeatable_and_better_than_chance(store: Store, ann: C
 
 
 def test_losses_are_against_the_best_that_is_known() -> None:
-    results = [Result(1, "a", 0.5), Result(2, "b", None), Result(3, "b", 0.8), Result(4, "a", 0.9), Result(5, "a", 0.7)]
+    results = [
+        Result(1, "a", 0.5),
+        Result(2, "b", None),
+        Result(3, "b", 0.8),
+        Result(4, "a", 0.9),
+        Result(5, "a", 0.7),
+    ]
     curve = loss_curve(results, 0, 6)
     assert curve.at == [0, 1, 3, 4, 6]
     assert curve.average == pytest.approx([0.85, 0.6, 0.2, 0, 0])
@@ -139,14 +177,22 @@ def test_a_task_tells_its_attempts(store: Store, ann: Caller) -> None:
     detail = tasks.detail(store, ann, done.id)
     assert detail.spec["pipeline"]["model"]["module"] == "logistic"
     assert [(attempt.number, attempt.state) for attempt in detail.attempts] == [(1, "done")]
-    assert tasks.list_page(store, ann, subject=done.subject, state="done", kind="train").items[0].id == done.id
+    assert (
+        tasks.list_page(store, ann, subject=done.subject, state="done", kind="train").items[0].id
+        == done.id
+    )
 
 
 def test_the_knowledge_base_counts_over_all_tenants(store: Store, ann: Caller, bob: Caller) -> None:
     searched(store, ann)
     for caller, fits in ((ann, 1), (bob, 0)):
         base = modules.get(store, caller)
-        assert {module.kind for module in base.modules} == {"model", "transform", "objective", "optimizer"}
+        assert {module.kind for module in base.modules} == {
+            "model",
+            "transform",
+            "objective",
+            "optimizer",
+        }
         (logistic,) = [module for module in base.modules if module.name == "logistic"]
         assert logistic.record is not None
         assert (logistic.record.tasks, logistic.record.searches, logistic.record.best) == (2, 1, 1)
@@ -155,7 +201,9 @@ def test_the_knowledge_base_counts_over_all_tenants(store: Store, ann: Caller, b
         assert "category" in logistic.schema_out
 
 
-def test_only_providers_administer(store: Store, ann: Caller, admin: Caller, tmp_path: Path) -> None:
+def test_only_providers_administer(
+    store: Store, ann: Caller, admin: Caller, tmp_path: Path
+) -> None:
     searched(store, ann)
     settings = Settings(home=tmp_path, database_url="postgresql://me:secret@db/x")
     for wish in (
@@ -187,10 +235,14 @@ def test_the_audit_pages_back_to_the_first_event(store: Store, ann: Caller, admi
             break
         before = int(page.next)
     assert found == every[::-1]
-    assert "user.created" in {event.kind for event in administration.audit(store, admin, limit=200).items}
+    assert "user.created" in {
+        event.kind for event in administration.audit(store, admin, limit=200).items
+    }
 
 
-def test_settings_know_where_they_come_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_settings_know_where_they_come_from(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "config.toml").write_text('policy = "fifo"\nport = 9000\n')
     monkeypatch.setenv("EASEML_PORT", "9001")
     settings = Settings(home=tmp_path, workers=3)

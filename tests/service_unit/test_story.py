@@ -5,7 +5,15 @@ import pytest
 from easeml.contract.resources import Application, Declaration
 from easeml.contract.tasks import ImportanceSpec, TaskResult, TestQualitySpec, TrainSpec
 from easeml.errors import Conflict, InvalidInput, NotFound, NotReady
-from easeml.search import Arm, Observation, SearchState, add_job, default_prior, policy_named, started
+from easeml.search import (
+    Arm,
+    Observation,
+    SearchState,
+    add_job,
+    default_prior,
+    policy_named,
+    started,
+)
 from easeml.search import Decision as Choice
 from easeml.service import (
     Caller,
@@ -53,7 +61,11 @@ def train(store: Store, app: Application, arm: int, quality: float) -> None:
     _, attempt = claim(store, "search")
     value = {"quality": quality, "metrics": {"accuracy": quality}}
     outputs = ["model", "predictions"]
-    bring(store, attempt, TaskResult(ok=True, value=value, outputs=outputs, notes=["a note"], cost=2.0))
+    bring(
+        store,
+        attempt,
+        TaskResult(ok=True, value=value, outputs=outputs, notes=["a note"], cost=2.0),
+    )
     with store.write() as tx:
         promotion.consider(tx, app.id)
 
@@ -91,7 +103,11 @@ def test_a_proposal_says_what_would_happen_and_writes_nothing(store: Store, ann:
     dataset = ingested(store, ann)
     proposal = applications.propose(store, ann, Declaration(dataset_id=dataset.id, drop=["price"]))
     assert proposal.target == "colour"
-    assert {c.name: c.role for c in proposal.columns} == {"size": "input", "colour": "target", "price": "drop"}
+    assert {c.name: c.role for c in proposal.columns} == {
+        "size": "input",
+        "colour": "target",
+        "price": "drop",
+    }
     assert sum(objective.default for objective in proposal.objectives) == 1
     fits = {model.name: model.fits for model in proposal.models}
     assert fits["lightgbm-classifier"]
@@ -147,12 +163,21 @@ def test_a_declaration_makes_everything_once(store: Store, ann: Caller, bob: Cal
     assert first.id == again.id
     assert len(tasks.list_page(store, ann, state="waiting").items) == 1
     assert first.job is not None
-    assert (first.state, first.job.state, first.job.limits) == ("declared", "preparing", {"tasks": 3})
+    assert (first.state, first.job.state, first.job.limits) == (
+        "declared",
+        "preparing",
+        {"tasks": 3},
+    )
     assert first.schema_in["nodes"]
     assert first.endpoint == f"/api/v1/applications/{first.id}/predict"
     with pytest.raises(NotFound):
         applications.declare(store, bob, wish)
-    for refused in (applications.get, applications.models, applications.promotions, applications.roll_back):
+    for refused in (
+        applications.get,
+        applications.models,
+        applications.promotions,
+        applications.roll_back,
+    ):
         with pytest.raises(NotFound):
             refused(store, bob, first.id)
     with pytest.raises(NotFound):
@@ -197,7 +222,9 @@ def test_a_decision_becomes_one_task_that_can_be_explained(store: Store, ann: Ca
     assert task is not None
     assert decide(store, app, 1) is None
     page = tasks.decisions_page(store, ann)
-    assert [(d.task_id, d.policy, d.explanation) for d in page.items] == [(task.id, "test", {"why": 1})]
+    assert [(d.task_id, d.policy, d.explanation) for d in page.items] == [
+        (task.id, "test", {"why": 1})
+    ]
     with store.read() as tx:
         spec = work.task_spec(tx, task)
         version = tx.unscoped().versions.get(app.version_id)
@@ -210,7 +237,9 @@ def test_a_decision_becomes_one_task_that_can_be_explained(store: Store, ann: Ca
     assert tasks.get(store, ann, task.id).name == "lightgbm-classifier-2"
 
 
-def test_the_best_model_is_served_and_read_once_through_the_ledger(store: Store, ann: Caller) -> None:
+def test_the_best_model_is_served_and_read_once_through_the_ledger(
+    store: Store, ann: Caller
+) -> None:
     app = searching(store, ann)
     for arm, quality in enumerate([0.7, 0.6, 0.8]):
         train(store, app, arm, quality)
@@ -314,7 +343,9 @@ def test_a_quality_that_is_no_number_is_a_failure(store: Store, ann: Caller) -> 
     assert applications.models(store, ann, app.id) == []
 
 
-def test_pausing_cancels_what_waits_and_resuming_lets_it_be_chosen_again(store: Store, ann: Caller) -> None:
+def test_pausing_cancels_what_waits_and_resuming_lets_it_be_chosen_again(
+    store: Store, ann: Caller
+) -> None:
     app = searching(store, ann)
     assert app.job is not None
     task = decide(store, app, 0)
@@ -402,7 +433,10 @@ def test_costs_are_learned_over_tenants(store: Store, ann: Caller, bob: Caller) 
 def test_the_status_counts_the_callers_own(store: Store, ann: Caller, bob: Caller) -> None:
     searching(store, ann)
     assert (status.get(store, ann).applications, status.get(store, ann).tasks["done"]) == (1, 2)
-    assert (status.get(store, bob).applications, sum(status.get(store, bob).tasks.values())) == (0, 0)
+    assert (status.get(store, bob).applications, sum(status.get(store, bob).tasks.values())) == (
+        0,
+        0,
+    )
 
 
 def test_a_model_that_was_left_out_can_come_in(store: Store, ann: Caller, bob: Caller) -> None:
@@ -433,7 +467,9 @@ def test_a_model_that_was_left_out_can_come_in(store: Store, ann: Caller, bob: C
         applications.include(store, ann, app.id, "naive-bayes")
 
 
-def test_an_archived_model_is_no_candidate_of_new_searches(store: Store, ann: Caller, admin: Caller) -> None:
+def test_an_archived_model_is_no_candidate_of_new_searches(
+    store: Store, ann: Caller, admin: Caller
+) -> None:
     modules.set_archived(store, admin, "naive-bayes", True)
     app = searching(store, ann)
     assert app.job

@@ -1,4 +1,6 @@
-"""Steps of a story, done by the real use cases; a worker's part is played with small honest results."""
+"""Steps of a story, done by the real use cases; a worker's part is played with small honest
+results.
+"""
 
 from easeml.contract import resources
 from easeml.contract.tasks import TaskResult
@@ -25,7 +27,9 @@ COLUMNS = [
 UPLOAD = {"columns": COLUMNS, "rows": 60, "target": "colour", "notes": []}
 
 
-def upload(store: Store, caller: Caller, name: str = "toys", key: str | None = None) -> resources.Dataset:
+def upload(
+    store: Store, caller: Caller, name: str = "toys", key: str | None = None
+) -> resources.Dataset:
     """Upload the table."""
     return datasets.upload(store, caller, name, f"{name}.csv", [CSV[:50], CSV[50:]], key, 10_000)
 
@@ -41,7 +45,9 @@ def claim(store: Store, lane: str = "short") -> tuple[Task, Attempt]:
 def bring(store: Store, attempt: Attempt, result: TaskResult) -> Task:
     """Keep bytes for each output, and have the result accepted."""
     outputs = {
-        name: store.artefacts.put_stream(attempt.tenant_id, [name.encode(), attempt.id.encode()], 1000)
+        name: store.artefacts.put_stream(
+            attempt.tenant_id, [name.encode(), attempt.id.encode()], 1000
+        )
         for name in result.outputs
     }
     digests = {name: digest for name, (digest, _) in outputs.items()}

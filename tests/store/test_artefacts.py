@@ -23,7 +23,8 @@ def _folder(tmp_path):
 
 def _content(folder):
     return {
-        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")
+        path.relative_to(folder).as_posix(): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
     }
 
 
@@ -71,7 +72,8 @@ def test_tenants_do_not_share(artefacts, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("tenant", "digest"), [("../t1", "0" * 64), ("", "0" * 64), ("t1", "../../etc/passwd"), ("t1", "A" * 64)]
+    ("tenant", "digest"),
+    [("../t1", "0" * 64), ("", "0" * 64), ("t1", "../../etc/passwd"), ("t1", "A" * 64)],
 )
 def test_names_that_reach_out_are_refused(artefacts, tenant, digest):
     with pytest.raises(InvalidInput):
@@ -131,7 +133,10 @@ def test_the_files_of_a_folder_can_be_read_where_they_lie(artefacts, tmp_path):
     (tmp_path / "in" / "deep" / "b.txt").write_text("two")
     digest = artefacts.put("t1", tmp_path / "in")
     found = artefacts.members("t1", digest)
-    assert {name: path.read_text() for name, path in found.items()} == {"a.txt": "one", "deep/b.txt": "two"}
+    assert {name: path.read_text() for name, path in found.items()} == {
+        "a.txt": "one",
+        "deep/b.txt": "two",
+    }
     for tenant, one in (("t2", digest), ("t1", artefacts.put("t1", tmp_path / "in" / "a.txt"))):
         with pytest.raises(NotFound):
             artefacts.members(tenant, one)

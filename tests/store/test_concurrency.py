@@ -34,8 +34,13 @@ print(json.dumps(claimed))
 
 
 def _start(url, artefacts):
-    commands = [[sys.executable, "-c", WRITER, url, str(artefacts), f"p{n}"] for n in range(PROCESSES)]
-    return [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for command in commands]
+    commands = [
+        [sys.executable, "-c", WRITER, url, str(artefacts), f"p{n}"] for n in range(PROCESSES)
+    ]
+    return [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for command in commands
+    ]
 
 
 def test_ten_processes_open_claim_complete_and_tell_at_once(url, open_store, tmp_path):
@@ -43,7 +48,9 @@ def test_ten_processes_open_claim_complete_and_tell_at_once(url, open_store, tmp
     assert [process.stdout.readline() for process in processes] == ["ready\n"] * PROCESSES
     store = open_store()
     with store.write() as tx:
-        tx.scoped("t1").tasks.add_all([Task(f"tsk_{n:04}", "t1", "train", "search", {}) for n in range(TASKS)])
+        tx.scoped("t1").tasks.add_all(
+            [Task(f"tsk_{n:04}", "t1", "train", "search", {}) for n in range(TASKS)]
+        )
 
     seen: list[int] = []
     over = threading.Event()
@@ -81,5 +88,7 @@ def test_ten_processes_open_claim_complete_and_tell_at_once(url, open_store, tmp
     assert claims == Counter(task.id for task in done)
     assert len(done) == TASKS
     assert sorted(event.subject for event in events) == [task.id for task in done]
-    assert {task.id: task.result["by"] for task in done} == {event.subject: event.data["by"] for event in events}
+    assert {task.id: task.result["by"] for task in done} == {
+        event.subject: event.data["by"] for event in events
+    }
     assert seen == [event.seq for event in events]  # in order, none missed

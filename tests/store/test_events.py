@@ -19,7 +19,10 @@ def test_events_are_numbered_in_order_and_read_from_a_cursor(store, clock):
         assert [event.seq for event in events] == sorted({event.seq for event in events})
         assert tx.events.last() == events[-1].seq
         assert [event.subject for event in tx.events.after(events[1].seq)] == ["c", "d"]
-        assert [event.subject for event in tx.events.after(0, tenant_id="t1", limit=2)] == ["a", "b"]
+        assert [event.subject for event in tx.events.after(0, tenant_id="t1", limit=2)] == [
+            "a",
+            "b",
+        ]
         assert [event.subject for event in tx.events.after(0, tenant_id="t2")] == ["c"]
     first = events[0]
     assert (first.kind, first.data, first.tenant_id, first.created) == (
@@ -40,7 +43,9 @@ def test_a_transaction_reads_its_own_events(store):
 
 
 def test_a_slow_transaction_cannot_slip_an_event_behind_a_reader(store):
-    """An event numbered first but committed last would be skipped by a reader that has seen the second."""
+    """An event numbered first but committed last would be skipped by a reader that has seen the
+    second.
+    """
     told, seen = threading.Event(), []
 
     def other() -> None:

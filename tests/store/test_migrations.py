@@ -55,13 +55,17 @@ def test_a_database_of_a_newer_easeml_is_refused(open_store, url, tmp_path):
         Store.open(url, tmp_path / "artefacts")
 
 
-@pytest.mark.parametrize("url", ["mysql://localhost/x", "sqlite://", "sqlite:///:memory:", "nonsense"])
+@pytest.mark.parametrize(
+    "url", ["mysql://localhost/x", "sqlite://", "sqlite:///:memory:", "nonsense"]
+)
 def test_other_databases_are_refused(url, tmp_path):
     with pytest.raises(InvalidInput):
         Store.open(url, tmp_path)
 
 
-@pytest.mark.parametrize("url", ["postgresql://u:secret@127.0.0.1:1/x", "sqlite:////proc/nowhere.db"])
+@pytest.mark.parametrize(
+    "url", ["postgresql://u:secret@127.0.0.1:1/x", "sqlite:////proc/nowhere.db"]
+)
 def test_a_database_that_cannot_be_opened_is_an_error_with_a_remedy(url, tmp_path):
     with pytest.raises(Unreachable) as caught:
         Store.open(url, tmp_path)

@@ -7,8 +7,13 @@ from easeml.store import Store, Task
 LEASE = 10.0
 
 
-def _add(store: Store, *, lane: str = "search", kind: str = "train", count: int = 1, **options) -> list[Task]:
-    tasks = [Task(f"{new_id('tsk')}{number}", "t1", kind, lane, {"n": number}, **options) for number in range(count)]
+def _add(
+    store: Store, *, lane: str = "search", kind: str = "train", count: int = 1, **options
+) -> list[Task]:
+    tasks = [
+        Task(f"{new_id('tsk')}{number}", "t1", kind, lane, {"n": number}, **options)
+        for number in range(count)
+    ]
     tasks.sort(key=lambda task: task.id)
     with store.write() as tx:
         return tx.scoped("t1").tasks.add_all(tasks)
@@ -29,7 +34,11 @@ def test_the_oldest_task_of_the_lane_and_kind_is_claimed(store, clock):
     (short,) = _add(store, lane="short", kind="advise")
     task, attempt = _claim(store)
     assert (task.id, task.state, task.attempts, task.started) == (first.id, "running", 1, clock.now)
-    assert (attempt.task_id, attempt.number, attempt.lease_expires) == (first.id, 1, clock.now + LEASE)
+    assert (attempt.task_id, attempt.number, attempt.lease_expires) == (
+        first.id,
+        1,
+        clock.now + LEASE,
+    )
     assert _claim(store, lane="short", kinds=["ingest"]) is None
     assert _claim(store, lane="short", kinds=["ingest", "advise"])[0].id == short.id
     assert _claim(store)[0].id == second.id
@@ -70,7 +79,12 @@ def test_a_late_completion_is_refused_when_another_attempt_runs(store, clock):
             else:
                 tx.queue.fail(late, error="late", retry=True, cost=0)
     with store.write() as tx:
-        assert tx.queue.complete(current, result={"from": "current"}, quality=0.5, cost=1).result["from"] == "current"
+        assert (
+            tx.queue.complete(current, result={"from": "current"}, quality=0.5, cost=1).result[
+                "from"
+            ]
+            == "current"
+        )
 
 
 def test_a_completion_that_is_fenced_leaves_nothing(store, clock):
@@ -102,7 +116,12 @@ def test_failures_are_retried_up_to_max_attempts(store):
     _add(store, max_attempts=2)
     _, attempt = _claim(store)
     waiting = _fail(store, attempt)
-    assert (waiting.state, waiting.error, waiting.cost, waiting.finished) == ("waiting", "boom", 1.0, None)
+    assert (waiting.state, waiting.error, waiting.cost, waiting.finished) == (
+        "waiting",
+        "boom",
+        1.0,
+        None,
+    )
     _, attempt = _claim(store)
     failed = _fail(store, attempt)
     assert (failed.state, failed.cost, failed.attempts) == ("failed", 2.0, 2)
@@ -119,7 +138,9 @@ def test_lost_attempts_do_not_use_up_retries_but_end(store):
     _claim(store)
     with store.write() as tx:
         assert [task.state for task in tx.queue.release("p1")] == ["waiting"]
-    assert _fail(store, _claim(store)[1]).state == "waiting"  # the first failure, though the second attempt
+    assert (
+        _fail(store, _claim(store)[1]).state == "waiting"
+    )  # the first failure, though the second attempt
     states = []
     while _claim(store):
         with store.write() as tx:

@@ -10,7 +10,15 @@ def _dataset(tenant: str, name: str = "irises") -> Dataset:
 
 
 def test_rows_come_back_as_they_were_added(store, clock):
-    task = Task(new_id("tsk"), "t1", "train", "search", {"a": [1, None, {"ü": 0.1}]}, result={"x": 1e-9}, quality=0.1)
+    task = Task(
+        new_id("tsk"),
+        "t1",
+        "train",
+        "search",
+        {"a": [1, None, {"ü": 0.1}]},
+        result={"x": 1e-9},
+        quality=0.1,
+    )
     with store.write() as tx:
         added = tx.scoped("t1").tasks.add(task)
     assert added.created == clock.now
@@ -56,7 +64,9 @@ def test_compare_and_set(store):
         tx.scoped("t1").applications.add(app)
     with store.write() as tx:
         rows = tx.scoped("t1").applications
-        changed = rows.update(app.id, where={"live_model_id": ""}, live_model_id="m1", rules={"exclude": ["svm"]})
+        changed = rows.update(
+            app.id, where={"live_model_id": ""}, live_model_id="m1", rules={"exclude": ["svm"]}
+        )
         assert changed.live_model_id == "m1"
         assert changed.rules == {"exclude": ["svm"]}
     with store.write() as tx, pytest.raises(Conflict, match="m1"):
@@ -73,8 +83,14 @@ def test_lists_are_paged_in_order_of_id(store):
         found = tx.scoped("t1").datasets
         first = found.list(limit=10)
         assert [row.id for row in first] == [row.id for row in rows[:10]]
-        assert [row.id for row in found.list(after=first[-1].id, limit=10)] == [row.id for row in rows[10:20]]
-        assert [row.id for row in found.list(newest_first=True, after="ds_03")] == ["ds_02", "ds_01", "ds_00"]
+        assert [row.id for row in found.list(after=first[-1].id, limit=10)] == [
+            row.id for row in rows[10:20]
+        ]
+        assert [row.id for row in found.list(newest_first=True, after="ds_03")] == [
+            "ds_02",
+            "ds_01",
+            "ds_00",
+        ]
         assert [row.id for row in found.list(name="1", limit=2)] == ["ds_01", "ds_03"]
         assert len(found.list(name=["0", "1"], limit=None)) == 25
         assert found.list(id=[]) == []

@@ -10,14 +10,29 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Request,
+    expect,
+    sync_playwright,
+)
 
 from clicking import SignIn
 from service_process import EasemlProcess
 
 PASSWORD = "correct horse battery"
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-QUIET = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
+CHROMIUM = (
+    shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+)
+QUIET = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
 expect.set_options(timeout=60_000)
 
 
@@ -51,7 +66,10 @@ def first_password(easeml: EasemlProcess) -> str:
 
 @dataclass
 class Watch:
-    """What a browser did that it should not have. ``allowed``: pieces of messages that a test provokes itself."""
+    """What a browser did that it should not have.
+
+    ``allowed``: pieces of messages that a test provokes itself.
+    """
 
     host: str
     faults: list[str]
@@ -82,7 +100,9 @@ def watch(easeml: EasemlProcess) -> Iterator[Watch]:
 
 @pytest.fixture(scope="package")
 def cookies(easeml: EasemlProcess) -> Callable[[str], dict[str, str]]:
-    """Give a function that returns the session cookie of a user; hashing passwords is slow on purpose."""
+    """Give a function that returns the session cookie of a user; hashing passwords is slow on
+    purpose.
+    """
 
     @cache
     def cookies(name: str) -> dict[str, str]:
@@ -95,8 +115,12 @@ def cookies(easeml: EasemlProcess) -> Callable[[str], dict[str, str]]:
 
 
 @pytest.fixture
-def sign_in(easeml: EasemlProcess, browser: Browser, watch: Watch, cookies: Callable) -> Iterator[SignIn]:
-    """Give a function that opens a browser of its own for a person who is signed in, and returns its page."""
+def sign_in(
+    easeml: EasemlProcess, browser: Browser, watch: Watch, cookies: Callable
+) -> Iterator[SignIn]:
+    """Give a function that opens a browser of its own for a person who is signed in, and returns
+    its page.
+    """
     contexts: list[BrowserContext] = []
 
     def sign_in(name: str = "ann", width: int = 1280, theme: str = "light") -> Page:
@@ -107,7 +131,9 @@ def sign_in(easeml: EasemlProcess, browser: Browser, watch: Watch, cookies: Call
         )
         context.set_default_timeout(60_000)
         contexts.append(context)
-        context.add_cookies([{"name": k, "value": v, "url": easeml.url} for k, v in cookies(name).items()])
+        context.add_cookies(
+            [{"name": k, "value": v, "url": easeml.url} for k, v in cookies(name).items()]
+        )
         page = context.new_page()
         watch.follow(page)
         return page

@@ -1,4 +1,6 @@
-"""The data of an application in a browser: rows added, a file refused, noisy rows switched off and on again."""
+"""The data of an application in a browser: rows added, a file refused, noisy rows switched off and
+on again.
+"""
 
 import json
 from pathlib import Path
@@ -28,8 +30,19 @@ def tables(wine: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Pa
 def application(easeml: EasemlProcess, tables: dict[str, Path]) -> str:
     """Ann's application on the first part, with a model; the path of its page."""
     key, easeml.key = easeml.key, ""
-    easeml.key = easeml.call("POST", "/api/v1/login", {"name": "ann", "password": "correct horse battery"})["secret"]
-    command = ["app", "create", str(tables["first"]), "--target", "cultivar", "--models", "naive-bayes", "--max-tasks"]
+    easeml.key = easeml.call(
+        "POST", "/api/v1/login", {"name": "ann", "password": "correct horse battery"}
+    )["secret"]
+    command = [
+        "app",
+        "create",
+        str(tables["first"]),
+        "--target",
+        "cultivar",
+        "--models",
+        "naive-bayes",
+        "--max-tasks",
+    ]
     found = json.loads(easeml.command(*command, "2", "--name", "growing", "--yes", "--json"))["id"]
     easeml.wait(found, "first-model", 120)
     easeml.key = key
@@ -40,7 +53,9 @@ def versions(page: Page) -> str:
     return page.locator("#versions").text_content() or ""
 
 
-def test_rows_are_added_refused_switched_off_and_on(sign_in: SignIn, application: str, tables: dict[str, Path]):
+def test_rows_are_added_refused_switched_off_and_on(
+    sign_in: SignIn, application: str, tables: dict[str, Path]
+):
     page = sign_in()
     page.goto(f"{application}/data")
     expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
@@ -65,7 +80,9 @@ def test_rows_are_added_refused_switched_off_and_on(sign_in: SignIn, application
     row = first.get_attribute("value")
     first.check()
     page.get_by_role("button", name="Switch off").click()
-    expect(page.locator("#undo")).to_contain_text("1 row switched off: the search starts again on version 5")
+    expect(page.locator("#undo")).to_contain_text(
+        "1 row switched off: the search starts again on version 5"
+    )
     expect(page.locator("#rows")).to_contain_text("1 off in all")
     page.get_by_label("State").select_option("off only")
     expect(page.locator("tbody tr")).to_have_count(1)
@@ -84,7 +101,9 @@ def test_rows_are_added_refused_switched_off_and_on(sign_in: SignIn, application
 
 
 @pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
-def test_the_rows_page_is_accessible_and_fits(sign_in: SignIn, application: str, width: int, theme: str):
+def test_the_rows_page_is_accessible_and_fits(
+    sign_in: SignIn, application: str, width: int, theme: str
+):
     page = sign_in(width=width, theme=theme)
     for part in ("/data", "/data/rows"):
         page.goto(application + part)

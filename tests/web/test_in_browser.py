@@ -22,7 +22,17 @@ def application(easeml: EasemlProcess, wine: Path) -> str:
     login = {"name": "ann", "password": "correct horse battery"}
     easeml.key = easeml.call("POST", "/api/v1/login", login)["secret"]
     models = "logistic,naive-bayes,decision-tree-classifier"
-    command = ["app", "create", str(wine), "--target", "cultivar", "--models", models, "--yes", "--json"]
+    command = [
+        "app",
+        "create",
+        str(wine),
+        "--target",
+        "cultivar",
+        "--models",
+        models,
+        "--yes",
+        "--json",
+    ]
     found = json.loads(easeml.command(*command))["id"]
     easeml.wait(found, "converged", 120)
     easeml.key = key
@@ -42,7 +52,9 @@ def test_signing_in_and_out(easeml: EasemlProcess, browser: Browser):
 
 
 def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, tmp_path: Path):
-    """The story of Ease.ml's demonstration (PVLDB 2018): declare, predict, and a model that comes later is found."""
+    """The story of Ease.ml's demonstration (PVLDB 2018): declare, predict, and a model that comes
+    later is found.
+    """
     page = sign_in()
     upload(page, wine)
     expect(page.get_by_label("Target")).to_have_value("cultivar")
@@ -70,7 +82,9 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, t
     predict = page.get_by_role("button", name="Predict", exact=True)
     expect(predict).to_be_enabled()
     predict.click()
-    expect(page.locator("#predicted")).to_have_text("grignolino")  # all that the most frequent class can say
+    expect(page.locator("#predicted")).to_have_text(
+        "grignolino"
+    )  # all that the most frequent class can say
 
     # And by REST, with a key made here and the row of the page.
     page.goto("/account")
@@ -110,7 +124,9 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, t
     expect(page.locator("#models")).to_contain_text("discriminant")
     expect(page.locator(".count-unread")).to_be_visible()
     page.get_by_role("link", name=re.compile("Notifications")).click()
-    expect(notes.filter(has_text="goes on with a new model: Linear discriminant analysis").first).to_be_visible()
+    expect(
+        notes.filter(has_text="goes on with a new model: Linear discriminant analysis").first
+    ).to_be_visible()
     expect(notes.filter(has_text="serves a better model: discriminant").first).to_be_visible()
     assert predicted(easeml, key, application, row) == ["barolo"]
 
@@ -143,7 +159,9 @@ def test_what_may_be_tried_of_a_model_is_constrained(sign_in: SignIn, wine: Path
         page.get_by_label(f"{bound} depth, decision-tree-classifier").fill("3")
         page.get_by_label(f"{bound} depth, decision-tree-classifier").press("Tab")
         expect(
-            page.get_by_role("link", name=re.compile("Undo .*depth " + ("from" if bound == "Least" else "to")))
+            page.get_by_role(
+                "link", name=re.compile("Undo .*depth " + ("from" if bound == "Least" else "to"))
+            )
         ).to_be_visible()
     page.get_by_role("checkbox", name="balanced", exact=True).uncheck()
     expect(page.get_by_text("class_weight may be none")).to_be_visible()
@@ -156,10 +174,14 @@ def test_what_may_be_tried_of_a_model_is_constrained(sign_in: SignIn, wine: Path
     expect(page.locator("#models")).to_contain_text("depth 3")
 
 
-def predicted(easeml: EasemlProcess, key: str, application: str, row: dict[str, float]) -> list[str]:
+def predicted(
+    easeml: EasemlProcess, key: str, application: str, row: dict[str, float]
+) -> list[str]:
     """Ask an application, as a script with ``key`` does."""
     provider, easeml.key = easeml.key, key
-    answer = easeml.call("POST", f"/api/v1/applications/{application.rpartition('/')[2]}/predict", {"rows": [row]})
+    answer = easeml.call(
+        "POST", f"/api/v1/applications/{application.rpartition('/')[2]}/predict", {"rows": [row]}
+    )
     easeml.key = provider
     return answer["predictions"]
 
@@ -201,7 +223,9 @@ def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, a
     page.go_back()
     page.locator("tr").filter(has_text="live").get_by_role("link").click()
     expect(page.get_by_role("heading", name="What it looks at")).to_be_visible()
-    expect(page.get_by_role("region", name="Importance of columns").locator("tbody tr").first).to_be_visible()
+    expect(
+        page.get_by_role("region", name="Importance of columns").locator("tbody tr").first
+    ).to_be_visible()
 
 
 def first_row(table: Path, without: set[str]) -> dict[str, float]:
@@ -229,7 +253,9 @@ def test_a_wrong_value_is_explained_beside_the_form(sign_in: SignIn, application
     expect(page.get_by_label("alcohol", exact=True)).to_have_value("plenty")
 
 
-def test_a_file_with_the_target_shows_how_good_the_predictions_are(sign_in: SignIn, application: str, wine: Path):
+def test_a_file_with_the_target_shows_how_good_the_predictions_are(
+    sign_in: SignIn, application: str, wine: Path
+):
     page = sign_in()
     page.goto(f"{application}/try")
     page.get_by_label("A CSV file with a header").set_input_files(wine)
@@ -283,7 +309,9 @@ def test_what_users_write_is_never_html(sign_in: SignIn, tmp_path: Path):
     assert page.locator("img").count() == 0
 
 
-def test_a_restart_of_the_server_is_said_and_survived(easeml: EasemlProcess, sign_in: SignIn, watch, application: str):
+def test_a_restart_of_the_server_is_said_and_survived(
+    easeml: EasemlProcess, sign_in: SignIn, watch, application: str
+):
     watch.allowed += [
         "ERR_CONNECTION_REFUSED",
         "ERR_INCOMPLETE_CHUNKED_ENCODING",
@@ -328,8 +356,12 @@ def test_no_page_is_wider_than_the_window(sign_in: SignIn, application: str, wid
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
 
 
-@pytest.mark.parametrize(("width", "theme", "rules"), [(1280, "light", None), (390, "dark", ["color-contrast"])])
-def test_every_page_is_accessible(sign_in: SignIn, application: str, width: int, theme: str, rules: list[str] | None):
+@pytest.mark.parametrize(
+    ("width", "theme", "rules"), [(1280, "light", None), (390, "dark", ["color-contrast"])]
+)
+def test_every_page_is_accessible(
+    sign_in: SignIn, application: str, width: int, theme: str, rules: list[str] | None
+):
     page = sign_in(width=width, theme=theme)
     page.goto("/scheduler")
     step = page.locator("#latest a").first.get_attribute("href")
@@ -340,7 +372,9 @@ def test_every_page_is_accessible(sign_in: SignIn, application: str, width: int,
 
 
 def test_titanic_by_clicking_alone(sign_in: SignIn):
-    """Who has never seen it declares titanic and gets a prediction: so many clicks, and nothing typed."""
+    """Who has never seen it declares titanic and gets a prediction: so many clicks, and nothing
+    typed.
+    """
     table = Path(__file__).parents[3] / "shared" / "data" / "titanic" / "titanic.csv"
     if not table.exists():
         pytest.skip("titanic.csv is not here")
@@ -350,7 +384,9 @@ def test_titanic_by_clicking_alone(sign_in: SignIn):
         clicks.append(what)
 
     page.expose_function("clicked", clicked)
-    page.add_init_script("addEventListener('click', (one) => one.isTrusted && clicked(one.target.localName), true)")
+    page.add_init_script(
+        "addEventListener('click', (one) => one.isTrusted && clicked(one.target.localName), true)"
+    )
     page.goto("/")
     page.get_by_role("link", name="New application").click()
     with page.expect_file_chooser() as chooser:
@@ -369,7 +405,9 @@ def test_titanic_by_clicking_alone(sign_in: SignIn):
         "button",
     ]  # a label clicks, too
     page.once("dialog", lambda dialog: dialog.accept())
-    page.get_by_role("button", name="Stop", exact=True).click()  # or it would train all models beside the next tests
+    page.get_by_role(
+        "button", name="Stop", exact=True
+    ).click()  # or it would train all models beside the next tests
     expect(page.get_by_role("button", name="Stop", exact=True)).to_have_count(0)
 
 

@@ -27,7 +27,9 @@ def test_a_hundred_pages_cause_one_rendering_an_event():
     async def scenario() -> None:
         pages, shown = OpenPages(), []
         for seq in (7, 8, 12):
-            answers = await asyncio.gather(*(pages.get("ann", seq, "", counting(shown)) for _ in range(100)))
+            answers = await asyncio.gather(
+                *(pages.get("ann", seq, "", counting(shown)) for _ in range(100))
+            )
             assert len({bytes(answer.body) for answer in answers}) == 1
         assert len(shown) == 3
 
@@ -69,7 +71,9 @@ def test_what_did_not_change_is_not_sent_again():
         first = await pages.get("ann", 7, "", counting(shown))
         again = await pages.get("ann", 7, first.headers["etag"], counting(shown))
         assert (again.status_code, again.body) == (304, b"")
-        assert (await pages.get("ann", 8, first.headers["etag"], counting(shown))).status_code == 200
+        assert (
+            await pages.get("ann", 8, first.headers["etag"], counting(shown))
+        ).status_code == 200
 
     asyncio.run(scenario())
 

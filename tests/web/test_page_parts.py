@@ -1,4 +1,6 @@
-"""What pages are made of: places of chart marks, numbers and times in words, changes kept in an address."""
+"""What pages are made of: places of chart marks, numbers and times in words, changes kept in an
+address.
+"""
 
 import math
 from urllib.parse import parse_qsl
@@ -23,8 +25,16 @@ def progress(found: list[tuple[float, float]]) -> Progress:
     points, best, spent = [], -math.inf, 0.0
     for number, (value, more) in enumerate(found):
         spent += more
-        named = {"task_id": f"task_{number}", "name": "", "quality": value, "cost": more, "spent": spent}
-        points.append(ProgressPoint(**named, better=value > best, promoted=number == len(found) - 1))
+        named = {
+            "task_id": f"task_{number}",
+            "name": "",
+            "quality": value,
+            "cost": more,
+            "spent": spent,
+        }
+        points.append(
+            ProgressPoint(**named, better=value > best, promoted=number == len(found) - 1)
+        )
         best = max(best, value)
     return Progress(points=points, tasks=len(found), cost=spent)
 
@@ -60,7 +70,9 @@ def test_a_sparkline_stays_in_its_box(found: list[tuple[float, float]]):
     spent, rising = 0.0, []
     for number, (value, more) in enumerate(found):
         spent += more
-        rising.append(Improvement(task_id=str(number), name="", quality=value, cost=spent, finished=0.0))
+        rising.append(
+            Improvement(task_id=str(number), name="", quality=value, cost=spent, finished=0.0)
+        )
     points = [tuple(map(float, point.split(","))) for point in spark(rising, spent).split()]
     assert all(0 <= x <= 200 and 0 <= y <= 40 for x, y in points)
 
@@ -83,7 +95,8 @@ def test_seconds_in_words(value: float | None, text: str):
 
 
 @pytest.mark.parametrize(
-    ("share", "text"), [(0, "0 %"), (0.004, "0.4 %"), (0.25, "25 %"), (0.998, "99.8 %"), (1, "100 %")]
+    ("share", "text"),
+    [(0, "0 %"), (0.004, "0.4 %"), (0.25, "25 %"), (0.998, "99.8 %"), (1, "100 %")],
 )
 def test_shares_in_words(share: float, text: str):
     assert words.percent(share) == text
@@ -110,11 +123,25 @@ VERSION = Version(
     created=0.0,
 )
 fields = st.one_of(
-    st.tuples(st.sampled_from(["target", "objective"]), st.sampled_from(["", "y", "age", "é & <b>", "accuracy"])),
-    st.tuples(st.sampled_from([f"type{n}" for n in range(5)]), st.sampled_from(["number", "category", "text", ""])),
-    st.tuples(st.sampled_from([f"role{n}" for n in range(5)]), st.sampled_from(["input", "drop", "x"])),
-    st.tuples(st.sampled_from(["offered", "model", "exclude", "other"]), st.sampled_from(["a", "b", "c&d"])),
-    st.tuples(st.sampled_from(["low.m.p", "high.m.p", "low.m"]), st.sampled_from(["5", " 0.1 ", "many", ""])),
+    st.tuples(
+        st.sampled_from(["target", "objective"]),
+        st.sampled_from(["", "y", "age", "é & <b>", "accuracy"]),
+    ),
+    st.tuples(
+        st.sampled_from([f"type{n}" for n in range(5)]),
+        st.sampled_from(["number", "category", "text", ""]),
+    ),
+    st.tuples(
+        st.sampled_from([f"role{n}" for n in range(5)]), st.sampled_from(["input", "drop", "x"])
+    ),
+    st.tuples(
+        st.sampled_from(["offered", "model", "exclude", "other"]),
+        st.sampled_from(["a", "b", "c&d"]),
+    ),
+    st.tuples(
+        st.sampled_from(["low.m.p", "high.m.p", "low.m"]),
+        st.sampled_from(["5", " 0.1 ", "many", ""]),
+    ),
     st.tuples(st.sampled_from(["offer.m.k", "only.m.k"]), st.sampled_from(['"a"', "true", "[]"])),
 )
 
@@ -126,7 +153,9 @@ def test_an_address_says_the_same_when_it_is_read_again(given_fields: list[tuple
 
 
 @given(st.lists(fields, max_size=12))
-def test_each_change_can_be_undone_and_undoing_all_is_the_proposal(given_fields: list[tuple[str, str]]):
+def test_each_change_can_be_undone_and_undoing_all_is_the_proposal(
+    given_fields: list[tuple[str, str]],
+):
     wishes = Wishes.read(given_fields, VERSION)
     while changes := wishes.changes(VERSION):
         fewer = Wishes.read(parse_qsl(changes[0].without), VERSION)

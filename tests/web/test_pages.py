@@ -30,7 +30,9 @@ def token(client: httpx.Client) -> str:
     return found.group(1)
 
 
-@pytest.mark.parametrize("path", ["/", "/applications", "/new", "/account", "/applications/app_x/try", "/new/data_x"])
+@pytest.mark.parametrize(
+    "path", ["/", "/applications", "/new", "/account", "/applications/app_x/try", "/new/data_x"]
+)
 def test_strangers_are_asked_to_sign_in_and_come_back(visitor: httpx.Client, path: str):
     answer = visitor.get(path)
     assert answer.status_code == 303
@@ -39,7 +41,9 @@ def test_strangers_are_asked_to_sign_in_and_come_back(visitor: httpx.Client, pat
         assert visitor.post("/sign-in", data={**LOGIN, "next": path}).headers["location"] == path
 
 
-@pytest.mark.parametrize("there", ["https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere.example", "x"])
+@pytest.mark.parametrize(
+    "there", ["https://elsewhere.example/", "//elsewhere.example", "/\\elsewhere.example", "x"]
+)
 def test_signing_in_leads_nowhere_else(visitor: httpx.Client, there: str):
     assert visitor.post("/sign-in", data={**LOGIN, "next": there}).headers["location"] == "/"
 
@@ -62,9 +66,25 @@ def test_other_sites_cannot_sign_anybody_in(visitor: httpx.Client, origin: str):
     assert visitor.post("/sign-in", data=LOGIN, headers={"origin": origin}).status_code == 403
 
 
-FORMS = ["/sign-out", "/new/sample", "/new/data_x", "/account/keys", "/account/keys/revoke", "/account/password"]
-FORMS += [f"/applications/app_x/{one}" for one in ("steer", "serve", "try", "include", "data/rows", "data/look")]
-FORMS += ["/notifications/read", "/knowledge/archive", "/knowledge/add", "/admin/limits", "/admin/role"]
+FORMS = [
+    "/sign-out",
+    "/new/sample",
+    "/new/data_x",
+    "/account/keys",
+    "/account/keys/revoke",
+    "/account/password",
+]
+FORMS += [
+    f"/applications/app_x/{one}"
+    for one in ("steer", "serve", "try", "include", "data/rows", "data/look")
+]
+FORMS += [
+    "/notifications/read",
+    "/knowledge/archive",
+    "/knowledge/add",
+    "/admin/limits",
+    "/admin/role",
+]
 
 
 @pytest.mark.parametrize("path", FORMS)
@@ -79,7 +99,10 @@ def test_uploads_need_the_token_too(ann: httpx.Client):
     made = ann.post("/uploads", headers={**tus, "x-csrf": token(ann)}).json()["id"]
     piece = {**tus, "upload-offset": "0", "content-type": "application/offset+octet-stream"}
     for headers, status in ((piece, 403), ({**piece, "x-csrf": token(ann)}, 204)):
-        assert ann.patch(f"/uploads/{made}", content=b"a,b\n1,2\n", headers=headers).status_code == status
+        assert (
+            ann.patch(f"/uploads/{made}", content=b"a,b\n1,2\n", headers=headers).status_code
+            == status
+        )
     for path in ("/new/upload", "/applications/app_x/feed"):
         assert ann.post(f"{path}?filename=t.csv&upload={made}").status_code == 403
     answer = ann.post(f"/new/upload?filename=t.csv&upload={made}", headers={"x-csrf": token(ann)})
@@ -105,7 +128,10 @@ def test_a_new_password_keeps_this_browser_signed_in_and_ends_other_sign_ins(vis
     assert visitor.post("/account/password", data={**fields, "old": "wrong"}).status_code == 403
     assert visitor.post("/account/password", data=fields).status_code == 303
     assert visitor.get("/account").status_code == 200
-    assert visitor.get("/api/v1/me", headers={"authorization": f"Bearer {elsewhere}"}).status_code == 401
+    assert (
+        visitor.get("/api/v1/me", headers={"authorization": f"Bearer {elsewhere}"}).status_code
+        == 401
+    )
     again = {"csrf": token(visitor), "old": "another password", "new": LOGIN["password"]}
     assert visitor.post("/account/password", data=again).status_code == 303
 
@@ -122,7 +148,11 @@ def test_pages_load_only_what_this_address_serves(ann: httpx.Client):
     assert answer.headers["x-frame-options"] == "DENY"
     assert answer.headers["cache-control"] == "no-store"
     tags = re.findall("<[^>]*>", answer.text)
-    assert not [tag for tag in tags if re.search(r"^<script(?! type=\"module\" src=)|^<style| style=| on\w+=", tag)]
+    assert not [
+        tag
+        for tag in tags
+        if re.search(r"^<script(?! type=\"module\" src=)|^<style| style=| on\w+=", tag)
+    ]
 
 
 def test_files_may_be_kept_for_ever(ann: httpx.Client):
@@ -131,7 +161,9 @@ def test_files_may_be_kept_for_ever(ann: httpx.Client):
     assert "immutable" in ann.get(sheet.group(1)).headers["cache-control"]
 
 
-@pytest.mark.parametrize("path", ["/nothing", "/static/../app.py", "/applications/app_x", "/tasks/x%00y"])
+@pytest.mark.parametrize(
+    "path", ["/nothing", "/static/../app.py", "/applications/app_x", "/tasks/x%00y"]
+)
 def test_what_is_not_there_is_said(ann: httpx.Client, path: str):
     assert ann.get(path).status_code in (404, 422)
 

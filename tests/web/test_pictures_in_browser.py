@@ -17,7 +17,9 @@ pytestmark = [pytest.mark.service, pytest.mark.browser]
 def test_pictures_from_what_easeml_saw_to_trying_one(sign_in: SignIn, tmp_path: Path) -> None:
     page = sign_in("ann")
     page.goto("/new")
-    page.get_by_label("Choose a file").set_input_files(sample_files.pictures(tmp_path / "pictures.zip"))
+    page.get_by_label("Choose a file").set_input_files(
+        sample_files.pictures(tmp_path / "pictures.zip")
+    )
     page.wait_for_url(re.compile("/new/data_"))
     expect(page.get_by_role("img", name="example 1")).to_be_visible()
     expect(page.get_by_text("Pictures: height 12, width 12, channels 1.")).to_be_visible()
@@ -48,7 +50,9 @@ def test_a_graph_is_tried_as_json(easeml: EasemlProcess, sign_in: SignIn, tmp_pa
     login = {"name": "ann", "password": "correct horse battery"}
     easeml.key = easeml.call("POST", "/api/v1/login", login)["secret"]
     path = sample_files.molecules(tmp_path / "molecules.zip")
-    made = easeml.command("app", "create", str(path), "--yes", "--json", "--models", "logistic", "--max-tasks", "1")
+    made = easeml.command(
+        "app", "create", str(path), "--yes", "--json", "--models", "logistic", "--max-tasks", "1"
+    )
     application = json.loads(made)["id"]
     easeml.wait(application, "first-model", 120)
     easeml.key = key

@@ -13,7 +13,9 @@ from service_process import EasemlProcess
 pytestmark = [pytest.mark.service, pytest.mark.browser]
 
 
-def test_the_provider_limits_a_tenant_and_archives_a_model(easeml: EasemlProcess, sign_in: SignIn, watch, wine: Path):
+def test_the_provider_limits_a_tenant_and_archives_a_model(
+    easeml: EasemlProcess, sign_in: SignIn, watch, wine: Path
+):
     watch.allowed.append("403")
     admin, eve = sign_in("admin"), sign_in("eve")
     admin.goto("/admin")
@@ -68,7 +70,9 @@ def test_a_provider_makes_a_user_who_signs_in(sign_in: SignIn, easeml: EasemlPro
     expect(page.locator("#notice")).to_contain_text("the only provider")
     page.goto("/admin/service")
     assert "worker" in (page.locator("#processes").text_content() or "")
-    assert easeml.call("POST", "/api/v1/login", {"name": "dan", "password": "correct horse battery"})["secret"]
+    assert easeml.call(
+        "POST", "/api/v1/login", {"name": "dan", "password": "correct horse battery"}
+    )["secret"]
 
 
 def test_admin_is_for_providers(sign_in: SignIn, watch):

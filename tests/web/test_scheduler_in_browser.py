@@ -1,4 +1,6 @@
-"""The pages of the scheduler, the tasks, the knowledge base and the provider, over a running easeml."""
+"""The pages of the scheduler, the tasks, the knowledge base and the provider, over a running
+easeml.
+"""
 
 import re
 
@@ -17,7 +19,16 @@ def searched(easeml: EasemlProcess, wine) -> str:
     provider = easeml.key
     login = {"name": "bob", "password": "correct horse battery"}
     easeml.key = easeml.call("POST", "/api/v1/login", login)["secret"]
-    command = ["app", "create", str(wine), "--target", "cultivar", "--models", "logistic,naive-bayes", "--yes"]
+    command = [
+        "app",
+        "create",
+        str(wine),
+        "--target",
+        "cultivar",
+        "--models",
+        "logistic,naive-bayes",
+        "--yes",
+    ]
     found = re.search(r"app_\w+", easeml.command(*command, "--json"))
     assert found is not None
     easeml.wait(found[0], "converged", 120)
@@ -53,7 +64,9 @@ def test_step_by_step_and_replay(searched: str, sign_in: SignIn):
     expect(page.get_by_role("heading", name="Decision 2")).to_be_visible()
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_role("heading", name="Decision 1")).to_be_visible()
-    expect(page.locator("#step")).to_contain_text(re.compile(r"(bob \(you\)|tenant \d+) got a device"))
+    expect(page.locator("#step")).to_contain_text(
+        re.compile(r"(bob \(you\)|tenant \d+) got a device")
+    )
     page.get_by_role("link", name="Next →").click()
     expect(page.get_by_role("heading", name="Decision 2")).to_be_visible()
     assert page.evaluate("window.never_left")
@@ -80,7 +93,9 @@ def test_tasks_are_filtered_and_opened(searched: str, sign_in: SignIn):
     page.goto("/tasks")
     page.get_by_label("Kind").select_option("train")
     expect(page.locator("#tasks")).not_to_contain_text("ingest")
-    name = re.compile("^(logistic|naive-bayes)")  # others' searches may have tried a model that was added meanwhile
+    name = re.compile(
+        "^(logistic|naive-bayes)"
+    )  # others' searches may have tried a model that was added meanwhile
     page.locator("#tasks tbody a").filter(has_text=name).first.click()
     expect(page.get_by_role("heading", name="Attempts")).to_be_visible()
     page.get_by_role("link", name=re.compile("^(logistic|naive-bayes)$")).click()

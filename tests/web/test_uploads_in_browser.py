@@ -41,13 +41,25 @@ def test_an_upload_can_be_called_off(sign_in: SignIn, tmp_path: Path):
     assert page.url.endswith("/new")
 
 
-def test_an_upload_goes_on_after_the_connection_was_lost(easeml: EasemlProcess, sign_in: SignIn, watch, tmp_path: Path):
+def test_an_upload_goes_on_after_the_connection_was_lost(
+    easeml: EasemlProcess, sign_in: SignIn, watch, tmp_path: Path
+):
     """The controller dies in the middle; the file is sent once, and whole."""
-    watch.allowed += ["ERR_CONNECTION", "ERR_EMPTY_RESPONSE", "ERR_SOCKET", "ERR_INCOMPLETE_CHUNKED_ENCODING"]
+    watch.allowed += [
+        "ERR_CONNECTION",
+        "ERR_EMPTY_RESPONSE",
+        "ERR_SOCKET",
+        "ERR_INCOMPLETE_CHUNKED_ENCODING",
+    ]
     large, rows = tmp_path / "large.csv", 70_000
     large.write_text("a,text,b\n" + "".join(f"{i},{'word ' * 16},{i % 7}\n" for i in range(rows)))
     page, offsets = sign_in(), []
-    page.on("request", lambda one: offsets.append(int(one.headers["upload-offset"])) if one.method == "PATCH" else None)
+    page.on(
+        "request",
+        lambda one: (
+            offsets.append(int(one.headers["upload-offset"])) if one.method == "PATCH" else None
+        ),
+    )
     network = page.context.new_cdp_session(page)
     slow = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 1_000_000}
     page.goto("/new")

@@ -36,7 +36,11 @@ def load(loader: Any) -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
         labels = [str(name) for name in bunch.target_names]
         schema_out["nodes"]["target"] = {"singleton": True, "type": "category", "class": "t"}
         schema_out["classes"] = {"t": {"dim": len(labels), "labels": labels}}
-        return frame.assign(target=pd.Categorical.from_codes(values, labels)), {"nodes": nodes}, schema_out
+        return (
+            frame.assign(target=pd.Categorical.from_codes(values, labels)),
+            {"nodes": nodes},
+            schema_out,
+        )
     return frame.assign(target=values.astype(float)), {"nodes": nodes}, schema_out
 
 
@@ -61,7 +65,9 @@ def test_quality(name: str, table: str) -> None:
     module = REGISTRY.get(name)
     chain = [{"module": transform.name} for transform in REGISTRY.candidates(module, schema_in)]
     cut = int(0.7 * len(frame))
-    trained = fit({"transforms": chain, "model": {"module": name}}, frame[:cut], schema_in, schema_out)
+    trained = fit(
+        {"transforms": chain, "model": {"module": name}}, frame[:cut], schema_in, schema_out
+    )
     objective = REGISTRY.objectives_for(schema_out)[0].name
     quality = score(objective, frame["target"][cut:], trained.predict(frame[cut:]))
     if name.startswith("baseline"):

@@ -23,7 +23,10 @@ PATH = {  # a node with a number and a label, linked to itself
     "nodes": {
         "n": {
             "singleton": False,
-            "fields": {"x": {"type": "tensor", "dim": [1]}, "kind": {"type": "category", "class": "kind"}},
+            "fields": {
+                "x": {"type": "tensor", "dim": [1]},
+                "kind": {"type": "category", "class": "kind"},
+            },
             "links": {"n": [1, 1]},
         }
     },
@@ -32,10 +35,16 @@ PATH = {  # a node with a number and a label, linked to itself
 
 
 def tensor(*dim: int | str, **more: Any) -> dict[str, Any]:
-    return {"nodes": {"x": {"singleton": True, "type": "tensor", "dim": list(dim), "optional": True, **more}}}
+    return {
+        "nodes": {
+            "x": {"singleton": True, "type": "tensor", "dim": list(dim), "optional": True, **more}
+        }
+    }
 
 
-def fitted(name: str, cells: list[Any], schema: dict[str, Any], column: str = "x", **config: Any) -> tuple[Any, Any]:
+def fitted(
+    name: str, cells: list[Any], schema: dict[str, Any], column: str = "x", **config: Any
+) -> tuple[Any, Any]:
     module, frame = REGISTRY.get(name), pd.DataFrame({column: object_array(cells)})
     return module.make().fit(frame, schema, spaces.complete(module.space, config), Context()), frame
 
@@ -54,18 +63,24 @@ def test_a_small_copy_holds_the_means_of_areas() -> None:
 
 def test_an_edge_votes_for_its_direction_alone() -> None:
     edge = np.zeros((8, 8))
-    edge[:, 4:] = 1.0  # brighter to the right: direction 0, shared by the orientations at -10 and 10 degrees
+    edge[:, 4:] = (
+        1.0  # brighter to the right: direction 0, shared by the orientations at -10 and 10 degrees
+    )
     votes = oriented_gradients(edge, 1)
     assert np.flatnonzero(votes).tolist() == [0, 8]
     assert votes[0] == votes[8] == pytest.approx(np.sqrt(0.5), abs=1e-3)
-    across = oriented_gradients(edge.T, 1)  # direction 90 degrees: the middle of the fifth orientation
+    across = oriented_gradients(
+        edge.T, 1
+    )  # direction 90 degrees: the middle of the fifth orientation
     assert np.flatnonzero(across).tolist() == [4]
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA", "LA", "I;16", "CMYK"])
 def test_pictures_of_every_mode_become_numbers(mode: str) -> None:
     grey = Image.fromarray(np.full((6, 5), 255, np.uint8))
-    image = Image.fromarray(np.full((6, 5), 65535, np.uint16)) if mode == "I;16" else grey.convert(mode)
+    image = (
+        Image.fromarray(np.full((6, 5), 65535, np.uint16)) if mode == "I;16" else grey.convert(mode)
+    )
     out = io.BytesIO()
     image.save(out, "TIFF")
     assert pixels(out.getvalue(), (3, 4), grey=False).shape == (3, 4, 3)
@@ -73,10 +88,16 @@ def test_pictures_of_every_mode_become_numbers(mode: str) -> None:
 
 
 def test_arrays_and_pictures_of_the_same_numbers_give_the_same() -> None:
-    images = [np.random.default_rng(seed).integers(0, 256, (9, 7), dtype=np.uint8) for seed in range(3)]
+    images = [
+        np.random.default_rng(seed).integers(0, 256, (9, 7), dtype=np.uint8) for seed in range(3)
+    ]
     images[0][0, 0] = 255
-    files, frame = fitted("image-features", [png(image) for image in images], tensor(9, 7, 1, format="image"))
-    arrays, held = fitted("image-features", [image[:, :, None].astype(float) for image in images], tensor(9, 7, 1))
+    files, frame = fitted(
+        "image-features", [png(image) for image in images], tensor(9, 7, 1, format="image")
+    )
+    arrays, held = fitted(
+        "image-features", [image[:, :, None].astype(float) for image in images], tensor(9, 7, 1)
+    )
     np.testing.assert_allclose(files.transform(frame), arrays.transform(held), atol=1e-12)
 
 
@@ -110,7 +131,11 @@ def test_kernels_do_what_a_plain_convolution_does(channels: int, steps: int, see
                     for place in range(length):
                         at = start + place * dilation
                         inside = 0 <= at < steps
-                        total += kernels.weights[kernel, channel, place] * series[row, channel, at] if inside else 0.0
+                        total += (
+                            kernels.weights[kernel, channel, place] * series[row, channel, at]
+                            if inside
+                            else 0.0
+                        )
                 values.append(total)
             assert found[row, kernel] == pytest.approx(np.mean(np.array(values) > 0))
             assert found[row, 6 + kernel] == pytest.approx(max(values))
@@ -123,7 +148,9 @@ def test_a_path_by_hand() -> None:
     assert found[0] == 3
     assert found[1:4] == pytest.approx([3.0, 1 / 3, 2 / 3])  # means of x, a, b
     assert found[7:13] == pytest.approx([1, 0, 0, 6, 1, 1])  # least and largest
-    assert found[13:17] == pytest.approx([2, 2 / 3, np.std([1, 1, 0]), 1])  # links that start at an instance
+    assert found[13:17] == pytest.approx(
+        [2, 2 / 3, np.std([1, 1, 0]), 1]
+    )  # links that start at an instance
     following = np.array([[2.0, 0, 1], [6, 0, 1], [0, 0, 0]])
     before = np.array([[0.0, 0, 0], [1, 1, 0], [2, 0, 1]])
     held = np.array([[1.0, 1, 0], [2, 0, 1], [6, 0, 1]])
@@ -146,7 +173,9 @@ def test_the_order_of_instances_does_not_matter(count: int, random: Any) -> None
     moved = {"n": {"x": x[order], "kind": [kind[i] for i in order]}, "links": relinked}
     features = GraphFeatures.of_schema(PATH)
     np.testing.assert_allclose(
-        features.transform({"n": {"x": x, "kind": kind}, "links": links}), features.transform(moved), atol=1e-12
+        features.transform({"n": {"x": x, "kind": kind}, "links": links}),
+        features.transform(moved),
+        atol=1e-12,
     )
 
 

@@ -13,7 +13,9 @@ from easeml.modules.pipeline import fit, load_trained, save
 
 REGISTRY = load_registry()
 SCHEMA_IN: dict[str, Any] = {"nodes": {"x": {"singleton": True, "type": "tensor", "dim": [2, 3]}}}
-SCHEMA_OUT: dict[str, Any] = {"nodes": {"y": {"singleton": True, "type": "tensor", "dim": [2, 1, 2]}}}
+SCHEMA_OUT: dict[str, Any] = {
+    "nodes": {"y": {"singleton": True, "type": "tensor", "dim": [2, 1, 2]}}
+}
 FITTING = [match.module.name for match in REGISTRY.models_for(SCHEMA_IN, SCHEMA_OUT) if match.fits]
 
 
@@ -34,9 +36,18 @@ def test_every_element_is_predicted_in_its_place(name: str, tmp_path: Path) -> N
     assert found.values.shape == (40, 2, 1, 2)
     if name != "baseline-regressor":
         baseline = np.stack(test["y"]).mean(axis=0)
-        for place in ((0, 0, 0), (0, 0, 1), (1, 0, 1)):  # each scale is learnt, not the largest alone
-            actual, guessed = np.array([one[place] for one in test["y"]]), found.values[(slice(None), *place)]
-            assert np.mean((actual - guessed) ** 2) < 0.95 * np.mean((actual - baseline[place]) ** 2)
+        for place in (
+            (0, 0, 0),
+            (0, 0, 1),
+            (1, 0, 1),
+        ):  # each scale is learnt, not the largest alone
+            actual, guessed = (
+                np.array([one[place] for one in test["y"]]),
+                found.values[(slice(None), *place)],
+            )
+            assert np.mean((actual - guessed) ** 2) < 0.95 * np.mean(
+                (actual - baseline[place]) ** 2
+            )
     np.testing.assert_allclose(found.values[:, 1, 0, 0], 7.0, atol=0.5)
     save(trained, tmp_path / "m")
     loaded = load_trained(tmp_path / "m")
@@ -51,6 +62,8 @@ def test_measures_are_means_over_elements_by_hand() -> None:
 
     actual = object_array([np.array([0.0, 0.0]), np.array([2.0, 20.0])])
     predictions = Predictions(np.array([[1.0, 0.0], [2.0, 20.0]]), None, None)
-    assert score("r2", actual, predictions) == pytest.approx(1 - 1 / 202)  # squared deviations: 1 + 1 + 100 + 100
+    assert score("r2", actual, predictions) == pytest.approx(
+        1 - 1 / 202
+    )  # squared deviations: 1 + 1 + 100 + 100
     assert score("mean-absolute-error", actual, predictions) == pytest.approx(1 - 0.25 / 5.5)
     assert score("rmse", actual, predictions) == pytest.approx(1 - np.sqrt(0.25) / np.sqrt(50.5))

@@ -26,18 +26,25 @@ FRAME = pd.DataFrame(
     {
         "X": [1.0, np.nan, 3.0, 5.0, 100.0, 3.0],
         "colour": pd.Categorical(["red", "red", "green", None, "blue", "red"], categories=COLOURS),
-        "story": pd.Series(["a red car", "the red bus", None, "a green tree", "blue sky", "red"], dtype=object),
+        "story": pd.Series(
+            ["a red car", "the red bus", None, "a green tree", "blue sky", "red"], dtype=object
+        ),
     }
 )
 
 
 def fitted(name: str, data: Any, schema: dict[str, Any] | None = None, **config: Any) -> Any:
     module = REGISTRY.get(name)
-    return module.make().fit(data, schema or SCHEMA, spaces.complete(module.space, config), Context())
+    return module.make().fit(
+        data, schema or SCHEMA, spaces.complete(module.space, config), Context()
+    )
 
 
 def without_text() -> dict[str, Any]:
-    return {**SCHEMA, "nodes": {name: node for name, node in SCHEMA["nodes"].items() if name != "story"}}
+    return {
+        **SCHEMA,
+        "nodes": {name: node for name, node in SCHEMA["nodes"].items() if name != "story"},
+    }
 
 
 def test_codes() -> None:
@@ -63,7 +70,9 @@ def test_the_rarest_categories_share_an_indicator() -> None:
 
 def test_unseen_and_unknown_categories_have_no_indicator() -> None:
     transform = fitted("table-onehot", FRAME[FRAME["colour"].notna()], without_text())
-    strange = pd.DataFrame({"X": [1.0, 1.0, 1.0], "colour": ["never", "purple", None]}, dtype=object)
+    strange = pd.DataFrame(
+        {"X": [1.0, 1.0, 1.0], "colour": ["never", "purple", None]}, dtype=object
+    )
     assert (transform.transform(strange)[:, 2:] == 0).all()
 
 
@@ -72,7 +81,9 @@ def test_labels_in_another_order_or_as_text_are_the_same() -> None:
     wanted = transform.transform(FRAME)
     turned = FRAME.assign(colour=FRAME["colour"].cat.reorder_categories(COLOURS[::-1]))
     np.testing.assert_array_equal(transform.transform(turned), wanted)
-    np.testing.assert_array_equal(transform.transform(FRAME.assign(colour=FRAME["colour"].astype(object))), wanted)
+    np.testing.assert_array_equal(
+        transform.transform(FRAME.assign(colour=FRAME["colour"].astype(object))), wanted
+    )
 
 
 @pytest.mark.parametrize("name", ["table-codes", "table-onehot"])
@@ -93,11 +104,16 @@ def test_empty_text_is_ignored() -> None:
 
 
 def test_dates_are_those_of_skrub() -> None:
-    times = pd.Series(pd.to_datetime(["1969-12-31 23:59:59", "2000-02-29 01:02:03", "2024-12-30 00:00:00"]), name="d")
+    times = pd.Series(
+        pd.to_datetime(["1969-12-31 23:59:59", "2000-02-29 01:02:03", "2024-12-30 00:00:00"]),
+        name="d",
+    )
     wanted = DatetimeEncoder(add_weekday=True).fit_transform(times)
     made = date_features(times.to_numpy())
     for position, feature in enumerate(FEATURES):
-        np.testing.assert_allclose(made[:, position], wanted[f"d_{feature}"].to_numpy(dtype=float), rtol=1e-7)
+        np.testing.assert_allclose(
+            made[:, position], wanted[f"d_{feature}"].to_numpy(dtype=float), rtol=1e-7
+        )
     assert np.isnan(date_features(np.array(["NaT"], dtype="datetime64[ns]"))).all()
 
 

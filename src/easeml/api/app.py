@@ -67,7 +67,9 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        exception_handlers=dict.fromkeys((EasemlError, HTTPException, RequestValidationError), handle),
+        exception_handlers=dict.fromkeys(
+            (EasemlError, HTTPException, RequestValidationError), handle
+        ),
     )
     app.state.context = Context.over(store, settings, predictor)
     app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
@@ -86,7 +88,11 @@ def _limit_of(settings: Settings) -> Callable[[Scope], int]:
     def limit_of(scope: Scope) -> int:
         """Return the largest body that a request may have, in bytes."""
         path: str = scope["path"]
-        if path == datasets.UPLOAD_PATH or path.startswith(f"{uploads.UPLOADS_PATH}/") or path.endswith("/feed"):
+        if (
+            path == datasets.UPLOAD_PATH
+            or path.startswith(f"{uploads.UPLOADS_PATH}/")
+            or path.endswith("/feed")
+        ):
             return settings.upload_limit
         return settings.request_limit if path.endswith("/predict") else _SMALL
 

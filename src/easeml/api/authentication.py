@@ -25,7 +25,8 @@ _MOST_REMEMBERED = 10_000
 class Authenticator:
     """Turns the credentials of a request into its caller, and remembers that for a moment.
 
-    A key in steady use is looked up again before that moment is over, beside the requests, so that none waits for it.
+    A key in steady use is looked up again before that moment is over, beside the requests, so that
+    none waits for it.
     """
 
     def __init__(self, store: Store):
@@ -69,7 +70,8 @@ class Authenticator:
 
 
 class Gate:
-    """Middleware that lets a request in when it is known who sends it, and notes him in ``request.state.caller``.
+    """Middleware that lets a request in when it is known who sends it, and notes him in
+    ``request.state.caller``.
 
     It stands before routing, so that no route can be forgotten and no body is read for a stranger.
     """
@@ -86,7 +88,9 @@ class Gate:
 
 
 def _secret(headers: Headers) -> str:
-    """Return the key: as a bearer token, in ``X-API-Key``, or as the password of HTTP Basic (``curl -u :KEY``)."""
+    """Return the key: as a bearer token, in ``X-API-Key``, or as the password of HTTP Basic (``curl
+    -u :KEY``).
+    """
     scheme, _, value = headers.get("authorization", "").partition(" ")
     secret = ""
     if scheme.lower() == "bearer":
@@ -98,5 +102,7 @@ def _secret(headers: Headers) -> str:
             secret = ""
     secret = secret or headers.get("x-api-key", "")
     if not secret:
-        raise NotSignedIn(remedy="Send the header 'Authorization: Bearer KEY'; POST /api/v1/login gives a key.")
+        raise NotSignedIn(
+            remedy="Send the header 'Authorization: Bearer KEY'; POST /api/v1/login gives a key."
+        )
     return secret

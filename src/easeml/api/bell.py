@@ -1,4 +1,6 @@
-"""Rings open event streams when their tenant has news: one thread reads the events for all streams of a controller."""
+"""Rings open event streams when their tenant has news: one thread reads the events for all streams
+of a controller.
+"""
 
 import asyncio
 import threading
@@ -21,7 +23,8 @@ _log = structlog.get_logger("easeml.api")
 
 
 class Bell:
-    """Waits for commits while there are streams, sees whose events they hold, and wakes those tenants' streams.
+    """Waits for commits while there are streams, sees whose events they hold, and wakes those
+    tenants' streams.
 
     Streams live on one event loop, which alone touches them.
     """
@@ -30,20 +33,26 @@ class Bell:
         self._store = store
         self._streams: defaultdict[str | None, set[asyncio.Event]] = defaultdict(set)
         self._recent: deque[Event] = deque()
-        self._known_from: int | None = None  # all events after this number are in ``_recent``, or still to come
+        self._known_from: int | None = (
+            None  # all events after this number are in ``_recent``, or still to come
+        )
         self._wanted = threading.Event()
         self._thread: threading.Thread | None = None
         self.closed = False
 
     @contextmanager
     def subscribe(self, tenant_id: str | None) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever the tenant (None: any) may have news, and when the bell is closed."""
+        """Give an event that is set whenever the tenant (None: any) may have news, and when the
+        bell is closed.
+        """
         signal = asyncio.Event()
         self._streams[tenant_id].add(signal)
         self._wanted.set()
         if self._thread is None:
             loop = asyncio.get_running_loop()
-            self._thread = threading.Thread(target=self._run, args=(loop,), name="bell", daemon=True)
+            self._thread = threading.Thread(
+                target=self._run, args=(loop,), name="bell", daemon=True
+            )
             self._thread.start()
         try:
             yield signal
@@ -60,7 +69,9 @@ class Bell:
         return self._recent[-1].seq if self._recent else self._known_from or 0
 
     def since(self, tenant_id: str, seq: int) -> list[Event] | None:
-        """Return the tenant's events after ``seq`` that were heard of; None if they reach back too far to be known."""
+        """Return the tenant's events after ``seq`` that were heard of; None if they reach back too
+        far to be known.
+        """
         if self._known_from is None or seq < self._known_from:
             return None
         newer = list(takewhile(lambda event: event.seq > seq, reversed(self._recent)))

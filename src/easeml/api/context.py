@@ -19,8 +19,12 @@ T = TypeVar("T")
 class Predictor(Protocol):
     """Where predictions come from."""
 
-    async def predict(self, tenant_id: str, application_id: str, content_type: str, body: bytes) -> tuple[int, bytes]:
-        """Return HTTP status and JSON bytes (a ``Prediction`` or a ``Problem``); raises ``NotReady``."""
+    async def predict(
+        self, tenant_id: str, application_id: str, content_type: str, body: bytes
+    ) -> tuple[int, bytes]:
+        """Return HTTP status and JSON bytes (a ``Prediction`` or a ``Problem``); raises
+        ``NotReady``.
+        """
         ...
 
 
@@ -33,8 +37,12 @@ class Context:
     predictor: Predictor
     authenticator: Authenticator
     bell: Bell
-    hashing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(2))  # 64 MiB a password
-    uploads: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(16))  # a thread an upload
+    hashing: CapacityLimiter = field(
+        default_factory=lambda: CapacityLimiter(2)
+    )  # 64 MiB a password
+    uploads: CapacityLimiter = field(
+        default_factory=lambda: CapacityLimiter(16)
+    )  # a thread an upload
 
     @classmethod
     def over(cls, store: Store, settings: Settings, predictor: Predictor) -> Self:

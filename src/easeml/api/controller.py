@@ -40,7 +40,9 @@ class _Server(uvicorn.Server):
 def run_controller(settings: Settings) -> None:
     """Serve on ``settings.host`` and ``settings.port`` until SIGTERM or SIGINT; blocks."""
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)  # while it serves, uvicorn takes them, and raises them again at its end
+        signal.signal(
+            number, _leave
+        )  # while it serves, uvicorn takes them, and raises them again at its end
     configure_logging("controller")
     answer_before_threads()
     store = Store.open(settings.database, settings.artefacts)
@@ -68,7 +70,9 @@ async def _serve(store: Store, settings: Settings) -> None:
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_GRACE,
     )
-    process = await asyncio.to_thread(register, store, "controller", f"{settings.host}:{settings.port}")
+    process = await asyncio.to_thread(
+        register, store, "controller", f"{settings.host}:{settings.port}"
+    )
     beats = asyncio.create_task(_beat(store, process.id))
     try:
         await _Server(config, app.state.context.bell).serve()
@@ -81,7 +85,9 @@ async def _serve(store: Store, settings: Settings) -> None:
 
 
 async def _beat(store: Store, process_id: str) -> None:
-    """Say once a second that this process lives; a database that is away for a while is no reason to end."""
+    """Say once a second that this process lives; a database that is away for a while is no reason
+    to end.
+    """
 
     def write() -> None:
         with store.write() as tx:

@@ -1,4 +1,6 @@
-"""The OpenAPI 3.1 document: what FastAPI derives, plus authentication, problems and the prediction route."""
+"""The OpenAPI 3.1 document: what FastAPI derives, plus authentication, problems and the prediction
+route.
+"""
 
 from typing import Any
 
@@ -13,7 +15,11 @@ from easeml.contract.resources import Prediction, Problem
 _SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},
     "key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-    "basic": {"type": "http", "scheme": "basic", "description": "any user name; the API key as password"},
+    "basic": {
+        "type": "http",
+        "scheme": "basic",
+        "description": "any user name; the API key as password",
+    },
 }
 _REFERENCE = "#/components/schemas/{model}"
 
@@ -21,7 +27,9 @@ _REFERENCE = "#/components/schemas/{model}"
 def document(app: FastAPI) -> dict[str, Any]:
     """Return the document of ``app``, made once."""
     if app.openapi_schema is None:
-        found = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        found = get_openapi(
+            title=app.title, version=app.version, description=app.description, routes=app.routes
+        )
         found["paths"][predict.PATH] = predict.describe()
         components = found.setdefault("components", {})
         components["securitySchemes"] = _SCHEMES

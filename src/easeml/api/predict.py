@@ -68,10 +68,17 @@ def describe() -> dict[str, Any]:
                 "content": {
                     "application/json": {"schema": rows},
                     "text/csv": {"schema": {"type": "string"}},
-                    "multipart/form-data": {"schema": {"type": "object", "additionalProperties": _BINARY}},
+                    "multipart/form-data": {
+                        "schema": {"type": "object", "additionalProperties": _BINARY}
+                    },
                     **{kind: {"schema": _BINARY} for kind in _BINARIES},
                 },
             },
-            "responses": {"200": {"description": "One prediction a row", "content": {"application/json": answer}}},
+            "responses": {
+                "200": {
+                    "description": "One prediction a row",
+                    "content": {"application/json": answer},
+                }
+            },
         }
     }

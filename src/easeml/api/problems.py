@@ -44,13 +44,18 @@ _log = structlog.get_logger("easeml.api")
 
 
 def problem_of(error: Exception) -> Response:
-    """Return the answer for ``error``. What nobody foresaw goes to the log with its traceback, and only there."""
+    """Return the answer for ``error``.
+
+    What nobody foresaw goes to the log with its traceback, and only there.
+    """
     if isinstance(error, RequestValidationError):
         return _of_validation(error.errors())
     if isinstance(error, HTTPException):
         return _of_http(error)
     if isinstance(error, EasemlError) and error.code in _STATUS:
-        return _answer(_STATUS[error.code], error.code, error.message, where=error.where, remedy=error.remedy)
+        return _answer(
+            _STATUS[error.code], error.code, error.message, where=error.where, remedy=error.remedy
+        )
     return _of_unforeseen(error)
 
 
@@ -60,16 +65,22 @@ async def handle(_: Request, error: Exception) -> Response:
 
 
 def _of_validation(found: Sequence[Any]) -> Response:
-    errors = [{"where": _place(entry["loc"]), "message": entry["msg"]} for entry in found[:_MOST_ERRORS]]
+    errors = [
+        {"where": _place(entry["loc"]), "message": entry["msg"]} for entry in found[:_MOST_ERRORS]
+    ]
     detail = "; ".join(f"{entry['where']}: {entry['message']}" for entry in errors)
     where = errors[0]["where"] if len(errors) == 1 else ""
     if where:
         detail = errors[0]["message"]
-    return _answer(422, "invalid-input", detail, where=where, remedy="Correct the request.", errors=errors)
+    return _answer(
+        422, "invalid-input", detail, where=where, remedy="Correct the request.", errors=errors
+    )
 
 
 def _place(location: Sequence[Any]) -> str:
-    """Return the path of a field; ``body``, ``query`` and the like only where there is nothing below."""
+    """Return the path of a field; ``body``, ``query`` and the like only where there is nothing
+    below.
+    """
     return ".".join(str(part) for part in (location[1:] or location))
 
 
@@ -85,7 +96,9 @@ def _of_unforeseen(error: Exception) -> Response:
     # As text: structured tracebacks hold local variables, and among them keys and passwords.
     _log.error("request failed", reference=reference, traceback="".join(format_exception(error)))
     code = error.code if isinstance(error, EasemlError) else "internal"
-    detail = "Stored data is damaged." if code == "damaged" else "Something went wrong inside easeml."
+    detail = (
+        "Stored data is damaged." if code == "damaged" else "Something went wrong inside easeml."
+    )
     remedy = f"Tell the provider; the controller's log has it under {reference}."
     return _answer(500, code, detail, remedy=remedy)
 

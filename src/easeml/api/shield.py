@@ -1,4 +1,6 @@
-"""The outermost middleware: bounded bodies, security headers, and a problem document whatever happens."""
+"""The outermost middleware: bounded bodies, security headers, and a problem document whatever
+happens.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -20,9 +22,13 @@ HEADERS = {
 
 
 class Shield:
-    """Bounds every request body by ``limit_of(scope)`` bytes and turns every exception into a problem document."""
+    """Bounds every request body by ``limit_of(scope)`` bytes and turns every exception into a
+    problem document.
+    """
 
-    def __init__(self, app: ASGIApp, limit_of: Callable[[Scope], int], headers: Mapping[str, str] = HEADERS):
+    def __init__(
+        self, app: ASGIApp, limit_of: Callable[[Scope], int], headers: Mapping[str, str] = HEADERS
+    ):
         """``headers``: put into every answer that does not say otherwise."""
         self._app = app
         self._limit_of = limit_of
@@ -79,7 +85,9 @@ def _bounded(receive: Receive, limit: int) -> Receive:
         message = await receive()
         seen += len(message.get("body", b""))
         if seen > limit:  # FastAPI passes on this kind only while it reads a body
-            raise HTTPException(413, f"The request body has more than the {limit} bytes that are allowed.")
+            raise HTTPException(
+                413, f"The request body has more than the {limit} bytes that are allowed."
+            )
         return message
 
     return receive_bounded

@@ -17,7 +17,9 @@ _HEADERS = {
 
 
 def create_site(api: FastAPI, settings: Settings) -> ASGIApp:
-    """Return ``api`` with its pages beside it; they may load what this address serves, and run no inline script."""
+    """Return ``api`` with its pages beside it; they may load what this address serves, and run no
+    inline script.
+    """
 
     def limit_of(scope: Scope) -> int:
         is_piece = scope["path"].startswith(f"{UPLOADS_PATH}/")

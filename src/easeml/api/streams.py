@@ -19,11 +19,15 @@ def binary(content_type: str) -> dict[str, Any]:
 
 
 BODY = binary("application/octet-stream")
-FromUpload = Annotated[str | None, Query(max_length=100, description="id of a whole upload, instead of a body")]
+FromUpload = Annotated[
+    str | None, Query(max_length=100, description="id of a whole upload, instead of a body")
+]
 
 
 def source(request: Request, upload: str | None) -> Source:
-    """Return where the bytes of a file come from: the upload that is named, or else this request's body."""
+    """Return where the bytes of a file come from: the upload that is named, or else this request's
+    body.
+    """
     return upload or chunks(request)
 
 
@@ -40,4 +44,6 @@ async def _next(stream: AsyncIterator[bytes]) -> bytes:
         with fail_after(_PATIENCE):
             return await anext(stream, b"")
     except TimeoutError as error:
-        raise TimedOut(f"No bytes came for {_PATIENCE:.0f} s.", remedy="Upload the file again.") from error
+        raise TimedOut(
+            f"No bytes came for {_PATIENCE:.0f} s.", remedy="Upload the file again."
+        ) from error

@@ -14,7 +14,9 @@ from easeml.errors import InvalidInput, NotFound
 keys = typer.Typer(no_args_is_help=True, help="API keys.")
 users = typer.Typer(no_args_is_help=True, help="Users (providers only).")
 
-PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="Read the password from standard input.")]
+PasswordStdin = Annotated[
+    bool, typer.Option("--password-stdin", help="Read the password from standard input.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -27,7 +29,9 @@ def register(app: typer.Typer) -> None:
 def login(
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="Name of the user.")] = "admin",
     password_stdin: PasswordStdin = False,
-    url: Annotated[str | None, typer.Option(help="Address of the service.", envvar="EASEML_URL")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Address of the service.", envvar="EASEML_URL")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Sign in and keep the key for the commands that follow."""
@@ -65,13 +69,16 @@ def list_keys(as_json: Json = False) -> None:
         found = list(client.api_keys())
     if as_json:
         return print_json(found)
-    rows = [(key.id, key.name, moment(key.created), moment(key.expires), key.revoked) for key in found]
+    rows = [
+        (key.id, key.name, moment(key.created), moment(key.expires), key.revoked) for key in found
+    ]
     return print_table(["id", "name", "created", "expires", "revoked"], rows)
 
 
 @keys.command("revoke")
 def revoke_key(
-    key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the key.")], as_json: Json = False
+    key_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the key.")],
+    as_json: Json = False,
 ) -> None:
     """Make an API key useless."""
     with Client() as client:
@@ -90,7 +97,9 @@ def create_user(
 ) -> None:
     """Make a user with a tenant of his own."""
     with Client() as client:
-        user = client.create_user(name, _password(f"Password for {name}", password_stdin, confirm=True))
+        user = client.create_user(
+            name, _password(f"Password for {name}", password_stdin, confirm=True)
+        )
     if as_json:
         print_json(user)
     else:
@@ -114,7 +123,8 @@ def change_password(
     password_stdin: Annotated[
         bool,
         typer.Option(
-            "--password-stdin", help="Read the old and the new password, one a line; for others the new one only."
+            "--password-stdin",
+            help="Read the old and the new password, one a line; for others the new one only.",
         ),
     ] = False,
     as_json: Json = False,
@@ -124,7 +134,9 @@ def change_password(
         me = client.me()
         user = me if name in (None, me.name, me.id) else _user_named(client, name)
         old = _password("Old password", password_stdin) if user.id == me.id else ""
-        client.change_password(user.id, _password("New password", password_stdin, confirm=True), old=old)
+        client.change_password(
+            user.id, _password("New password", password_stdin, confirm=True), old=old
+        )
     if as_json:
         print_json({"id": user.id, "name": user.name})
     else:
@@ -149,12 +161,18 @@ def change_role(
 @users.command("limits")
 def limit_user(
     name: Annotated[str, typer.Argument(help="Whose tenant.")],
-    priority: Annotated[float | None, typer.Option(help="Weighs its gains and its turns; usually 1.")] = None,
+    priority: Annotated[
+        float | None, typer.Option(help="Weighs its gains and its turns; usually 1.")
+    ] = None,
     devices: Annotated[int | None, typer.Option(help="Most training tasks at once.")] = None,
-    seconds: Annotated[float | None, typer.Option(help="Most device seconds of its open searches.")] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Most device seconds of its open searches.")
+    ] = None,
     storage: Annotated[int | None, typer.Option(help="Most bytes of data and models.")] = None,
     applications: Annotated[int | None, typer.Option(help="Most applications.")] = None,
-    lift: Annotated[list[str] | None, typer.Option(metavar="LIMIT", help="A limit to lift; repeatable.")] = None,
+    lift: Annotated[
+        list[str] | None, typer.Option(metavar="LIMIT", help="A limit to lift; repeatable.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show what a tenant may use; with options, change these limits. They take effect at once."""
@@ -162,7 +180,11 @@ def limit_user(
     asked |= {"storage": storage, "applications": applications}
     given = {limit: value for limit, value in asked.items() if value is not None}
     if unknown := set(lift or ()) - set(asked):
-        raise InvalidInput(f"There is no limit {min(unknown)!r}.", where="--lift", remedy=f"One of {', '.join(asked)}.")
+        raise InvalidInput(
+            f"There is no limit {min(unknown)!r}.",
+            where="--lift",
+            remedy=f"One of {', '.join(asked)}.",
+        )
     with Client() as client:
         tenant_id = _user_named(client, name).tenant_id
         limits = client.tenant_limits(tenant_id)
@@ -171,7 +193,10 @@ def limit_user(
             limits = client.limit_tenant(tenant_id, **wished)
     if as_json:
         return print_json(limits)
-    shown = [(limit, "no limit" if value is None else value) for limit, value in limits.model_dump().items()]
+    shown = [
+        (limit, "no limit" if value is None else value)
+        for limit, value in limits.model_dump().items()
+    ]
     return print_table(["limit", name], shown)
 
 
@@ -188,5 +213,7 @@ def _password(prompt: str, from_stdin: bool, *, confirm: bool = False) -> str:
         return typer.prompt(prompt, hide_input=True, confirmation_prompt=confirm)
     line = sys.stdin.readline().rstrip("\r\n")
     if not line:
-        raise InvalidInput("There is no password on standard input.", remedy="Write it on a line of its own.")
+        raise InvalidInput(
+            "There is no password on standard input.", remedy="Write it on a line of its own."
+        )
     return line

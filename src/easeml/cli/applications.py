@@ -39,26 +39,44 @@ def register(root: typer.Typer) -> None:
 
 @app.command()
 def create(
-    file: Annotated[Path, typer.Argument(help="A table, a zip file or folder of samples by class, arrays, series ...")],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="A table, a zip file or folder of samples by class, arrays, series ..."
+        ),
+    ],
     *,
-    target: Annotated[str | None, typer.Option(help="Column to predict; proposed where left out.")] = None,
-    objective: Annotated[str | None, typer.Option(help="What to optimise; the default of the target's type.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column to predict; proposed where left out.")
+    ] = None,
+    objective: Annotated[
+        str | None, typer.Option(help="What to optimise; the default of the target's type.")
+    ] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="COLUMN=TYPE, COLUMN.missing=CODES, COLUMN.format=FORM.")
+        list[str] | None,
+        typer.Option("--set", help="COLUMN=TYPE, COLUMN.missing=CODES, COLUMN.format=FORM."),
     ] = None,
     drop: Annotated[list[str] | None, typer.Option(help="Column to leave out.")] = None,
-    keep: Annotated[list[str] | None, typer.Option(help="Column to keep although proposed for dropping.")] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Column to keep although proposed for dropping.")
+    ] = None,
     split: Annotated[
-        str, typer.Option(help="Rows to train and test: random, time:COLUMN, group:COLUMN or given:COLUMN.")
+        str,
+        typer.Option(
+            help="Rows to train and test: random, time:COLUMN, group:COLUMN or given:COLUMN."
+        ),
     ] = "random",
     name: Annotated[str | None, typer.Option(help="Name of the application.")] = None,
     models: Annotated[str | None, typer.Option(help="Only these models, with commas.")] = None,
     exclude: Annotated[str | None, typer.Option(help="Not these models, with commas.")] = None,
     constrain: Annotated[
-        list[str] | None, typer.Option(help="MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH; repeatable.")
+        list[str] | None,
+        typer.Option(help="MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH; repeatable."),
     ] = None,
     max_tasks: Annotated[int | None, typer.Option(min=1, help="Most candidates to train.")] = None,
-    max_seconds: Annotated[float | None, typer.Option(min=0.001, help="Most device seconds to spend.")] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option(min=0.001, help="Most device seconds to spend.")
+    ] = None,
     deadline: Annotated[
         datetime | None, typer.Option(help="Local time by which training must be expected to end.")
     ] = None,
@@ -107,13 +125,16 @@ def feed(
     file: Annotated[Path, typer.Argument(help="Rows with the columns of the application's data.")],
     *,
     role: Annotated[
-        Role | None, typer.Option(help="What the rows are for; by default they are divided as those before.")
+        Role | None,
+        typer.Option(help="What the rows are for; by default they are divided as those before."),
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Add rows to an application's data, as a new version, and search on it."""
     with Client() as client:
-        version = feed_and_wait(client, application_id, file, role.value if role else None, quiet=as_json)
+        version = feed_and_wait(
+            client, application_id, file, role.value if role else None, quiet=as_json
+        )
     if as_json:
         print_json(version)
     else:
@@ -162,7 +183,9 @@ def watch(application_id: ApplicationId, as_json: Json = False) -> None:
 def wait(
     application_id: ApplicationId,
     until: Annotated[Milestone, typer.Option(help="What to wait for.")] = Milestone.FIRST_MODEL,
-    timeout: Annotated[float | None, typer.Option(min=0, help="Seconds to wait at most (exit code 3).")] = None,
+    timeout: Annotated[
+        float | None, typer.Option(min=0, help="Seconds to wait at most (exit code 3).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Wait for the first model, or for the end of the search."""
@@ -203,14 +226,19 @@ def promotions(application_id: ApplicationId, as_json: Json = False) -> None:
         found = list(client.promotions(application_id))
     if as_json:
         return print_json(found)
-    rows = [(one.id, one.model_id, one.state, one.kind, one.reason, moment(one.created)) for one in found]
+    rows = [
+        (one.id, one.model_id, one.state, one.kind, one.reason, moment(one.created))
+        for one in found
+    ]
     return print_table(["id", "model", "state", "kind", "reason", "created"], rows)
 
 
 @app.command()
 def rollback(
     application_id: ApplicationId,
-    model: Annotated[str | None, typer.Option(help="Id of the model; the one before by default.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Id of the model; the one before by default.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Serve an earlier model again."""
@@ -250,7 +278,9 @@ def _pairs(options: list[str]) -> dict[str, str]:
         column, found, kind = option.rpartition("=")
         if not found or not column or not kind:
             raise InvalidInput(
-                f"{option!r} is not COLUMN=TYPE.", where="--set", remedy="Write, say, --set age=category."
+                f"{option!r} is not COLUMN=TYPE.",
+                where="--set",
+                remedy="Write, say, --set age=category.",
             )
         pairs[column] = kind
     return pairs

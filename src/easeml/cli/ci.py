@@ -19,8 +19,12 @@ ci = typer.Typer(no_args_is_help=True, help="Continuous integration of models, w
 
 EXIT_CODES = {"pass": 0, "fail": 1, "unknown": 6, "exhausted": 6}
 
-ConfigFile = Annotated[Path, typer.Argument(metavar="CONFIG", help="The configuration, as .easeml-ci.yml.")]
-LedgerFile = Annotated[Path | None, typer.Option(help="The ledger's file; beside the configuration if not given.")]
+ConfigFile = Annotated[
+    Path, typer.Argument(metavar="CONFIG", help="The configuration, as .easeml-ci.yml.")
+]
+LedgerFile = Annotated[
+    Path | None, typer.Option(help="The ledger's file; beside the configuration if not given.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,22 +34,30 @@ def register(app: typer.Typer) -> None:
 
 @ci.command("plan")
 def plan(
-    condition: Annotated[str, typer.Argument(metavar="CONDITION", help="A condition, or the file of a configuration.")],
+    condition: Annotated[
+        str,
+        typer.Argument(metavar="CONDITION", help="A condition, or the file of a configuration."),
+    ],
     *,
     reliability: Annotated[float, typer.Option(help="1 - delta, of all steps together.")] = 0.99,
     mode: Annotated[str, typer.Option(help="fp-free or fn-free.")] = "fp-free",
     adaptivity: Annotated[str, typer.Option(help="none, full or firstChange.")] = "full",
     steps: Annotated[int, typer.Option(help="How many commits one test set shall serve.")] = 1,
-    metric: Annotated[str, typer.Option(help="accuracy, f1, absolute-error, squared-error or score.")] = "accuracy",
+    metric: Annotated[
+        str, typer.Option(help="accuracy, f1, absolute-error, squared-error or score.")
+    ] = "accuracy",
     positives: Annotated[
-        float | None, typer.Option(help="Share of examples of the positive class; for f1, which needs it.")
+        float | None,
+        typer.Option(help="Share of examples of the positive class; for f1, which needs it."),
     ] = None,
     scale: Annotated[float, typer.Option(help="The largest error that counts.")] = 1.0,
     difference: Annotated[
         float | None, typer.Option(help="Share of predictions that a commit changes at most.")
     ] = None,
     as_json: Json = False,
-    out: Annotated[Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")
+    ] = None,
 ) -> None:
     """Say how many examples and labels a condition needs. An example: "n - o > 0.02 +/- 0.01"."""
     from easeml.lifecycle.ci import plan as make_plan
@@ -54,7 +66,12 @@ def plan(
     if condition.endswith((".yml", ".yaml", ".json")):
         config = _config(Path(condition))
     else:
-        keys = {"condition": condition, "reliability": reliability, "mode": mode, "adaptivity": adaptivity}
+        keys = {
+            "condition": condition,
+            "reliability": reliability,
+            "mode": mode,
+            "adaptivity": adaptivity,
+        }
         more = {"steps": steps, "metric": metric, "scale": scale, "difference": difference}
         config = read_config({**keys, **more})
     found = make_plan(config, positives=positives)
@@ -63,10 +80,18 @@ def plan(
     if as_json:
         return print_json(found.to_json())
     rows = [
-        (method.name, f"{method.labelled:,}", f"{method.pool:,}", f"{method.per_commit:,}", f"{method.expected:,}")
+        (
+            method.name,
+            f"{method.labelled:,}",
+            f"{method.pool:,}",
+            f"{method.per_commit:,}",
+            f"{method.expected:,}",
+        )
         for method in found.methods
     ]
-    print_table(["method", "labels at most", "examples", "a commit at most", "labels expected"], rows)
+    print_table(
+        ["method", "labels at most", "examples", "a commit at most", "labels expected"], rows
+    )
     return print_pairs([("promise", found.guarantee), ("advice", found.advice)])
 
 
@@ -75,24 +100,38 @@ def test(
     config: ConfigFile,
     *,
     new: Annotated[Path, typer.Option(help="Predictions of the new model, one a row.")],
-    labels: Annotated[Path, typer.Option(help="Labels, one a row; empty where an example has none yet.")],
+    labels: Annotated[
+        Path, typer.Option(help="Labels, one a row; empty where an example has none yet.")
+    ],
     old: Annotated[
-        Path | None, typer.Option(help="Predictions of the old model; may miss at the first commit.")
+        Path | None,
+        typer.Option(help="Predictions of the old model; may miss at the first commit."),
     ] = None,
     ledger: LedgerFile = None,
-    ask: Annotated[Path | None, typer.Option(help="Write the examples to label next to this CSV file.")] = None,
-    new_test_set: Annotated[bool, typer.Option("--new-test-set", help="The labels are of a new test set.")] = False,
+    ask: Annotated[
+        Path | None, typer.Option(help="Write the examples to label next to this CSV file.")
+    ] = None,
+    new_test_set: Annotated[
+        bool, typer.Option("--new-test-set", help="The labels are of a new test set.")
+    ] = False,
     as_json: Json = False,
-    out: Annotated[Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")
+    ] = None,
 ) -> None:
-    """Test a commit. Exit codes: 0 pass, 1 fail, 6 unknown (label more) or exhausted (bring a new test set)."""
+    """Test a commit.
+
+    Exit codes: 0 pass, 1 fail, 6 unknown (label more) or exhausted (bring a new test set).
+    """
     from easeml.cli.ci_files import align, ledger_path, locked, read_column
     from easeml.lifecycle.ci import commit_digest, score_examples, uses_old
 
     settings = _config(config)
     if old is None and uses_old(settings.condition):
         raise InvalidInput("The condition needs the old model's predictions.", where="--old")
-    columns = [read_column(labels, labels=True), read_column(new)] + ([] if old is None else [read_column(old)])
+    columns = [read_column(labels, labels=True), read_column(new)] + (
+        [] if old is None else [read_column(old)]
+    )
     ids, (truth, first, *second) = align(*columns)
     before = second[0] if second else None
     examples = score_examples(first, before, truth, settings)
@@ -124,9 +163,12 @@ def show_ledger(config: ConfigFile, ledger: LedgerFile = None, as_json: Json = F
     if as_json:
         return print_json(record.to_json())
     rows = [
-        (place + 1, step.commit[:12], step.answer, step.labels, step.rows) for place, step in enumerate(record.history)
+        (place + 1, step.commit[:12], step.answer, step.labels, step.rows)
+        for place, step in enumerate(record.history)
     ]
-    print_table(["step", "commit", "answer", "labels", "examples"], rows, empty="No commit was tested yet.")
+    print_table(
+        ["step", "commit", "answer", "labels", "examples"], rows, empty="No commit was tested yet."
+    )
     return say(record.advice)
 
 
@@ -147,8 +189,12 @@ def _config(path: Path) -> Config:
         raise InvalidInput(error.message, where=place, remedy=error.remedy) from error
 
 
-def _ledger_for(config: Config, path: Path, truth: list, ids: list[str] | None, new_test_set: bool) -> Ledger:
-    """Return the ledger that this test belongs to: the one on file, or a new one for a first or a new test set."""
+def _ledger_for(
+    config: Config, path: Path, truth: list, ids: list[str] | None, new_test_set: bool
+) -> Ledger:
+    """Return the ledger that this test belongs to: the one on file, or a new one for a first or a
+    new test set.
+    """
     import numpy as np
 
     from easeml.cli.ci_files import load_ledger
@@ -169,7 +215,8 @@ def _ledger_for(config: Config, path: Path, truth: list, ids: list[str] | None, 
     first = record.labelled_first()
     if (
         len(truth) != record.examples
-        or _name([v if k else None for v, k in zip(truth, first, strict=True)], ids) != record.test_set
+        or _name([v if k else None for v, k in zip(truth, first, strict=True)], ids)
+        != record.test_set
     ):
         raise InvalidInput(
             "The labels are not those of the ledger's test set.",
@@ -219,13 +266,19 @@ def _write_wanted(path: Path, verdict: Verdict, ids: list[str] | None) -> None:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["row" if ids is None else "id", "label"])
-            writer.writerows([row if ids is None else ids[row], ""] for row in verdict.labels_wanted)
+            writer.writerows(
+                [row if ids is None else ids[row], ""] for row in verdict.labels_wanted
+            )
     except OSError as error:
-        raise InvalidInput(f"The file cannot be written: {error.strerror}.", where=str(path)) from error
+        raise InvalidInput(
+            f"The file cannot be written: {error.strerror}.", where=str(path)
+        ) from error
 
 
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise InvalidInput(f"The file cannot be written: {error.strerror}.", where=str(path)) from error
+        raise InvalidInput(
+            f"The file cannot be written: {error.strerror}.", where=str(path)
+        ) from error

@@ -31,7 +31,8 @@ class Column:
 
 
 def read_column(path: Path, *, labels: bool = False) -> Column:
-    """Read one value a row: text or CSV (one column, or ids and a column), JSON (a list, or ids to values), or .npy.
+    """Read one value a row: text or CSV (one column, or ids and a column), JSON (a list, or ids to
+    values), or .npy.
 
     Empty cells are None; among labels, NA, NaN, null and ? too.
 
@@ -43,21 +44,30 @@ def read_column(path: Path, *, labels: bool = False) -> Column:
             raise InvalidInput("The file is larger than 2 GB.", where=str(path))
         values, ids = _READERS.get(path.suffix.lower(), _read_csv)(path)
     except OSError as error:
-        raise InvalidInput(f"The file cannot be read: {error.strerror}.", where=str(path)) from error
+        raise InvalidInput(
+            f"The file cannot be read: {error.strerror}.", where=str(path)
+        ) from error
     except UnicodeDecodeError as error:
         raise InvalidInput("The file is not UTF-8 text.", where=str(path)) from error
-    values = [None if (_is_missing(value) if labels else value == "") else value for value in values]
+    values = [
+        None if (_is_missing(value) if labels else value == "") else value for value in values
+    ]
     if ids is not None and len(set(ids)) < len(ids):
         seen: set[str] = set()
-        row, twice = next((row, each) for row, each in enumerate(ids) if each in seen or seen.add(each))
-        raise InvalidInput(f"The id '{twice}' stands there twice.", where=f"{path}, data row {row + 1}")
+        row, twice = next(
+            (row, each) for row, each in enumerate(ids) if each in seen or seen.add(each)
+        )
+        raise InvalidInput(
+            f"The id '{twice}' stands there twice.", where=f"{path}, data row {row + 1}"
+        )
     return Column(values, ids, path)
 
 
 def align(labels: Column, *others: Column) -> tuple[list[str] | None, list[list[Any]]]:
     """Return the ids (sorted; None without) and the columns in one order, ``labels`` first.
 
-    By id where all files have ids (labels may then lack some rows: they are not labelled yet), else by place.
+    By id where all files have ids (labels may then lack some rows: they are not labelled yet), else
+    by place.
 
     Raises:
         InvalidInput: naming what does not fit together.
@@ -71,7 +81,9 @@ def align(labels: Column, *others: Column) -> tuple[list[str] | None, list[list[
                     where=str(column.path),
                     remedy="Give one row an example everywhere, an empty label where there is none yet, or ids.",
                 )
-        return next((column.ids for column in columns if column.ids), None), [column.values for column in columns]
+        return next((column.ids for column in columns if column.ids), None), [
+            column.values for column in columns
+        ]
     tables = [dict(zip(column.ids or [], column.values, strict=True)) for column in columns]
     ids = sorted(tables[1])
     for column, table in zip(columns, tables, strict=True):
@@ -100,7 +112,9 @@ def load_ledger(path: Path) -> Ledger | None:
     except FileNotFoundError:
         return None
     except (OSError, json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InvalidInput("The ledger cannot be read.", where=str(path), remedy="Restore it from a copy.") from error
+        raise InvalidInput(
+            "The ledger cannot be read.", where=str(path), remedy="Restore it from a copy."
+        ) from error
     except InvalidInput as error:
         raise InvalidInput(error.message, where=str(path), remedy=error.remedy) from error
 
@@ -116,7 +130,9 @@ def save_ledger(ledger: Ledger, path: Path) -> None:
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise InvalidInput(f"The ledger cannot be written: {error.strerror}.", where=str(path)) from error
+        raise InvalidInput(
+            f"The ledger cannot be written: {error.strerror}.", where=str(path)
+        ) from error
 
 
 @contextmanager
@@ -127,7 +143,9 @@ def locked(path: Path) -> Iterator[None]:
     try:
         file = path.with_name(f".{path.name}.lock").open("a")
     except OSError as error:
-        raise InvalidInput(f"The ledger cannot be written: {error.strerror}.", where=str(path)) from error
+        raise InvalidInput(
+            f"The ledger cannot be written: {error.strerror}.", where=str(path)
+        ) from error
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -149,16 +167,21 @@ def _read_csv(path: Path) -> tuple[list[Any], list[str] | None]:
     place = next((place for place, name in enumerate(head) if name in _IDS), None)
     if width != 2 or place is None:
         raise InvalidInput(
-            "The file must have one column, or two with a heading: id, and the values.", where=f"{path}, row 1"
+            "The file must have one column, or two with a heading: id, and the values.",
+            where=f"{path}, row 1",
         )
     for number, row in enumerate(rows[1:], 2):
         if len(row) != 2:
-            raise InvalidInput(f"The row has {len(row)} columns, not 2.", where=f"{path}, row {number}")
+            raise InvalidInput(
+                f"The row has {len(row)} columns, not 2.", where=f"{path}, row {number}"
+            )
     return [row[1 - place] for row in rows[1:]], [row[place].strip() for row in rows[1:]]
 
 
 def _is_head(cells: Sequence[str]) -> bool:
-    """Tell whether the first cell names the column: by a usual name, or as the only one that is no number."""
+    """Tell whether the first cell names the column: by a usual name, or as the only one that is no
+    number.
+    """
     first = cells[0].strip().lower()
     if first in _HEADS:
         return True
@@ -190,7 +213,11 @@ def _read_npy(path: Path) -> tuple[list[Any], None]:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or value != value or (isinstance(value, str) and value.strip().lower() in _NO_LABEL)  # noqa: PLR0124
+    return (
+        value is None
+        or value != value  # noqa: PLR0124 (not a number)
+        or (isinstance(value, str) and value.strip().lower() in _NO_LABEL)
+    )
 
 
 def _is_number(cell: str) -> bool:

@@ -21,13 +21,20 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Find dirty cells, and clean those first that matter.")
 
-Table = Annotated[Path, typer.Argument(metavar="FILE", help="Table: CSV, TSV, Parquet, Excel, ...", show_default=False)]
+Table = Annotated[
+    Path,
+    typer.Argument(metavar="FILE", help="Table: CSV, TSV, Parquet, Excel, ...", show_default=False),
+]
 Target = Annotated[str, typer.Option(help="Column with the labels.", show_default=False)]
 Rules = Annotated[
     Path | None,
-    typer.Option(help="File of rules that hold, one a line: t1&t2&EQ(t1.zip,t2.zip)&IQ(t1.city,t2.city)."),
+    typer.Option(
+        help="File of rules that hold, one a line: t1&t2&EQ(t1.zip,t2.zip)&IQ(t1.city,t2.city)."
+    ),
 ]
-Out = Annotated[Path | None, typer.Option(help="Write the whole answer to this file: .csv, .html or .json.")]
+Out = Annotated[
+    Path | None, typer.Option(help="Write the whole answer to this file: .csv, .html or .json.")
+]
 
 _FORMS: dict[str, Callable[[Any], str]] = {
     ".csv": lambda result: result.to_csv(),
@@ -44,7 +51,9 @@ def register(root: typer.Typer) -> None:
 @app.command()
 def detect(
     table: Table,
-    target: Annotated[str | None, typer.Option(help="Column with labels; wrong labels are looked for too.")] = None,
+    target: Annotated[
+        str | None, typer.Option(help="Column with labels; wrong labels are looked for too.")
+    ] = None,
     rules: Rules = None,
     out: Out = None,
     as_json: Json = False,
@@ -60,7 +69,10 @@ def detect(
     if as_json:
         return print_json(report.to_json())
     say(report.advice)
-    rows = [(c.row, c.column, c.value, c.method, c.confidence, c.suggestion, c.reason) for c in report.cells[:40]]
+    rows = [
+        (c.row, c.column, c.value, c.method, c.confidence, c.suggestion, c.reason)
+        for c in report.cells[:40]
+    ]
     if rows:
         print_table(["row", "column", "value", "method", "confidence", "perhaps", "reason"], rows)
     if len(report.cells) > len(rows):
@@ -70,9 +82,14 @@ def detect(
 
 @app.command()
 def plan(
-    train: Annotated[Path, typer.Argument(metavar="TRAIN", help="Dirty training table.", show_default=False)],
+    train: Annotated[
+        Path, typer.Argument(metavar="TRAIN", help="Dirty training table.", show_default=False)
+    ],
     *,
-    valid: Annotated[Path, typer.Option(help="Validation table; its cells are taken as true.", show_default=False)],
+    valid: Annotated[
+        Path,
+        typer.Option(help="Validation table; its cells are taken as true.", show_default=False),
+    ],
     target: Target,
     n: Annotated[int, typer.Option("-n", min=1, help="Rows to plan.")] = 50,
     k: Annotated[int, typer.Option("-k", min=1, help="Neighbours that vote.")] = 3,
@@ -104,10 +121,17 @@ def _show(found: CleaningPlan, candidates: TableCandidates) -> None:
     for note in found.notes:
         notes().print(note, markup=False)
     if candidates.fixed:
-        notes().print(f"Cells with one possible repair, which is taken: {candidates.fixed}. See 'easeml clean detect'.")
+        notes().print(
+            f"Cells with one possible repair, which is taken: {candidates.fixed}. See 'easeml clean detect'."
+        )
     say(found.advice)
     rows = [
-        (item.row, item.gain, item.candidates, "; ".join(f"{c}: {_short(v)}" for c, v in item.cells.items()))
+        (
+            item.row,
+            item.gain,
+            item.candidates,
+            "; ".join(f"{c}: {_short(v)}" for c, v in item.cells.items()),
+        )
         for item in found.planned
     ]
     if rows:
@@ -138,7 +162,9 @@ def _rules(path: Path | None) -> list[Rule]:
     try:
         return parse_rules(text)
     except InvalidInput as error:
-        raise InvalidInput(error.message, where=f"{path}, {error.where}", remedy=error.remedy) from error
+        raise InvalidInput(
+            error.message, where=f"{path}, {error.where}", remedy=error.remedy
+        ) from error
 
 
 def _write(result: Any, path: Path | None) -> None:
@@ -151,6 +177,12 @@ def _check(out: Path | None) -> None:
     """Refuse, before the work, a file whose form is not known or whose folder is not there."""
     if out is not None and out.suffix not in _FORMS:
         remedy = f"Use {', '.join(_FORMS)}."
-        raise InvalidInput(f"{out.suffix or 'no ending'} is no form of output.", where=f"--out {out}", remedy=remedy)
+        raise InvalidInput(
+            f"{out.suffix or 'no ending'} is no form of output.",
+            where=f"--out {out}",
+            remedy=remedy,
+        )
     if out is not None and not out.resolve().parent.is_dir():
-        raise InvalidInput("its folder does not exist.", where=f"--out {out}", remedy="Make the folder first.")
+        raise InvalidInput(
+            "its folder does not exist.", where=f"--out {out}", remedy="Make the folder first."
+        )

@@ -8,7 +8,10 @@ from easeml.errors import InvalidInput
 
 
 def read_constraints(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Return model -> parameter -> value, list of values or range of ``MODEL.PARAMETER=...``. Raises InvalidInput."""
+    """Return model -> parameter -> value, list of values or range of ``MODEL.PARAMETER=...``.
+
+    Raises InvalidInput.
+    """
     found: dict[str, dict[str, Any]] = {}
     for text in texts:
         name, equals, wish = text.partition("=")

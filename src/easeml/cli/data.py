@@ -1,4 +1,6 @@
-"""``data``: look at table files and write them in other formats, without a service; the data of an application."""
+"""``data``: look at table files and write them in other formats, without a service; the data of an
+application.
+"""
 
 from __future__ import annotations
 
@@ -14,15 +16,22 @@ from easeml.cli.output import notes, print_json, print_table, say
 from easeml.errors import InvalidInput
 
 app = typer.Typer(
-    no_args_is_help=True, help="Table files; and the data of applications: versions, refine, compare, export."
+    no_args_is_help=True,
+    help="Table files; and the data of applications: versions, refine, compare, export.",
 )
 
-File = Annotated[Path, typer.Argument(metavar="FILE", help="A table in any format that can be uploaded.")]
-Target = Annotated[str | None, typer.Option(metavar="COL", help="The column to predict; proposed where left out.")]
+File = Annotated[
+    Path, typer.Argument(metavar="FILE", help="A table in any format that can be uploaded.")
+]
+Target = Annotated[
+    str | None, typer.Option(metavar="COL", help="The column to predict; proposed where left out.")
+]
 
 
 Application = Annotated[str, typer.Argument(metavar="APPLICATION", help="Id of the application.")]
-VersionName = Annotated[str, typer.Argument(metavar="VERSION", help="Id of the version, or APPLICATION:NUMBER.")]
+VersionName = Annotated[
+    str, typer.Argument(metavar="VERSION", help="Id of the version, or APPLICATION:NUMBER.")
+]
 
 
 _MOST_IDS = 100_001  # one more than a request may name
@@ -48,7 +57,9 @@ def describe(file: File, target: Target = None, as_json: Json = False) -> None:
     found = data.infer(file, target)
     if as_json:
         columns = [report.to_json() for report in found.columns]
-        return print_json({"rows": found.rows, "target": found.target, "columns": columns, "notes": found.notes})
+        return print_json(
+            {"rows": found.rows, "target": found.target, "columns": columns, "notes": found.notes}
+        )
     rows = [
         (
             one.name,
@@ -68,9 +79,13 @@ def describe(file: File, target: Target = None, as_json: Json = False) -> None:
 @app.command()
 def convert(
     file: File,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")
+    ],
 ) -> None:
-    """Write a table with its inferred types as .csv, .tsv, .parquet, .arrow, .feather, .jsonl or .arff."""
+    """Write a table with its inferred types as .csv, .tsv, .parquet, .arrow, .feather, .jsonl or
+    .arff.
+    """
     from easeml import data
 
     table = data.read_table(file)
@@ -115,7 +130,9 @@ def compare(version: VersionName, other: VersionName, as_json: Json = False) -> 
 @app.command()
 def export(
     version: VersionName,
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")
+    ],
 ) -> None:
     """Write the rows of a version as a table, or as an ease.ml dataset (.zip, .tar, .tar.gz)."""
     from easeml.cli.versions import version_id
@@ -134,16 +151,26 @@ def export(
 def refine(
     application_id: Application,
     *,
-    off: Annotated[str | None, typer.Option(help="Ids of train rows to switch off, with commas.")] = None,
-    on: Annotated[str | None, typer.Option(help="Ids of train rows to switch on again, with commas.")] = None,
-    label: Annotated[str | None, typer.Option(help="Show rows with this target value only.")] = None,
+    off: Annotated[
+        str | None, typer.Option(help="Ids of train rows to switch off, with commas.")
+    ] = None,
+    on: Annotated[
+        str | None, typer.Option(help="Ids of train rows to switch on again, with commas.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="Show rows with this target value only.")
+    ] = None,
     only: Annotated[State | None, typer.Option(help="Show rows that are on, or off, only.")] = None,
-    look: Annotated[bool, typer.Option("--look", help="Look for suspicious rows first, in a task.")] = False,
+    look: Annotated[
+        bool, typer.Option("--look", help="Look for suspicious rows first, in a task.")
+    ] = False,
     after: Annotated[int, typer.Option(min=0, help="Leave out so many rows.")] = 0,
     limit: Annotated[int, typer.Option(min=1, max=200, help="Show so many rows.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Show training pairs, the most suspicious first; or switch noisy ones off or on, as a new version."""
+    """Show training pairs, the most suspicious first; or switch noisy ones off or on, as a new
+    version.
+    """
     from easeml.cli.versions import print_train_rows, say_version
     from easeml.client import Client
 
@@ -154,7 +181,11 @@ def refine(
             return print_json(version) if as_json else say_version(version)
         if look:
             client.wait_task(client.look_for_suspicious(application_id).id)
-        shown = {"label": label, "on": None if only is None else only is State.ON, "suspicious": True}
+        shown = {
+            "label": label,
+            "on": None if only is None else only is State.ON,
+            "suspicious": True,
+        }
         page = client.train_rows_page(application_id, **shown, after=str(after), limit=limit)
     if as_json:
         return print_json(page)
@@ -169,8 +200,16 @@ def _ids(text: str | None, option: str) -> list[int]:
         if not piece.strip():
             continue
         if not first.isdigit() or (dash and not last.isdigit()):
-            raise InvalidInput(f"{piece.strip()!r} is no id of a row.", where=option, remedy="Write, say, 3,17,20-25.")
+            raise InvalidInput(
+                f"{piece.strip()!r} is no id of a row.",
+                where=option,
+                remedy="Write, say, 3,17,20-25.",
+            )
         found += islice(range(int(first), int(last or first) + 1), _MOST_IDS)
     if len(found) > _MOST_IDS - 1:
-        raise InvalidInput(f"More than {_MOST_IDS - 1:,} rows.", where=option, remedy="Switch them in several steps.")
+        raise InvalidInput(
+            f"More than {_MOST_IDS - 1:,} rows.",
+            where=option,
+            remedy="Switch them in several steps.",
+        )
     return found

@@ -29,7 +29,8 @@ _PROMOTED = frozenset({"application.first-model", "promotion.live"})
 def run_demo(url: str, home: Path, *, since: float) -> None:
     """Play the demo until Ctrl-C, SIGTERM, or the end of the process that started it.
 
-    ``since``: when the service was up, in seconds of the epoch. What is done already is not done again.
+    ``since``: when the service was up, in seconds of the epoch. What is done already is not done
+    again.
     """
     with suppress(asyncio.CancelledError):
         asyncio.run(_Demo(url, home, since, console()).run())
@@ -49,7 +50,10 @@ class _Demo:
 
     async def run(self) -> None:
         """Play all tenants at once and show how they do. Ends by cancellation."""
-        loop, players = asyncio.get_running_loop(), asyncio.gather(self._watch(), *map(self._play_safely, TABLES))
+        loop, players = (
+            asyncio.get_running_loop(),
+            asyncio.gather(self._watch(), *map(self._play_safely, TABLES)),
+        )
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, players.cancel)
         await players
@@ -80,7 +84,9 @@ class _Demo:
                 prediction = await self._predict(client, application.id, row, shown)
                 if prediction is not None and prediction.model_id != shown:
                     shown = prediction.model_id
-                    self._tell(table, prediction, actual, live.quality if live.id == shown else None)
+                    self._tell(
+                        table, prediction, actual, live.quality if live.id == shown else None
+                    )
 
     async def _signed_in(self, name: str) -> str:
         """Return an API key of a tenant of the demo, made by the provider if he is new."""
@@ -101,11 +107,15 @@ class _Demo:
         return tenant.key
 
     async def _make_user(self, name: str, password: str) -> None:
-        """Make a user as the provider: with the login of the first start, or the key that ``easeml login`` saved."""
+        """Make a user as the provider: with the login of the first start, or the key that ``easeml
+        login`` saved.
+        """
         async with AsyncClient(self._url, retries=8) as client:
             try:
                 if self._state.provider:
-                    await client.login(self._state.provider["name"], self._state.provider["password"])
+                    await client.login(
+                        self._state.provider["name"], self._state.provider["password"]
+                    )
                 await client.create_user(name, password)
             except NotSignedIn as error:
                 raise NotSignedIn(
@@ -123,17 +133,25 @@ class _Demo:
         dataset = await client.upload(path, idempotency_key=tenant.upload_key)
         version = await client.wait_version_ready(dataset.version.id)
         self._say(f"{table.tenant}: {path.name} is read, {len(version.columns)} columns")
-        declaration = made_request(Declaration, dataset_id=dataset.id, name=table.name, target=table.target)
-        application = await client.create_application(declaration, idempotency_key=tenant.declare_key)
+        declaration = made_request(
+            Declaration, dataset_id=dataset.id, name=table.name, target=table.target
+        )
+        application = await client.create_application(
+            declaration, idempotency_key=tenant.declare_key
+        )
         tenant.application_id = application.id
         self._state.save()
-        self._say(f"{table.tenant}: declared {application.name} ({application.id}), objective {application.objective}")
+        self._say(
+            f"{table.tenant}: declared {application.name} ({application.id}), objective {application.objective}"
+        )
         return application
 
     async def _predict(
         self, client: AsyncClient, application_id: str, row: dict[str, float], shown: str
     ) -> Prediction | None:
-        """Return a prediction of a model other than the one shown; None where none came in ten seconds."""
+        """Return a prediction of a model other than the one shown; None where none came in ten
+        seconds.
+        """
         for _ in range(_PREDICT_TRIES):
             with suppress(NotReady, Conflict, Unreachable):
                 prediction = await client.predict(application_id, [row])
@@ -142,7 +160,9 @@ class _Demo:
             await asyncio.sleep(0.25)
         return None
 
-    def _tell(self, table: DemoTable, prediction: Prediction, actual: str, quality: float | None) -> None:
+    def _tell(
+        self, table: DemoTable, prediction: Prediction, actual: str, quality: float | None
+    ) -> None:
         tenant = self._state.tenant(table.tenant)
         what = "promoted, now"
         if tenant.first_prediction is None:
@@ -151,10 +171,14 @@ class _Demo:
             what = f"first prediction {tenant.first_prediction:.1f} s after the service was up:"
         value, model = text(prediction.predictions[0]), prediction.model_name
         good = "" if quality is None else f", quality {quality:.4f}"
-        self._say(f"{table.tenant}: {what} {table.target} = {value} (actual {actual}) by {model}{good}")
+        self._say(
+            f"{table.tenant}: {what} {table.target} = {value} (actual {actual}) by {model}{good}"
+        )
 
     async def _watch(self) -> None:
-        """Show progress until all is said, then how to go on; end when the starter of the demo has gone."""
+        """Show progress until all is said, then how to go on; end when the starter of the demo has
+        gone.
+        """
         parent, told = os.getppid(), False
         with progress_on(self._out) as progress:
             while not told:
@@ -178,20 +202,26 @@ class _Demo:
         await asyncio.sleep(_LOOK_SECONDS)
 
     def _is_settled(self) -> bool:
-        """Tell whether every tenant had a prediction and its search rests, or it has been long enough."""
+        """Tell whether every tenant had a prediction and its search rests, or it has been long
+        enough.
+        """
         open_tenants = [table.tenant for table in TABLES if table.tenant not in self._failed]
         if any(self._state.tenant(name).first_prediction is None for name in open_tenants):
             return False
         if time.time() - self._since > _LIVE_SECONDS:
             return True
         jobs = [found.job for name, found in self._applications.items() if name in open_tenants]
-        return all(job is not None and job.state in {"resting", "stopped", "failed"} for job in jobs)
+        return all(
+            job is not None and job.state in {"resting", "stopped", "failed"} for job in jobs
+        )
 
     def _farewell(self) -> None:
         """Print the address, the logins, and a curl line that works."""
         self._say(f"easeml stays up at {self._url}; Ctrl-C stops it, and it goes on where it was.")
         if self._state.provider:
-            self._say(f"Login of the provider: {self._state.provider['name']} {self._state.provider['password']}")
+            self._say(
+                f"Login of the provider: {self._state.provider['name']} {self._state.provider['password']}"
+            )
         for name, tenant in self._state.tenants.items():
             first = "-" if tenant.first_prediction is None else f"{tenant.first_prediction:.1f} s"
             self._say(f"Login: {name} {tenant.password} (first prediction after {first})")
@@ -202,8 +232,19 @@ class _Demo:
     def _curl(self, table: DemoTable) -> str:
         row, _ = first_row(self._folder / f"{table.name}.csv", table.target)
         address = urljoin(self._url, self._applications[table.tenant].endpoint)
-        words = ["curl", "-s", "-H", f"Authorization: Bearer {self._state.tenant(table.tenant).key}"]
-        words += ["-H", "Content-Type: application/json", "-d", json.dumps({"rows": [row]}), address]
+        words = [
+            "curl",
+            "-s",
+            "-H",
+            f"Authorization: Bearer {self._state.tenant(table.tenant).key}",
+        ]
+        words += [
+            "-H",
+            "Content-Type: application/json",
+            "-d",
+            json.dumps({"rows": [row]}),
+            address,
+        ]
         return shlex.join(words)
 
     def _say(self, line: str) -> None:

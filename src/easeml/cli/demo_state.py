@@ -1,4 +1,6 @@
-"""What the demo must know to go on after a restart: ``<home>/demo.json``, readable by its owner only."""
+"""What the demo must know to go on after a restart: ``<home>/demo.json``, readable by its owner
+only.
+"""
 
 import json
 import os
@@ -10,7 +12,10 @@ from pathlib import Path
 
 @dataclass(slots=True)
 class DemoTenant:
-    """A tenant of the demo. The two idempotency keys make upload and declaration happen once, whenever it is killed."""
+    """A tenant of the demo.
+
+    The two idempotency keys make upload and declaration happen once, whenever it is killed.
+    """
 
     password: str = field(default_factory=lambda: secrets.token_urlsafe(12))
     key: str = ""
@@ -49,7 +54,9 @@ class DemoState:
         """Write the state, whole or not at all."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         tenants = {name: asdict(tenant) for name, tenant in self.tenants.items()}
-        handle, temporary = tempfile.mkstemp(dir=self.path.parent, prefix="demo-")  # made with mode 0600
+        handle, temporary = tempfile.mkstemp(
+            dir=self.path.parent, prefix="demo-"
+        )  # made with mode 0600
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump({"provider": self.provider, "tenants": tenants}, file, indent=2)
         Path(temporary).replace(self.path)

@@ -24,15 +24,24 @@ def register(app: typer.Typer) -> None:
 def feasibility(
     file: Annotated[Path, typer.Argument(help="Table file, such as CSV or Parquet.")],
     target: Annotated[str, typer.Option(help="Column to predict.")],
-    goal: Annotated[float, typer.Option(help="Wanted accuracy, or R2 where the target is a number; 0.9 is 90 %.")],
+    goal: Annotated[
+        float,
+        typer.Option(help="Wanted accuracy, or R2 where the target is a number; 0.9 is 90 %."),
+    ],
     embedding: Annotated[
         list[Path] | None,
-        typer.Option(help="Pre-trained model for a table with one column of text: a Hugging Face folder. Repeatable."),
+        typer.Option(
+            help="Pre-trained model for a table with one column of text: a Hugging Face folder. Repeatable."
+        ),
     ] = None,
     confidence: Annotated[float, typer.Option(help="Of the bounds and of the verdict.")] = 0.95,
-    quick: Annotated[bool, typer.Option("--quick", help="Stop as soon as the verdict is decided.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Stop as soon as the verdict is decided.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Of all that is drawn by chance.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Also write a page (.html), a table (.csv) or all (.json).")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Also write a page (.html), a table (.csv) or all (.json).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say whether a goal can be reached with this data, by any model, before any is trained.
@@ -40,7 +49,9 @@ def feasibility(
     Ends with 0 if the goal is realistic, with 1 if it is unrealistic or cannot be told yet.
     """
     if out is not None and out.suffix not in (".html", ".csv", ".json"):
-        raise InvalidInput("The ending says no format.", where=str(out), remedy="Use .html, .csv or .json.")
+        raise InvalidInput(
+            "The ending says no format.", where=str(out), remedy="Use .html, .csv or .json."
+        )
     table = read_labelled(file, target)
     from easeml.lifecycle.feasibility import bayes_error, pretrained
 
@@ -73,13 +84,19 @@ def _print(result: "BayesError") -> None:
     print_pairs(
         [
             ("verdict", result.verdict),
-            ("chance that it is wrong", None if result.risk is None else f"{max(result.risk, 1e-4):.4f} or less"),
+            (
+                "chance that it is wrong",
+                None if result.risk is None else f"{max(result.risk, 1e-4):.4f} or less",
+            ),
             ("least error, estimate", result.estimate),
             ("bounds", f"{result.lower:.4f} to {result.upper:.4f}"),
             ("reached so far", f"{result.reached:.4f} ({result.representation})"),
             ("always the same guess", result.baseline),
             ("noise variance", result.noise_variance),
-            ("labels wrong, at most about", noise and f"{noise.share:.1%} ({noise.low:.1%} to {noise.high:.1%})"),
+            (
+                "labels wrong, at most about",
+                noise and f"{noise.share:.1%} ({noise.low:.1%} to {noise.high:.1%})",
+            ),
             ("error with clean labels", noise and noise.cleaned[-1][1]),
             ("rows", f"{result.rows}, of which {result.evaluated} evaluated"),
         ]

@@ -20,14 +20,19 @@ if TYPE_CHECKING:
 
     from easeml.lifecycle import Result
 
-labelling = typer.Typer(no_args_is_help=True, help="Which examples first? Works on table files, without a service.")
+labelling = typer.Typer(
+    no_args_is_help=True, help="Which examples first? Works on table files, without a service."
+)
 
 Train = Annotated[Path, typer.Argument(help="Table of labelled training rows.")]
-Valid = Annotated[Path, typer.Option(help="CSV file of rows with trusted labels, with the columns of TRAIN.")]
+Valid = Annotated[
+    Path, typer.Option(help="CSV file of rows with trusted labels, with the columns of TRAIN.")
+]
 Target = Annotated[str, typer.Option(help="Column that holds the label.")]
 Neighbours = Annotated[int, typer.Option("-k", "--neighbours", min=1, help="Neighbours that vote.")]
 Out = Annotated[
-    Path | None, typer.Option(help="Also write all rows to this file: .csv, .html (with the figure) or .json.")
+    Path | None,
+    typer.Option(help="Also write all rows to this file: .csv, .html (with the figure) or .json."),
 ]
 _SHOWN = 20
 
@@ -43,7 +48,9 @@ def value(
     valid: Valid,
     target: Target,
     k: Neighbours = 5,
-    error: Annotated[float, typer.Option(min=0.0, help="Largest error of a value that is allowed: faster.")] = 0.0,
+    error: Annotated[
+        float, typer.Option(min=0.0, help="Largest error of a value that is allowed: faster.")
+    ] = 0.0,
     soft: Annotated[bool, typer.Option("--soft", help="Use the soft-label variant.")] = False,
     as_json: Json = False,
     out: Out = None,
@@ -60,14 +67,20 @@ def value(
 @labelling.command("next")
 def choose(
     train: Train,
-    pool: Annotated[Path, typer.Option(help="CSV file of rows without labels, with the columns of TRAIN.")],
+    pool: Annotated[
+        Path, typer.Option(help="CSV file of rows without labels, with the columns of TRAIN.")
+    ],
     valid: Valid,
     target: Target,
     n: Annotated[int, typer.Option("-n", "--number", min=1, help="Rows to choose.")] = 50,
     k: Neighbours = 5,
     value: Annotated[float, typer.Option(min=0.0, help="Weight of the expected value.")] = 1.0,
-    uncertainty: Annotated[float, typer.Option(min=0.0, help="Weight of the label's uncertainty.")] = 1.0,
-    diversity: Annotated[float, typer.Option(min=0.0, help="How strongly near duplicates are avoided.")] = 1.0,
+    uncertainty: Annotated[
+        float, typer.Option(min=0.0, help="Weight of the label's uncertainty.")
+    ] = 1.0,
+    diversity: Annotated[
+        float, typer.Option(min=0.0, help="How strongly near duplicates are avoided.")
+    ] = 1.0,
     seed: Annotated[int, typer.Option(help="Seed of the model that guesses labels.")] = 0,
     as_json: Json = False,
     out: Out = None,
@@ -90,10 +103,17 @@ def mislabelled(
     train: Train,
     target: Target,
     valid: Annotated[
-        Path | None, typer.Option(help="CSV file of rows with trusted labels. Without it, rows judge each other.")
+        Path | None,
+        typer.Option(
+            help="CSV file of rows with trusted labels. Without it, rows judge each other."
+        ),
     ] = None,
-    odds: Annotated[float, typer.Option(help="Flag a row if another label is so many times as likely.")] = 5.0,
-    seed: Annotated[int, typer.Option(help="Seed of the parts and models that judge each other.")] = 0,
+    odds: Annotated[
+        float, typer.Option(help="Flag a row if another label is so many times as likely.")
+    ] = 5.0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the parts and models that judge each other.")
+    ] = 0,
     as_json: Json = False,
     out: Out = None,
 ) -> None:
@@ -102,7 +122,9 @@ def mislabelled(
 
     given = _read(train, target, valid)
     with progress("judging labels") as report:
-        answer = find_mislabelled(given.X, given.y, given.X_valid, given.y_valid, odds=odds, seed=seed, progress=report)
+        answer = find_mislabelled(
+            given.X, given.y, given.X_valid, given.y_valid, odds=odds, seed=seed, progress=report
+        )
     _show(answer, as_json, out, train_rows=given.table.rows)
 
 
@@ -113,7 +135,9 @@ def owners(
     target: Target,
     owner: Annotated[str, typer.Option(help="Column that names the owner of each row.")],
     budget: Annotated[float, typer.Option(min=0.0, help="What is paid in all.")] = 1.0,
-    players: Annotated[str, typer.Option(help="owners: each gives all rows or none; rows: sums of rows.")] = "owners",
+    players: Annotated[
+        str, typer.Option(help="owners: each gives all rows or none; rows: sums of rows.")
+    ] = "owners",
     k: Neighbours = 5,
     as_json: Json = False,
     out: Out = None,
@@ -124,7 +148,9 @@ def owners(
     given = _read(train, target, valid, owner=owner)
     X, y, X_valid, y_valid = given.four()
     with progress("valuing owners") as report:
-        answer = contributions(X, y, given.owners, X_valid, y_valid, k, players=players, budget=budget, progress=report)
+        answer = contributions(
+            X, y, given.owners, X_valid, y_valid, k, players=players, budget=budget, progress=report
+        )
     _show(answer, as_json, out)
 
 
@@ -145,7 +171,9 @@ class _Given:
         return self.X, self.y, self.X_valid, self.y_valid
 
 
-def _read(train: Path, target: str, valid: Path | None, pool: Path | None = None, owner: str | None = None) -> _Given:
+def _read(
+    train: Path, target: str, valid: Path | None, pool: Path | None = None, owner: str | None = None
+) -> _Given:
     from easeml.lifecycle import encode
 
     table = read_labelled(train, target, keep=() if owner is None else (owner,))
@@ -160,7 +188,9 @@ def _read(train: Path, target: str, valid: Path | None, pool: Path | None = None
         frame, column = _without_owner(table, owner, train)
         schema = table.schema_in
         nodes = {name: node for name, node in schema.nodes.items() if node.label != owner}
-        table = replace(table, schema_in=replace(schema, nodes=nodes, dropped=(*schema.dropped, owner)))
+        table = replace(
+            table, schema_in=replace(schema, nodes=nodes, dropped=(*schema.dropped, owner))
+        )
     others = {}
     for name, path in (("valid", valid), ("pool", pool)):
         if path is not None:
@@ -169,7 +199,9 @@ def _read(train: Path, target: str, valid: Path | None, pool: Path | None = None
                 notes().print(note, markup=False)
     if "valid" in others and others["valid"].labels is None:
         raise InvalidInput(
-            f"Not every row has a '{target}'.", where=str(valid), remedy="Leave out rows without a label."
+            f"Not every row has a '{target}'.",
+            where=str(valid),
+            remedy="Leave out rows without a label.",
         )
     matrices = encode(frame, *(rows.frame[frame.columns] for rows in others.values()))
     encoded = dict(zip(["train", *others], matrices, strict=True))
@@ -181,27 +213,38 @@ def _read(train: Path, target: str, valid: Path | None, pool: Path | None = None
 
 
 def _without_owner(table: LabelledTable, owner: str, path: Path) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the inputs without the owner's column, and that column: who owns a row must not make it alike."""
+    """Return the inputs without the owner's column, and that column: who owns a row must not make
+    it alike.
+    """
     if owner not in table.inputs:
         raise InvalidInput(
-            f"There is no column '{owner}'.", where=str(path), remedy=f"Columns: {', '.join(table.inputs.columns)}."
+            f"There is no column '{owner}'.",
+            where=str(path),
+            remedy=f"Columns: {', '.join(table.inputs.columns)}.",
         )
     column = table.inputs[owner]
     if bool(column.isna().any()):
         raise InvalidInput(
-            "The owner is missing.", where=f"{path}, row {int(table.rows[int(column.isna().to_numpy().argmax())]) + 2}"
+            "The owner is missing.",
+            where=f"{path}, row {int(table.rows[int(column.isna().to_numpy().argmax())]) + 2}",
         )
     return table.inputs.drop(columns=owner), column.astype(str).to_numpy()
 
 
-def _show(answer: Result, as_json: bool, out: Path | None, train_rows: np.ndarray | None = None) -> None:
-    """Print an answer, and write it to a file; ``train_rows`` are the rows of the file behind the training rows."""
+def _show(
+    answer: Result, as_json: bool, out: Path | None, train_rows: np.ndarray | None = None
+) -> None:
+    """Print an answer, and write it to a file; ``train_rows`` are the rows of the file behind the
+    training rows.
+    """
     table = answer.to_frame()
     if train_rows is not None:
         table["row"] = train_rows[table["row"].to_numpy()]
     document = {
         "advice": answer.advice,
-        "rows": [{key: _plain(cell) for key, cell in row.items()} for row in table.to_dict("records")],
+        "rows": [
+            {key: _plain(cell) for key, cell in row.items()} for row in table.to_dict("records")
+        ],
     }
     if out is not None:
         _write(answer, table, document, out)

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LabelledTable:
-    """A table with a target. ``rows`` are the 0-based rows of the file; those without a target are left out."""
+    """A table with a target.
+
+    ``rows`` are the 0-based rows of the file; those without a target are left out.
+    """
 
     inputs: pd.DataFrame
     target: pd.Series
@@ -27,11 +30,12 @@ class LabelledTable:
 
 
 def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> LabelledTable:
-    """Read a table file with inferred types. Columns that look like identifiers or are constant are left out, but
-    for those in ``keep``. The target is a category (a pandas Categorical) or a number (float64).
+    """Read a table file with inferred types. Columns that look like identifiers or are constant are
+    left out, but for those in ``keep``. The target is a category (a pandas Categorical) or a number
+    (float64).
 
-    Raises:
-        DatasetError: if the file is no table, or the target is not one of its columns or not possible.
+    Raises: DatasetError: if the file is no table, or the target is not one of its columns or not
+        possible.
     """
     import pandas as pd
 
@@ -40,7 +44,9 @@ def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> Lab
     held = [report.name for report in reports if report.type in CELLS]
     if held:
         remedy = "This works on tables of single values."
-        raise DatasetError("each row holds more than one value.", where=f"column '{held[0]}'", remedy=remedy)
+        raise DatasetError(
+            "each row holds more than one value.", where=f"column '{held[0]}'", remedy=remedy
+        )
     declared = declare(table, reports, target, keep=keep)
     frame = pd.concat(declared.frames.values()).sort_values(ROW)
     return LabelledTable(
@@ -54,7 +60,8 @@ def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> Lab
 
 
 def read_like(path: Path, table: LabelledTable) -> Rows:
-    """Read a CSV file whose rows are like those of ``table``; ``labels`` are there if the file has the target.
+    """Read a CSV file whose rows are like those of ``table``; ``labels`` are there if the file has
+    the target.
 
     Raises:
         DatasetError: naming row and column, where a row does not fit.

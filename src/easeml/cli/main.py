@@ -10,7 +10,16 @@ import typer
 from typer.core import TyperGroup
 
 from easeml import __version__
-from easeml.errors import EasemlError, InvalidInput, NotAllowed, NotFound, NotSignedIn, TimedOut, TooLarge, Unreachable
+from easeml.errors import (
+    EasemlError,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    NotSignedIn,
+    TimedOut,
+    TooLarge,
+    Unreachable,
+)
 
 _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the order of ``--help``
     "up": "services",
@@ -66,7 +75,9 @@ class _Root(TyperGroup):
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by name; the module of one, with the libraries that it brings, is imported when it is asked for."""
+    """The commands by name; the module of one, with the libraries that it brings, is imported when
+    it is asked for.
+    """
 
     def __getitem__(self, name: str) -> Any:
         return _commands_of(_COMMANDS[name])[name]
@@ -111,7 +122,10 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def _root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Print the version and end."
+        ),
     ] = False,
 ) -> None:
     """Take the options that stand before any command."""

@@ -18,16 +18,24 @@ if TYPE_CHECKING:
     from easeml.lifecycle.overfitting import Mode
 
 meter = typer.Typer(
-    no_args_is_help=True, help="Gauge overfitting to the validation set without wearing the test set out."
+    no_args_is_help=True,
+    help="Gauge overfitting to the validation set without wearing the test set out.",
 )
 
 EXHAUSTED = 6
 ModeName = Annotated[str, typer.Option(help="coded, monotone or plain.")]
 Signals = Annotated[int, typer.Option(min=1, help="Number of ranges that the meter can show.")]
-Tolerance = Annotated[float, typer.Option("--tolerance", "--eps", help="How far a range may be off at its edges.")]
-Delta = Annotated[float | None, typer.Option(help="Probability that any report is off by more; 0.01 if not given.")]
+Tolerance = Annotated[
+    float, typer.Option("--tolerance", "--eps", help="How far a range may be off at its edges.")
+]
+Delta = Annotated[
+    float | None,
+    typer.Option(help="Probability that any report is off by more; 0.01 if not given."),
+]
 Reliability = Annotated[float | None, typer.Option(help="1 - delta, another way to say it.")]
-LeastAccuracy = Annotated[float, typer.Option(help="True accuracy that every model reaches, where that is known.")]
+LeastAccuracy = Annotated[
+    float, typer.Option(help="True accuracy that every model reaches, where that is known.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -38,16 +46,24 @@ def register(app: typer.Typer) -> None:
 @meter.command("plan")
 def plan(
     signals: Signals = 5,
-    reports: Annotated[int, typer.Option("--reports", "--steps", min=1, help="How often the meter is read.")] = 10,
+    reports: Annotated[
+        int, typer.Option("--reports", "--steps", min=1, help="How often the meter is read.")
+    ] = 10,
     tolerance: Tolerance = 0.02,
     delta: Delta = None,
     reliability: Reliability = None,
-    changes: Annotated[int, typer.Option(min=0, help="For mode coded: how often the signal may change.")] = 1,
+    changes: Annotated[
+        int, typer.Option(min=0, help="For mode coded: how often the signal may change.")
+    ] = 1,
     least_accuracy: LeastAccuracy = 0.0,
-    size: Annotated[int | None, typer.Option(min=1, help="Test examples at hand: what do they support?")] = None,
+    size: Annotated[
+        int | None, typer.Option(min=1, help="Test examples at hand: what do they support?")
+    ] = None,
     used: Annotated[int, typer.Option(min=0, help="Reports that they have given already.")] = 0,
     as_json: Json = False,
-    out: Annotated[Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the report, with its figure, as an HTML page.")
+    ] = None,
 ) -> None:
     """Say how many test examples to label, and how many reports those at hand support."""
     from easeml.lifecycle.overfitting import plan as make_plan
@@ -69,18 +85,38 @@ def plan(
     rows = found.to_frame().astype(object).where(lambda frame: frame.notna(), None)
     print_table(list(rows.columns), rows.itertuples(index=False))
     if found.budget is not None:
-        print_pairs([("published plain budget", f"{found.budget.total} reports, {found.budget.remaining} left")])
+        print_pairs(
+            [
+                (
+                    "published plain budget",
+                    f"{found.budget.total} reports, {found.budget.remaining} left",
+                )
+            ]
+        )
     return say(found.advice)
 
 
 @meter.command("read")
 def read(
-    state: Annotated[Path, typer.Argument(metavar="STATE", help="The meter's file (JSON); made if it is not there.")],
-    labels: Annotated[Path, typer.Option(help="Test labels: a CSV file with one column, or its last is taken.")],
-    predictions: Annotated[Path, typer.Option(help="The model's predictions on the same rows, likewise.")],
-    validation: Annotated[float, typer.Option(help="The model's accuracy on the validation set, in [0, 1].")],
-    edges: Annotated[str, typer.Option(help="For a new meter: ascending edges of the ranges.")] = "0.02,0.04,0.06,0.1",
-    reports: Annotated[int | None, typer.Option(min=1, help="For a new meter: readings at most.")] = None,
+    state: Annotated[
+        Path,
+        typer.Argument(metavar="STATE", help="The meter's file (JSON); made if it is not there."),
+    ],
+    labels: Annotated[
+        Path, typer.Option(help="Test labels: a CSV file with one column, or its last is taken.")
+    ],
+    predictions: Annotated[
+        Path, typer.Option(help="The model's predictions on the same rows, likewise.")
+    ],
+    validation: Annotated[
+        float, typer.Option(help="The model's accuracy on the validation set, in [0, 1].")
+    ],
+    edges: Annotated[
+        str, typer.Option(help="For a new meter: ascending edges of the ranges.")
+    ] = "0.02,0.04,0.06,0.1",
+    reports: Annotated[
+        int | None, typer.Option(min=1, help="For a new meter: readings at most.")
+    ] = None,
     tolerance: Tolerance = 0.02,
     delta: Delta = None,
     reliability: Reliability = None,
@@ -88,12 +124,17 @@ def read(
     least_accuracy: LeastAccuracy = 0.0,
     as_json: Json = False,
 ) -> None:
-    """Read the meter for a model. Exit code 0 while drift is in the lowest range, 1 above it, 6 if worn out."""
+    """Read the meter for a model.
+
+    Exit code 0 while drift is in the lowest range, 1 above it, 6 if worn out.
+    """
     from easeml.lifecycle.overfitting import Meter
 
     truth, predicted = _column(labels), _column(predictions)
     if len(truth) != len(predicted):
-        raise InvalidInput(f"{len(predicted)} predictions for {len(truth)} labels.", where=str(predictions))
+        raise InvalidInput(
+            f"{len(predicted)} predictions for {len(truth)} labels.", where=str(predictions)
+        )
     if state.exists():
         gauge = Meter.from_json(_load(state))
     else:
@@ -129,7 +170,9 @@ def _mode(name: str) -> Mode:
     for mode in MODES:
         if mode == name:
             return mode
-    raise InvalidInput(f"There is no mode {name!r}.", where="--mode", remedy=f"Use {', '.join(MODES)}.")
+    raise InvalidInput(
+        f"There is no mode {name!r}.", where="--mode", remedy=f"Use {', '.join(MODES)}."
+    )
 
 
 def _edges(text: str) -> tuple[float, ...]:
@@ -149,7 +192,9 @@ def _column(path: Path) -> np.ndarray:
     values = table.column(table.num_columns - 1).to_pylist()
     for row, value in enumerate(values, start=1):
         if not value:
-            raise InvalidInput("A value is missing.", where=f"{path}, row {row}, column {table.column_names[-1]}")
+            raise InvalidInput(
+                "A value is missing.", where=f"{path}, row {row}, column {table.column_names[-1]}"
+            )
     return np.array(values, dtype=object)
 
 
@@ -157,9 +202,13 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise InvalidInput("This is not the file of a meter.", where=str(path), remedy="Name another file.") from error
+        raise InvalidInput(
+            "This is not the file of a meter.", where=str(path), remedy="Name another file."
+        ) from error
     if not isinstance(found, dict):
-        raise InvalidInput("This is not the file of a meter.", where=str(path), remedy="Name another file.")
+        raise InvalidInput(
+            "This is not the file of a meter.", where=str(path), remedy="Name another file."
+        )
     return found
 
 

@@ -25,7 +25,9 @@ def register(app: typer.Typer) -> None:
 
 @modules.command("list")
 def list_modules(
-    kind: Annotated[str | None, typer.Option(help="model, transform, objective or optimizer.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="model, transform, objective or optimizer.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List what can be plugged in, and how models have done."""
@@ -74,10 +76,14 @@ def show_module(name: ModuleName, as_json: Json = False) -> None:
 
 @modules.command("add")
 def add_module(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The module.toml that describes it.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The module.toml that describes it.")
+    ],
     as_json: Json = False,
 ) -> None:
-    """Add a model to the knowledge base (providers only): wait for its checks; exit 1 if it does not pass."""
+    """Add a model to the knowledge base (providers only): wait for its checks; exit 1 if it does
+    not pass.
+    """
     with Client() as client:
         made = client.add_module(_text(file))
         told: set[str] = set()
@@ -138,7 +144,9 @@ def _text(file: Path) -> str:
     try:
         return file.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidInput("This file is not text.", where=str(file), remedy="Name a module.toml.") from error
+        raise InvalidInput(
+            "This file is not text.", where=str(file), remedy="Name a module.toml."
+        ) from error
 
 
 def _module(modules: list[Module], name: str) -> Module:

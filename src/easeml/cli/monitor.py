@@ -1,4 +1,6 @@
-"""``monitor fit`` and ``monitor score``: is the deployed model still right, though nobody labels production data?"""
+"""``monitor fit`` and ``monitor score``: is the deployed model still right, though nobody labels
+production data?
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 
     from easeml.lifecycle.monitoring import Labelled, Monitor
 
-monitor = typer.Typer(no_args_is_help=True, help="Estimate a model's quality on rows without labels.")
+monitor = typer.Typer(
+    no_args_is_help=True, help="Estimate a model's quality on rows without labels."
+)
 
 CODES = {"ok": 0, "watch": 0, "alert": 1, "cannot tell": 6}
 Prediction = Annotated[str, typer.Option(help="Column with the model's predictions.")]
@@ -35,18 +39,32 @@ def register(app: typer.Typer) -> None:
 
 @monitor.command("fit")
 def fit(
-    table: Annotated[Path, typer.Argument(metavar="REFERENCE", help="Labelled rows (CSV) in order of time.")],
+    table: Annotated[
+        Path, typer.Argument(metavar="REFERENCE", help="Labelled rows (CSV) in order of time.")
+    ],
     target: Annotated[str, typer.Option(help="Column with the true labels.")],
     prediction: Prediction = "prediction",
     probability: Probability = None,
-    ignore: Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat for more.")] = None,
+    ignore: Annotated[
+        list[str] | None, typer.Option(help="Column to leave out; repeat for more.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="File of the monitor.")] = Path("monitor.npz"),
-    regression: Annotated[bool, typer.Option("--regression", help="The target is a number.")] = False,
-    tolerance: Annotated[float | None, typer.Option(help="Error up to which a number counts as right.")] = None,
+    regression: Annotated[
+        bool, typer.Option("--regression", help="The target is a number.")
+    ] = False,
+    tolerance: Annotated[
+        float | None, typer.Option(help="Error up to which a number counts as right.")
+    ] = None,
     drop: Annotated[float, typer.Option(help="Raise an alert if quality falls so far.")] = 0.05,
-    floor: Annotated[float | None, typer.Option(help="Raise an alert if quality is below this.")] = None,
-    widest: Annotated[float, typer.Option(help="Intervals of a greater half width mean: cannot tell.")] = 0.15,
-    alpha: Annotated[float, typer.Option(help="Probability of ever raising a false alarm of drift.")] = 0.05,
+    floor: Annotated[
+        float | None, typer.Option(help="Raise an alert if quality is below this.")
+    ] = None,
+    widest: Annotated[
+        float, typer.Option(help="Intervals of a greater half width mean: cannot tell.")
+    ] = 0.15,
+    alpha: Annotated[
+        float, typer.Option(help="Probability of ever raising a false alarm of drift.")
+    ] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed of the error model.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -94,19 +112,33 @@ def fit(
 
 @monitor.command("score")
 def score(
-    state: Annotated[Path, typer.Argument(metavar="MONITOR", help="File that `monitor fit` made; it is updated.")],
-    table: Annotated[Path, typer.Argument(metavar="ROWS", help="Rows (CSV) with the model's predictions.")],
+    state: Annotated[
+        Path, typer.Argument(metavar="MONITOR", help="File that `monitor fit` made; it is updated.")
+    ],
+    table: Annotated[
+        Path, typer.Argument(metavar="ROWS", help="Rows (CSV) with the model's predictions.")
+    ],
     prediction: Prediction = "prediction",
     probability: Probability = None,
     labels: Annotated[
-        Path | None, typer.Option(help="CSV with columns row (0-based), label and, if they were chosen, chance.")
+        Path | None,
+        typer.Option(
+            help="CSV with columns row (0-based), label and, if they were chosen, chance."
+        ),
     ] = None,
-    choose: Annotated[int | None, typer.Option(min=1, help="Do not score: choose so many rows to label.")] = None,
+    choose: Annotated[
+        int | None, typer.Option(min=1, help="Do not score: choose so many rows to label.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the choice.")] = 0,
     as_json: Json = False,
-    out: Annotated[Path | None, typer.Option(help="Write the report as HTML, or the chosen rows as CSV.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the report as HTML, or the chosen rows as CSV.")
+    ] = None,
 ) -> None:
-    """Score a batch. Exit code 0 if the model is fine, 1 for an alert, 6 if the monitor cannot tell."""
+    """Score a batch.
+
+    Exit code 0 if the model is fine, 1 for an alert, 6 if the monitor cannot tell.
+    """
     found = _load(state)
     frame = _frame(table)
     probabilities = _probabilities(frame, probability, table)
@@ -136,7 +168,9 @@ def _show_choice(rows: np.ndarray, chances: np.ndarray, as_json: bool, out: Path
         lines = [f"{row},,{chance!r}" for row, chance in pairs]
         _write(out, ("row,label,chance\n" + "\n".join(lines) + "\n").encode())
     if as_json:
-        return print_json({"rows": [row for row, _ in pairs], "chances": [chance for _, chance in pairs]})
+        return print_json(
+            {"rows": [row for row, _ in pairs], "chances": [chance for _, chance in pairs]}
+        )
     return print_table(["row", "chance"], pairs)
 
 
@@ -150,7 +184,11 @@ def _frame(path: Path) -> pd.DataFrame:
     for name in frame.columns:
         text = pd.Series(frame[name].replace("", None))
         numbers = pd.Series(pd.to_numeric(text, errors="coerce"))
-        frame[name] = numbers if numbers.notna().sum() == text.notna().sum() and numbers.notna().any() else text
+        frame[name] = (
+            numbers
+            if numbers.notna().sum() == text.notna().sum() and numbers.notna().any()
+            else text
+        )
     return frame
 
 
@@ -160,11 +198,15 @@ def _column(frame: pd.DataFrame, name: str, path: Path) -> np.ndarray:
 
     if name not in frame.columns:
         raise InvalidInput(
-            f"There is no column {name!r}.", where=str(path), remedy=f"It has: {', '.join(map(str, frame.columns))}."
+            f"There is no column {name!r}.",
+            where=str(path),
+            remedy=f"It has: {', '.join(map(str, frame.columns))}.",
         )
     missing = np.flatnonzero(frame[name].isna().to_numpy())
     if len(missing):
-        raise InvalidInput("A value is missing.", where=f"{path}, row {missing[0] + 1}, column {name}")
+        raise InvalidInput(
+            "A value is missing.", where=f"{path}, row {missing[0] + 1}, column {name}"
+        )
     return frame[name].to_numpy()
 
 
@@ -184,7 +226,9 @@ def _probabilities(frame: pd.DataFrame, names: list[str] | None, path: Path) -> 
     for name, column in zip(names, found, strict=True):
         bad = np.flatnonzero(~((column >= 0) & (column <= 1)))
         if len(bad):
-            raise InvalidInput("A probability is not in [0, 1].", where=f"{path}, row {bad[0] + 1}, column {name}")
+            raise InvalidInput(
+                "A probability is not in [0, 1].", where=f"{path}, row {bad[0] + 1}, column {name}"
+            )
     return found[0] if len(found) == 1 else np.column_stack(found)
 
 
@@ -198,14 +242,20 @@ def _without(frame: pd.DataFrame, used: set[str], ignored: list[str], path: Path
     kept = []
     for name in frame.columns:
         values = frame[name]
-        counts_up = values.dtype.kind in "if" and len(values) > 2 and bool(np.all(np.diff(values.to_numpy()) == 1))
+        counts_up = (
+            values.dtype.kind in "if"
+            and len(values) > 2
+            and bool(np.all(np.diff(values.to_numpy()) == 1))
+        )
         if name not in used and name not in ignored and not counts_up:
             kept.append(name)
     return frame.loc[:, kept]
 
 
 def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
-    """Read answers: which rows, what is true, and with which chance each was chosen (uniform if there is no column)."""
+    """Read answers: which rows, what is true, and with which chance each was chosen (uniform if
+    there is no column).
+    """
     import numpy as np
 
     from easeml.lifecycle.monitoring import Labelled, Query, at_random
@@ -214,7 +264,9 @@ def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
     chosen = _numbers(_column(frame, "row", path), "row", path)
     bad = np.flatnonzero((chosen < 0) | (chosen >= rows) | (chosen != np.floor(chosen)))
     if len(bad):
-        raise InvalidInput(f"A row is not in 0 to {rows - 1}.", where=f"{path}, row {bad[0] + 1}, column row")
+        raise InvalidInput(
+            f"A row is not in 0 to {rows - 1}.", where=f"{path}, row {bad[0] + 1}, column row"
+        )
     answers = _column(frame, "label", path)
     truth = _numbers(answers, "label", path) if numbers else answers
     if "chance" not in frame.columns:
@@ -222,7 +274,9 @@ def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
     chances = _numbers(_column(frame, "chance", path), "chance", path)
     bad = np.flatnonzero(~((chances > 0) & (chances <= 1)))
     if len(bad):
-        raise InvalidInput("A chance is not in (0, 1].", where=f"{path}, row {bad[0] + 1}, column chance")
+        raise InvalidInput(
+            "A chance is not in (0, 1].", where=f"{path}, row {bad[0] + 1}, column chance"
+        )
     return Labelled(Query(chosen.astype(int), chances), truth)
 
 

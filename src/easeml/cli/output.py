@@ -1,4 +1,6 @@
-"""What commands print: tables for people, one JSON document for programs, messages on standard error."""
+"""What commands print: tables for people, one JSON document for programs, messages on standard
+error.
+"""
 
 import json
 import sys
@@ -44,7 +46,9 @@ def print_json(value: BaseModel | Iterable[BaseModel] | dict[str, Any]) -> None:
     print(json.dumps(document, indent=2, ensure_ascii=False))
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = "None yet.") -> None:
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], *, empty: str = "None yet."
+) -> None:
     """Print rows under headings; ``empty`` where there are none. ``None`` is shown as a dash."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
@@ -87,7 +91,9 @@ def text(value: Any) -> str:
 
 
 def moment(seconds: float | None) -> str:
-    """Return a time of the epoch in local time; the bare number where the calendar does not reach so far."""
+    """Return a time of the epoch in local time; the bare number where the calendar does not reach
+    so far.
+    """
     if seconds is None:
         return "-"
     try:

@@ -25,8 +25,13 @@ def register(app: typer.Typer) -> None:
 
 
 def pick_command(
-    predictions: Annotated[Path, typer.Argument(help="CSV file: a row an example, a column a model.")],
-    labels: Annotated[Path, typer.Option(help="CSV file of true labels, read one at a time as they are asked for.")],
+    predictions: Annotated[
+        Path, typer.Argument(help="CSV file: a row an example, a column a model.")
+    ],
+    labels: Annotated[
+        Path,
+        typer.Option(help="CSV file of true labels, read one at a time as they are asked for."),
+    ],
     budget: Annotated[int, typer.Option(min=0, help="Labels to ask for, at most.")] = 100,
     method: Annotated[
         str,
@@ -34,7 +39,9 @@ def pick_command(
             help="default, model-selector, model-picker, coda, random, random-disagreement, entropy or margin."
         ),
     ] = "default",
-    seeds: Annotated[int, typer.Option(min=1, help="Repeat with so many seeds, counting from --seed.")] = 1,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Repeat with so many seeds, counting from --seed.")
+    ] = 1,
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 0,
     batch: Annotated[int, typer.Option(min=1, help="Labels asked for at a time.")] = 1,
     tolerance: Annotated[float, typer.Option(help="Loss of accuracy that does not matter.")] = 0.0,
@@ -42,29 +49,36 @@ def pick_command(
     guarantee: Annotated[
         bool,
         typer.Option(
-            "--guarantee", help="Ask until the choice is certified, or nothing could change it, whatever the budget."
+            "--guarantee",
+            help="Ask until the choice is certified, or nothing could change it, whatever the budget.",
         ),
     ] = False,
     audit: Annotated[
-        float | None, typer.Option(help="Share of labels drawn at random: more narrows the interval. 0 to 0.5.")
+        float | None,
+        typer.Option(help="Share of labels drawn at random: more narrows the interval. 0 to 0.5."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Write the models as CSV, or a page as .html, of the first seed.")
+        Path | None,
+        typer.Option(help="Write the models as CSV, or a page as .html, of the first seed."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Choose the most accurate of trained models, asking for few labels. Stops early once the choice is certain enough.
+    """Choose the most accurate of trained models, asking for few labels. Stops early once the
+    choice is certain enough.
 
-    A first column named id or row (or without a name) is left out of the predictions. The labels are the column
-    named label, else the last one, in the same order of rows. With --guarantee the published methods draw a tenth of
-    the labels at random, too: without such draws nothing can be certified before all is labelled.
+    A first column named id or row (or without a name) is left out of the predictions. The labels
+    are the column named label, else the last one, in the same order of rows. With --guarantee the
+    published methods draw a tenth of the labels at random, too: without such draws nothing can be
+    certified before all is labelled.
     """
     from easeml.lifecycle.picking import METHODS, pick
     from easeml.lifecycle.picking._pool import Pool
     from easeml.lifecycle.picking._session import AUDIT
 
     if method not in METHODS:
-        raise InvalidInput(f"{method!r} is not a method.", where="--method", remedy=f"Use {', '.join(METHODS)}.")
+        raise InvalidInput(
+            f"{method!r} is not a method.", where="--method", remedy=f"Use {', '.join(METHODS)}."
+        )
     if guarantee and method == "model-picker":
         raise InvalidInput(
             "One pass over a stream ends before anything is certified.",
@@ -95,7 +109,9 @@ def pick_command(
         out.write_text(text, encoding="utf-8")
     if as_json:
         runs = [{"seed": seed + run, **picking.to_json()} for run, picking in enumerate(found)]
-        return print_json({**runs[0], "labels_read": oracle.read_count, "runs": [_short(run) for run in runs]})
+        return print_json(
+            {**runs[0], "labels_read": oracle.read_count, "runs": [_short(run) for run in runs]}
+        )
     return _show(found, seed)
 
 
@@ -112,7 +128,9 @@ class Oracle:
         label = self._labels[row]
         if label == "":
             raise InvalidInput(
-                "This label was asked for, and is empty.", where=f"labels, row {row + 2}", remedy="Fill it in."
+                "This label was asked for, and is empty.",
+                where=f"labels, row {row + 2}",
+                remedy="Fill it in.",
             )
         return label
 
@@ -127,19 +145,34 @@ def _show(found: list[Picking], seed: int) -> None:
     say(first.advice)
     if len(found) > 1:
         rows = [
-            (seed + run, picking.model, picking.accuracy, picking.low, picking.high, picking.labels, picking.stopped)
+            (
+                seed + run,
+                picking.model,
+                picking.accuracy,
+                picking.low,
+                picking.high,
+                picking.labels,
+                picking.stopped,
+            )
             for run, picking in enumerate(found)
         ]
         print_table(["seed", "model", "accuracy", "low", "high", "labels", "stopped"], rows)
         return
-    print_pairs([("model", first.model), ("labels asked", first.labels), ("stopped", first.stopped)])
+    print_pairs(
+        [("model", first.model), ("labels asked", first.labels), ("stopped", first.stopped)]
+    )
     frame = first.to_frame().head(10)
     print_table([str(column) for column in frame.columns], frame.astype(object).to_numpy().tolist())
 
 
 def _predictions(path: Path) -> pd.DataFrame:
     frame = _read(path)
-    if len(frame.columns) > 1 and str(frame.columns[0]).strip().lower() in ("", "id", "row", "unnamed: 0"):
+    if len(frame.columns) > 1 and str(frame.columns[0]).strip().lower() in (
+        "",
+        "id",
+        "row",
+        "unnamed: 0",
+    ):
         frame = frame.iloc[:, 1:]
     empty = frame.eq("").to_numpy()
     if empty.any():
@@ -172,19 +205,27 @@ def _labels(path: Path, pool: Pool) -> list[str]:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """Read a CSV file as text, so that labels are compared as they are written; whole floats are read as integers."""
+    """Read a CSV file as text, so that labels are compared as they are written; whole floats are
+    read as integers.
+    """
     import pandas as pd
 
     try:
         frame = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
     except OSError as error:
-        raise InvalidInput(f"Cannot be read: {error.strerror}.", where=str(path), remedy="Check the path.") from error
+        raise InvalidInput(
+            f"Cannot be read: {error.strerror}.", where=str(path), remedy="Check the path."
+        ) from error
     except (ValueError, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"Is no CSV file: {error}.", where=str(path), remedy="Save it as comma-separated UTF-8 text with a heading."
+            f"Is no CSV file: {error}.",
+            where=str(path),
+            remedy="Save it as comma-separated UTF-8 text with a heading.",
         ) from error
     if frame.empty:
-        raise InvalidInput("Holds no rows.", where=str(path), remedy="Give a heading and one row an example.")
+        raise InvalidInput(
+            "Holds no rows.", where=str(path), remedy="Give a heading and one row an example."
+        )
     for name in frame.columns:
         frame[name] = frame[name].str.strip().str.replace(r"^(-?\d+)\.0+$", r"\1", regex=True)
     return frame

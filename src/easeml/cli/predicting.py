@@ -19,7 +19,20 @@ from easeml.errors import Conflict, InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
 _TEXT = {".csv", ".tsv", ".txt", ".tab", ""}
-_SAMPLES = {".zip", ".npy", ".npz", ".ts", ".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".webp"}
+_SAMPLES = {
+    ".zip",
+    ".npy",
+    ".npz",
+    ".ts",
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".bmp",
+    ".gif",
+    ".tif",
+    ".tiff",
+    ".webp",
+}
 _DELIMITERS = ",;\t|"
 COLUMN = "prediction"
 
@@ -31,8 +44,15 @@ def register(app: typer.Typer) -> None:
 
 def predict(
     application_id: ApplicationId,
-    file: Annotated[Path, typer.Argument(help="Rows: a table, a picture, or a zip file, folder or arrays of samples.")],
-    out: Annotated[Path | None, typer.Option(help="Write a CSV file; standard output by default.")] = None,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="Rows: a table, a picture, or a zip file, folder or arrays of samples."
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Write a CSV file; standard output by default.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a file."""
@@ -62,14 +82,29 @@ def predict(
 
 
 def read_csv(body: bytes, where: str) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of a CSV file; empty lines are no rows. Raises InvalidInput for an empty file."""
-    csv.field_size_limit(max(len(body), csv.field_size_limit()))  # the service takes longer cells than the default
+    """Return header and rows of a CSV file; empty lines are no rows.
+
+    Raises InvalidInput for an empty file.
+    """
+    csv.field_size_limit(
+        max(len(body), csv.field_size_limit())
+    )  # the service takes longer cells than the default
     try:
-        rows = [row for row in csv.reader(io.StringIO(_decoded(body), newline=""), delimiter=delimiter_of(body)) if row]
+        rows = [
+            row
+            for row in csv.reader(
+                io.StringIO(_decoded(body), newline=""), delimiter=delimiter_of(body)
+            )
+            if row
+        ]
     except csv.Error as error:
-        raise InvalidInput(f"This is no CSV: {error}.", where=where, remedy="Check quotes and line ends.") from error
+        raise InvalidInput(
+            f"This is no CSV: {error}.", where=where, remedy="Check quotes and line ends."
+        ) from error
     if not rows:
-        raise InvalidInput("The file is empty.", where=where, remedy="Give a header and at least one row.")
+        raise InvalidInput(
+            "The file is empty.", where=where, remedy="Give a header and at least one row."
+        )
     return rows[0], rows[1:]
 
 
@@ -90,10 +125,14 @@ def read_json(body: bytes, where: str) -> list[dict[str, Any]]:
         return _read_json_lines(body, where)
     rows = document.get("rows", [document]) if isinstance(document, dict) else document
     if not isinstance(rows, list):
-        raise InvalidInput("There is no list of rows.", where=where, remedy='Write [{"age": 3}, ...].')
+        raise InvalidInput(
+            "There is no list of rows.", where=where, remedy='Write [{"age": 3}, ...].'
+        )
     for number, row in enumerate(rows, start=1):
         if not isinstance(row, dict):
-            raise InvalidInput("This is no JSON object.", where=f"{where}, row {number}", remedy='Say {"age": 3}.')
+            raise InvalidInput(
+                "This is no JSON object.", where=f"{where}, row {number}", remedy='Say {"age": 3}.'
+            )
     return rows
 
 
@@ -105,7 +144,9 @@ def _read_json_lines(body: bytes, where: str) -> list[dict[str, Any]]:
         try:
             row = json.loads(line)
         except ValueError as error:
-            raise InvalidInput(f"This is no JSON: {error}.", where=f"{where}, line {number}") from error
+            raise InvalidInput(
+                f"This is no JSON: {error}.", where=f"{where}, line {number}"
+            ) from error
         if not isinstance(row, dict):
             raise InvalidInput(
                 "This is no JSON object.",
@@ -119,21 +160,30 @@ def _read_json_lines(body: bytes, where: str) -> list[dict[str, Any]]:
 def with_predictions(
     header: Sequence[str], rows: Sequence[Sequence[Any]], prediction: Prediction, delimiter: str
 ) -> str:
-    """Return a CSV text: the rows with a column more. Raises Conflict where rows and predictions differ in number."""
+    """Return a CSV text: the rows with a column more.
+
+    Raises Conflict where rows and predictions differ in number.
+    """
     if len(rows) != len(prediction.predictions):
-        raise Conflict(f"{len(rows)} rows were sent, and {len(prediction.predictions)} predictions came back.")
+        raise Conflict(
+            f"{len(rows)} rows were sent, and {len(prediction.predictions)} predictions came back."
+        )
     name = COLUMN
     while name in header:
         name = f"{name}_"
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
     writer.writerow([*header, name])
-    writer.writerows([*row, _cell(value)] for row, value in zip(rows, prediction.predictions, strict=True))
+    writer.writerows(
+        [*row, _cell(value)] for row, value in zip(rows, prediction.predictions, strict=True)
+    )
     return out.getvalue()
 
 
 def of_samples(prediction: Prediction) -> str:
-    """Return a CSV text: the names of the samples (their numbers where they have none), and the predictions."""
+    """Return a CSV text: the names of the samples (their numbers where they have none), and the
+    predictions.
+    """
     names = prediction.names or range(1, len(prediction.predictions) + 1)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -165,7 +215,9 @@ def _cells_of(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
 
 
 def _decoded(body: bytes) -> str:
-    """Return a file's text: UTF-16 where it begins with its mark, UTF-8, or Latin-1, which fits any bytes."""
+    """Return a file's text: UTF-16 where it begins with its mark, UTF-8, or Latin-1, which fits any
+    bytes.
+    """
     try:
         if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return body.decode("utf-16")
@@ -178,21 +230,29 @@ def _read(file: Path) -> bytes:
     try:
         return file.read_bytes()
     except OSError as error:
-        raise InvalidInput(f"The file cannot be read: {error.strerror}.", where=str(file)) from error
+        raise InvalidInput(
+            f"The file cannot be read: {error.strerror}.", where=str(file)
+        ) from error
 
 
 def _write(out: Path, table: str) -> None:
     try:
         out.write_text(table, encoding="utf-8")
     except OSError as error:
-        raise InvalidInput(f"The file cannot be written: {error.strerror}.", where=str(out)) from error
+        raise InvalidInput(
+            f"The file cannot be written: {error.strerror}.", where=str(out)
+        ) from error
 
 
 def _say(prediction: Prediction, out: Path | None) -> None:
     """Say on standard error which model it was, and how good where the rows had their labels."""
     place = f" written to {out}" if out else ""
-    lines = [f"{len(prediction.predictions)} predictions of {prediction.model_name} ({prediction.model_id}){place}."]
+    lines = [
+        f"{len(prediction.predictions)} predictions of {prediction.model_name} ({prediction.model_id}){place}."
+    ]
     if prediction.quality:
-        lines.append("Quality: " + ", ".join(f"{name} {value}" for name, value in prediction.quality.items()))
+        lines.append(
+            "Quality: " + ", ".join(f"{name} {value}" for name, value in prediction.quality.items())
+        )
     for line in lines + prediction.notes:
         notes().print(line, markup=False)

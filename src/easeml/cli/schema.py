@@ -13,7 +13,16 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import notes, print_error, print_json, say
 from easeml.errors import EasemlError
-from easeml.schema import Schema, SchemaError, SchemaWarning, Undecided, match, match_both, parse_text, why_not
+from easeml.schema import (
+    Schema,
+    SchemaError,
+    SchemaWarning,
+    Undecided,
+    match,
+    match_both,
+    parse_text,
+    why_not,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -24,7 +33,9 @@ app = typer.Typer(
 _MOST = 64 << 20  # bytes of a schema file
 _NO, _INVALID, _UNDECIDED = 1, 2, 3
 
-SchemaFile = Annotated[Path, typer.Argument(metavar="FILE", help="The schema; - for standard input.")]
+SchemaFile = Annotated[
+    Path, typer.Argument(metavar="FILE", help="The schema; - for standard input.")
+]
 
 
 def register(root: typer.Typer) -> None:
@@ -43,7 +54,10 @@ def validate(file: SchemaFile, as_json: Json = False) -> None:
     if as_json:
         found = {"valid": True, "text": text, "warnings": warned}
         return print_json(
-            {**found, **dict(zip(("schema", "output"), (side.to_json() for side in sides), strict=False))}
+            {
+                **found,
+                **dict(zip(("schema", "output"), (side.to_json() for side in sides), strict=False)),
+            }
         )
     _warn(warned)
     return say(text)
@@ -51,19 +65,23 @@ def validate(file: SchemaFile, as_json: Json = False) -> None:
 
 @app.command("match")
 def match_(
-    destination: Annotated[Path, typer.Argument(metavar="DESTINATION", help="What takes data: a module's schema.")],
+    destination: Annotated[
+        Path, typer.Argument(metavar="DESTINATION", help="What takes data: a module's schema.")
+    ],
     source: Annotated[Path, typer.Argument(metavar="SOURCE", help="What data looks like.")],
     as_json: Json = False,
 ) -> None:
     """Tell whether data of the schema SOURCE fits DESTINATION, and what becomes what.
 
-    Files with an input and an output (INPUT -> OUTPUT) are matched together: variables of the same name are equal on
-    both sides.
+    Files with an input and an output (INPUT -> OUTPUT) are matched together: variables of the same
+    name are equal on both sides.
     """
     try:
         (wanted, warned), (given, more) = _read(destination), _read(source)
         if len(wanted) != len(given):
-            raise SchemaError("one file has an output, the other has none.", where=f"{destination}, {source}")
+            raise SchemaError(
+                "one file has an output, the other has none.", where=f"{destination}, {source}"
+            )
     except SchemaError as error:
         _refuse(error, as_json, matches=False)
     if not as_json:
@@ -75,13 +93,17 @@ def match_(
     if found is None:
         reason = _reason(wanted, given)
         if as_json:
-            print_json({"matches": False, "reason": reason, "match": None, "warnings": [*warned, *more]})
+            print_json(
+                {"matches": False, "reason": reason, "match": None, "warnings": [*warned, *more]}
+            )
         else:
             say(f"No match. {reason}")
         raise typer.Exit(_NO)
     if as_json:
         made = [one.to_json() for one in found]
-        annotated = [one.annotate(*pair).to_json() for one, *pair in zip(found, wanted, given, strict=True)]
+        annotated = [
+            one.annotate(*pair).to_json() for one, *pair in zip(found, wanted, given, strict=True)
+        ]
         document = {"matches": True, "reason": "", "match": made[0], "annotated": annotated[0]}
         if len(found) == 2:
             document |= {"output": made[1], "annotated_output": annotated[1]}
@@ -91,8 +113,13 @@ def match_(
 
 @app.command()
 def infer(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A table, or an ease.ml dataset (folder, tar, zip).")],
-    target: Annotated[str | None, typer.Option(metavar="COL", help="The column to predict, in a table.")] = None,
+    path: Annotated[
+        Path,
+        typer.Argument(metavar="PATH", help="A table, or an ease.ml dataset (folder, tar, zip)."),
+    ],
+    target: Annotated[
+        str | None, typer.Option(metavar="COL", help="The column to predict, in a table.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Infer the schema of data: INPUT -> OUTPUT where there is something to predict."""
@@ -104,7 +131,10 @@ def infer(
         _refuse(error, as_json, input=None)
     sides = [side for side in (found.input, found.output) if side is not None]
     if as_json:
-        made = {"input": found.input.to_json(), "output": None if found.output is None else found.output.to_json()}
+        made = {
+            "input": found.input.to_json(),
+            "output": None if found.output is None else found.output.to_json(),
+        }
         return print_json({**made, "text": _text(sides), "notes": found.notes})
     for note in found.notes:
         notes().print(note, markup=False)
@@ -112,15 +142,22 @@ def infer(
 
 
 def _read(file: Path) -> tuple[list[Schema], list[str]]:
-    """One schema, or input and output; and the warnings. Raises ``SchemaError`` with the file in ``where``."""
+    """One schema, or input and output; and the warnings.
+
+    Raises ``SchemaError`` with the file in ``where``.
+    """
     text = _file_text(file)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SchemaWarning)
         try:
             sides = _parsed(text, file.suffix.lower())
         except SchemaError as error:
-            raise SchemaError(error.message, where=f"{file}: {error.where}", remedy=error.remedy) from error
-    return sides, [str(warning.message) for warning in caught if issubclass(warning.category, SchemaWarning)]
+            raise SchemaError(
+                error.message, where=f"{file}: {error.where}", remedy=error.remedy
+            ) from error
+    return sides, [
+        str(warning.message) for warning in caught if issubclass(warning.category, SchemaWarning)
+    ]
 
 
 def _file_text(file: Path) -> str:
@@ -174,7 +211,11 @@ def _reason(wanted: list[Schema], given: list[Schema]) -> str:
     reasons = [why_not(*pair) for pair in zip(wanted, given, strict=True)]
     if len(reasons) == 1:
         return reasons[0]
-    said = [f"{side}: {reason}" for side, reason in zip(("Input", "Output"), reasons, strict=True) if reason]
+    said = [
+        f"{side}: {reason}"
+        for side, reason in zip(("Input", "Output"), reasons, strict=True)
+        if reason
+    ]
     return " ".join(said) or "Each side fits alone, but no size fits a variable that is on both."
 
 
@@ -183,7 +224,9 @@ def _show_match(found: list[Any]) -> None:
         head = ("Input: ", "Output: ")[number] if len(found) == 2 else ""
         say(f"{head}match.")
         for item, slot in one.nodes.items():
-            fields = ", ".join(f"{name} -> {place}" for name, place in one.fields.get(item, {}).items())
+            fields = ", ".join(
+                f"{name} -> {place}" for name, place in one.fields.get(item, {}).items()
+            )
             say(f"  {item} -> {slot}" + (f" ({fields})" if fields else ""))
         for name, value in one.classes.items():
             say(f"  class {name} = {value}")
@@ -199,7 +242,12 @@ def _warn(warned: list[str]) -> None:
 def _refuse(error: EasemlError, as_json: bool, *, code: int = _INVALID, **answer: Any) -> NoReturn:
     """Say what is wrong and leave with ``code``."""
     if as_json:
-        print_json({**answer, "error": {"message": error.message, "where": error.where, "remedy": error.remedy}})
+        print_json(
+            {
+                **answer,
+                "error": {"message": error.message, "where": error.where, "remedy": error.remedy},
+            }
+        )
     else:
         print_error(error)
     raise typer.Exit(code)

@@ -30,7 +30,9 @@ def up(
     home: Home = None,
     port: Port = None,
     workers: Workers = None,
-    demo: Annotated[bool, typer.Option("--demo", help="Play three tenants with real tables.")] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Play three tenants with real tables.")
+    ] = False,
 ) -> None:
     """Start everything on this machine and keep it running; Ctrl-C stops it."""
     from easeml.engine import run_supervisor
@@ -68,15 +70,19 @@ def process(
     else:
         from easeml import engine
 
-        {"scheduler": engine.run_scheduler, "worker": engine.run_worker, "predictor": engine.run_predictor}[kind](
-            settings
-        )
+        {
+            "scheduler": engine.run_scheduler,
+            "worker": engine.run_worker,
+            "predictor": engine.run_predictor,
+        }[kind](settings)
 
 
 def demo(
     url: Annotated[str, typer.Option(help="Address of the service.")],
     home: Annotated[Path, typer.Option(help="Folder of the demo's files.")],
-    since: Annotated[float | None, typer.Option(help="When the service was up, seconds of the epoch.")] = None,
+    since: Annotated[
+        float | None, typer.Option(help="When the service was up, seconds of the epoch.")
+    ] = None,
 ) -> None:
     """Play three tenants against a running service."""
     from easeml.cli.demo import run_demo
@@ -85,7 +91,10 @@ def demo(
 
 
 def _settings(**given: Any) -> Any:
-    """Return the settings with the flags that were given. Raises InvalidInput for one that does not fit."""
+    """Return the settings with the flags that were given.
+
+    Raises InvalidInput for one that does not fit.
+    """
     from pydantic import ValidationError
 
     from easeml.errors import InvalidInput
@@ -111,7 +120,9 @@ def _make_home(home: Path) -> None:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
     except OSError as error:
         raise InvalidInput(
-            f"The home cannot be made: {error.strerror}.", where=str(home), remedy="Choose a folder with --home."
+            f"The home cannot be made: {error.strerror}.",
+            where=str(home),
+            remedy="Choose a folder with --home.",
         ) from error
 
 
@@ -123,12 +134,16 @@ def _greet(url: str, password: str | None, key: str) -> None:
         say("For commands and scripts, in another terminal (a key of yours, shown only now):")
         say(f"  export EASEML_URL={url} EASEML_API_KEY={key}")
     else:
-        say(f"Open {url} in a browser, or sign in from another terminal: easeml login {PROVIDER} --url {url}")
+        say(
+            f"Open {url} in a browser, or sign in from another terminal: easeml login {PROVIDER} --url {url}"
+        )
     say(f"easeml is up at {url}; Ctrl-C stops it.")
 
 
 def _first_key(url: str, password: str) -> str:
-    """Return a fresh API key of the provider that does not expire; ``easeml key list`` shows it by its name."""
+    """Return a fresh API key of the provider that does not expire; ``easeml key list`` shows it by
+    its name.
+    """
     from easeml.client import Client
 
     with Client(url) as visitor:
@@ -138,7 +153,9 @@ def _first_key(url: str, password: str) -> str:
 
 
 def _start_demo(url: str, home: Path, password: str | None) -> subprocess.Popen[bytes]:
-    """Start the demo beside the service; the provider's password reaches it in its own file, not by argument."""
+    """Start the demo beside the service; the provider's password reaches it in its own file, not by
+    argument.
+    """
     from easeml.cli.demo_state import DemoState
 
     if password is not None:
@@ -146,7 +163,18 @@ def _start_demo(url: str, home: Path, password: str | None) -> subprocess.Popen[
         state.provider = {"name": PROVIDER, "password": password}
         state.save()
     return subprocess.Popen(
-        [sys.executable, "-m", "easeml.cli", "demo", "--url", url, "--home", str(home), "--since", str(time.time())]
+        [
+            sys.executable,
+            "-m",
+            "easeml.cli",
+            "demo",
+            "--url",
+            url,
+            "--home",
+            str(home),
+            "--since",
+            str(time.time()),
+        ]
     )
 
 

@@ -9,13 +9,22 @@ from easeml.contract.resources import Application, Column, Declaration, Proposal
 def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
     """Print the columns as inferred, then target, objectives and models of a proposal."""
     rows = [
-        (one.name, one.type, one.role, f"{one.missing:.1%}" if one.missing else "", _examples(one), one.evidence)
+        (
+            one.name,
+            one.type,
+            one.role,
+            f"{one.missing:.1%}" if one.missing else "",
+            _examples(one),
+            one.evidence,
+        )
         for one in proposal.columns
     ]
     print_table(["column", "type", "role", "missing", "examples", "evidence"], rows)
     fitting = [model.name for model in proposal.models if model.fits]
     proposed = "" if declaration.target else " (proposed; name another with --target)"
-    chosen = declaration.objective or next((one.name for one in proposal.objectives if one.default), "")
+    chosen = declaration.objective or next(
+        (one.name for one in proposal.objectives if one.default), ""
+    )
     console().print()
     print_pairs(
         [
@@ -28,7 +37,10 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
     unfit = Counter(model.why_not for model in proposal.models if not model.fits)
     if unfit:
         console().print()
-        print_table(["models that do not fit", "because"], [(count, reason) for reason, count in unfit.items()])
+        print_table(
+            ["models that do not fit", "because"],
+            [(count, reason) for reason, count in unfit.items()],
+        )
 
 
 def _examples(column: Column) -> list[str]:
@@ -37,7 +49,9 @@ def _examples(column: Column) -> list[str]:
 
 
 def print_application(application: Application) -> None:
-    """Print an application: state, what it serves, the honest number, what runs and what comes next."""
+    """Print an application: state, what it serves, the honest number, what runs and what comes
+    next.
+    """
     job, model = application.job, application.live_model
     print_pairs(
         [
@@ -50,11 +64,19 @@ def print_application(application: Application) -> None:
             ("serves", f"{model.name} ({model.id})" if model else "nothing yet"),
             ("test quality", _test_quality(application)),
             ("search", job.state if job else None),
-            ("best quality", f"{text(job.best_quality)} on validation rows (optimistic)" if job else None),
+            (
+                "best quality",
+                f"{text(job.best_quality)} on validation rows (optimistic)" if job else None,
+            ),
             ("expected improvement", expected_improvement(application)),
             ("running", application.running),
             ("next", application.next),
-            ("candidates", f"{job.tasks_done} done, {job.tasks_failed} failed of {job.candidates}" if job else None),
+            (
+                "candidates",
+                f"{job.tasks_done} done, {job.tasks_failed} failed of {job.candidates}"
+                if job
+                else None,
+            ),
             ("device seconds", f"{job.cost:.1f}" if job else None),
             ("notes", "\n".join(application.notes)),
             ("error", application.error or (job.error if job else "")),

@@ -24,32 +24,49 @@ def register(app: typer.Typer) -> None:
 
 @simulate.command("search")
 def simulate_search(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with accuracy.csv, and time.csv if known.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="Folder with accuracy.csv, and time.csv if known.")
+    ],
     policies: Annotated[str, typer.Option(help="Names with commas between.")] = _POLICIES,
     devices: Annotated[int, typer.Option(help="How many equal devices.")] = 1,
-    seeds: Annotated[int, typer.Option(help="How many draws of tenants (and of uniform costs).")] = 30,
-    tenants: Annotated[int | None, typer.Option(help="Tenants under test (10); the others are the past.")] = None,
-    costs: Annotated[str | None, typer.Option(help="measured or uniform; measured where there are times.")] = None,
-    no_history: Annotated[bool, typer.Option("--no-history", help="Nothing is known of the past.")] = False,
+    seeds: Annotated[
+        int, typer.Option(help="How many draws of tenants (and of uniform costs).")
+    ] = 30,
+    tenants: Annotated[
+        int | None, typer.Option(help="Tenants under test (10); the others are the past.")
+    ] = None,
+    costs: Annotated[
+        str | None, typer.Option(help="measured or uniform; measured where there are times.")
+    ] = None,
+    no_history: Annotated[
+        bool, typer.Option("--no-history", help="Nothing is known of the past.")
+    ] = False,
     misleading: Annotated[
         bool, typer.Option("--misleading-history", help="The past has its models' names mixed up.")
     ] = False,
     as_json: Json = False,
-    out: Annotated[Path | None, typer.Option(help="Write the result here: .json, .csv, .html or .svg.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the result here: .json, .csv, .html or .svg.")
+    ] = None,
 ) -> None:
-    """Search recorded tables of qualities under several policies, and compare what users would have lost.
+    """Search recorded tables of qualities under several policies, and compare what users would have
+    lost.
 
-    Loss is the best quality any model reaches less the best found so far, averaged over tenants; the clairvoyant
-    schedule, which knows all qualities, is the limit.
+    Loss is the best quality any model reaches less the best found so far, averaged over tenants;
+    the clairvoyant schedule, which knows all qualities, is the limit.
     """
     from easeml.cli.workload_files import read_workload
     from easeml.search.simulator import Setting, compare
 
     workload, measured = read_workload(folder)
     if costs == "measured" and not measured:
-        raise InvalidInput("The folder has no times.", where=str(folder), remedy="Use --costs uniform.")
+        raise InvalidInput(
+            "The folder has no times.", where=str(folder), remedy="Use --costs uniform."
+        )
     if no_history and misleading:
-        raise InvalidInput("No history cannot mislead.", where="--no-history", remedy="Leave one of the two out.")
+        raise InvalidInput(
+            "No history cannot mislead.", where="--no-history", remedy="Leave one of the two out."
+        )
     setting = Setting(
         tenants=min(10, len(workload.tenants)) if tenants is None else tenants,
         devices=devices,
@@ -104,7 +121,13 @@ def _write(found: dict[str, Any], out: Path) -> None:
     elif kind in {".html", ".svg"}:
         from easeml.figures.search import loss_figure, loss_svg
 
-        text = loss_svg(found) if kind == ".svg" else loss_figure(found).to_html(include_plotlyjs=True)
+        text = (
+            loss_svg(found) if kind == ".svg" else loss_figure(found).to_html(include_plotlyjs=True)
+        )
         out.write_text(text, encoding="utf-8")
     else:
-        raise InvalidInput(f"Nothing is written as {kind!r}.", where="--out", remedy="Use .json, .csv, .html or .svg.")
+        raise InvalidInput(
+            f"Nothing is written as {kind!r}.",
+            where="--out",
+            remedy="Use .json, .csv, .html or .svg.",
+        )

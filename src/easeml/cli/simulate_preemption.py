@@ -1,4 +1,6 @@
-"""``simulate preemption``: what interactive and best-effort tasks would have waited under rules of preemption."""
+"""``simulate preemption``: what interactive and best-effort tasks would have waited under rules of
+preemption.
+"""
 
 import csv
 import math
@@ -18,25 +20,40 @@ if TYPE_CHECKING:
 SYNTHETIC = "synthetic"
 _RULES = "least-delay,fitgpp,fifo,longest-remaining,random"
 _BEST_EFFORT = "BE"
-_NODE = {"gpu": 8.0, "cpu_milli": 96_000.0, "memory_mib": 786_432.0}  # of traces that do not tell their nodes
+_NODE = {
+    "gpu": 8.0,
+    "cpu_milli": 96_000.0,
+    "memory_mib": 786_432.0,
+}  # of traces that do not tell their nodes
 _PERCENTILES = (50, 95, 99)
 _BUSY = 0.9  # part of the jobs for which the nodes would do, if nobody ever waited
 
 
 def simulate_preemption(
-    trace: Annotated[str, typer.Argument(metavar="TRACE", help="Folder with jobs.csv, that file, or: synthetic.")],
+    trace: Annotated[
+        str, typer.Argument(metavar="TRACE", help="Folder with jobs.csv, that file, or: synthetic.")
+    ],
     policies: Annotated[str, typer.Option(help="Names with commas between.")] = _RULES,
-    nodes: Annotated[int | None, typer.Option(min=1, help="Equal nodes; as many as keep the trace busy.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Only so many, the first ones (synthetic: 16,384).")] = None,
+    nodes: Annotated[
+        int | None, typer.Option(min=1, help="Equal nodes; as many as keep the trace busy.")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Only so many, the first ones (synthetic: 16,384).")
+    ] = None,
     interactive: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of interactive jobs, where the trace does not tell.")
+        float,
+        typer.Option(
+            min=0, max=1, help="Share of interactive jobs, where the trace does not tell."
+        ),
     ] = 0.3,
     seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Replay a trace of jobs under several rules, and compare the slowdowns of interactive and best-effort jobs.
+    """Replay a trace of jobs under several rules, and compare the slowdowns of interactive and
+    best-effort jobs.
 
-    Slowdown is 1 + time spent waiting / time spent running. The synthetic trace is that of the FitGpp paper.
+    Slowdown is 1 + time spent waiting / time spent running. The synthetic trace is that of the
+    FitGpp paper.
     """
     import numpy as np
 
@@ -51,7 +68,9 @@ def simulate_preemption(
         if trace == SYNTHETIC:
             cluster = Cluster(nodes or PAPER_NODES)
             drawn = paper_tasks(jobs or 16_384, generator, interactive)
-            tasks = _submitted(drawn, replay(drawn, cluster, rule_named("fifo"), load=PAPER_LOAD).submit)
+            tasks = _submitted(
+                drawn, replay(drawn, cluster, rule_named("fifo"), load=PAPER_LOAD).submit
+            )
             left_out = 0
         else:
             tasks, left_out = read_trace(Path(trace), interactive, generator, jobs)
@@ -71,13 +90,17 @@ def simulate_preemption(
     return print_json(found) if as_json else _print(found)
 
 
-def read_trace(path: Path, interactive: float, generator: Any, most: int | None = None) -> tuple["Tasks", int]:
-    """Return the tasks of ``jobs.csv`` (or of that file), and how many were left out: larger than a node, or endless.
+def read_trace(
+    path: Path, interactive: float, generator: Any, most: int | None = None
+) -> tuple["Tasks", int]:
+    """Return the tasks of ``jobs.csv`` (or of that file), and how many were left out: larger than a
+    node, or endless.
 
-    Columns ``submit_time`` and ``duration`` in seconds, ``num_gpu``; if known ``gpu_milli`` (of each), ``cpu_milli``,
-    ``memory_mib``, ``qos`` (``BE`` is best effort, any other interactive; drawn with the chance ``interactive`` where
-    it is missing) and ``grace`` (else 5 % of the duration, at most 20 minutes). Nodes have 8 GPUs, 96 CPUs and 768
-    GiB. Raises ``InvalidInput`` with file, row and column.
+    Columns ``submit_time`` and ``duration`` in seconds, ``num_gpu``; if known ``gpu_milli`` (of
+    each), ``cpu_milli``, ``memory_mib``, ``qos`` (``BE`` is best effort, any other interactive;
+    drawn with the chance ``interactive`` where it is missing) and ``grace`` (else 5 % of the
+    duration, at most 20 minutes). Nodes have 8 GPUs, 96 CPUs and 768 GiB. Raises ``InvalidInput``
+    with file, row and column.
     """
     import numpy as np
 
@@ -86,10 +109,21 @@ def read_trace(path: Path, interactive: float, generator: Any, most: int | None 
     file = path / "jobs.csv" if path.is_dir() else path
     rows = _read(file)
     rows.sort(key=lambda row: row["submit_time"])
-    columns = {name: np.array([row[name] for row in rows], dtype=float) for name in rows[0] if name != "qos"}
+    columns = {
+        name: np.array([row[name] for row in rows], dtype=float)
+        for name in rows[0]
+        if name != "qos"
+    }
     gpus = columns["num_gpu"] * columns.get("gpu_milli", np.full(len(rows), 1000.0)) / 1000
     demand = np.column_stack(
-        [gpus / _NODE["gpu"], *(columns[name] / _NODE[name] for name in ("cpu_milli", "memory_mib") if name in columns)]
+        [
+            gpus / _NODE["gpu"],
+            *(
+                columns[name] / _NODE[name]
+                for name in ("cpu_milli", "memory_mib")
+                if name in columns
+            ),
+        ]
     )
     if "qos" in rows[0]:
         urgent = np.array([row["qos"] != _BEST_EFFORT for row in rows])
@@ -109,12 +143,16 @@ def _read(file: Path) -> list[dict[str, Any]]:
         with file.open(newline="", encoding="utf-8-sig") as opened:
             rows = list(csv.DictReader(opened))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInput("The file is no CSV table.", where=str(file), remedy="Save it as UTF-8 CSV.") from error
+        raise InvalidInput(
+            "The file is no CSV table.", where=str(file), remedy="Save it as UTF-8 CSV."
+        ) from error
     wanted = ["submit_time", "duration", "num_gpu"]
     missing = [name for name in wanted if not rows or name not in rows[0]]
     if missing:
         raise InvalidInput(f"The trace has no column {missing[0]!r}, or no row.", where=str(file))
-    optional = [name for name in ("gpu_milli", "cpu_milli", "memory_mib", "grace") if name in rows[0]]
+    optional = [
+        name for name in ("gpu_milli", "cpu_milli", "memory_mib", "grace") if name in rows[0]
+    ]
     return [
         {name: _number(file, number, name, row[name]) for name in (*wanted, *optional)}
         | ({"qos": row["qos"]} if "qos" in row else {})
@@ -145,14 +183,18 @@ def _told(tasks: "Tasks", outcome: Any) -> dict[str, Any]:
 
     kinds = {"interactive": tasks.interactive, "best_effort": ~tasks.interactive}
     told: dict[str, Any] = {
-        kind: {f"p{q}": float(np.percentile(outcome.slowdown[own], q)) for q in _PERCENTILES} if own.any() else None
+        kind: {f"p{q}": float(np.percentile(outcome.slowdown[own], q)) for q in _PERCENTILES}
+        if own.any()
+        else None
         for kind, own in kinds.items()
     }
     told["suspended_share"] = (
         float((outcome.suspensions[~tasks.interactive] > 0).mean()) if told["best_effort"] else 0.0
     )
     told["seconds_until_back"] = (
-        {f"p{q}": float(np.percentile(outcome.back, q)) for q in _PERCENTILES} if outcome.back.size else None
+        {f"p{q}": float(np.percentile(outcome.back, q)) for q in _PERCENTILES}
+        if outcome.back.size
+        else None
     )
     return told
 
@@ -169,4 +211,6 @@ def _print(found: dict[str, Any]) -> None:
     titles = [f"{kind} p{q}" for kind in ("interactive", "best effort") for q in _PERCENTILES]
     print_table(["policy", *titles, "suspended"], rows)
     jobs = f"{found['jobs']} jobs, {found['interactive']} interactive, {found['left_out']} left out"
-    say(f"{jobs}; {found['nodes']} nodes. Slowdown: 1 + waiting / running. Suspended: share of best-effort jobs.")
+    say(
+        f"{jobs}; {found['nodes']} nodes. Slowdown: 1 + waiting / running. Suspended: share of best-effort jobs."
+    )

@@ -18,7 +18,10 @@ Told = Callable[[int, int], None]
 
 
 def upload_with_progress(client: Client, file: Path, *, quiet: bool) -> Dataset:
-    """Upload a file or folder, showing on a terminal's standard error how far it is. Raises like ``Client.upload``."""
+    """Upload a file or folder, showing on a terminal's standard error how far it is.
+
+    Raises like ``Client.upload``.
+    """
     with as_file(file) as packed:
         return with_bar(lambda told: client.upload(packed, progress=told), packed, quiet=quiet)
 
@@ -39,11 +42,18 @@ def as_file(path: Path) -> Iterator[Path]:
 
 
 def with_bar(send: Callable[[Told | None], T], file: Path, *, quiet: bool) -> T:
-    """Return ``send(told)``, which sends a file; on a terminal a bar shows the bytes sent and in all it tells of."""
+    """Return ``send(told)``, which sends a file; on a terminal a bar shows the bytes sent and in
+    all it tells of.
+    """
     out = notes()
     if quiet or not out.is_terminal:
         return send(None)
-    columns = (TextColumn("Uploading {task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("Uploading {task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
     with Progress(*columns, console=out, transient=True) as progress:
         task = progress.add_task(file.name, total=None)
         return send(lambda sent, size: progress.update(task, completed=sent, total=size))

@@ -1,4 +1,6 @@
-"""What the commands that change or show an application's data have in common: waiting, and how versions look."""
+"""What the commands that change or show an application's data have in common: waiting, and how
+versions look.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,29 +16,48 @@ from easeml.errors import NotFound
 _SHOWN_VALUES = 6
 
 
-def feed_and_wait(client: Client, application_id: str, file: Path, role: str | None, *, quiet: bool) -> Version:
-    """Feed a file, showing how far it is, and wait until its rows are in. Raises InvalidInput where they do not fit."""
-    version = with_bar(lambda told: client.feed(application_id, file, role=role, progress=told), file, quiet=quiet)
+def feed_and_wait(
+    client: Client, application_id: str, file: Path, role: str | None, *, quiet: bool
+) -> Version:
+    """Feed a file, showing how far it is, and wait until its rows are in.
+
+    Raises InvalidInput where they do not fit.
+    """
+    version = with_bar(
+        lambda told: client.feed(application_id, file, role=role, progress=told), file, quiet=quiet
+    )
     return client.wait_version_ready(version.id)
 
 
 def version_id(client: Client, name: str) -> str:
-    """Return the id of a version that is named by it, or as ``APPLICATION:NUMBER``. Raises NotFound."""
+    """Return the id of a version that is named by it, or as ``APPLICATION:NUMBER``.
+
+    Raises NotFound.
+    """
     application_id, colon, number = name.rpartition(":")
     if not colon:
         return name
     numbers = {str(one.number): one.id for one in client.versions(application_id)}
     if number not in numbers:
-        raise NotFound(f"There is no version {number}.", where=name, remedy=f"There are: {', '.join(numbers)}.")
+        raise NotFound(
+            f"There is no version {number}.", where=name, remedy=f"There are: {', '.join(numbers)}."
+        )
     return numbers[number]
 
 
 def say_version(version: Version) -> None:
     """Print what a new version has."""
     summary = version.summary
-    say(f"Version {version.number} ({version.id}): {describe(version.operation, summary.get('added', {}))}.")
-    counts = {name: summary.get(name) for name in ("train", "validation", "test", "pool", "production", "off")}
-    print_pairs((name if name == "off" else f"{name} rows", count) for name, count in counts.items())
+    say(
+        f"Version {version.number} ({version.id}): {describe(version.operation, summary.get('added', {}))}."
+    )
+    counts = {
+        name: summary.get(name)
+        for name in ("train", "validation", "test", "pool", "production", "off")
+    }
+    print_pairs(
+        (name if name == "off" else f"{name} rows", count) for name, count in counts.items()
+    )
     for note in summary.get("notes", []):
         notes().print(note, markup=False)
 
@@ -87,11 +108,16 @@ def print_train_rows(page: TrainRows, next_command: str) -> None:
             row.target,
             None if row.suspicion is None else f"{row.suspicion:.3f}",
             row.predicted,
-            ", ".join(f"{name} {_short(value)}" for name, value in list(row.values.items())[:_SHOWN_VALUES]),
+            ", ".join(
+                f"{name} {_short(value)}"
+                for name, value in list(row.values.items())[:_SHOWN_VALUES]
+            ),
         )
         for row in page.items
     ]
-    print_table(["row", "state", "target", "suspicion", "predicted", "values"], rows, empty="No such row.")
+    print_table(
+        ["row", "state", "target", "suspicion", "predicted", "values"], rows, empty="No such row."
+    )
     say(f"Version {page.number}: {page.total} such train rows, {page.off} train rows are off.")
     if page.scored is None:
         notes().print("Nobody has looked for suspicious rows yet: add --look.", markup=False)

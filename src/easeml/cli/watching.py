@@ -50,7 +50,15 @@ def progress_on(out: Console) -> Iterator[Progress]:
 def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
     """Return the table of some applications: what each has, what runs, what is still to come."""
     table = Table(header_style="bold")
-    for heading in ("application", "state", "best quality", "running", "expected improvement", "cost", "serves"):
+    for heading in (
+        "application",
+        "state",
+        "best quality",
+        "running",
+        "expected improvement",
+        "cost",
+        "serves",
+    ):
         table.add_column(heading, overflow="fold")
     for label, one in applications:
         job = one.job
@@ -82,7 +90,10 @@ def state_of(one: Application) -> str:
 
 
 def watch_application(client: Client, application_id: str, *, quiet: bool = False) -> Application:
-    """Show an application until its search ends or Ctrl-C; return it as last seen. Raises Conflict if it fails."""
+    """Show an application until its search ends or Ctrl-C; return it as last seen.
+
+    Raises Conflict if it fails.
+    """
     application = client.application(application_id)
     out = Console(quiet=True) if quiet else console()
     try:

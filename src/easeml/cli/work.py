@@ -28,7 +28,9 @@ def register(app: typer.Typer) -> None:
 @tasks.command("list")
 def list_tasks(
     job: Annotated[str | None, typer.Option(help="Of this job, or application, only.")] = None,
-    state: Annotated[str | None, typer.Option(help="waiting, running, done, failed or cancelled.")] = None,
+    state: Annotated[
+        str | None, typer.Option(help="waiting, running, done, failed or cancelled.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List tasks."""
@@ -50,12 +52,15 @@ def list_tasks(
         )
         for task in found
     ]
-    return print_table(["id", "kind", "name", "state", "attempts", "quality", "seconds", "error"], rows)
+    return print_table(
+        ["id", "kind", "name", "state", "attempts", "quality", "seconds", "error"], rows
+    )
 
 
 @tasks.command("show")
 def show_task(
-    task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the task.")], as_json: Json = False
+    task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the task.")],
+    as_json: Json = False,
 ) -> None:
     """Show a task, with the traceback where it failed."""
     with Client() as client:
@@ -83,9 +88,12 @@ def show_task(
 
 @tasks.command("report")
 def report_task(
-    task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a training task.")], as_json: Json = False
+    task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a training task.")],
+    as_json: Json = False,
 ) -> None:
-    """Show how the model of a training task does on validation rows: where it errs, and which columns it needs."""
+    """Show how the model of a training task does on validation rows: where it errs, and which
+    columns it needs.
+    """
     with Client() as client:
         report = client.task_report(task_id)
     if as_json:
@@ -94,21 +102,28 @@ def report_task(
     if found is None:
         return say("This task has no evaluation: it has trained no model (yet).")
     if found.confusion:
-        rows = [(label, *counts) for label, counts in zip(found.labels, found.confusion, strict=True)]
+        rows = [
+            (label, *counts) for label, counts in zip(found.labels, found.confusion, strict=True)
+        ]
         print_table(["actual / predicted", *found.labels], rows)
     print_table(
         ["row", "actual", "predicted", "error" if found.residuals else "probability of actual"],
         [(one.row, one.actual, one.predicted, f"{one.score:.4g}") for one in found.worst],
     )
     if report.importance:
-        print_table(["column", "quality lost"], [(one.column, f"{one.loss:.4f}") for one in report.importance.items])
+        print_table(
+            ["column", "quality lost"],
+            [(one.column, f"{one.loss:.4f}") for one in report.importance.items],
+        )
     return None
 
 
 @tasks.command("log")
 def log_task(
     task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of the task.")],
-    attempt: Annotated[int | None, typer.Option(help="Number of the attempt; the newest by default.")] = None,
+    attempt: Annotated[
+        int | None, typer.Option(help="Number of the attempt; the newest by default.")
+    ] = None,
 ) -> None:
     """Show what a task printed."""
     with Client() as client:
@@ -117,7 +132,9 @@ def log_task(
 
 @jobs.command("list")
 def list_jobs(
-    application: Annotated[str | None, typer.Option("--app", help="Of this application only.")] = None,
+    application: Annotated[
+        str | None, typer.Option("--app", help="Of this application only.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """List model searches."""
@@ -137,7 +154,10 @@ def list_jobs(
         )
         for job in found
     ]
-    return print_table(["id", "application", "state", "best quality", "expected improvement", "tasks", "seconds"], rows)
+    return print_table(
+        ["id", "application", "state", "best quality", "expected improvement", "tasks", "seconds"],
+        rows,
+    )
 
 
 @jobs.command("show")
@@ -158,7 +178,10 @@ def show_job(work_id: WorkId, as_json: Json = False) -> None:
             ("its standard error", error),
             ("tasks", _done(job)),
             ("device seconds", f"{job.cost:.1f}"),
-            ("limits", [f"{value} {name}" for name, value in job.limits.items() if name != "deadline"]),
+            (
+                "limits",
+                [f"{value} {name}" for name, value in job.limits.items() if name != "deadline"],
+            ),
             ("deadline", moment(job.limits["deadline"]) if "deadline" in job.limits else None),
             ("tolerance", job.tolerance),
             ("created", moment(job.created)),
@@ -200,7 +223,13 @@ def status(as_json: Json = False) -> None:
     )
     now = time.time()
     rows = [
-        (process.kind, process.pid, process.host, process.state, f"{max(0.0, now - process.heartbeat):.0f} s ago")
+        (
+            process.kind,
+            process.pid,
+            process.host,
+            process.state,
+            f"{max(0.0, now - process.heartbeat):.0f} s ago",
+        )
         for process in found.processes
     ]
     return print_table(["process", "pid", "host", "state", "heartbeat"], rows)

@@ -18,14 +18,19 @@ _PERCENT = 100.0
 def read_workload(folder: Path) -> tuple[Workload, bool]:
     """Return the workload of a folder, and whether its costs were measured.
 
-    ``accuracy.csv``, ``quality.csv`` or ``r2_test.csv``: tenants in rows, models in columns, names in the first row
-    and column; empty where a model failed. Accuracies of which one is above 1 are taken as percent; all are clipped to
-    [0, 1]. ``time.csv`` or ``training_time_s.csv``: device seconds. Raises ``InvalidInput`` with file, row and column.
+    ``accuracy.csv``, ``quality.csv`` or ``r2_test.csv``: tenants in rows, models in columns, names
+    in the first row and column; empty where a model failed. Accuracies of which one is above 1 are
+    taken as percent; all are clipped to [0, 1]. ``time.csv`` or ``training_time_s.csv``: device
+    seconds. Raises ``InvalidInput`` with file, row and column.
     """
     quality_file = _first_there(folder, QUALITY_FILES)
     if quality_file is None:
         names = ", ".join(QUALITY_FILES)
-        raise InvalidInput("The folder has no table of qualities.", where=str(folder), remedy=f"Add one of {names}.")
+        raise InvalidInput(
+            "The folder has no table of qualities.",
+            where=str(folder),
+            remedy=f"Add one of {names}.",
+        )
     quality = _read_table(quality_file)
     values = quality["values"]
     if quality_file.name == "accuracy.csv" and np.nanmax(values, initial=0.0) > 1:
@@ -34,7 +39,9 @@ def read_workload(folder: Path) -> tuple[Workload, bool]:
             raise InvalidInput("An accuracy is above 100 percent.", where=str(quality_file))
     quality["values"] = np.clip(values, 0.0, 1.0)
     cost_file = _first_there(folder, COST_FILES)
-    return Workload.from_tables(quality, None if cost_file is None else _read_table(cost_file)), cost_file is not None
+    return Workload.from_tables(
+        quality, None if cost_file is None else _read_table(cost_file)
+    ), cost_file is not None
 
 
 def _first_there(folder: Path, names: tuple[str, ...]) -> Path | None:
@@ -46,21 +53,29 @@ def _read_table(path: Path) -> dict[str, Any]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [row for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise InvalidInput("The file is no CSV table.", where=str(path), remedy="Save it as UTF-8 CSV.") from error
+        raise InvalidInput(
+            "The file is no CSV table.", where=str(path), remedy="Save it as UTF-8 CSV."
+        ) from error
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InvalidInput("The table needs a header, a tenant and a model.", where=str(path))
     models, tenants = rows[0][1:], [row[0] for row in rows[1:]]
     for names, kind in ((models, "model"), (tenants, "tenant")):
         twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
         if twice is not None:
-            raise InvalidInput(f"The {kind} {twice!r} is there twice.", where=str(path), remedy="Name each once.")
-    values = np.array([_numbers(path, number, row, models) for number, row in enumerate(rows[1:], start=2)])
+            raise InvalidInput(
+                f"The {kind} {twice!r} is there twice.", where=str(path), remedy="Name each once."
+            )
+    values = np.array(
+        [_numbers(path, number, row, models) for number, row in enumerate(rows[1:], start=2)]
+    )
     return {"tenants": tenants, "models": models, "values": values}
 
 
 def _numbers(path: Path, number: int, row: list[str], models: list[str]) -> list[float]:
     if len(row) != len(models) + 1:
-        raise InvalidInput(f"The row has {len(row)} cells, not {len(models) + 1}.", where=f"{path}, row {number}")
+        raise InvalidInput(
+            f"The row has {len(row)} cells, not {len(models) + 1}.", where=f"{path}, row {number}"
+        )
     return [_number(path, number, model, text) for model, text in zip(models, row[1:], strict=True)]
 
 
@@ -73,5 +88,9 @@ def _number(path: Path, number: int, model: str, text: str) -> float:
         value = math.inf
     if math.isinf(value):
         where = f"{path}, row {number}, column {model!r}"
-        raise InvalidInput(f"{text!r} is not a finite number.", where=where, remedy="Leave it empty if it is missing.")
+        raise InvalidInput(
+            f"{text!r} is not a finite number.",
+            where=where,
+            remedy="Leave it empty if it is missing.",
+        )
     return value

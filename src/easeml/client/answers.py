@@ -1,4 +1,6 @@
-"""Bodies: what is sent is checked before it leaves, what comes back is read into the contract's types."""
+"""Bodies: what is sent is checked before it leaves, what comes back is read into the contract's
+types.
+"""
 
 import uuid
 from typing import Any, TypeVar
@@ -12,7 +14,10 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def made_request(model: type[M], **fields: Any) -> M:
-    """Return a request of type ``model``. Raises InvalidInput naming the field that does not fit."""
+    """Return a request of type ``model``.
+
+    Raises InvalidInput naming the field that does not fit.
+    """
     try:
         return model(**fields)
     except ValidationError as error:
@@ -22,7 +27,10 @@ def made_request(model: type[M], **fields: Any) -> M:
 
 
 def read_answer(model: type[M], response: httpx.Response) -> M:
-    """Return the body as a ``model``. Raises Unreachable where it is none: then it is not easeml that answers."""
+    """Return the body as a ``model``.
+
+    Raises Unreachable where it is none: then it is not easeml that answers.
+    """
     try:
         return model.model_validate_json(response.content)
     except ValidationError as error:

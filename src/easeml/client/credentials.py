@@ -1,7 +1,9 @@
-"""Which service to call and with which API key: arguments > environment > the file written by ``easeml login``.
+"""Which service to call and with which API key: arguments > environment > the file written by
+``easeml login``.
 
-The file is ``$XDG_CONFIG_HOME/easeml/credentials.toml`` (``~/.config`` by default), readable by its owner only. It
-keeps one key an address, so that a key is never sent to another service than the one that gave it.
+The file is ``$XDG_CONFIG_HOME/easeml/credentials.toml`` (``~/.config`` by default), readable by its
+owner only. It keeps one key an address, so that a key is never sent to another service than the one
+that gave it.
 """
 
 import json
@@ -34,20 +36,28 @@ def credentials_file() -> Path:
 def find_credentials(url: str | None = None, key: str | None = None) -> Credentials:
     """Return the address and key in force; what is given wins.
 
-    Raises InvalidInput where the file is no TOML or the address no ``http(s)`` URL, NotSignedIn where the key is none.
+    Raises InvalidInput where the file is no TOML or the address no ``http(s)`` URL, NotSignedIn
+    where the key is none.
     """
     stored = {} if url and key else _read()
     url = (url or os.environ.get("EASEML_URL") or stored.get("url") or DEFAULT_URL).rstrip("/")
     if not _is_address(url):
-        raise InvalidInput(f"{url!r} is no http(s) address.", remedy=f"Set EASEML_URL, say to {DEFAULT_URL}.")
+        raise InvalidInput(
+            f"{url!r} is no http(s) address.", remedy=f"Set EASEML_URL, say to {DEFAULT_URL}."
+        )
     key = key or os.environ.get("EASEML_API_KEY") or stored.get("keys", {}).get(url, "")
     if not (key.isascii() and key.isprintable()):
-        raise NotSignedIn("The API key holds characters that no key has.", remedy="Copy the key again, without quotes.")
+        raise NotSignedIn(
+            "The API key holds characters that no key has.",
+            remedy="Copy the key again, without quotes.",
+        )
     return Credentials(url, key)
 
 
 def save_credentials(url: str, key: str) -> Path:
-    """Keep ``key`` for ``url``, make ``url`` the address used from now on, and return the file's path."""
+    """Keep ``key`` for ``url``, make ``url`` the address used from now on, and return the file's
+    path.
+    """
     path = credentials_file()
     keys = {**_read().get("keys", {}), url: key}
     lines = [f"url = {json.dumps(url)}", "", "[keys]"]
@@ -63,7 +73,12 @@ def save_credentials(url: str, key: str) -> Path:
 def _is_address(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return parts.scheme in {"http", "https"} and bool(parts.hostname) and (parts.port or 0) >= 0 and " " not in url
+        return (
+            parts.scheme in {"http", "https"}
+            and bool(parts.hostname)
+            and (parts.port or 0) >= 0
+            and " " not in url
+        )
     except ValueError:  # no host or port of these can be
         return False
 
@@ -76,5 +91,7 @@ def _read() -> dict:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(
-            f"The file cannot be read: {error}.", where=str(path), remedy="Remove it and run `easeml login`."
+            f"The file cannot be read: {error}.",
+            where=str(path),
+            remedy="Remove it and run `easeml login`.",
         ) from error

@@ -7,7 +7,10 @@ from easeml.errors import Unreachable
 
 
 class EventParser:
-    """Turns the lines of a stream into events. The data of each message is one ``Event`` as JSON."""
+    """Turns the lines of a stream into events.
+
+    The data of each message is one ``Event`` as JSON.
+    """
 
     def __init__(self) -> None:
         self._data: list[str] = []
@@ -28,4 +31,6 @@ class EventParser:
         try:
             return Event.model_validate_json(data)
         except ValidationError as error:
-            raise Unreachable(f"The stream of events holds something else: {data[:200]!r}.") from error
+            raise Unreachable(
+                f"The stream of events holds something else: {data[:200]!r}."
+            ) from error

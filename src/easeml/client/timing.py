@@ -14,7 +14,8 @@ sleep = time.sleep
 def backoff(attempt: int, *, first: float = 0.1, most: float = 5.0) -> float:
     """Return the seconds to wait after failed attempt number ``attempt`` (from 0).
 
-    Doubles from ``first`` to ``most``; a random half of it keeps many clients from returning at the same moment.
+    Doubles from ``first`` to ``most``; a random half of it keeps many clients from returning at the
+    same moment.
     """
     return min(most, first * 2**attempt) * _RANDOM.uniform(0.5, 1.0)
 

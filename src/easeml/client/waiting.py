@@ -16,7 +16,10 @@ class Milestone(StrEnum):
 def is_ready(version: Version) -> bool:
     """Tell whether a version is ingested. Raises InvalidInput where that failed."""
     if version.state == "failed":
-        message, file = version.error or "The data could not be read.", str(version.operation.get("filename", ""))
+        message, file = (
+            version.error or "The data could not be read.",
+            str(version.operation.get("filename", "")),
+        )
         raise InvalidInput(message, where="" if file in message else file)
     return version.state == "ready"
 
@@ -31,7 +34,8 @@ def is_done(task: Task) -> bool:
 def has_reached(application: Application, milestone: Milestone) -> bool:
     """Tell whether an application is there. Raises Conflict where it never will be.
 
-    A search has converged when it ended and its last tasks are done: until then its best model may still change.
+    A search has converged when it ended and its last tasks are done: until then its best model may
+    still change.
     """
     job = application.job
     state = job.state if job else ""
@@ -41,7 +45,9 @@ def has_reached(application: Application, milestone: Milestone) -> bool:
     ended = job is not None and state in {"resting", "stopped"} and job.tasks_under_way == 0
     if milestone is Milestone.CONVERGED:
         return ended
-    if application.live_model is None and ended and job and not job.tasks_done:  # else it is about to be served
+    if (
+        application.live_model is None and ended and job and not job.tasks_done
+    ):  # else it is about to be served
         raise Conflict(
             f"The search is {state} and found no model.",
             where=application.id,

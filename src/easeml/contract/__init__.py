@@ -1,1 +1,3 @@
-"""Types on the wires: ``resources`` between api and client, ``tasks`` between service, engine and task bodies."""
+"""Types on the wires: ``resources`` between api and client, ``tasks`` between service, engine and
+task bodies.
+"""

@@ -10,8 +10,9 @@ from easeml.contract.resources import Answer, Request
 class TenantLimits(Request):
     """What a tenant may use; null: no limit.
 
-    ``priority`` weighs its gains and its turns (null: 1). ``devices``: most training tasks at once. ``seconds``: most
-    device seconds of the searches it has open. ``storage``: bytes of data and models.
+    ``priority`` weighs its gains and its turns (null: 1). ``devices``: most training tasks at once.
+    ``seconds``: most device seconds of the searches it has open. ``storage``: bytes of data and
+    models.
     """
 
     priority: float | None = Field(None, gt=0, le=1000)
@@ -45,7 +46,9 @@ class Setting(Answer):
 
 
 class Storage(Answer):
-    """Bytes: of the database (None where it is a server), of artefacts, and of the disk they lie on."""
+    """Bytes: of the database (None where it is a server), of artefacts, and of the disk they lie
+    on.
+    """
 
     database: int | None
     artefacts: int

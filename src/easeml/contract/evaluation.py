@@ -6,7 +6,9 @@ from easeml.contract.resources import Answer
 
 
 class RocCurve(Answer):
-    """Share of the other rows that are taken for ``label`` against share of its own that are found, and the area."""
+    """Share of the other rows that are taken for ``label`` against share of its own that are found,
+    and the area.
+    """
 
     label: str
     false_positives: list[float]
@@ -15,7 +17,8 @@ class RocCurve(Answer):
 
 
 class CalibrationBin(Answer):
-    """Predictions of like confidence: their mean ``confidence``, and how many of ``rows`` were ``right``.
+    """Predictions of like confidence: their mean ``confidence``, and how many of ``rows`` were
+    ``right``.
 
     ``low`` and ``high``: 95 % interval of the share that is right.
     """
@@ -35,7 +38,8 @@ class Residual(Answer):
 
 
 class WorstExample(Answer):
-    """A row on which the model did badly. ``row``: its place in the upload, from 0; ``values``: of its first inputs.
+    """A row on which the model did badly. ``row``: its place in the upload, from 0; ``values``: of
+    its first inputs.
 
     ``score``: probability of the actual class, or the absolute error.
     """
@@ -55,7 +59,9 @@ class CurvePoint(Answer):
 
 
 class Importance(Answer):
-    """How much quality is lost, on average and at most about (``error``: standard error), when a column is shuffled."""
+    """How much quality is lost, on average and at most about (``error``: standard error), when a
+    column is shuffled.
+    """
 
     column: str
     loss: float
@@ -63,7 +69,9 @@ class Importance(Answer):
 
 
 class Importances(Answer):
-    """Permutation importance of the ``measured`` first of ``columns`` columns, the most important first."""
+    """Permutation importance of the ``measured`` first of ``columns`` columns, the most important
+    first.
+    """
 
     columns: int
     measured: int
@@ -76,7 +84,8 @@ class Importances(Answer):
 class Evaluation(Answer):
     """How a trained model does on validation rows. What does not fit its target is empty.
 
-    ``confusion[actual][predicted]`` counts rows of ``labels``: the most frequent classes, the rest as one.
+    ``confusion[actual][predicted]`` counts rows of ``labels``: the most frequent classes, the rest
+    as one.
     """
 
     rows: int
@@ -90,15 +99,21 @@ class Evaluation(Answer):
 
 
 class TaskReport(Answer):
-    """What is known of the model that a task trained. ``importance`` is measured for models that go live."""
+    """What is known of the model that a task trained.
+
+    ``importance`` is measured for models that go live.
+    """
 
     evaluation: Evaluation | None = None
     importance: Importances | None = None
-    objectives: dict[str, str] = Field(default_factory=dict)  # name -> title, to tell of qualities by them
+    objectives: dict[str, str] = Field(
+        default_factory=dict
+    )  # name -> title, to tell of qualities by them
 
 
 class AttemptLog(Answer):
-    """What an attempt printed, from byte ``offset`` on; send ``next`` as ``offset`` for what follows.
+    """What an attempt printed, from byte ``offset`` on; send ``next`` as ``offset`` for what
+    follows.
 
     ``ended``: nothing more will come. Of long logs the last part is kept.
     """

@@ -12,7 +12,8 @@ LARGEST_MODULE = 64 * 2**10  # bytes of a module file
 class Record(Answer):
     """How a model has done, over all tenants: numbers only.
 
-    ``best``: in how many of its ``searches`` it found the best quality. ``seconds``: median device seconds of a task.
+    ``best``: in how many of its ``searches`` it found the best quality. ``seconds``: median device
+    seconds of a task.
     """
 
     tasks: int
@@ -30,7 +31,10 @@ class FittingApplication(Answer):
 
 
 class Module(Answer):
-    """A model, transform, objective or optimizer. Schemas in their text form; ``space``: name -> what it may be."""
+    """A model, transform, objective or optimizer.
+
+    Schemas in their text form; ``space``: name -> what it may be.
+    """
 
     name: str
     kind: str
@@ -65,7 +69,8 @@ class Check(Answer):
 
 
 class ModuleChecks(Answer):
-    """A module on its way into the knowledge base. ``state``: checking, then ready (it is there) or failed.
+    """A module on its way into the knowledge base. ``state``: checking, then ready (it is there) or
+    failed.
 
     ``joined``: how many searches go on with it.
     """

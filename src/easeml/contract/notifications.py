@@ -8,7 +8,10 @@ from easeml.contract.resources import Answer, Request
 
 
 class Notification(Answer):
-    """An event that its owner wants to know of. ``subject`` is the application or dataset that it is about."""
+    """An event that its owner wants to know of.
+
+    ``subject`` is the application or dataset that it is about.
+    """
 
     seq: int
     kind: str

@@ -16,7 +16,9 @@ class ProgressPoint(Answer):
 
 
 class Progress(Answer):
-    """How a job went: of many ``tasks``, those that matter and some of the others, in the order of their ends."""
+    """How a job went: of many ``tasks``, those that matter and some of the others, in the order of
+    their ends.
+    """
 
     points: list[ProgressPoint]
     tasks: int

@@ -1,4 +1,7 @@
-"""The REST types: what the API accepts and answers, shared by ``api`` and ``client``. Times: seconds of the epoch."""
+"""The REST types: what the API accepts and answers, shared by ``api`` and ``client``.
+
+Times: seconds of the epoch.
+"""
 
 from typing import Any, Generic, Literal, TypeVar
 
@@ -103,7 +106,9 @@ class User(Answer):
 
 
 class Upload(Answer):
-    """A file that comes in pieces: ``offset`` of ``length`` bytes are here; given up after ``expires``."""
+    """A file that comes in pieces: ``offset`` of ``length`` bytes are here; given up after
+    ``expires``.
+    """
 
     id: str
     length: int
@@ -122,14 +127,22 @@ class Column(Answer):
     examples: list[str] = Field(default_factory=list)
     classes: list[str] = Field(default_factory=list)
     evidence: str = ""
-    nature: str = "input"  # what it seems to be: input, target, identifier, constant, leak, time, group
+    nature: str = (
+        "input"  # what it seems to be: input, target, identifier, constant, leak, time, group
+    )
     confidence: float = 1.0  # in the type, 0 to 1
     nature_confidence: float = 1.0
     format: str = ""  # how numbers (1.234,5) or timestamps (%d.%m.%Y) are written
     missing_codes: list[str] = Field(default_factory=list)  # declared to stand for no value
-    suspected_codes: list[str] = Field(default_factory=list)  # seem to; confirm with set COLUMN.missing
-    content: dict[str, Any] = Field(default_factory=dict)  # of an image, tensor or graph: what the schema says of it
-    distribution: dict[str, Any] = Field(default_factory=dict)  # {low, high, counts} of numbers, else {values, others}
+    suspected_codes: list[str] = Field(
+        default_factory=list
+    )  # seem to; confirm with set COLUMN.missing
+    content: dict[str, Any] = Field(
+        default_factory=dict
+    )  # of an image, tensor or graph: what the schema says of it
+    distribution: dict[str, Any] = Field(
+        default_factory=dict
+    )  # {low, high, counts} of numbers, else {values, others}
 
 
 class Version(Answer):
@@ -174,7 +187,9 @@ class Declaration(Request):
     keep: list[str] = Field(default_factory=list)
     models: list[str] | None = None
     exclude: list[str] = Field(default_factory=list)
-    constrain: dict[str, dict[str, Any]] = Field(default_factory=dict)  # model -> parameter -> value, list, {low, high}
+    constrain: dict[str, dict[str, Any]] = Field(
+        default_factory=dict
+    )  # model -> parameter -> value, list, {low, high}
     max_tasks: int | None = Field(None, gt=0)
     max_seconds: float | None = Field(None, gt=0)
     deadline: AwareDatetime | None = None  # no training that is expected to end later is started
@@ -201,7 +216,9 @@ class ModelOption(Answer):
     fits: bool
     why_not: str = ""
     predicted_cost: float | None = None  # device seconds of one task; null where it does not fit
-    space: dict[str, Any] = Field(default_factory=dict)  # what is tuned, as far as it was not constrained
+    space: dict[str, Any] = Field(
+        default_factory=dict
+    )  # what is tuned, as far as it was not constrained
 
 
 class Proposal(Answer):
@@ -239,7 +256,10 @@ class TrainedModel(Answer):
 
 
 class Improvement(Answer):
-    """A task that found a better quality than all before it in its job. ``cost``: spent till then."""
+    """A task that found a better quality than all before it in its job.
+
+    ``cost``: spent till then.
+    """
 
     task_id: str
     name: str
@@ -304,7 +324,9 @@ class Application(Answer):
     objective_title: str = ""
     objective_about: str = ""  # a sentence on what it means
     left_out: list[str] = Field(default_factory=list)  # models that were switched off
-    constrained: dict[str, dict[str, Any]] = Field(default_factory=dict)  # model -> parameter -> what it may be
+    constrained: dict[str, dict[str, Any]] = Field(
+        default_factory=dict
+    )  # model -> parameter -> what it may be
     endpoint: str
     live_model: TrainedModel | None = None
     pinned: bool = False  # is the live model held against better ones?

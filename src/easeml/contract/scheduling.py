@@ -1,4 +1,7 @@
-"""The REST types of the scheduler's view. Whoever does not run this easeml sees other tenants by number only."""
+"""The REST types of the scheduler's view.
+
+Whoever does not run this easeml sees other tenants by number only.
+"""
 
 from pydantic import Field
 
@@ -6,7 +9,8 @@ from easeml.contract.resources import Answer
 
 
 class DeviceTask(Answer):
-    """What a device did or does. ``device`` is its place in the list; ``finished`` is None while it runs.
+    """What a device did or does. ``device`` is its place in the list; ``finished`` is None while it
+    runs.
 
     Tasks of other tenants have no id and no name.
     """
@@ -41,7 +45,10 @@ class Waiting(Answer):
 
 
 class Share(Answer):
-    """A tenant as the scheduler sees it. ``gain_rate``: quality that the next task may gain a device second."""
+    """A tenant as the scheduler sees it.
+
+    ``gain_rate``: quality that the next task may gain a device second.
+    """
 
     tenant: str
     own: bool
@@ -55,9 +62,11 @@ class Share(Answer):
 
 
 class LossCurve(Answer):
-    """Loss of searches: the best quality known by the end less the best at a time, averaged, and of the worst.
+    """Loss of searches: the best quality known by the end less the best at a time, averaged, and of
+    the worst.
 
-    ``at``: moments (seconds of the epoch) or device seconds spent, ascending; a loss holds until the next one.
+    ``at``: moments (seconds of the epoch) or device seconds spent, ascending; a loss holds until
+    the next one.
     """
 
     name: str = ""
@@ -92,7 +101,9 @@ class Rival(Answer):
 
 
 class Scored(Answer):
-    """A candidate that was compared: its score under the rule, its expected quality, and its cost in device seconds."""
+    """A candidate that was compared: its score under the rule, its expected quality, and its cost
+    in device seconds.
+    """
 
     name: str
     score: float

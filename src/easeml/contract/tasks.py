@@ -1,8 +1,8 @@
 """What a task body gets and gives: the one wire between the control plane and the work.
 
-A body is started with a ``TaskSpec`` and a work folder. Inputs were put into ``inputs/`` there, by name, before it
-starts; it writes ``result.json`` (a ``TaskResult``) and whatever it makes into ``outputs/``, one folder or file per
-output name. It never touches the database.
+A body is started with a ``TaskSpec`` and a work folder. Inputs were put into ``inputs/`` there, by
+name, before it starts; it writes ``result.json`` (a ``TaskResult``) and whatever it makes into
+``outputs/``, one folder or file per output name. It never touches the database.
 """
 
 from typing import Any, Literal
@@ -30,7 +30,10 @@ class Pipeline(_Wire):
 
 
 class UploadSpec(_Wire):
-    """Ingest: read an uploaded file and propose columns. Input ``source``: the file. Output ``table``."""
+    """Ingest: read an uploaded file and propose columns.
+
+    Input ``source``: the file. Output ``table``.
+    """
 
     kind: Literal["ingest-upload"] = "ingest-upload"
     filename: str
@@ -39,7 +42,8 @@ class UploadSpec(_Wire):
 class DeclareSpec(_Wire):
     """Ingest: apply the user's declaration to an uploaded table and give every row a role.
 
-    Input ``table``: the folder written by the upload. Output ``version``: a folder with one Arrow file a role.
+    Input ``table``: the folder written by the upload. Output ``version``: a folder with one Arrow
+    file a role.
     """
 
     kind: Literal["ingest-declare"] = "ingest-declare"
@@ -52,7 +56,10 @@ class DeclareSpec(_Wire):
 
 
 class FeedSpec(_Wire):
-    """Ingest: rows that join a version. Inputs ``version`` (folder) and ``source`` (file). Output ``version``."""
+    """Ingest: rows that join a version.
+
+    Inputs ``version`` (folder) and ``source`` (file). Output ``version``.
+    """
 
     kind: Literal["ingest-feed"] = "ingest-feed"
     filename: str
@@ -60,7 +67,10 @@ class FeedSpec(_Wire):
 
 
 class RefineSpec(_Wire):
-    """Ingest: train rows that are switched off or on, by id. Input ``version``. Output ``version``."""
+    """Ingest: train rows that are switched off or on, by id.
+
+    Input ``version``. Output ``version``.
+    """
 
     kind: Literal["ingest-refine"] = "ingest-refine"
     off: list[int] = Field(default_factory=list)
@@ -70,8 +80,9 @@ class RefineSpec(_Wire):
 class TrainSpec(_Wire):
     """Train: fit a pipeline, predict validation and test rows, evaluate on validation rows only.
 
-    Input ``version``: the declared folder. Outputs ``model`` (folder), ``predictions`` (Arrow file, by row id) and
-    ``evaluation`` (JSON: an ``easeml.contract.evaluation.Evaluation`` of the validation rows).
+    Input ``version``: the declared folder. Outputs ``model`` (folder), ``predictions`` (Arrow file,
+    by row id) and ``evaluation`` (JSON: an ``easeml.contract.evaluation.Evaluation`` of the
+    validation rows).
     """
 
     kind: Literal["train"] = "train"
@@ -109,7 +120,8 @@ class RescoreSpec(_Wire):
 class SuspicionSpec(_Wire):
     """Advise: how far train rows contradict what is learnt from the other rows. Input ``version``.
 
-    Output ``suspicion``: an Arrow file with columns ``row``, ``suspicion`` (0 to 1) and ``predicted``.
+    Output ``suspicion``: an Arrow file with columns ``row``, ``suspicion`` (0 to 1) and
+    ``predicted``.
     """
 
     kind: Literal["suspicion"] = "suspicion"
@@ -121,7 +133,10 @@ class SuspicionSpec(_Wire):
 
 
 class ImportanceSpec(_Wire):
-    """Advise: which columns a model needs, measured for ``seconds`` at most. Inputs ``version`` and ``model``."""
+    """Advise: which columns a model needs, measured for ``seconds`` at most.
+
+    Inputs ``version`` and ``model``.
+    """
 
     kind: Literal["importance"] = "importance"
     objective: str
@@ -129,9 +144,11 @@ class ImportanceSpec(_Wire):
 
 
 class CheckModuleSpec(_Wire):
-    """Advise: does a module that is being added do what every module has to? ``trusted``: packages of its class.
+    """Advise: does a module that is being added do what every module has to? ``trusted``: packages
+    of its class.
 
-    Each check prints a line when it begins and when it ends: an ``easeml.contract.knowledge.Check``.
+    Each check prints a line when it begins and when it ends: an
+    ``easeml.contract.knowledge.Check``.
     """
 
     kind: Literal["check-module"] = "check-module"
@@ -162,7 +179,10 @@ class Limits(_Wire):
 
 
 class TaskSpec(_Wire):
-    """One attempt's whole instruction. ``inputs``: name -> artefact digest. ``seconds``: a limit below the usual."""
+    """One attempt's whole instruction.
+
+    ``inputs``: name -> artefact digest. ``seconds``: a limit below the usual.
+    """
 
     body: Body = Field(discriminator="kind")
     inputs: dict[str, str] = Field(default_factory=dict)
@@ -179,5 +199,7 @@ class TaskResult(_Wire):
     error: str = ""  # for people: message, or traceback
     retry: bool = False  # worth another attempt?
     cost: float = 0.0  # device seconds
-    began: float | None = None  # when the body was called and had returned: seconds of the epoch, machine's clock
+    began: float | None = (
+        None  # when the body was called and had returned: seconds of the epoch, machine's clock
+    )
     ended: float | None = None

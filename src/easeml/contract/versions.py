@@ -8,7 +8,10 @@ from easeml.contract.resources import Answer, Page, Request
 
 
 class VersionLine(Answer):
-    """A version of an application's data in a few words. ``operation``: declare, feed or refine, with its details."""
+    """A version of an application's data in a few words.
+
+    ``operation``: declare, feed or refine, with its details.
+    """
 
     id: str
     number: int
@@ -25,7 +28,9 @@ class VersionLine(Answer):
 
 
 class TrainRow(Answer):
-    """A training pair, and how far it contradicts what is learnt from the others (null: nobody looked)."""
+    """A training pair, and how far it contradicts what is learnt from the others (null: nobody
+    looked).
+    """
 
     row: int
     on: bool
@@ -36,7 +41,10 @@ class TrainRow(Answer):
 
 
 class TrainRows(Page[TrainRow]):
-    """A page of train rows. ``scored``: number of the version whose rows were looked at, null where none was."""
+    """A page of train rows.
+
+    ``scored``: number of the version whose rows were looked at, null where none was.
+    """
 
     version_id: str
     number: int
@@ -49,7 +57,10 @@ class TrainRows(Page[TrainRow]):
 
 
 class Refinement(Request):
-    """Train rows to switch off and on, by id. ``version_id``: refuse if the data has another version by now."""
+    """Train rows to switch off and on, by id.
+
+    ``version_id``: refuse if the data has another version by now.
+    """
 
     off: list[int] = Field(default_factory=list, max_length=100_000)
     on: list[int] = Field(default_factory=list, max_length=100_000)

@@ -1,21 +1,36 @@
-"""From a user's table to typed rows: reading, inference, declaration, versions, and rows of an endpoint.
+"""From a user's table to typed rows: reading, inference, declaration, versions, and rows of an
+endpoint.
 
-Light to import: pandas and pyarrow are loaded by the functions that need them. Frames use the user's column
-names: numbers are float64, categories are pandas Categoricals whose categories are the schema's labels (text,
-also for numbers), text is ``str``, timestamps are datetime64[us] in UTC; pictures, tensors and graphs are
-objects (``_cells``).
+Light to import: pandas and pyarrow are loaded by the functions that need them. Frames use the
+user's column names: numbers are float64, categories are pandas Categoricals whose categories are
+the schema's labels (text, also for numbers), text is ``str``, timestamps are datetime64[us] in UTC;
+pictures, tensors and graphs are objects (``_cells``).
 """
 
 from easeml.data._cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data._columns import Columns, declare_columns, kinds_of
-from easeml.data._easeml_folder import EasemlDataset, infer_easeml, is_easeml, read_easeml, write_easeml
+from easeml.data._easeml_folder import (
+    EasemlDataset,
+    infer_easeml,
+    is_easeml,
+    read_easeml,
+    write_easeml,
+)
 from easeml.data._errors import DatasetError
 from easeml.data._export import croissant, typed_table, write_table
 from easeml.data._export_version import VERSION_FORMATS, export_version
 from easeml.data._feed import feed, refine, switched
 from easeml.data._infer import Inference, infer_table
 from easeml.data._inference import infer
-from easeml.data._looking import Comparison, TrainRow, Wanted, compare, row_ids, rows_off, train_rows
+from easeml.data._looking import (
+    Comparison,
+    TrainRow,
+    Wanted,
+    compare,
+    row_ids,
+    rows_off,
+    train_rows,
+)
 from easeml.data._pictures import pixels
 from easeml.data._read import read_table
 from easeml.data._report import ColumnReport

@@ -22,7 +22,8 @@ _CELLS = 1 << 20  # that are held as Python values
 
 
 def read_arff(source: Source) -> pa.Table:
-    """Read an ARFF file, some rows at a time; nominal attributes are categories, dates are told from their text.
+    """Read an ARFF file, some rows at a time; nominal attributes are categories, dates are told
+    from their text.
 
     Raises:
         DatasetError: with the line, if it is not ARFF.
@@ -55,18 +56,40 @@ def _table(lines: _Lines, name: str) -> pa.Table:
         parts = []
         while rows := list(islice(found["data"], max(1, _CELLS // len(names)))):
             columns = zip(*rows, strict=True)
-            parts.append([pa.array([_text(cell) for cell in column], pa.string()) for column in columns])
-    except (arff.ArffException, ValueError, IndexError, KeyError, TypeError, StopIteration) as error:
-        told = str(error.message).removesuffix(", at line %d.") if isinstance(error, arff.ArffException) else error
+            parts.append(
+                [pa.array([_text(cell) for cell in column], pa.string()) for column in columns]
+            )
+    except (
+        arff.ArffException,
+        ValueError,
+        IndexError,
+        KeyError,
+        TypeError,
+        StopIteration,
+    ) as error:
+        told = (
+            str(error.message).removesuffix(", at line %d.")
+            if isinstance(error, arff.ArffException)
+            else error
+        )
         raise DatasetError(
-            f"this is not ARFF: {told}.", where=f"{name}, line {lines.number}", remedy="Correct it, or save CSV."
+            f"this is not ARFF: {told}.",
+            where=f"{name}, line {lines.number}",
+            remedy="Correct it, or save CSV.",
         ) from error
     if not parts:
-        raise DatasetError("there is no row.", where=name, remedy="Send a file with rows below @data.")
+        raise DatasetError(
+            "there is no row.", where=name, remedy="Send a file with rows below @data."
+        )
     schema = pa.schema(
-        [_field(attribute, kind) for attribute, (_, kind) in zip(names, found["attributes"], strict=True)]
+        [
+            _field(attribute, kind)
+            for attribute, (_, kind) in zip(names, found["attributes"], strict=True)
+        ]
     )
-    return pa.Table.from_batches([pa.RecordBatch.from_arrays(part, schema=schema) for part in parts])
+    return pa.Table.from_batches(
+        [pa.RecordBatch.from_arrays(part, schema=schema) for part in parts]
+    )
 
 
 def _field(name: str, kind: object) -> pa.Field:

@@ -1,4 +1,7 @@
-"""NumPy files: ``.npy``, and ``.npz`` with several arrays of as many rows. One column for each array."""
+"""NumPy files: ``.npy``, and ``.npz`` with several arrays of as many rows.
+
+One column for each array.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +22,11 @@ _REMEDY = "Save arrays of numbers or text whose first dimension is the rows, wit
 
 
 def read_arrays(source: Source) -> pa.Table:
-    """Read arrays: a column of tensors for each; of text or numbers where there is one of them in a row.
+    """Read arrays: a column of tensors for each; of text or numbers where there is one of them in a
+    row.
 
-    Raises:
-        DatasetError: for objects (which would be unpickled), damaged files, or arrays of different length.
+    Raises: DatasetError: for objects (which would be unpickled), damaged files, or arrays of
+        different length.
     """
     import numpy as np
     import pyarrow as pa
@@ -30,8 +34,21 @@ def read_arrays(source: Source) -> pa.Table:
     try:
         with source.open() as handle:
             loaded = np.load(handle, allow_pickle=False)
-            arrays = {"x": loaded} if isinstance(loaded, np.ndarray) else {key: loaded[key] for key in loaded.files}
-    except (ValueError, OSError, EOFError, KeyError, MemoryError, SyntaxError, zipfile.BadZipFile, zlib.error) as error:
+            arrays = (
+                {"x": loaded}
+                if isinstance(loaded, np.ndarray)
+                else {key: loaded[key] for key in loaded.files}
+            )
+    except (
+        ValueError,
+        OSError,
+        EOFError,
+        KeyError,
+        MemoryError,
+        SyntaxError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise DatasetError(
             f"the arrays cannot be read ({str(error)[:200]}).", where=source.name, remedy=_REMEDY
         ) from error
@@ -41,10 +58,14 @@ def read_arrays(source: Source) -> pa.Table:
     for key, name in zip(arrays, check_names([*arrays], source.name), strict=True):
         array, place = arrays[key], f"{source.name}, array '{key}'"
         if array.ndim == 0 or array.shape[0] != rows or not array.size:
-            raise DatasetError(f"its shape is {array.shape}; expected {rows} rows.", where=place, remedy=_REMEDY)
+            raise DatasetError(
+                f"its shape is {array.shape}; expected {rows} rows.", where=place, remedy=_REMEDY
+            )
         single = array.size == rows
         if array.dtype.kind not in ("biufUSM" if single else "biuf"):
-            raise DatasetError(f"{array.dtype} of shape {array.shape} is no columns.", where=place, remedy=_REMEDY)
+            raise DatasetError(
+                f"{array.dtype} of shape {array.shape} is no columns.", where=place, remedy=_REMEDY
+            )
         if single:
             field, column = pa.field(name, pa.string()), _text(array.reshape(rows))
         else:

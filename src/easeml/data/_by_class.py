@@ -31,7 +31,9 @@ class Samples:
 
 
 def samples_by_class(tree: Tree) -> Samples | None:
-    """The samples of a tree whose files are, nearly all, texts or pictures below folders of at least two classes."""
+    """The samples of a tree whose files are, nearly all, texts or pictures below folders of at
+    least two classes.
+    """
     endings = Counter(PurePosixPath(name).suffix.lower() for name in tree.files)
     for kind, suffixes in (("text", TEXTS), ("picture", PICTURES)):
         found = [name for name in tree.files if "/" in name and name.lower().endswith(suffixes)]
@@ -44,7 +46,8 @@ def samples_by_class(tree: Tree) -> Samples | None:
 
 
 def read_samples(path: str | Path, name: str) -> pa.Table:
-    """Read texts by class as a table with the columns ``text`` and ``label``, pictures with ``image`` and ``label``.
+    """Read texts by class as a table with the columns ``text`` and ``label``, pictures with
+    ``image`` and ``label``.
 
     Raises:
         DatasetError: if these are neither, or naming the file that is no picture.
@@ -52,13 +55,24 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
     with open_tree(path) as tree:
         found = samples_by_class(tree)
         if found is None:
-            remedy = "Tables, and texts or pictures in a folder for each class, can be learned from."
-            raise DatasetError("these are neither one table nor texts or pictures by class.", where=name, remedy=remedy)
-        return text_table(tree, found.files) if found.kind == "text" else picture_table(tree, found.files)
+            remedy = (
+                "Tables, and texts or pictures in a folder for each class, can be learned from."
+            )
+            raise DatasetError(
+                "these are neither one table nor texts or pictures by class.",
+                where=name,
+                remedy=remedy,
+            )
+        return (
+            text_table(tree, found.files)
+            if found.kind == "text"
+            else picture_table(tree, found.files)
+        )
 
 
 def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
-    """The table of these picture files (path, label): ``image`` holds their bytes as they are; and ``label``.
+    """The table of these picture files (path, label): ``image`` holds their bytes as they are; and
+    ``label``.
 
     Raises:
         DatasetError: naming the file that is no picture.
@@ -71,7 +85,9 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
         try:
             shapes.append(shape_of(data))
         except NoPicture as error:
-            raise DatasetError(f"this is no picture: {error}.", where=file, remedy="Replace or remove it.") from error
+            raise DatasetError(
+                f"this is no picture: {error}.", where=file, remedy="Replace or remove it."
+            ) from error
         pictures.append(data)
     field, column = reported(picture_report("image", shapes, pictures), to_arrow("image", pictures))
     fields = [field, pa.field("label", pa.string())]
@@ -79,9 +95,17 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
 
 
 def text_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
-    """The table of these text files (path, label): ``text`` with single blanks, and ``label``. Raises DatasetError."""
+    """The table of these text files (path, label): ``text`` with single blanks, and ``label``.
+
+    Raises DatasetError.
+    """
     import pyarrow as pa
 
     texts = [" ".join(decoded(tree.read(file, _LARGEST), file)[0].split()) for file, _ in files]
-    told = [pa.field("text", pa.string(), metadata={"type": "text"}), pa.field("label", pa.string())]
-    return pa.table([pa.array(texts), pa.array([label for _, label in files])], schema=pa.schema(told))
+    told = [
+        pa.field("text", pa.string(), metadata={"type": "text"}),
+        pa.field("label", pa.string()),
+    ]
+    return pa.table(
+        [pa.array(texts), pa.array([label for _, label in files])], schema=pa.schema(told)
+    )

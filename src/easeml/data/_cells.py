@@ -1,9 +1,10 @@
 """Columns whose cells are no single values: pictures, tensors (arrays of any rank) and graphs.
 
-In an upload, and in a version, an ``image`` column is Arrow binary (the file's bytes as they were brought), a
-``tensor`` column a struct of ``shape`` and ``data``, and a ``graph`` column JSON text. In frames they are object
-columns: bytes, float arrays, and dictionaries (``easeml.data._graphs``). In requests and in manifests they are JSON:
-base64 text, nested lists with null for NaN, and an object.
+In an upload, and in a version, an ``image`` column is Arrow binary (the file's bytes as they were
+brought), a ``tensor`` column a struct of ``shape`` and ``data``, and a ``graph`` column JSON text.
+In frames they are object columns: bytes, float arrays, and dictionaries (``easeml.data._graphs``).
+In requests and in manifests they are JSON: base64 text, nested lists with null for NaN, and an
+object.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _SHOWN = 2000  # characters of an example
 
 
 class BadCell(ValueError):
-    """A cell that is not what the schema says; the message is the end of a sentence that begins with its place."""
+    """A cell that is not what the schema says; the message is the end of a sentence that begins
+    with its place.
+    """
 
 
 def reported(report: ColumnReport, array: pa.Array) -> tuple[pa.Field, pa.Array]:
@@ -53,7 +56,9 @@ def tensor_report(name: str, arrays: Sequence[np.ndarray]) -> ColumnReport:
 
     shapes = np.array([array.shape for array in arrays])
     low, high = shapes.min(axis=0), shapes.max(axis=0)
-    dim: list[Dim] = [int(a) if a == b else f"d{i}" for i, (a, b) in enumerate(zip(low, high, strict=True), 1)]
+    dim: list[Dim] = [
+        int(a) if a == b else f"d{i}" for i, (a, b) in enumerate(zip(low, high, strict=True), 1)
+    ]
     holes = sum(not bool(np.isfinite(array).all()) for array in arrays)
     said = f"Arrays of shape {' x '.join(f'{a}' if a == b else f'{a} to {b}' for a, b in zip(low, high, strict=True))}."
     if holes:
@@ -93,7 +98,9 @@ def to_arrow(kind: str, cells: Sequence[Any]) -> pa.Array:
     wanted = np.result_type(np.float32, *{array.dtype for array in cells})
     flat = [np.ascontiguousarray(array, wanted).reshape(-1) for array in cells]
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in flat])]).astype(np.int64)
-    data = pa.LargeListArray.from_arrays(offsets, np.concatenate(flat) if flat else np.zeros(0, wanted))
+    data = pa.LargeListArray.from_arrays(
+        offsets, np.concatenate(flat) if flat else np.zeros(0, wanted)
+    )
     shapes = pa.array([list(array.shape) for array in cells], pa.list_(pa.int32()))
     return pa.StructArray.from_arrays([shapes, data], ["shape", "data"])
 
@@ -138,7 +145,14 @@ def from_json(kind: str, value: Any) -> Any:
             text = value.partition(",")[2] if value.startswith("data:") else value
             return base64.b64decode("".join(text.split()), validate=True)
         return graphs.from_json(value) if kind == "graph" else graphs.numbers_from_json(value)
-    except (ValueError, TypeError, AttributeError, KeyError, OverflowError, binascii.Error) as error:
+    except (
+        ValueError,
+        TypeError,
+        AttributeError,
+        KeyError,
+        OverflowError,
+        binascii.Error,
+    ) as error:
         said = {
             "image": "is not base64 text of a picture file",
             "tensor": f"is not nested lists of numbers ({error})",
@@ -150,7 +164,8 @@ def from_json(kind: str, value: Any) -> Any:
 def check(kind: str, cell: Any, node: Node, schema: Schema) -> Any:
     """The cell, if it is what the schema says. Raises ``BadCell``.
 
-    ``node``: of an image or a tensor; a graph is checked against all nodes with instances of ``schema``.
+    ``node``: of an image or a tensor; a graph is checked against all nodes with instances of
+    ``schema``.
     """
     if kind == "graph":
         problem = graphs.problem(cell, schema)
@@ -188,4 +203,6 @@ def _check_holes(cell: np.ndarray, node: Node) -> None:
     finite = np.isfinite(cell)
     if not finite.all() and (not node.optional or np.isinf(cell).any()):
         place = ", ".join(map(str, np.argwhere(~finite)[0].tolist()))
-        raise BadCell(f"holds no number (NaN, null or infinite) at [{place}]; training data had one everywhere")
+        raise BadCell(
+            f"holds no number (NaN, null or infinite) at [{place}]; training data had one everywhere"
+        )

@@ -24,7 +24,9 @@ def read_parquet(source: Source) -> pa.Table:
         with source.open() as handle, parquet.ParquetFile(handle) as file:
             meta = file.metadata
             if sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)) > LARGEST:
-                raise DatasetError(f"it unpacks to more than {LARGEST >> 30} GiB.", where=source.name)
+                raise DatasetError(
+                    f"it unpacks to more than {LARGEST >> 30} GiB.", where=source.name
+                )
             return text_table(file.iter_batches(_BATCH), file.schema_arrow, source.name)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise _damaged("Parquet", source, error) from error
@@ -54,7 +56,9 @@ def read_arrow_stream(source: Source) -> pa.Table:
 
 
 def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches, checked: Arrow trusts the offsets in a file, and a wrong one leads out of its memory."""
+    """The batches, checked: Arrow trusts the offsets in a file, and a wrong one leads out of its
+    memory.
+    """
     for batch in batches:
         batch.validate(full=True)
         yield batch
@@ -64,5 +68,7 @@ def _damaged(kind: str, source: Source, error: Exception) -> DatasetError:
     if isinstance(error, DatasetError):
         return error
     return DatasetError(
-        f"the {kind} file is damaged ({str(error)[:200]}).", where=source.name, remedy="Write it again."
+        f"the {kind} file is damaged ({str(error)[:200]}).",
+        where=source.name,
+        remedy="Write it again.",
     )

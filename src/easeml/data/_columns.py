@@ -1,4 +1,6 @@
-"""The user's decisions applied to the proposals: types, roles, target, and the two schemas that follow."""
+"""The user's decisions applied to the proposals: types, roles, target, and the two schemas that
+follow.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,11 @@ def declare_columns(
 ) -> Columns:
     """Apply a declaration to the reports alone, without data.
 
-    ``target`` None means the proposed one. ``set`` maps columns to types, ``COLUMN.missing`` to the values that stand
-    for a missing one, with commas, and ``COLUMN.format`` to how its numbers or timestamps are written. Dropped are the
-    columns proposed for dropping and those in ``drop``, without those in ``keep``. A whole-number target with few
-    values becomes a category unless ``set`` says number.
+    ``target`` None means the proposed one. ``set`` maps columns to types, ``COLUMN.missing`` to the
+    values that stand for a missing one, with commas, and ``COLUMN.format`` to how its numbers or
+    timestamps are written. Dropped are the columns proposed for dropping and those in ``drop``,
+    without those in ``keep``. A whole-number target with few values becomes a category unless
+    ``set`` says number.
 
     Raises:
         DatasetError: for unknown names or types, a target that is not possible, or no input left.
@@ -45,16 +48,21 @@ def declare_columns(
     reports, set = _with_settings(by_name, set or {})
     for given in (*set, *drop, *keep, *([target] if target is not None else [])):
         if given not in by_name:
-            raise DatasetError(f"there is no column '{given}'.", remedy=did_you_mean(given, by_name))
+            raise DatasetError(
+                f"there is no column '{given}'.", remedy=did_you_mean(given, by_name)
+            )
     for name, kind in set.items():
         if kind not in TYPES:
             raise DatasetError(
-                f"'{kind}' is not a type.", where=f"column '{name}'", remedy=f"Use one of: {', '.join(TYPES)}."
+                f"'{kind}' is not a type.",
+                where=f"column '{name}'",
+                remedy=f"Use one of: {', '.join(TYPES)}.",
             )
     target = target or next((report.name for report in reports if report.role == "target"), None)
     if target is None:
         raise DatasetError(
-            "no column suggests itself as the target.", remedy=f"Name one: {', '.join(list(by_name)[:20])}."
+            "no column suggests itself as the target.",
+            remedy=f"Name one: {', '.join(list(by_name)[:20])}.",
         )
     if target in drop:
         raise DatasetError("the target cannot be dropped.", where=f"column '{target}'")
@@ -63,7 +71,9 @@ def declare_columns(
     for name in set:
         if by_name[name].type in CELLS:
             said = f"each row holds {_an(by_name[name].type)}."
-            raise DatasetError(said, where=f"column '{name}'", remedy="Its type cannot be set; leave that out.")
+            raise DatasetError(
+                said, where=f"column '{name}'", remedy="Its type cannot be set; leave that out."
+            )
     columns = [_decide(report, target, set.get(report.name), drop, keep) for report in reports]
     return assemble(columns, target)
 
@@ -74,7 +84,9 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     _check_target(answer)
     inputs = [column for column in columns if column.role == "input"]
     dropped = [column for column in columns if column.role == "drop"]
-    unused = [f"Column '{column.name}' is not used. {column.evidence}".strip() for column in dropped]
+    unused = [
+        f"Column '{column.name}' is not used. {column.evidence}".strip() for column in dropped
+    ]
     if not inputs:
         raise DatasetError(
             " ".join(["no input column is left.", *unused[:3]]),
@@ -82,10 +94,16 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
         )
     for column in inputs:
         if column.missing == 1.0:
-            raise DatasetError("has no value in any row.", where=f"column '{column.name}'", remedy="Drop it (--drop).")
+            raise DatasetError(
+                "has no value in any row.",
+                where=f"column '{column.name}'",
+                remedy="Drop it (--drop).",
+            )
     schema_in = schema_of(inputs, tuple(column.name for column in dropped))
     schema_out = schema_of([replace(answer, missing=0.0)], ())
-    notes = [f"Column '{column.name}': {column.evidence}" for column in inputs if column.nature == "leak"]
+    notes = [
+        f"Column '{column.name}': {column.evidence}" for column in inputs if column.nature == "leak"
+    ]
     return Columns(columns, target, schema_in, schema_out, notes + unused)
 
 
@@ -97,9 +115,13 @@ def kind_of(node: Node) -> str:
 
 
 def kinds_of(schema: Schema) -> dict[str, str]:
-    """The columns of a table's schema and their types; all nodes with instances are one column, a graph."""
+    """The columns of a table's schema and their types; all nodes with instances are one column, a
+    graph.
+    """
     kinds = {node.label: kind_of(node) for node in schema.nodes.values() if node.singleton}
-    return kinds | ({GRAPH: "graph"} if any(not node.singleton for node in schema.nodes.values()) else {})
+    return kinds | (
+        {GRAPH: "graph"} if any(not node.singleton for node in schema.nodes.values()) else {}
+    )
 
 
 def _with_settings(
@@ -114,10 +136,15 @@ def _with_settings(
         elif what == "missing":
             codes = [code.strip() for code in value.split(",") if code.strip()]
             made[name] = replace(
-                made[name], missing_codes=codes, suspected_codes=[], classes=_without(made[name], codes)
+                made[name],
+                missing_codes=codes,
+                suspected_codes=[],
+                classes=_without(made[name], codes),
             )
         else:
-            made[name] = replace(made[name], format=_checked_format(name, set.get(name, made[name].type), value))
+            made[name] = replace(
+                made[name], format=_checked_format(name, set.get(name, made[name].type), value)
+            )
     return list(made.values()), types
 
 
@@ -145,7 +172,11 @@ def _checked_format(name: str, kind: str, form: str) -> str:
 
 
 def _decide(
-    report: ColumnReport, target: str, kind: str | None, drop: Collection[str], keep: Collection[str]
+    report: ColumnReport,
+    target: str,
+    kind: str | None,
+    drop: Collection[str],
+    keep: Collection[str],
 ) -> ColumnReport:
     """A column with its final role and type."""
     if report.name == target:
@@ -162,15 +193,21 @@ def _decide(
 def _check_target(answer: ColumnReport) -> None:
     where = f"column '{answer.name}'"
     if answer.distinct == 0:
-        raise DatasetError("the target has no value in any row.", where=where, remedy="Name another target.")
+        raise DatasetError(
+            "the target has no value in any row.", where=where, remedy="Name another target."
+        )
     if answer.distinct == 1:
         value = answer.examples[0] if answer.examples else ""
         raise DatasetError(
-            f"the target is constant: every row has {value!r}.", where=where, remedy="Name another target."
+            f"the target is constant: every row has {value!r}.",
+            where=where,
+            remedy="Name another target.",
         )
     if answer.type == "tensor" and all(isinstance(size, int) for size in answer.content["dim"]):
         if answer.missing:
-            raise DatasetError("the target holds missing numbers.", where=where, remedy="Leave those rows out.")
+            raise DatasetError(
+                "the target holds missing numbers.", where=where, remedy="Leave those rows out."
+            )
         return
     if answer.type == "tensor":
         raise DatasetError(
@@ -197,15 +234,28 @@ def _an(kind: str) -> str:
 
 def schema_of(columns: list[ColumnReport], dropped: tuple[str, ...]) -> Schema:
     """The schema of these columns; labels are in it where the reports have them all."""
-    graph = next((Schema.from_json(column.content) for column in columns if column.type == "graph"), Schema({}))
+    graph = next(
+        (Schema.from_json(column.content) for column in columns if column.type == "graph"),
+        Schema({}),
+    )
     nodes, classes = {}, dict(graph.classes)
     columns = [column for column in columns if column.type != "graph"]
-    names = node_names([*graph.nodes, *classes, *(c.name for c in columns)])[len(graph.nodes) + len(classes) :]
+    names = node_names([*graph.nodes, *classes, *(c.name for c in columns)])[
+        len(graph.nodes) + len(classes) :
+    ]
     for name, column in zip(names, columns, strict=True):
-        more = {"optional": column.missing > 0, "column": column.name, "missing": tuple(column.missing_codes)}
+        more = {
+            "optional": column.missing > 0,
+            "column": column.name,
+            "missing": tuple(column.missing_codes),
+        }
         if column.type in CELLS:
             nodes[name] = Node(
-                name, "tensor", dim=tuple(column.content["dim"]), format=column.content.get("format", ""), **more
+                name,
+                "tensor",
+                dim=tuple(column.content["dim"]),
+                format=column.content.get("format", ""),
+                **more,
             )
         elif column.type == "number":
             nodes[name] = Node(name, "tensor", dim=(1,), format=column.format, **more)

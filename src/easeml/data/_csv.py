@@ -30,11 +30,11 @@ _CELLS = 1 << 21  # that are held as Python values
 def read_csv(source: Source) -> pa.Table:
     """Read a text table with its header in the first row.
 
-    The delimiter (comma, semicolon, tab, bar) and the encoding (UTF-8, UTF-16 with a mark, else Windows or
-    ISO Latin 1) are found out. A large UTF-8 file is read in blocks.
+    The delimiter (comma, semicolon, tab, bar) and the encoding (UTF-8, UTF-16 with a mark, else
+    Windows or ISO Latin 1) are found out. A large UTF-8 file is read in blocks.
 
-    Raises:
-        DatasetError: if it is no text table with a header, at least one row, and as many cells in each row.
+    Raises: DatasetError: if it is no text table with a header, at least one row, and as many cells
+        in each row.
     """
     table = _streamed(source) if source.path and source.path.stat().st_size >= _STREAMED else None
     return _whole(source) if table is None else table
@@ -46,7 +46,9 @@ def _whole(source: Source) -> pa.Table:
     name = source.name
     text, encoding = decoded(source.read(), name)
     if not text.strip():
-        raise DatasetError("the file is empty.", where=name, remedy="Send a table with a header and rows.")
+        raise DatasetError(
+            "the file is empty.", where=name, remedy="Send a table with a header and rows."
+        )
     delimiter = _delimiter(text, name)
     names = _header(text, delimiter, name)
     data = text.encode()
@@ -71,7 +73,12 @@ def _streamed(source: Source) -> pa.Table | None:
     with source.open() as file:
         head = file.read(_SAMPLE) + file.readline()  # the header may be longer than the sample
     sample = head.decode("utf-8", "ignore")
-    if len(sample.encode()) < len(head) - 3 or not sample.strip() or not sample[0].isprintable() or "\0" in sample:
+    if (
+        len(sample.encode()) < len(head) - 3
+        or not sample.strip()
+        or not sample[0].isprintable()
+        or "\0" in sample
+    ):
         return None  # packed, in another encoding, with a mark, or with empty lines first
     delimiter = _delimiter(sample, source.name)
     names = _header(sample, delimiter, source.name)
@@ -81,7 +88,9 @@ def _streamed(source: Source) -> pa.Table | None:
                 table = _parse_wide(lines, delimiter, names, source.name)
         else:
             with pa.OSFile(str(source.path), "rb") as file:
-                table = _parse(file, min(_BLOCK, _RESERVED // len(names)), delimiter, names, source.name)
+                table = _parse(
+                    file, min(_BLOCK, _RESERVED // len(names)), delimiter, names, source.name
+                )
     except (_Unreadable, OSError, UnicodeDecodeError):
         return None
     return table.replace_schema_metadata({"encoding": "utf-8", "delimiter": delimiter})
@@ -92,7 +101,9 @@ class _Unreadable(DatasetError):
 
 
 def _delimiter(text: str, name: str) -> str:
-    """The delimiter under which most rows of a sample have as many cells as the header (at least two)."""
+    """The delimiter under which most rows of a sample have as many cells as the header (at least
+    two).
+    """
     sample = text[:_SAMPLE]
     candidates = _DELIMITERS
     if ".tsv" in name.lower():
@@ -122,10 +133,17 @@ def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
 
 
 def _header(text: str, delimiter: str, name: str) -> list[str]:
-    """The column names: those of the first record with content; ``column N`` where the cell is empty."""
-    record = next((record for record in _records(text[: _header_end(text)], delimiter, 1000) if any(record)), None)
+    """The column names: those of the first record with content; ``column N`` where the cell is
+    empty.
+    """
+    record = next(
+        (record for record in _records(text[: _header_end(text)], delimiter, 1000) if any(record)),
+        None,
+    )
     if record is None:
-        raise DatasetError("the header cannot be read.", where=name, remedy="Check the quotes in the first line.")
+        raise DatasetError(
+            "the header cannot be read.", where=name, remedy="Check the quotes in the first line."
+        )
     return check_names(record, name)
 
 
@@ -149,27 +167,37 @@ def _parse(file: object, block: int, delimiter: str, names: list[str], name: str
     try:
         reader = arrow_csv.open_csv(
             file,
-            arrow_csv.ReadOptions(use_threads=False, autogenerate_column_names=True, block_size=block),
-            arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=keep),
+            arrow_csv.ReadOptions(
+                use_threads=False, autogenerate_column_names=True, block_size=block
+            ),
+            arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=keep
+            ),
             arrow_csv.ConvertOptions(
-                column_types={f"f{i}": pa.string() for i in range(len(names))}, strings_can_be_null=False
+                column_types={f"f{i}": pa.string() for i in range(len(names))},
+                strings_can_be_null=False,
             ),
         )
         for batch in reader:
             trimmed.append(
                 pa.RecordBatch.from_arrays(
-                    [arrow_compute().utf8_trim_whitespace(column) for column in batch.columns], schema=batch.schema
+                    [arrow_compute().utf8_trim_whitespace(column) for column in batch.columns],
+                    schema=batch.schema,
                 )
             )
     except (pa.ArrowInvalid, pa.ArrowException, OverflowError) as error:
         if ragged:
             raise _ragged(ragged[0], delimiter, name) from error
         raise _Unreadable(
-            f"it cannot be read as a table: {error}.", where=name, remedy="Check quotes and delimiters."
+            f"it cannot be read as a table: {error}.",
+            where=name,
+            remedy="Check quotes and delimiters.",
         ) from error
     table = pa.Table.from_batches(trimmed)
     if table.num_columns != len(names):
-        raise DatasetError("the header cannot be read.", where=name, remedy="Check the quotes in the first line.")
+        raise DatasetError(
+            "the header cannot be read.", where=name, remedy="Check the quotes in the first line."
+        )
     return table.slice(1).rename_columns(names)
 
 
@@ -178,24 +206,41 @@ def _parse_wide(lines: Iterable[str], delimiter: str, names: list[str], name: st
     import pyarrow as pa
 
     csv.field_size_limit(1 << 30)
-    records = ((number, row) for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1) if any(row))
+    records = (
+        (number, row)
+        for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1)
+        if any(row)
+    )
     parts: list[pa.RecordBatch] = []
     try:
         next(records)
         while rows := list(itertools.islice(records, max(1, _CELLS // len(names)))):
             for number, row in rows:
                 if len(row) != len(names):
-                    raise _width(len(names), len(row), f"{name}, row {number} (the header is row 1)", delimiter)
+                    raise _width(
+                        len(names),
+                        len(row),
+                        f"{name}, row {number} (the header is row 1)",
+                        delimiter,
+                    )
             columns = zip(*(row for _, row in rows), strict=True)
-            arrays = [pa.array([cell.strip() for cell in column], pa.string()) for column in columns]
+            arrays = [
+                pa.array([cell.strip() for cell in column], pa.string()) for column in columns
+            ]
             parts.append(pa.RecordBatch.from_arrays(arrays, names))
     except csv.Error as error:
-        raise DatasetError(f"it cannot be read as a table: {error}.", where=name, remedy="Check quotes.") from error
-    return pa.Table.from_batches(parts, pa.schema([(column, pa.string()) for column in names])).combine_chunks()
+        raise DatasetError(
+            f"it cannot be read as a table: {error}.", where=name, remedy="Check quotes."
+        ) from error
+    return pa.Table.from_batches(
+        parts, pa.schema([(column, pa.string()) for column in names])
+    ).combine_chunks()
 
 
 def _ragged(row: object, delimiter: str, name: str) -> DatasetError:
-    expected, actual, number = (getattr(row, key) for key in ("expected_columns", "actual_columns", "number"))
+    expected, actual, number = (
+        getattr(row, key) for key in ("expected_columns", "actual_columns", "number")
+    )
     where = f"{name}, row {number} (the header is row 1)" if number else name
     return _width(expected, actual, where, delimiter)
 

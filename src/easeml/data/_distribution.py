@@ -1,4 +1,6 @@
-"""How the values of a column are spread, to be looked at: a histogram of numbers, the most frequent of other values."""
+"""How the values of a column are spread, to be looked at: a histogram of numbers, the most frequent
+of other values.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ _LONGEST = 60  # characters of a value
 
 
 def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
-    """Return ``{low, high, counts}`` of numbers in equal bins, or ``{values, others}`` with the counts of values.
+    """Return ``{low, high, counts}`` of numbers in equal bins, or ``{values, others}`` with the
+    counts of values.
 
     Empty where that tells nothing: no value, or none that occurs twice.
     """
@@ -30,7 +33,9 @@ def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
         if not len(numbers):
             return {}
         low, high = float(numbers.min()), float(numbers.max())
-        if not np.isfinite(high - low) or 0 < high - low < 4 * _BINS * np.spacing(max(abs(low), abs(high))):
+        if not np.isfinite(high - low) or 0 < high - low < 4 * _BINS * np.spacing(
+            max(abs(low), abs(high))
+        ):
             return {}  # no equal bins can be told apart
         if low == high:
             return {"low": low, "high": high, "counts": [len(numbers)]}
@@ -41,5 +46,8 @@ def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
     ordered = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
     if not ordered or ordered[0][1] < 2:
         return {}
-    shown = [[text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…", n] for text, n in ordered[:_MOST_VALUES]]
+    shown = [
+        [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…", n]
+        for text, n in ordered[:_MOST_VALUES]
+    ]
     return {"values": shown, "others": sum(n for _, n in ordered[_MOST_VALUES:])}

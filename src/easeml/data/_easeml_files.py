@@ -1,4 +1,6 @@
-"""The files of a folder, tar or zip file alike: by path, read one at a time, never unpacked under their names."""
+"""The files of a folder, tar or zip file alike: by path, read one at a time, never unpacked under
+their names.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ _LARGEST = 4 << 30  # bytes of one file, and of a decompressed tar
 
 @dataclass(frozen=True)
 class Tree:
-    """``files``: paths with ``/`` between their parts, sorted, each with what opens it. ``folders``: likewise."""
+    """``files``: paths with ``/`` between their parts, sorted, each with what opens it.
+
+    ``folders``: likewise.
+    """
 
     name: str
     files: dict[str, Callable[[], IO[bytes]]]
@@ -47,7 +52,9 @@ class Tree:
         return [name for name in inside if name and "/" not in name]
 
     def read(self, path: str, most: int = _LARGEST) -> bytes:
-        """The bytes of a file; raises ``DatasetError`` where there are more than ``most`` or it cannot be read."""
+        """The bytes of a file; raises ``DatasetError`` where there are more than ``most`` or it
+        cannot be read.
+        """
         try:
             with self.files[path]() as file:
                 data = file.read(most + 1)
@@ -60,10 +67,11 @@ class Tree:
 
 @contextmanager
 def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
-    """Open a folder, a tar file (plain, gzip, bzip2, xz) or a zip file, or the bytes of a zip file; the files are
-    readable inside the context.
+    """Open a folder, a tar file (plain, gzip, bzip2, xz) or a zip file, or the bytes of a zip file;
+    the files are readable inside the context.
 
-    Hidden files are left out, but for ``.links.csv``. Where all of an archive is in one folder, that is the root.
+    Hidden files are left out, but for ``.links.csv``. Where all of an archive is in one folder,
+    that is the root.
 
     Raises:
         DatasetError: if it is none of these, or holds links, devices or paths that lead out of it.
@@ -85,18 +93,26 @@ def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
             remedy = "Give a folder, or a tar or zip file of one."
             raise DatasetError(f"cannot be read: {error}.", where=place, remedy=remedy) from error
         shown = {name: opener for name, opener in sorted(files.items()) if not _hidden(name)}
-        every = {*folders, *(str(up) for name in shown for up in PurePosixPath(name).parents)} - {"."}
-        tree = Tree(Path(place).name, shown, tuple(sorted(name for name in every if not _hidden(name))))
+        every = {*folders, *(str(up) for name in shown for up in PurePosixPath(name).parents)} - {
+            "."
+        }
+        tree = Tree(
+            Path(place).name, shown, tuple(sorted(name for name in every if not _hidden(name)))
+        )
         yield tree if folder else _without_wrapper(tree)
 
 
 def _hidden(name: str) -> bool:
     *folders, last = name.split("/")
-    return any(part.startswith(".") for part in folders) or (last.startswith(".") and last != ".links.csv")
+    return any(part.startswith(".") for part in folders) or (
+        last.startswith(".") and last != ".links.csv"
+    )
 
 
 def _without_wrapper(tree: Tree) -> Tree:
-    """The tree inside the only folder of an archive, unless that is a sample: it has values or links of its own."""
+    """The tree inside the only folder of an archive, unless that is a sample: it has values or
+    links of its own.
+    """
     tops = tree.folders_in("")
     if len(tops) != 1 or tops[0] in ("train", "val") or any("/" not in name for name in tree.files):
         return tree
@@ -105,7 +121,11 @@ def _without_wrapper(tree: Tree) -> Tree:
     own = [name for name in inside if "/" not in name]
     if not all(name.endswith(".class.txt") or name.upper().startswith("README") for name in own):
         return tree
-    return Tree(tree.name, inside, tuple(name.removeprefix(root) for name in tree.folders if name.startswith(root)))
+    return Tree(
+        tree.name,
+        inside,
+        tuple(name.removeprefix(root) for name in tree.folders if name.startswith(root)),
+    )
 
 
 def _folder(root: Path) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
@@ -119,7 +139,9 @@ def _folder(root: Path) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
         elif stat.S_ISREG(kind):
             files[name] = lambda entry=entry: entry.open("rb")
         elif not _hidden(name):
-            raise DatasetError("expected files and folders only, found a link or device.", where=name)
+            raise DatasetError(
+                "expected files and folders only, found a link or device.", where=name
+            )
     return files, folders
 
 
@@ -136,7 +158,10 @@ def _zip(archive: zipfile.ZipFile) -> tuple[dict[str, Callable[[], IO[bytes]]], 
 
 
 def _tar(path: Path, stack: ExitStack) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
-    """Members of a tar file. A compressed one is decompressed once, to a temporary file, so that seeking is quick."""
+    """Members of a tar file.
+
+    A compressed one is decompressed once, to a temporary file, so that seeking is quick.
+    """
     archive = stack.enter_context(tarfile.open(_plain(path, stack)))  # noqa: SIM115
     files: dict[str, Callable[[], IO[bytes]]] = {}
     folders: list[str] = []
@@ -147,7 +172,9 @@ def _tar(path: Path, stack: ExitStack) -> tuple[dict[str, Callable[[], IO[bytes]
         elif member.isreg():
             files[name] = lambda member=member: _extracted(archive, member)
         elif not _hidden(name):
-            raise DatasetError("expected files and folders only, found a link or device.", where=name)
+            raise DatasetError(
+                "expected files and folders only, found a link or device.", where=name
+            )
     return files, folders
 
 
@@ -164,7 +191,9 @@ def _plain(path: Path, stack: ExitStack) -> Path:
         while block := packed.read(1 << 20):
             size += out.write(block)
             if size > _LARGEST:
-                raise DatasetError(f"it unpacks to more than {_LARGEST >> 30} GiB.", where=path.name)
+                raise DatasetError(
+                    f"it unpacks to more than {_LARGEST >> 30} GiB.", where=path.name
+                )
     out.flush()
     return Path(out.name)
 

@@ -1,9 +1,9 @@
 """The ease.ml data set: a folder, tar or zip file with a folder for each sample.
 
-One data set holds ``<class>.class.txt`` files and a folder for each sample, in it ``<node>.ten.npy``,
-``<node>.ten.csv`` or ``<node>.cat.txt`` for a singleton, a folder ``<node>`` with such files for the fields of a
-non-singleton, and at most one links file. A full dataset holds the data sets ``train/input``, ``train/output``,
-``val/input`` and ``val/output``.
+One data set holds ``<class>.class.txt`` files and a folder for each sample, in it
+``<node>.ten.npy``, ``<node>.ten.csv`` or ``<node>.cat.txt`` for a singleton, a folder ``<node>``
+with such files for the fields of a non-singleton, and at most one links file. A full dataset holds
+the data sets ``train/input``, ``train/output``, ``val/input`` and ``val/output``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from easeml.data._easeml_files import FolderFiles, Tree, open_tree
-from easeml.data._easeml_values import class_labels, kind_and_name, labels, links_of, tensor, write_samples
+from easeml.data._easeml_values import (
+    class_labels,
+    kind_and_name,
+    labels,
+    links_of,
+    tensor,
+    write_samples,
+)
 from easeml.data._errors import DatasetError
 from easeml.data._infer import Inference
 from easeml.schema import Sample, Samples, Schema, SchemaError, Value, schema_of_samples, why_not
@@ -25,7 +32,10 @@ _ARCHIVES = {".tar": "tar", ".tar.gz": "gztar", ".tgz": "gztar", ".zip": "zip"}
 
 @dataclass(frozen=True)
 class EasemlDataset:
-    """A full dataset, or a single data set as ``input`` alone. Validation data is there where training data is."""
+    """A full dataset, or a single data set as ``input`` alone.
+
+    Validation data is there where training data is.
+    """
 
     input: Samples
     output: Samples | None = None
@@ -34,7 +44,9 @@ class EasemlDataset:
 
 
 def is_easeml(path: str | Path | bytes) -> bool:
-    """Whether a folder, tar or zip file looks like an ease.ml dataset: by the names of what is in it."""
+    """Whether a folder, tar or zip file looks like an ease.ml dataset: by the names of what is in
+    it.
+    """
     try:
         with open_tree(path) as tree:
             names = list(tree.files)
@@ -48,17 +60,23 @@ def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> Easem
 
     ``shapes_only``: of tensors read type and shape only, as a ``TensorShape``.
 
-    Raises:
-        DatasetError: with the file in ``where``, if a file is not what its name says or does not belong there.
+    Raises: DatasetError: with the file in ``where``, if a file is not what its name says or does
+        not belong there.
     """
     with open_tree(path) as tree:
-        found = [side for side in SIDES if any(name.startswith(f"{side}/") for name in (*tree.files, *tree.folders))]
+        found = [
+            side
+            for side in SIDES
+            if any(name.startswith(f"{side}/") for name in (*tree.files, *tree.folders))
+        ]
         if not found:
             return EasemlDataset(_samples(tree, "", shapes_only=shapes_only))
         for side in SIDES:
             if side not in found:
                 raise DatasetError(
-                    f"expected a folder '{side}'.", where=tree.name, remedy=f"Needed: {', '.join(SIDES)}."
+                    f"expected a folder '{side}'.",
+                    where=tree.name,
+                    remedy=f"Needed: {', '.join(SIDES)}.",
                 )
         made = [_samples(tree, f"{side}/", shapes_only=shapes_only) for side in SIDES]
     for first, second, side in ((made[0], made[1], "train"), (made[2], made[3], "val")):
@@ -70,8 +88,8 @@ def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> Easem
 
 
 def infer_easeml(path: str | Path) -> Inference:
-    """Infer the schemas of an ease.ml dataset; of a single data set ``input`` alone. Tensors are not read, but for
-    their shapes, and validation data has to fit the schemas of the training data.
+    """Infer the schemas of an ease.ml dataset; of a single data set ``input`` alone. Tensors are
+    not read, but for their shapes, and validation data has to fit the schemas of the training data.
 
     Raises:
         DatasetError: with file, or sample and node, in ``where``.
@@ -87,8 +105,13 @@ def infer_easeml(path: str | Path) -> Inference:
             continue
         reason = why_not(schema, _schema(validation, side, str(path)))
         if reason:
-            raise DatasetError(f"it does not fit the schema of the training data: {reason}", where=f"{path}: {side}")
-        notes.append(f"{side}: {len(validation.samples)} samples fit the schema of the training data.")
+            raise DatasetError(
+                f"it does not fit the schema of the training data: {reason}",
+                where=f"{path}: {side}",
+            )
+        notes.append(
+            f"{side}: {len(validation.samples)} samples fit the schema of the training data."
+        )
     count = len(dataset.input.samples)
     return Inference(columns=[], rows=count, target="", input=source, output=target, notes=notes)
 
@@ -103,7 +126,9 @@ def write_easeml(path: str | Path, dataset: EasemlDataset) -> None:
     """
     path = Path(path)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise DatasetError("there is something already.", where=str(path), remedy="Name a new folder or file.")
+        raise DatasetError(
+            "there is something already.", where=str(path), remedy="Name a new folder or file."
+        )
     form = next((form for end, form in _ARCHIVES.items() if path.name.endswith(end)), None)
     if form is None:
         _write_sides(path, dataset)
@@ -130,7 +155,9 @@ def _schema(samples: Samples, side: str, place: str) -> Schema:
         return schema_of_samples(samples)
     except SchemaError as error:
         parts = (place, side, error.where)
-        raise DatasetError(error.message, where=": ".join(filter(None, parts)), remedy=error.remedy) from error
+        raise DatasetError(
+            error.message, where=": ".join(filter(None, parts)), remedy=error.remedy
+        ) from error
 
 
 def _samples(tree: Tree, root: str, *, shapes_only: bool) -> Samples:
@@ -144,11 +171,16 @@ def _samples(tree: Tree, root: str, *, shapes_only: bool) -> Samples:
             continue
         kind, name = kind_and_name(sample)
         if kind != ".class.txt":
-            raise DatasetError("expected sample folders and class files only.", where=path, remedy="Take it away.")
+            raise DatasetError(
+                "expected sample folders and class files only.", where=path, remedy="Take it away."
+            )
         classes[name] = class_labels(tree, path)
     if not files:
         raise DatasetError("there are no sample folders.", where=root or tree.name)
-    return Samples(classes, {name: _sample(tree, f"{root}{name}", files[name], shapes_only) for name in sorted(files)})
+    return Samples(
+        classes,
+        {name: _sample(tree, f"{root}{name}", files[name], shapes_only) for name in sorted(files)},
+    )
 
 
 def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sample:
@@ -168,10 +200,18 @@ def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sam
             continue
         if kind not in (".ten.npy", ".ten.csv", ".cat.txt"):
             raise DatasetError(
-                "expected a tensor or a category.", where=path, remedy="Name it .ten.npy, .ten.csv or .cat.txt."
+                "expected a tensor or a category.",
+                where=path,
+                remedy="Name it .ten.npy, .ten.csv or .cat.txt.",
             )
         into = groups[node] if field else values
         if name in into or (not field and name in groups):
-            raise DatasetError(f"'{name}' is there twice.", where=path, remedy="Take one of them away.")
-        into[name] = labels(tree, path) if kind == ".cat.txt" else tensor(tree, path, shapes_only=shapes_only)
+            raise DatasetError(
+                f"'{name}' is there twice.", where=path, remedy="Take one of them away."
+            )
+        into[name] = (
+            labels(tree, path)
+            if kind == ".cat.txt"
+            else tensor(tree, path, shapes_only=shapes_only)
+        )
     return Sample({**values, **groups}, links)

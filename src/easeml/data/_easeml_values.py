@@ -1,4 +1,6 @@
-"""The files of an ease.ml data set one by one: tensors, categories, classes and links, read and written."""
+"""The files of an ease.ml data set one by one: tensors, categories, classes and links, read and
+written.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ _MOST_TEXT = 1 << 30  # bytes of a text file
 
 
 def kind_and_name(file: str) -> tuple[str, str]:
-    """The suffix that tells what a file is, and the name before it; an empty suffix for any other file."""
+    """The suffix that tells what a file is, and the name before it; an empty suffix for any other
+    file.
+    """
     if file == "links.csv":
         return ".links.csv", ""
     suffix = next((suffix for suffix in _SUFFIXES if file.endswith(suffix)), "")
@@ -34,9 +38,15 @@ def class_labels(tree: Tree, path: str) -> tuple[str, ...]:
     found = tuple(line for line in _lines(tree, path) if line)
     twice = [label for label, count in Counter(found).items() if count > 1]
     if twice:
-        raise DatasetError(f"the label {shown(twice[0])} occurs twice.", where=path, remedy="Write each label once.")
+        raise DatasetError(
+            f"the label {shown(twice[0])} occurs twice.",
+            where=path,
+            remedy="Write each label once.",
+        )
     if not found:
-        raise DatasetError("the class has no label.", where=path, remedy="Write a label on each line.")
+        raise DatasetError(
+            "the class has no label.", where=path, remedy="Write a label on each line."
+        )
     return found
 
 
@@ -54,7 +64,9 @@ def links_of(tree: Tree, path: str) -> frozenset[tuple[tuple[str, int], tuple[st
         ends = _LINK.fullmatch(line)
         if ends is None:
             message = f"expected 'node/index node/index', found {shown(line)}."
-            raise DatasetError(message, where=f"{path}, line {number}", remedy="Indices are numbers from 0.")
+            raise DatasetError(
+                message, where=f"{path}, line {number}", remedy="Indices are numbers from 0."
+            )
         start, i, end, j = ends.groups()
         found.add(((start, int(i)), (end, int(j))))
     return frozenset(found)
@@ -64,16 +76,25 @@ def _lines(tree: Tree, path: str) -> list[str]:
     try:
         text = tree.read(path, _MOST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DatasetError("it is not UTF-8 text.", where=path, remedy="Save it as UTF-8.") from error
+        raise DatasetError(
+            "it is not UTF-8 text.", where=path, remedy="Save it as UTF-8."
+        ) from error
     return (
-        [line.strip() for line in re.split(r"\r\n|\n|\r", text.removesuffix("\n").removesuffix("\r"))] if text else []
+        [
+            line.strip()
+            for line in re.split(r"\r\n|\n|\r", text.removesuffix("\n").removesuffix("\r"))
+        ]
+        if text
+        else []
     )
 
 
 def tensor(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
-    """The array of a tensor file: float64 (NumPy file), or numbers with commas between them (CSV without header).
+    """The array of a tensor file: float64 (NumPy file), or numbers with commas between them (CSV
+    without header).
 
-    One row of a CSV file is a vector, several rows are a matrix. ``shapes_only``: a ``TensorShape`` instead.
+    One row of a CSV file is a vector, several rows are a matrix. ``shapes_only``: a ``TensorShape``
+    instead.
     """
     if path.endswith(".npy"):
         return _npy(tree, path, shapes_only=shapes_only)
@@ -92,18 +113,32 @@ def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
     head = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(head)
-        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        read = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
         shape, by_column, kind = read(head)
     except (ValueError, EOFError, OSError, struct.error, SyntaxError, tokenize.TokenError) as error:
         raise DatasetError(f"it is no NumPy file: {error}.", where=path) from error
     if kind.newbyteorder("=") != np.float64:
-        raise DatasetError(f"expected numbers of type float64, found {kind}.", where=path, remedy="Save it as float64.")
+        raise DatasetError(
+            f"expected numbers of type float64, found {kind}.",
+            where=path,
+            remedy="Save it as float64.",
+        )
     if shapes_only:
         return TensorShape(shape)
     numbers = data[head.tell() :]
     if len(numbers) != 8 * prod(shape):
-        raise DatasetError(f"expected {prod(shape):,} numbers, found {len(numbers) / 8:,g}.", where=path)
-    return np.frombuffer(numbers, kind).astype(np.float64).reshape(shape, order="F" if by_column else "C")
+        raise DatasetError(
+            f"expected {prod(shape):,} numbers, found {len(numbers) / 8:,g}.", where=path
+        )
+    return (
+        np.frombuffer(numbers, kind)
+        .astype(np.float64)
+        .reshape(shape, order="F" if by_column else "C")
+    )
 
 
 def _csv(tree: Tree, path: str) -> Tensor:
@@ -118,7 +153,9 @@ def _csv(tree: Tree, path: str) -> Tensor:
             raise DatasetError(message, where=f"{path}, row {number}")
         for cell in row:
             if not re.fullmatch(
-                r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf)\s*", cell, re.IGNORECASE
+                r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf)\s*",
+                cell,
+                re.IGNORECASE,
             ):
                 raise DatasetError(f"{shown(cell)} is not a number.", where=f"{path}, row {number}")
     array = np.array([[float(cell) for cell in row] for row in rows])

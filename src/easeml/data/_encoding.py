@@ -43,4 +43,6 @@ def _candidates(start: bytes) -> tuple[str, ...]:
 
 
 def _no_text(name: str) -> DatasetError:
-    return DatasetError("this is not a text table.", where=name, remedy="Save the table as CSV (UTF-8).")
+    return DatasetError(
+        "this is not a text table.", where=name, remedy="Save the table as CSV (UTF-8)."
+    )

@@ -16,7 +16,8 @@ _ERRORS = frozenset({"#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", 
 
 
 def read_excel(source: Source) -> pa.Table:
-    """Read the first sheet that holds a table; lines above the header (titles) and empty rows are left out.
+    """Read the first sheet that holds a table; lines above the header (titles) and empty rows are
+    left out.
 
     Raises:
         DatasetError: if it is no workbook, or holds no table.
@@ -27,14 +28,29 @@ def read_excel(source: Source) -> pa.Table:
     try:
         with source.open() as handle:
             book = calamine.load_workbook(handle)
-            sheets = [(name, book.get_sheet_by_name(name).to_python(skip_empty_area=True)) for name in book.sheet_names]
-    except Exception as error:  # the library raises many kinds for what is no workbook, panics among them
+            sheets = [
+                (name, book.get_sheet_by_name(name).to_python(skip_empty_area=True))
+                for name in book.sheet_names
+            ]
+    except (
+        Exception
+    ) as error:  # the library raises many kinds for what is no workbook, panics among them
         raise DatasetError(
-            f"the workbook cannot be read ({str(error)[:200]}).", where=source.name, remedy="Save it again, or as CSV."
+            f"the workbook cannot be read ({str(error)[:200]}).",
+            where=source.name,
+            remedy="Save it again, or as CSV.",
         ) from error
-    filled = [(name, rows) for name, rows in ((name, _filled(rows)) for name, rows in sheets) if len(rows) > 1]
+    filled = [
+        (name, rows)
+        for name, rows in ((name, _filled(rows)) for name, rows in sheets)
+        if len(rows) > 1
+    ]
     if not filled:
-        raise DatasetError("no sheet holds a header and a row.", where=source.name, remedy="Put the table on a sheet.")
+        raise DatasetError(
+            "no sheet holds a header and a row.",
+            where=source.name,
+            remedy="Put the table on a sheet.",
+        )
     sheet, rows = filled[0]
     notes = []
     if len(filled) > 1:

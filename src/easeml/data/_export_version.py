@@ -23,23 +23,29 @@ VERSION_FORMATS = (*FORMATS, ".zip", ".tar", ".tar.gz")  # the last three: the e
 
 
 def export_version(folder: str | Path, out: str | Path) -> int:
-    """Write the rows of the version in ``folder`` to ``out``, in the format of its ending; return how many.
+    """Write the rows of the version in ``folder`` to ``out``, in the format of its ending; return
+    how many.
 
-    A table gets two columns more, the row's id and its role; rows that are switched off are left out. An archive
-    (.zip, .tar, .tar.gz) is an ease.ml dataset: train rows, and validation rows as ``val``.
+    A table gets two columns more, the row's id and its role; rows that are switched off are left
+    out. An archive (.zip, .tar, .tar.gz) is an ease.ml dataset: train rows, and validation rows as
+    ``val``.
 
-    Raises:
-        DatasetError: for another ending, for a file that is there, and if the format cannot hold the rows.
+    Raises: DatasetError: for another ending, for a file that is there, and if the format cannot
+        hold the rows.
     """
     out = Path(out)
     if out.suffix in FORMATS:
         return _write_rows(folder, out)
     if not out.name.endswith(VERSION_FORMATS):
         raise DatasetError(
-            f"{out.suffix!r} cannot be written.", where=str(out), remedy=f"One of {', '.join(VERSION_FORMATS)}."
+            f"{out.suffix!r} cannot be written.",
+            where=str(out),
+            remedy=f"One of {', '.join(VERSION_FORMATS)}.",
         )
     tables = read_version(folder)
-    sides = [(rows, schema) for rows in (tables.train, tables.validation) for schema in _schemas(tables)]
+    sides = [
+        (rows, schema) for rows in (tables.train, tables.validation) for schema in _schemas(tables)
+    ]
     write_easeml(out, EasemlDataset(*(_samples(rows, schema) for rows, schema in sides)))
     return len(tables.train) + len(tables.validation)
 
@@ -51,9 +57,13 @@ def _write_rows(folder: str | Path, out: Path) -> int:
     version = read_declared(folder)
     kinds = {**kinds_of(version.schema_in), **kinds_of(version.schema_out)}
     refuse_cells(kinds)
-    parts = [frame.assign(**{ROLE_COLUMN: role}) for role, frame in version.frames.items() if len(frame)]
+    parts = [
+        frame.assign(**{ROLE_COLUMN: role}) for role, frame in version.frames.items() if len(frame)
+    ]
     frame = pd.concat(parts, ignore_index=True)
-    frame = frame.loc[~frame[ROW].isin(version.off)].sort_values(ROW).rename(columns={ROW: ROW_COLUMN})
+    frame = (
+        frame.loc[~frame[ROW].isin(version.off)].sort_values(ROW).rename(columns={ROW: ROW_COLUMN})
+    )
     last = [ROW_COLUMN, ROLE_COLUMN]
     columns = [*(name for name in frame.columns if name not in last), *last]
     table = pa.Table.from_pandas(frame[columns], preserve_index=False).replace_schema_metadata(None)
@@ -70,7 +80,10 @@ def _samples(rows: pd.DataFrame, schema: Schema) -> Samples:
     columns: Mapping[str, Node] = schema.columns
     made = {}
     for row in rows.to_dict("records"):
-        values = {node.name: _value(row[name], name, int(row[ROW]), node) for name, node in columns.items()}
+        values = {
+            node.name: _value(row[name], name, int(row[ROW]), node)
+            for name, node in columns.items()
+        }
         made[f"row{int(row[ROW])}"] = Sample(values)
     return Samples(classes, made)
 
@@ -81,7 +94,11 @@ def _value(value: Any, column: str, row: int, node: Node) -> Value:
 
     where = f"row {row}, column '{column}'"
     if node.type not in ("tensor", "category"):
-        raise DatasetError(f"an ease.ml dataset cannot hold {node.type}.", where=where, remedy="Export a table.")
+        raise DatasetError(
+            f"an ease.ml dataset cannot hold {node.type}.", where=where, remedy="Export a table."
+        )
     if pd.isna(value):
-        raise DatasetError("an ease.ml dataset cannot hold a missing value.", where=where, remedy="Export a table.")
+        raise DatasetError(
+            "an ease.ml dataset cannot hold a missing value.", where=where, remedy="Export a table."
+        )
     return np.array([float(value)]) if node.type == "tensor" else (str(value),)

@@ -1,4 +1,7 @@
-"""Do the rows of another table fit a schema? All differences, with their places, or the typed columns."""
+"""Do the rows of another table fit a schema?
+
+All differences, with their places, or the typed columns.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,17 @@ if TYPE_CHECKING:
 
 _SHOWN_CELLS = 3  # of each kind of fault in a column
 _SHOWN_CLASSES = 10
-_ANOTHER_TYPE = 0.5  # share of unreadable cells from which the column, and not its cells, is at fault
+_ANOTHER_TYPE = (
+    0.5  # share of unreadable cells from which the column, and not its cells, is at fault
+)
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """``columns``: typed as in frames, inputs and target. ``differences``: sentences, none where the rows fit."""
+    """``columns``: typed as in frames, inputs and target.
+
+    ``differences``: sentences, none where the rows fit.
+    """
 
     columns: dict[str, Any]
     differences: list[str]
@@ -42,16 +50,28 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
         for name in table.column_names
         if name not in known
     ]
-    columns = {name: _column(table, name, kind, schema_in, differences) for name, kind in inputs.items()}
+    columns = {
+        name: _column(table, name, kind, schema_in, differences) for name, kind in inputs.items()
+    }
     if answers and target not in table.column_names:
-        differences.append(f"column '{target}', the target, is missing (rows without it can be fed as pool).")
+        differences.append(
+            f"column '{target}', the target, is missing (rows without it can be fed as pool)."
+        )
     else:
-        columns[target] = _column(table, target, kinds_of(schema_out)[target], schema_out, differences, gaps=True)
+        columns[target] = _column(
+            table, target, kinds_of(schema_out)[target], schema_out, differences, gaps=True
+        )
     return Fitted(columns, differences)
 
 
 def _column(
-    table: pa.Table, name: str, kind: str, schema: Schema, differences: list[str], *, gaps: bool = False
+    table: pa.Table,
+    name: str,
+    kind: str,
+    schema: Schema,
+    differences: list[str],
+    *,
+    gaps: bool = False,
 ) -> Any:
     """The typed column; missing values where it is absent, which is no fault where ``gaps`` may be."""
     if kind in CELLS:
@@ -60,16 +80,23 @@ def _column(
     return _value_column(table, name, node, schema, gaps or node.optional, differences)
 
 
-def _cell_column(table: pa.Table, name: str, kind: str, schema: Schema, differences: list[str], gaps: bool) -> Any:
+def _cell_column(
+    table: pa.Table, name: str, kind: str, schema: Schema, differences: list[str], gaps: bool
+) -> Any:
     if name not in table.column_names:
         if not gaps:
             differences.append(f"column '{name}' is missing.")
         return object_array([None] * table.num_rows)
     report = report_of(table.schema.field(name))
     if report is None or report.type != kind:
-        differences.append(f"column '{name}' was {kind}, and is {'a plain value' if report is None else report.type}.")
+        differences.append(
+            f"column '{name}' was {kind}, and is {'a plain value' if report is None else report.type}."
+        )
         return object_array([None] * table.num_rows)
-    found, node = from_arrow(kind, table.column(name)), schema.columns.get(name, next(iter(schema.nodes.values())))
+    found, node = (
+        from_arrow(kind, table.column(name)),
+        schema.columns.get(name, next(iter(schema.nodes.values()))),
+    )
     faults = []
     for row, cell in enumerate(found, 1):
         try:
@@ -105,16 +132,22 @@ def _value_column(
     return made.values
 
 
-def _bad(name: str, kind: str, node: Node, text: pa.Array, made: v.Converted, labels: tuple[str, ...]) -> list[str]:
+def _bad(
+    name: str, kind: str, node: Node, text: pa.Array, made: v.Converted, labels: tuple[str, ...]
+) -> list[str]:
     first = shown(text[int(made.bad.argmax())].as_py())
     if kind == "category":
-        listed = ", ".join(labels[:_SHOWN_CLASSES]) + (" and more" if len(labels) > _SHOWN_CLASSES else "")
+        listed = ", ".join(labels[:_SHOWN_CLASSES]) + (
+            " and more" if len(labels) > _SHOWN_CLASSES else ""
+        )
         return _new_classes(name, text, made.bad, listed)
     form = f" written like {node.format}" if node.format else ""
     there = len(made.bad) - int(made.missing.sum())
     if made.bad.sum() > _ANOTHER_TYPE * there:
         row = int(made.bad.argmax()) + 2
-        return [f"column '{name}' was {kind}{form}, and is not: {first} in row {row}, {_count(made.bad)} of {there}."]
+        return [
+            f"column '{name}' was {kind}{form}, and is not: {first} in row {row}, {_count(made.bad)} of {there}."
+        ]
     return _cells(name, made.bad, f"is no {kind}{form}", text)
 
 
@@ -125,7 +158,10 @@ def _new_classes(name: str, text: pa.Array, bad: np.ndarray, listed: str) -> lis
         if len(found) > _SHOWN_CELLS:
             break
     named = list(found.items())[:_SHOWN_CELLS]
-    made = [f"row {row}, column '{name}': {shown(value)} is not one of its classes ({listed})." for value, row in named]
+    made = [
+        f"row {row}, column '{name}': {shown(value)} is not one of its classes ({listed})."
+        for value, row in named
+    ]
     more = ["and more"] if len(found) > _SHOWN_CELLS else []
     return made + [f"column '{name}': {one} new classes, in {_count(bad)} rows." for one in more]
 

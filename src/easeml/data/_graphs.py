@@ -1,8 +1,10 @@
-"""What a sample holds besides single values: nodes with instances, their fields, and the links between them.
+"""What a sample holds besides single values: nodes with instances, their fields, and the links
+between them.
 
-A graph is ``{"atom": {"place": array, "element": ["C", "O"]}, "links": [["atom", 0, "atom", 1]]}``: for each node its
-fields, a tensor with the instances as its first axis or a list of labels; ``links`` from instance to instance, counted
-from 0, or None where nothing is said and the instances of each node form a chain in their order.
+A graph is ``{"atom": {"place": array, "element": ["C", "O"]}, "links": [["atom", 0, "atom", 1]]}``:
+for each node its fields, a tensor with the instances as its first axis or a list of labels;
+``links`` from instance to instance, counted from 0, or None where nothing is said and the instances
+of each node form a chain in their order.
 """
 
 from __future__ import annotations
@@ -22,12 +24,17 @@ LINKS = "links"
 def graph_of(sample: Sample) -> dict[str, Any]:
     """The graph of a sample: its nodes with instances and its links."""
     made: dict[str, Any] = {
-        name: {field: list(value) if isinstance(value, tuple) else value for field, value in held.items()}
+        name: {
+            field: list(value) if isinstance(value, tuple) else value
+            for field, value in held.items()
+        }
         for name, held in sample.values.items()
         if isinstance(held, Mapping)
     }
     links = sample.links
-    return made | {LINKS: None if links is None else [[*start, *end] for start, end in sorted(links)]}
+    return made | {
+        LINKS: None if links is None else [[*start, *end] for start, end in sorted(links)]
+    }
 
 
 def numbers_to_json(array: np.ndarray) -> Any:
@@ -42,7 +49,10 @@ def numbers_to_json(array: np.ndarray) -> Any:
 
 
 def numbers_from_json(value: Any) -> np.ndarray:
-    """The array of nested lists; null is NaN. Raises ``ValueError`` or ``TypeError`` for anything else."""
+    """The array of nested lists; null is NaN.
+
+    Raises ``ValueError`` or ``TypeError`` for anything else.
+    """
     import numpy as np
 
     if not isinstance(value, list):
@@ -53,7 +63,9 @@ def numbers_from_json(value: Any) -> np.ndarray:
         raise ValueError("the lists are of different lengths") from error
     if array.dtype.kind not in "iuf" and array.dtype != object:
         raise ValueError("it holds text" if array.dtype.kind in "US" else "it holds no numbers")
-    if array.dtype == object and any(not isinstance(item, int | float | None) for item in array.reshape(-1).tolist()):
+    if array.dtype == object and any(
+        not isinstance(item, int | float | None) for item in array.reshape(-1).tolist()
+    ):
         raise ValueError("it holds something else than numbers, or lists of different lengths")
     return array.astype(np.float64)
 
@@ -61,11 +73,16 @@ def numbers_from_json(value: Any) -> np.ndarray:
 def to_json(graph: Graph) -> dict[str, Any]:
     """The JSON form of a graph."""
     made: dict[str, Any] = {
-        name: {field: value if isinstance(value, list) else numbers_to_json(value) for field, value in held.items()}
+        name: {
+            field: value if isinstance(value, list) else numbers_to_json(value)
+            for field, value in held.items()
+        }
         for name, held in graph.items()
         if name != LINKS
     }
-    return made | ({} if graph.get(LINKS) is None else {LINKS: [list(link) for link in graph[LINKS]]})
+    return made | (
+        {} if graph.get(LINKS) is None else {LINKS: [list(link) for link in graph[LINKS]]}
+    )
 
 
 def from_json(value: Any) -> dict[str, Any]:
@@ -78,8 +95,13 @@ def from_json(value: Any) -> dict[str, Any]:
             continue
         if not isinstance(held, dict):
             raise TypeError(f"'{name}' is not an object of its fields")
-        made[name] = {field: cells if _are_labels(cells) else numbers_from_json(cells) for field, cells in held.items()}
-    return made | {LINKS: None if value.get(LINKS) is None else [_link(link) for link in value[LINKS]]}
+        made[name] = {
+            field: cells if _are_labels(cells) else numbers_from_json(cells)
+            for field, cells in held.items()
+        }
+    return made | {
+        LINKS: None if value.get(LINKS) is None else [_link(link) for link in value[LINKS]]
+    }
 
 
 def problem(graph: Graph, schema: Schema) -> str:
@@ -102,7 +124,11 @@ def _node_problem(held: Mapping[str, Any], node: Node, schema: Schema) -> tuple[
     fields = {field.name: field for field in node.fields}
     odd = sorted(held.keys() ^ fields.keys())
     if odd:
-        return (f"field '{odd[0]}' is not there" if odd[0] in fields else f"there is no field '{odd[0]}'"), 0
+        return (
+            f"field '{odd[0]}' is not there"
+            if odd[0] in fields
+            else f"there is no field '{odd[0]}'"
+        ), 0
     lengths = {name: len(value) for name, value in held.items()}
     for name, value in held.items():
         said = _field_problem(value, fields[name], schema)
@@ -122,7 +148,11 @@ def _field_problem(value: Any, field: Field, schema: Schema) -> str:
         if not isinstance(value, list):
             return "holds numbers, expected labels"
         odd = next((label for label in value if known and label not in known), None)
-        return "" if odd is None else f"holds {odd!r}, which is none of its labels: {', '.join(known[:20])}"
+        return (
+            ""
+            if odd is None
+            else f"holds {odd!r}, which is none of its labels: {', '.join(known[:20])}"
+        )
     if isinstance(value, list):
         return "holds labels, expected numbers" if value else ""
     if not np.isfinite(value).all():

@@ -26,7 +26,10 @@ SAMPLE = 50_000  # rows that are looked at closely; all are checked
 
 @dataclass(frozen=True)
 class Inference:
-    """What a table looks like. ``target`` is empty, and ``output`` None, where no column suggests itself."""
+    """What a table looks like.
+
+    ``target`` is empty, and ``output`` None, where no column suggests itself.
+    """
 
     columns: list[ColumnReport]
     rows: int
@@ -39,8 +42,8 @@ class Inference:
 def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAMPLE) -> Inference:
     """Infer the columns of a table that ``read_table`` gave; ``target`` None: propose one.
 
-    Of a table with more than ``sample`` rows, evenly spaced ones are looked at, and what they suggest is checked
-    against all.
+    Of a table with more than ``sample`` rows, evenly spaced ones are looked at, and what they
+    suggest is checked against all.
 
     Raises:
         DatasetError: if the target is not one of its columns or not possible.
@@ -51,15 +54,22 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     notes = _reading_notes(table)
     looked = _sampled(table, sample)
     if looked is not table:
-        notes.append(f"Columns were judged by {looked.num_rows} evenly spaced rows and checked against all.")
-    cells = {field.name: report for field in table.schema if (report := report_of(field)) is not None}
+        notes.append(
+            f"Columns were judged by {looked.num_rows} evenly spaced rows and checked against all."
+        )
+    cells = {
+        field.name: report for field in table.schema if (report := report_of(field)) is not None
+    }
     seen = {name: column_text(looked, name) for name in names if name not in cells}
     reports = [look(name, array, told_type(table, name)) for name, array in seen.items()]
     if looked is not table:
         reports = [
-            _checked(report, column_text(table, report.name), told_type(table, report.name)) for report in reports
+            _checked(report, column_text(table, report.name), told_type(table, report.name))
+            for report in reports
         ]
-    reports = [replace(report, distribution=distribution(seen[report.name], report)) for report in reports]
+    reports = [
+        replace(report, distribution=distribution(seen[report.name], report)) for report in reports
+    ]
     by_name = cells | {report.name: report for report in with_natures(reports, seen)}
     reports = [by_name[name] for name in names]
     told = (table.schema.metadata or {}).get(b"target", b"").decode()
@@ -69,17 +79,31 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
             declare_columns(reports, target)  # raises what is wrong
         usable = [report for report in reports if report.distinct] or reports
         source = schema_of(usable, ())
-        return Inference(reports, table.num_rows, "", source, None, [*notes, "No column suggests itself as target."])
+        return Inference(
+            reports,
+            table.num_rows,
+            "",
+            source,
+            None,
+            [*notes, "No column suggests itself as target."],
+        )
     chosen, sure, why = proposal
     reports = [
-        replace(report, nature="target", nature_confidence=sure, evidence=f"{report.evidence} {why}".strip())
+        replace(
+            report,
+            nature="target",
+            nature_confidence=sure,
+            evidence=f"{report.evidence} {why}".strip(),
+        )
         if report.name == chosen
         else report
         for report in with_target(reports, seen, chosen)
     ]
     decided = declare_columns(reports, chosen)
     notes += decided.notes
-    return Inference(decided.columns, table.num_rows, chosen, decided.schema_in, decided.schema_out, notes)
+    return Inference(
+        decided.columns, table.num_rows, chosen, decided.schema_in, decided.schema_out, notes
+    )
 
 
 def told_type(table: pa.Table, name: str) -> str:
@@ -115,5 +139,7 @@ def _reading_notes(table: pa.Table) -> list[str]:
     if found.get("encoding") in ("cp1252", "latin-1"):
         notes.append(f"The file is not UTF-8; it was read as {found['encoding']}.")
     if all(re.fullmatch(r"[+-]?\d+(\.\d+)?", name) for name in table.column_names):
-        notes.append("The first row holds only numbers; it was read as column names. Is the header missing?")
+        notes.append(
+            "The first row holds only numbers; it was read as column names. Is the header missing?"
+        )
     return notes

@@ -36,7 +36,9 @@ def read_json(source: Source) -> pa.Table:
         cells = _columns(some, source.name)
         columns |= {name: [pa.repeat("", count)] for name in cells if name not in columns}
         for name, chunks in columns.items():
-            chunks.append(pa.array(cells[name], pa.string()) if name in cells else pa.repeat("", len(some)))
+            chunks.append(
+                pa.array(cells[name], pa.string()) if name in cells else pa.repeat("", len(some))
+            )
         count += len(some)
     if not count:
         raise DatasetError("there is no row.", where=source.name, remedy=_REMEDY)
@@ -59,7 +61,11 @@ def _columns(rows: list[tuple[str, Any]], name: str) -> dict[str, list[str]]:
 
 def _rows(source: Source) -> Iterator[tuple[str, Any]]:
     """The rows with their places."""
-    lines = ((number, line) for number, line in enumerate(source.lines(), 1) if line.strip(b" \t\r\n\xef\xbb\xbf"))
+    lines = (
+        (number, line)
+        for number, line in enumerate(source.lines(), 1)
+        if line.strip(b" \t\r\n\xef\xbb\xbf")
+    )
     first = next(lines, None)
     if first is None:
         return
@@ -80,7 +86,9 @@ def _decoded(data: bytes, where: str) -> str:
 
 
 def _is_whole(first: str) -> bool:
-    """Whether, by its first line, the text is one document rather than one a line: a list, or what holds one."""
+    """Whether, by its first line, the text is one document rather than one a line: a list, or what
+    holds one.
+    """
     first = first.strip()
     if first.startswith("["):
         return True
@@ -88,7 +96,11 @@ def _is_whole(first: str) -> bool:
         row = json.loads(first)
     except (ValueError, RecursionError):
         return first == "{" or first.endswith(("[", ","))
-    return isinstance(row, dict) and len(row) == 1 and any(isinstance(row.get(key), list) for key in _LISTS)
+    return (
+        isinstance(row, dict)
+        and len(row) == 1
+        and any(isinstance(row.get(key), list) for key in _LISTS)
+    )
 
 
 def _listed(text: str, name: str) -> list[Any]:

@@ -20,7 +20,9 @@ _BINS = 64
 _MOST_ADDED = 60  # numbers that are tried as parts of a sum
 
 
-def leaks(reports: Sequence[ColumnReport], table: dict[str, pa.Array], target: str) -> dict[str, tuple[str, float]]:
+def leaks(
+    reports: Sequence[ColumnReport], table: dict[str, pa.Array], target: str
+) -> dict[str, tuple[str, float]]:
     """Suspects by name: why, and how sure."""
     import numpy as np
 
@@ -43,7 +45,9 @@ def leaks(reports: Sequence[ColumnReport], table: dict[str, pa.Array], target: s
         values = _coded(report, table[report.name].take(at))
         if report.type == "number":
             numbers[report.name] = values
-        if report.nature != "time" and (told := _tells(values[known], actual[known], numeric, report.type == "number")):
+        if report.nature != "time" and (
+            told := _tells(values[known], actual[known], numeric, report.type == "number")
+        ):
             found.setdefault(report.name, told)
     if numeric:
         for name in _adds_up(numbers, actual):
@@ -70,7 +74,9 @@ def _coded(report: ColumnReport, array: pa.Array) -> np.ndarray:
     return codes
 
 
-def _tells(values: np.ndarray, actual: np.ndarray, numeric: bool, ordered: bool) -> tuple[str, float] | None:
+def _tells(
+    values: np.ndarray, actual: np.ndarray, numeric: bool, ordered: bool
+) -> tuple[str, float] | None:
     """Whether a column alone, learned on every second row, gives the answer in (nearly) all others."""
     import numpy as np
 
@@ -93,7 +99,11 @@ def _binned(values: np.ndarray) -> np.ndarray:
     import numpy as np
 
     known = values[~np.isnan(values)]
-    edges = np.unique(np.quantile(known, np.linspace(0, 1, _BINS + 1)[1:-1])) if len(known) else np.array([])
+    edges = (
+        np.unique(np.quantile(known, np.linspace(0, 1, _BINS + 1)[1:-1]))
+        if len(known)
+        else np.array([])
+    )
     return np.where(np.isnan(values), 0, np.searchsorted(edges, values, side="right") + 1)
 
 
@@ -109,8 +119,12 @@ def _explained(bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: n
     return 1 - float(((actual[check] - means[bins[check]]) ** 2).sum()) / spread if spread else 0.0
 
 
-def _right(bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: np.ndarray) -> tuple[float, float]:
-    """Share of the rows of ``check`` that the most frequent answer of each bin is right for; and of all bins."""
+def _right(
+    bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: np.ndarray
+) -> tuple[float, float]:
+    """Share of the rows of ``check`` that the most frequent answer of each bin is right for; and of
+    all bins.
+    """
     import numpy as np
 
     _, codes = np.unique(actual, return_inverse=True)
@@ -126,7 +140,9 @@ def _adds_up(numbers: dict[str, np.ndarray], actual: np.ndarray) -> list[str]:
     import numpy as np
 
     known = ~np.isnan(actual)
-    columns = {name: values for name, values in numbers.items() if not np.isnan(values[known]).any()}
+    columns = {
+        name: values for name, values in numbers.items() if not np.isnan(values[known]).any()
+    }
     if not 2 <= len(columns) <= min(_MOST_ADDED, int(known.sum()) // 4):
         return []
     X = np.column_stack([*columns.values()])[known]

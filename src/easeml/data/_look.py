@@ -1,4 +1,6 @@
-"""The type of a column, and what it says about itself alone: identifier, constant, codes for missing values."""
+"""The type of a column, and what it says about itself alone: identifier, constant, codes for
+missing values.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ _MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class _Values:
-    """The different values of a column that are not missing, how often each occurs, and the share of the missing."""
+    """The different values of a column that are not missing, how often each occurs, and the share
+    of the missing.
+    """
 
     name: str
     texts: list[str]
@@ -34,13 +38,23 @@ class _Values:
 
 
 def look(name: str, array: pa.Array, told: str = "") -> ColumnReport:
-    """Infer type and nature of a column of text. ``told``: the type that the file itself states, if any."""
+    """Infer type and nature of a column of text.
+
+    ``told``: the type that the file itself states, if any.
+    """
     counts = v.arrow_compute().value_counts(array)
-    distinct, number_of = counts.field("values"), counts.field("counts").to_numpy(zero_copy_only=False)
-    strict, loose = (_values(name, distinct, number_of, len(array), kind) for kind in ("number", "text"))
+    distinct, number_of = (
+        counts.field("values"),
+        counts.field("counts").to_numpy(zero_copy_only=False),
+    )
+    strict, loose = (
+        _values(name, distinct, number_of, len(array), kind) for kind in ("number", "text")
+    )
     if not loose.texts or not strict.texts:
         if not loose.texts:
-            return ColumnReport(name, "text", "drop", 1.0, evidence="Has no value in any row.", nature="constant")
+            return ColumnReport(
+                name, "text", "drop", 1.0, evidence="Has no value in any row.", nature="constant"
+            )
         return _finished(_text(loose), loose)
     if told in ("category", "text"):
         return _finished(replace(_told(loose, told), confidence=1.0), loose)
@@ -52,7 +66,13 @@ def look(name: str, array: pa.Array, told: str = "") -> ColumnReport:
 def _values(name: str, distinct: pa.Array, number_of: np.ndarray, rows: int, kind: str) -> _Values:
     here = ~v.missing_mask(distinct, kind)
     present = int(number_of[here].sum())
-    return _Values(name, distinct.filter(here).to_pylist(), number_of[here], present, 1 - present / max(rows, 1))
+    return _Values(
+        name,
+        distinct.filter(here).to_pylist(),
+        number_of[here],
+        present,
+        1 - present / max(rows, 1),
+    )
 
 
 def _report(values: _Values, kind: str, confidence: float, evidence: str) -> ColumnReport:
@@ -90,13 +110,17 @@ def _timestamp(values: _Values) -> ColumnReport | None:
 
 def _dated(values: _Values) -> bool:
     """Whether eight digits may be a day: the name says so, or there are many of them."""
-    return len(values.texts) >= 30 or any(word in names.MOMENTS for word in names.words(values.name))
+    return len(values.texts) >= 30 or any(
+        word in names.MOMENTS for word in names.words(values.name)
+    )
 
 
 def _number(values: _Values, array: pa.Array, told: str) -> ColumnReport | None:
     import numpy as np
 
-    if told != "number" and any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in values.texts):
+    if told != "number" and any(
+        len(text) > 1 and text[0] == "0" and text.isdigit() for text in values.texts
+    ):
         return None  # whole numbers with leading zeros are codes
     texts, form = _array(values.texts), ""
     made = v.to_numbers(texts)
@@ -110,14 +134,22 @@ def _number(values: _Values, array: pa.Array, told: str) -> ColumnReport | None:
     number_of = np.bincount(inverse, weights=values.number_of[~made.missing & ~made.bad])
     whole = bool((unique == np.round(unique)).all())
     low, high = (v.plain_number(repr(float(x))) for x in (unique[0], unique[-1]))
-    said = f"{'Whole numbers' if whole else 'Numbers'} from {low} to {high}, {len(unique)} different."
+    said = (
+        f"{'Whole numbers' if whole else 'Numbers'} from {low} to {high}, {len(unique)} different."
+    )
     if form:
         said += f" Written like {form}."
-    few = whole and (len(unique) == 2 or (1 < len(unique) <= 20 and len(unique) * 5 <= values.present))
+    few = whole and (
+        len(unique) == 2 or (1 < len(unique) <= 20 and len(unique) * 5 <= values.present)
+    )
     report = _report(values, "number", _number_confidence(unique, whole, few, form), said)
     classes = [v.plain_number(repr(float(x))) for x in unique] if few else []
     report = replace(
-        report, distinct=len(unique), classes=classes, format=form, suspected_codes=suspect_numbers(unique, number_of)
+        report,
+        distinct=len(unique),
+        classes=classes,
+        format=form,
+        suspected_codes=suspect_numbers(unique, number_of),
     )
     if told == "number":
         report = replace(report, confidence=1.0)
@@ -137,16 +169,24 @@ def _number_confidence(unique: np.ndarray, whole: bool, few: bool, form: str) ->
 def _codes(values: _Values, unique: np.ndarray) -> ColumnReport | None:
     """Whole numbers that are labels: named so, and repeated, or dialled rather than counted."""
     told = set(names.words(values.name))
-    listed = 2 < len(unique) <= 60 and len(unique) * 5 <= values.present and bool(told & names.CODES)
+    listed = (
+        2 < len(unique) <= 60 and len(unique) * 5 <= values.present and bool(told & names.CODES)
+    )
     entity = len(unique) > 10 and values.each >= 1.3 and names.names_entity(values.name)
-    if not (listed or entity or (told & names.DIALLED and values.present > len(unique) > 1 and unique[0] >= 1000)):
+    if not (
+        listed
+        or entity
+        or (told & names.DIALLED and values.present > len(unique) > 1 and unique[0] >= 1000)
+    ):
         return None
     report = _text(values)
     said = f"The name says that these numbers are codes; {report.evidence[0].lower()}{report.evidence[1:]}"
     return replace(report, confidence=0.8, evidence=said, classes=sort_labels(report.classes))
 
 
-def _counted(report: ColumnReport, values: _Values, array: pa.Array, unique: np.ndarray) -> ColumnReport:
+def _counted(
+    report: ColumnReport, values: _Values, array: pa.Array, unique: np.ndarray
+) -> ColumnReport:
     """A different whole number in every row, that counts the rows or is named like an identifier."""
     import numpy as np
 
@@ -154,14 +194,25 @@ def _counted(report: ColumnReport, values: _Values, array: pa.Array, unique: np.
     if values.missing or len(unique) != rows or rows < 3:
         return report
     ordered = v.to_numbers(array).values
-    counts = rows >= 10 and bool((np.abs(np.diff(ordered)) == 1).all()) and min(ordered[0], ordered[-1]) in (0, 1)
-    steady = rows >= 10 and bool((np.diff(ordered) == ordered[1] - ordered[0]).all())  # also in a sample of the rows
+    counts = (
+        rows >= 10
+        and bool((np.abs(np.diff(ordered)) == 1).all())
+        and min(ordered[0], ordered[-1]) in (0, 1)
+    )
+    steady = rows >= 10 and bool(
+        (np.diff(ordered) == ordered[1] - ordered[0]).all()
+    )  # also in a sample of the rows
     named = names.names_identifier(values.name)
     told = set(names.words(values.name)) & names.COUNTERS
     if not (counts or named or (steady and (told or unique[0] in (0, 1)))):
         return report
     said = f"Looks like an identifier: a different whole number in every row, from {unique[0]:.0f} to {unique[-1]:.0f}."
-    return replace(report, nature="identifier", nature_confidence=0.97 if counts or named else 0.9, evidence=said)
+    return replace(
+        report,
+        nature="identifier",
+        nature_confidence=0.97 if counts or named else 0.9,
+        evidence=said,
+    )
 
 
 def _text(values: _Values) -> ColumnReport:
@@ -171,9 +222,15 @@ def _text(values: _Values) -> ColumnReport:
     if _identifies(texts, each, values.present, words, named):
         said = f"Looks like an identifier: {len(texts)} different values in {values.present} rows."
         sure = 0.97 if named else 0.85
-        return replace(_report(values, "text", 0.95, said), nature="identifier", nature_confidence=sure)
+        return replace(
+            _report(values, "text", 0.95, said), nature="identifier", nature_confidence=sure
+        )
     prose = words >= 4 and each < 5
-    few = len(texts) <= 10 or (len(texts) <= 20 and each >= 2) or (len(texts) <= _MOST_CLASSES and each >= 5)
+    few = (
+        len(texts) <= 10
+        or (len(texts) <= 20 and each >= 2)
+        or (len(texts) <= _MOST_CLASSES and each >= 5)
+    )
     if few and not prose:
         said = f"{len(texts)} different values, each in {each:{',.0f' if each >= 10 else '.2g'}} rows on average."
         sure = 0.95 if each >= 20 else 0.8

@@ -1,4 +1,5 @@
-"""Looking at stored versions without loading them whole: pages of train rows, and what differs between two.
+"""Looking at stored versions without loading them whole: pages of train rows, and what differs
+between two.
 
 ``files``: the files of a version's folder by name. Needs pyarrow and NumPy only.
 """
@@ -29,7 +30,10 @@ Files = Mapping[str, Path]
 
 @dataclass(frozen=True)
 class TrainRow:
-    """A training pair. ``suspicion``: 0 to 1, and ``predicted`` by models that did not see it; None: not known."""
+    """A training pair.
+
+    ``suspicion``: 0 to 1, and ``predicted`` by models that did not see it; None: not known.
+    """
 
     row: int
     on: bool
@@ -41,7 +45,10 @@ class TrainRow:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which train rows: of ``label``, ``on`` or off (None: all). ``suspicious``: the most suspicious come first."""
+    """Which train rows: of ``label``, ``on`` or off (None: all).
+
+    ``suspicious``: the most suspicious come first.
+    """
 
     label: str | None = None
     on: bool | None = None
@@ -50,7 +57,10 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a version has that another had not. Ids by role; differences of the schemas as sentences."""
+    """What a version has that another had not.
+
+    Ids by role; differences of the schemas as sentences.
+    """
 
     added: dict[str, list[int]]
     removed: dict[str, list[int]]
@@ -64,8 +74,8 @@ def train_rows(
 ) -> tuple[list[TrainRow], int]:
     """Return ``limit`` of the wanted train rows after ``skip``, and how many are wanted in all.
 
-    ``scores``: a file that ``easeml.engine`` wrote, with columns ``row``, ``suspicion`` and ``predicted``. Raises
-    DatasetError if there is no version in the files.
+    ``scores``: a file that ``easeml.engine`` wrote, with columns ``row``, ``suspicion`` and
+    ``predicted``. Raises DatasetError if there is no version in the files.
     """
     import numpy as np
 
@@ -82,7 +92,9 @@ def train_rows(
     places = np.flatnonzero(chosen)
     scored = _scores(scores, ids)
     if wanted.suspicious:
-        places = places[np.argsort(-np.nan_to_num(scored.suspicion[places], nan=-1.0), kind="stable")]
+        places = places[
+            np.argsort(-np.nan_to_num(scored.suspicion[places], nan=-1.0), kind="stable")
+        ]
     shown = places[skip : skip + limit]
     made = []
     for place, values in zip(shown.tolist(), table.take(shown).to_pylist(), strict=True):
@@ -91,7 +103,11 @@ def train_rows(
             TrainRow(
                 row=int(ids[place]),
                 on=not off[place],
-                values={name: _json(value) for name, value in values.items() if name not in (ROW, target)},
+                values={
+                    name: _json(value)
+                    for name, value in values.items()
+                    if name not in (ROW, target)
+                },
                 target=_json(values[target]),
                 suspicion=score if isfinite(score) else None,
                 predicted=scored.prediction(place) if isfinite(score) else None,
@@ -101,18 +117,27 @@ def train_rows(
 
 
 def row_ids(files: Files) -> dict[str, np.ndarray]:
-    """Return the ids of the rows by role. Raises DatasetError if there is no version in the files."""
+    """Return the ids of the rows by role.
+
+    Raises DatasetError if there is no version in the files.
+    """
     there = [role for role in ALL_ROLES if role not in UNLABELLED or f"{role}.arrow" in files]
     return {role: _table(files, role).column(ROW).to_numpy() for role in there}
 
 
 def rows_off(files: Files) -> list[int]:
-    """Return the ids of the train rows that are off. Raises DatasetError if there is no version in the files."""
+    """Return the ids of the train rows that are off.
+
+    Raises DatasetError if there is no version in the files.
+    """
     return list(_document(files).get("off", []))
 
 
 def compare(old: Files | None, new: Files) -> Comparison:
-    """Return what ``new`` has that ``old`` (None: nothing) had not. Raises DatasetError for files without a version."""
+    """Return what ``new`` has that ``old`` (None: nothing) had not.
+
+    Raises DatasetError for files without a version.
+    """
     after = row_ids(new)
     before = {} if old is None else row_ids(old)
     off, was_off = set(rows_off(new)), set() if old is None else set(rows_off(old))
@@ -126,7 +151,9 @@ def compare(old: Files | None, new: Files) -> Comparison:
     )
 
 
-def _without(these: Mapping[str, np.ndarray], those: Mapping[str, np.ndarray]) -> dict[str, list[int]]:
+def _without(
+    these: Mapping[str, np.ndarray], those: Mapping[str, np.ndarray]
+) -> dict[str, list[int]]:
     import numpy as np
 
     none = np.array([], dtype=np.int64)
@@ -148,15 +175,21 @@ def _schema_differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
                 found.append(f"column '{name}' was {one.type} and is {other.type}.")
             elif one.type == "category" and before.labels(one.name) != after.labels(other.name):
                 labels = set(before.labels(one.name)) ^ set(after.labels(other.name))
-                found.append(f"column '{name}' has other classes: {', '.join(sorted(labels)[:10])}.")
+                found.append(
+                    f"column '{name}' has other classes: {', '.join(sorted(labels)[:10])}."
+                )
             if one.optional != other.optional:
-                found.append(f"column '{name}' {'may' if other.optional else 'may not'} be missing.")
+                found.append(
+                    f"column '{name}' {'may' if other.optional else 'may not'} be missing."
+                )
     return found
 
 
 @dataclass(frozen=True)
 class _Scores:
-    """``suspicion`` of each train row, NaN where it is not known; ``at``: its place among the ``predicted``."""
+    """``suspicion`` of each train row, NaN where it is not known; ``at``: its place among the
+    ``predicted``.
+    """
 
     suspicion: np.ndarray
     at: np.ndarray
@@ -185,7 +218,9 @@ def _scores(path: Path | None, ids: np.ndarray) -> _Scores:
 
 def _document(files: Files) -> dict[str, Any]:
     if "version.json" not in files:
-        raise DatasetError("there are no prepared rows: it is an upload, or was not made ready.", where="version")
+        raise DatasetError(
+            "there are no prepared rows: it is an upload, or was not made ready.", where="version"
+        )
     return json.loads(files["version.json"].read_text())
 
 
@@ -193,7 +228,9 @@ def _table(files: Files, role: str) -> pa.Table:
     import pyarrow as pa
 
     if f"{role}.arrow" not in files:
-        raise DatasetError("there are no prepared rows: it is an upload, or was not made ready.", where="version")
+        raise DatasetError(
+            "there are no prepared rows: it is an upload, or was not made ready.", where="version"
+        )
     with pa.memory_map(str(files[f"{role}.arrow"])) as source:
         return pa.ipc.open_file(source).read_all()
 

@@ -18,7 +18,9 @@ CODES = _set(
     "code codes zip zipcode postal postcode plz class subclass type category cat cluster segment zone zoning district "
     "region sector phone telephone fax mobile label flag species kind grade mode channel"
 )
-DIALLED = _set("zip zipcode postal postcode plz phone telephone fax mobile iban ssn isbn ean barcode")
+DIALLED = _set(
+    "zip zipcode postal postcode plz phone telephone fax mobile iban ssn isbn ean barcode"
+)
 ENTITIES = _set(
     "user author customer patient subject client account session household provider student employee person "
     "individual device hospital store shop company brewery supplier vendor seller buyer driver vehicle flight phone "
@@ -46,4 +48,8 @@ def names_entity(name: str) -> bool:
         return False
     if parts[-1] in IDENTIFIERS or parts[-1] in ENTITIES:
         return True
-    return len(parts) > 1 and parts[-1] in {"number", "no", "nr", "key", "name", "code"} and parts[-2] in ENTITIES
+    return (
+        len(parts) > 1
+        and parts[-1] in {"number", "no", "nr", "key", "name", "code"}
+        and parts[-2] in ENTITIES
+    )

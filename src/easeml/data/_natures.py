@@ -16,31 +16,70 @@ from easeml.data._report import SUSPICION, ColumnReport
 if TYPE_CHECKING:
     import pyarrow as pa
 
-_TELLING = ("target", "label", "class", "y", "outcome", "response")  # the first that occurs is the target
+_TELLING = (
+    "target",
+    "label",
+    "class",
+    "y",
+    "outcome",
+    "response",
+)  # the first that occurs is the target
 _SUGGESTIVE = (
-    *("survived", "churn", "churned", "diagnosis", "species", "saleprice", "sale_price", "price", "fraud", "is_fraud"),
-    *("spam", "disease", "attrition", "default", "sentiment", "rating", "quality", "demand", "revenue", "sales"),
+    *(
+        "survived",
+        "churn",
+        "churned",
+        "diagnosis",
+        "species",
+        "saleprice",
+        "sale_price",
+        "price",
+        "fraud",
+        "is_fraud",
+    ),
+    *(
+        "spam",
+        "disease",
+        "attrition",
+        "default",
+        "sentiment",
+        "rating",
+        "quality",
+        "demand",
+        "revenue",
+        "sales",
+    ),
 )
 _TAIL = re.compile(r"[ _.-](target|label|class|outcome)$|[a-z](Target|Label|Class|Outcome)$")
 
 
 def with_natures(reports: Sequence[ColumnReport], table: dict[str, pa.Array]) -> list[ColumnReport]:
-    """The reports with ``time`` and ``group`` where that shows; ``table``: the columns by name, in order of rows."""
-    moments = [report for report in reports if report.type == "timestamp" and report.role == "input"]
+    """The reports with ``time`` and ``group`` where that shows; ``table``: the columns by name, in
+    order of rows.
+    """
+    moments = [
+        report for report in reports if report.type == "timestamp" and report.role == "input"
+    ]
     made = []
     for report in reports:
         found = None
         if report.role == "input":
-            found = _time(report, table[report.name], only=len(moments) == 1) or _group(report, len(table[report.name]))
+            found = _time(report, table[report.name], only=len(moments) == 1) or _group(
+                report, len(table[report.name])
+            )
         made.append(found or report)
     return made
 
 
-def with_target(reports: Sequence[ColumnReport], table: dict[str, pa.Array], target: str) -> list[ColumnReport]:
+def with_target(
+    reports: Sequence[ColumnReport], table: dict[str, pa.Array], target: str
+) -> list[ColumnReport]:
     """The reports with the target, and with what seems to leak it."""
     made = {report.name: report for report in reports}
     values = [report for report in reports if report.name in table]
-    suspects = leaks(values, table, target) if target in table else {}  # pictures and the like are not looked into
+    suspects = (
+        leaks(values, table, target) if target in table else {}
+    )  # pictures and the like are not looked into
     for name, (why, sure) in suspects.items():
         report = made[name]
         remedy = f"Drop it if it is not known when you predict (--drop '{name}')."
@@ -54,7 +93,10 @@ def propose_target(reports: Sequence[ColumnReport]) -> tuple[str, float, str] | 
     suitable = [r for r in reports if r.role == "input" and r.distinct > 1 and _can_be_target(r)]
     suitable = [r for r in suitable if not set(names.words(r.name)) & names.PREDICTIONS] or suitable
     lower = {report.name.lower(): report.name for report in reversed(suitable)}
-    for words, sure, why in ((_TELLING, 0.95, "is what a target is called"), (_SUGGESTIVE, 0.8, "is often predicted")):
+    for words, sure, why in (
+        (_TELLING, 0.95, "is what a target is called"),
+        (_SUGGESTIVE, 0.8, "is often predicted"),
+    ):
         for word in words:
             if word in lower:
                 return lower[word], sure, f"Proposed as the target: '{lower[word]}' {why}."
@@ -68,7 +110,9 @@ def propose_target(reports: Sequence[ColumnReport]) -> tuple[str, float, str] | 
 
 
 def _can_be_target(report: ColumnReport) -> bool:
-    return report.type in ("number", "category") or (report.type == "tensor" and report.name.lower() in _TELLING)
+    return report.type in ("number", "category") or (
+        report.type == "tensor" and report.name.lower() in _TELLING
+    )
 
 
 def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport | None:
@@ -78,7 +122,11 @@ def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport 
     if report.type == "timestamp":
         values = v.to_timestamps(array, report.format).values.astype("int64").astype(float)
         values[values == np.iinfo("int64").min] = np.nan
-    elif report.type == "number" and set(names.words(report.name)) & names.MOMENTS and report.distinct > 20:
+    elif (
+        report.type == "number"
+        and set(names.words(report.name)) & names.MOMENTS
+        and report.distinct > 20
+    ):
         values = v.to_numbers(plain_numbers(array, report.format)).values
     else:
         return None
@@ -102,5 +150,10 @@ def _group(report: ColumnReport, rows: int) -> ColumnReport | None:
         return None
     said = f"{report.evidence} Rows of the same '{report.name}' belong together: think of a split by group."
     if each <= 2 and names.names_identifier(report.name):
-        report, said = replace(report, role="drop"), f"{said} As an identifier it tells a model nothing."
-    return replace(report, nature="group", nature_confidence=0.75 if each >= 1.3 else 0.6, evidence=said)
+        report, said = (
+            replace(report, role="drop"),
+            f"{said} As an identifier it tells a model nothing.",
+        )
+    return replace(
+        report, nature="group", nature_confidence=0.75 if each >= 1.3 else 0.6, evidence=said
+    )

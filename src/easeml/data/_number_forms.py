@@ -1,6 +1,8 @@
-"""How people write numbers: decimal comma, thousands, currency, percent. A form is named by how it writes 1234.5.
+"""How people write numbers: decimal comma, thousands, currency, percent. A form is named by how it
+writes 1234.5.
 
-``1.234,5`` has a decimal comma and dots between thousands, ``$1,234.5`` a sign in front; the empty form is ``1234.5``.
+``1.234,5`` has a decimal comma and dots between thousands, ``$1,234.5`` a sign in front; the empty
+form is ``1234.5``.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ if TYPE_CHECKING:
 _EXAMPLE = re.compile(
     r"(?P<prefix>[^\d.,+-]{0,8})1(?P<thousands>[.,' \u00a0\u202f’]?)234(?P<decimal>[.,])5(?P<suffix>\D{0,8})"
 )
-_AFFIXES = re.compile(r"[+-]?(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?P<suffix>\D{0,8})")
+_AFFIXES = re.compile(
+    r"[+-]?(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?P<suffix>\D{0,8})"
+)
 _SEPARATORS = (
     (",", "."),
     ("", ","),
@@ -50,7 +54,8 @@ class NumberForm:
         found = _EXAMPLE.fullmatch(example)
         if found is None or found["thousands"] == found["decimal"]:
             raise DatasetError(
-                f"{example!r} is not a form of numbers.", remedy="Write 1234.5 as the numbers are written: 1.234,5."
+                f"{example!r} is not a form of numbers.",
+                remedy="Write 1234.5 as the numbers are written: 1.234,5.",
             )
         return cls(**found.groupdict())
 
@@ -62,7 +67,9 @@ class NumberForm:
 
     @property
     def pattern(self) -> str:
-        """A regular expression of the numbers in this form; the marks before and behind may be left out."""
+        """A regular expression of the numbers in this form; the marks before and behind may be left
+        out.
+        """
         mark, point = re.escape(self.thousands), re.escape(self.decimal)
         whole = rf"(\d+|[1-9]\d{{0,2}}({mark}\d{{3}})+)" if mark else r"\d+"
         before, behind = re.escape(self.prefix.strip()), re.escape(self.suffix.strip())
@@ -102,7 +109,10 @@ def plain_number_of(text: str, form: str) -> str:
 
 
 def number_form(texts: list[str]) -> str | None:
-    """The form in which all these (distinct) texts are numbers, or None. Tells forms other than the plain one."""
+    """The form in which all these (distinct) texts are numbers, or None.
+
+    Tells forms other than the plain one.
+    """
     import pyarrow as pa
 
     from easeml.data._values import arrow_compute
@@ -117,7 +127,12 @@ def number_form(texts: list[str]) -> str | None:
     array = pa.array(texts, pa.string())
     for thousands, decimal in separators:
         form = NumberForm(prefix, thousands, decimal, suffix)
-        if form.example and arrow_compute().all(arrow_compute().match_substring_regex(array, form.pattern)).as_py():
+        if (
+            form.example
+            and arrow_compute()
+            .all(arrow_compute().match_substring_regex(array, form.pattern))
+            .as_py()
+        ):
             return form.example
     return None
 

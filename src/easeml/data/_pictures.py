@@ -27,20 +27,27 @@ class NoPicture(ValueError):
 
 
 def shape_of(data: bytes) -> tuple[int, int, int]:
-    """Height, width and channels. The picture is decoded, so that a damaged one is told. Raises ``NoPicture``."""
+    """Height, width and channels.
+
+    The picture is decoded, so that a damaged one is told. Raises ``NoPicture``.
+    """
     with _opened(data) as image:
         return image.height, image.width, len(image.getbands())
 
 
 def pixels(data: bytes, size: tuple[int, int], *, grey: bool) -> np.ndarray:
-    """The picture resized to ``size`` (height, width): values in [0, 1], shape (height, width, 1 or 3)."""
+    """The picture resized to ``size`` (height, width): values in [0, 1], shape (height, width, 1 or
+    3).
+    """
     import numpy as np
     from PIL import Image
 
     with _opened(data) as image:
         plain = _of_bytes(image).convert("L" if grey else "RGB")
     if plain.size != (size[1], size[0]):
-        plain = plain.resize((size[1], size[0]), Image.Resampling.BOX if plain.width > size[1] else None)
+        plain = plain.resize(
+            (size[1], size[0]), Image.Resampling.BOX if plain.width > size[1] else None
+        )
     made = np.asarray(plain, dtype=np.float64) / 255.0
     return made[:, :, None] if grey else made
 
@@ -56,13 +63,17 @@ def _of_bytes(image: Picture) -> Picture:
     return Image.fromarray(np.clip(array, 0, 255).astype(np.uint8))
 
 
-def picture_report(name: str, shapes: Sequence[tuple[int, int, int]], first: Sequence[bytes]) -> ColumnReport:
+def picture_report(
+    name: str, shapes: Sequence[tuple[int, int, int]], first: Sequence[bytes]
+) -> ColumnReport:
     """What a column of pictures is, by the shape of every one: sizes that differ are variables.
 
     ``first``: some pictures, of which small ones are shown.
     """
     sizes = [sorted(set(column)) for column in zip(*shapes, strict=True)]
-    dim: list[Dim] = [found[0] if len(found) == 1 else axis[0] for axis, found in zip(_AXES, sizes, strict=True)]
+    dim: list[Dim] = [
+        found[0] if len(found) == 1 else axis[0] for axis, found in zip(_AXES, sizes, strict=True)
+    ]
     said = ", ".join(
         f"{axis} {found[0]}" if len(found) == 1 else f"{axis} {found[0]} to {found[-1]}"
         for axis, found in zip(_AXES, sizes, strict=True)
@@ -79,7 +90,9 @@ def shown_as_it_is(data: bytes) -> bool:
 
 
 def data_url(data: bytes) -> str:
-    """A picture as a page shows it: itself if it is a small PNG, else a thumbnail, for which it is decoded."""
+    """A picture as a page shows it: itself if it is a small PNG, else a thumbnail, for which it is
+    decoded.
+    """
     if not shown_as_it_is(data):
         with _opened(data) as image:
             small = image.convert("RGB")

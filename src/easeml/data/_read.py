@@ -27,14 +27,15 @@ _READERS = {  # imported when used: some of their libraries take long to load
 
 
 def read_table(path: str | Path, filename: str | None = None) -> pa.Table:
-    """Read a table: CSV, TSV, JSON (lines or a list), ARFF, ``.ts`` series, each plain or gzip; Parquet, Arrow, Excel,
-    OpenDocument, NumPy; a folder, zip or tar file with texts or pictures in a folder for each class, or with an ease.ml
-    dataset; a zip file of one table.
+    """Read a table: CSV, TSV, JSON (lines or a list), ARFF, ``.ts`` series, each plain or gzip;
+    Parquet, Arrow, Excel, OpenDocument, NumPy; a folder, zip or tar file with texts or pictures in
+    a folder for each class, or with an ease.ml dataset; a zip file of one table.
 
-    The format is found out by the bytes, then by the ending. Every column is a string column of stripped values, but
-    for those of pictures, tensors and graphs (``easeml.data._cells``); what
-    the file says about types is in the metadata of its fields (``type``), what was found in that of the table
-    (``encoding``, ``delimiter``, ``note``). ``filename`` is the user's name of the file, for messages and its ending.
+    The format is found out by the bytes, then by the ending. Every column is a string column of
+    stripped values, but for those of pictures, tensors and graphs (``easeml.data._cells``); what
+    the file says about types is in the metadata of its fields (``type``), what was found in that of
+    the table (``encoding``, ``delimiter``, ``note``). ``filename`` is the user's name of the file,
+    for messages and its ending.
 
     Raises:
         DatasetError: if it is no table with names, at least one row, and as many cells in each row.
@@ -62,7 +63,9 @@ def column_text(table: pa.Table, name: str) -> pa.Array:
 def _read(source: Source) -> pa.Table:
     form = format_of(source)
     if form == "pdf":
-        raise DatasetError("this is a PDF.", where=source.name, remedy="Save the table as CSV and send that.")
+        raise DatasetError(
+            "this is a PDF.", where=source.name, remedy="Save the table as CSV and send that."
+        )
     if form == "zip":
         return _read_zip(source)
     module, reader = _READERS[form]
@@ -85,13 +88,21 @@ def _read_zip(source: Source) -> pa.Table:
     from easeml.data._easeml_files import BROKEN
 
     with source.open() as handle, zipfile.ZipFile(handle) as archive:
-        members = [member for member in archive.infolist() if not member.is_dir() and "__MACOSX" not in member.filename]
+        members = [
+            member
+            for member in archive.infolist()
+            if not member.is_dir() and "__MACOSX" not in member.filename
+        ]
         if len(members) == 1 and not members[0].filename.lower().endswith(".zip"):
             try:
                 data = archive.read(members[0])
             except BROKEN as error:
-                raise DatasetError(f"the zip file is damaged ({error}).", where=source.name) from error
+                raise DatasetError(
+                    f"the zip file is damaged ({error}).", where=source.name
+                ) from error
             return table_from_bytes(data, members[0].filename)
     if source.path is None:
-        raise DatasetError("the zip file holds several files.", where=source.name, remedy="Send one table.")
+        raise DatasetError(
+            "the zip file holds several files.", where=source.name, remedy="Send one table."
+        )
     return _read_tree(source.path, source.name)

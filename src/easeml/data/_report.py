@@ -16,15 +16,16 @@ SUSPICION = " Suspected to leak"  # what the evidence of a leak goes on with
 class ColumnReport:
     """One column. Its JSON is that of ``easeml.contract.resources.Column``.
 
-    ``type``: number, category, text, timestamp; or, for cells that are no single values, image, tensor, graph.
-    ``role``: what is done with it: input, target, drop. ``nature``: what it seems to be, one of ``NATURES``;
-    ``confidence`` and ``nature_confidence``: how sure, 0 to 1; ``evidence``: sentences that say why. ``missing``: share
-    of the rows. ``distinct``: number of different values. ``classes``: the labels of a category, and those that a
-    number would have as a category where it has few (whole) values. ``format``: how numbers or timestamps are written,
-    as in a schema. ``missing_codes``: what the user declared to stand for no value; ``suspected_codes``: what seems to,
-    and is a value until the user says so. ``content``: what the schema says of an image or tensor, its ``dim``, or of a
-    graph, its nodes, classes and constraints. ``distribution``: how the values that were looked at are spread, to be
-    drawn.
+    ``type``: number, category, text, timestamp; or, for cells that are no single values, image,
+    tensor, graph. ``role``: what is done with it: input, target, drop. ``nature``: what it seems to
+    be, one of ``NATURES``; ``confidence`` and ``nature_confidence``: how sure, 0 to 1;
+    ``evidence``: sentences that say why. ``missing``: share of the rows. ``distinct``: number of
+    different values. ``classes``: the labels of a category, and those that a number would have as a
+    category where it has few (whole) values. ``format``: how numbers or timestamps are written, as
+    in a schema. ``missing_codes``: what the user declared to stand for no value;
+    ``suspected_codes``: what seems to, and is a value until the user says so. ``content``: what the
+    schema says of an image or tensor, its ``dim``, or of a graph, its nodes, classes and
+    constraints. ``distribution``: how the values that were looked at are spread, to be drawn.
     """
 
     name: str

@@ -1,4 +1,6 @@
-"""How the rows of a request are read, one column after the other: from JSON values, and from tables."""
+"""How the rows of a request are read, one column after the other: from JSON values, and from
+tables.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ if TYPE_CHECKING:
 Place = Callable[[int], str]  # of a row, from 0: how messages name it
 
 _ABSENT = object()
-_EXPECTED = {"number": "a number", "text": "text", "timestamp": "a date or time", "category": "one of its classes"}
+_EXPECTED = {
+    "number": "a number",
+    "text": "text",
+    "timestamp": "a date or time",
+    "category": "one of its classes",
+}
 _FORMS = {
     "image": "Give the bytes of a picture file, as base64 text in JSON",
     "tensor": "Give nested lists of numbers",
@@ -46,8 +53,13 @@ class CellColumn:
         for number, row in enumerate(rows, 1):
             value = row.get(self.name, _ABSENT)
             if self.is_missing(value):
-                self._fail(f"row {number}", "the column is not there" if value is _ABSENT else "the value is missing")
-            found.append(self._cell(f"row {number}", lambda value=value: cells.from_json(self.kind, value)))
+                self._fail(
+                    f"row {number}",
+                    "the column is not there" if value is _ABSENT else "the value is missing",
+                )
+            found.append(
+                self._cell(f"row {number}", lambda value=value: cells.from_json(self.kind, value))
+            )
         return cells.object_array(found)
 
     def from_table(self, table: pa.Table, notes: list[str] | None, place: Place) -> Any:
@@ -91,7 +103,11 @@ class CellColumn:
 
     def _fail(self, where: str, problem: str) -> NoReturn:
         shape = f" of the shape {cells.shown(self.node.dim)}" if self.kind != "graph" else ""
-        raise DatasetError(f"{problem}.", where=f"{where}, column '{self.name}'", remedy=f"{_FORMS[self.kind]}{shape}.")
+        raise DatasetError(
+            f"{problem}.",
+            where=f"{where}, column '{self.name}'",
+            remedy=f"{_FORMS[self.kind]}{shape}.",
+        )
 
 
 class TextColumn:
@@ -102,7 +118,9 @@ class TextColumn:
         self.labels = schema.labels(node.name) if node.type == "category" else ()
         self.codes = {label: i for i, label in enumerate(self.labels)}
         self.numeric = v.numeric_labels(self.labels)
-        self.codes_of_missing = v.MISSING_NUMBER if self.kind in ("number", "timestamp") else v.MISSING
+        self.codes_of_missing = (
+            v.MISSING_NUMBER if self.kind in ("number", "timestamp") else v.MISSING
+        )
         self.declared_missing = v.codes_of(node.missing)
         readers: dict[str, Callable[[Any], Any]] = {
             "number": self._number,
@@ -115,7 +133,10 @@ class TextColumn:
         self.finish = _FINISH[self.kind]
 
     def from_cells(self, rows: list[Mapping[str, Any]], notes: list[str] | None) -> Any:
-        """The column from JSON rows. ``notes`` None: an unknown category is an error, not a note."""
+        """The column from JSON rows.
+
+        ``notes`` None: an unknown category is an error, not a note.
+        """
         cells = []
         for row in rows:
             value = row.get(self.name, _ABSENT)
@@ -142,12 +163,16 @@ class TextColumn:
             if not self.node.optional:
                 self._missing("the header", True)
             return self.finish([None] * table.num_rows, self.labels)
-        array = v.plain(column_text(table, self.name), self.kind, self.node.format, self.node.missing)
+        array = v.plain(
+            column_text(table, self.name), self.kind, self.node.format, self.node.missing
+        )
         made = v.convert(array, self.kind, self.labels, self.node.format)
         if made.missing.any() and not self.node.optional:
             self._missing(place(int(made.missing.argmax())), False)
         if made.bad.any():
-            for row in [int(made.bad.argmax())] if self.kind != "category" else made.bad.nonzero()[0]:
+            for row in (
+                [int(made.bad.argmax())] if self.kind != "category" else made.bad.nonzero()[0]
+            ):
                 where, value = place(int(row)), array[int(row)].as_py()
                 if self.kind != "category":
                     self._bad(where, value)
@@ -232,7 +257,9 @@ class TextColumn:
                 remedy=did_you_mean(str(value), self.labels),
             )
         if len(notes) < 20:
-            notes.append(f"{where}: {shown(value)} is new in '{self.name}'; it is treated as missing.")
+            notes.append(
+                f"{where}: {shown(value)} is new in '{self.name}'; it is treated as missing."
+            )
 
 
 def _finish_numbers(cells: list[float | None], labels: tuple[str, ...]) -> Any:

@@ -1,4 +1,6 @@
-"""Rows of a request that come as files: pictures, a zip file of them or of a data set, arrays, series."""
+"""Rows of a request that come as files: pictures, a zip file of them or of a data set, arrays,
+series.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,26 @@ _MAGIC = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"P5"
 
 
 def files_of(body: bytes, content_type: str) -> Files:
-    """Return the files of a request: those of its parts, or its body. Raises DatasetError if there is none."""
+    """Return the files of a request: those of its parts, or its body.
+
+    Raises DatasetError if there is none.
+    """
     kind = content_type.partition(";")[0].strip().lower()
     if kind != "multipart/form-data":
         return [("body.png" if kind.startswith("image/") else "body", body)]
-    message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body)
-    parts = [(part.get_filename() or "", part.get_payload(decode=True)) for part in message.iter_parts()]
+    message = BytesParser(policy=HTTP).parsebytes(
+        b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body
+    )
+    parts = [
+        (part.get_filename() or "", part.get_payload(decode=True)) for part in message.iter_parts()
+    ]
     found = [(name, content) for name, content in parts if isinstance(content, bytes) and name]
     if not found:
-        raise DatasetError("there is no file.", where="the parts", remedy="Send each file as a part with a filename.")
+        raise DatasetError(
+            "there is no file.",
+            where="the parts",
+            remedy="Send each file as a part with a filename.",
+        )
     return found
 
 

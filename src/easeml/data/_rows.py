@@ -1,4 +1,6 @@
-"""Rows for an endpoint: a JSON or CSV body to a frame typed as in training, or an error that names the cell."""
+"""Rows for an endpoint: a JSON or CSV body to a frame typed as in training, or an error that names
+the cell.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ _FILES = ("application/octet-stream", "application/zip", "multipart/form-data") 
 
 @dataclass(frozen=True)
 class ColumnTable:
-    """Columns by name, each an array typed as in a frame: what a transform reads, at a tenth of a frame's cost."""
+    """Columns by name, each an array typed as in a frame: what a transform reads, at a tenth of a
+    frame's cost.
+    """
 
     columns: Mapping[str, Any]
     rows: int
@@ -50,8 +54,8 @@ class ColumnTable:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to predict. ``labels``: the target column, where every row has it. ``notes``: what was unusual. ``names``:
-    those of the files that the rows are."""
+    """Rows to predict. ``labels``: the target column, where every row has it. ``notes``: what was
+    unusual. ``names``: those of the files that the rows are."""
 
     table: ColumnTable
     labels: pd.Series | None
@@ -69,14 +73,14 @@ class Rows:
 def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Schema) -> Rows:
     """Read the rows of a prediction request; see ``easeml.data`` for how frames are typed.
 
-    JSON is ``{"rows": [{...}]}``, or the list alone; CSV has a header; JSON lines, Parquet, Arrow and Excel
-    are read as uploads are. A picture, several as ``multipart/form-data``, a zip file of pictures or of an ease.ml data
-    set, NumPy arrays and ``.ts`` series come as the files they are. Columns that were dropped, and the target, may come
-    along. A value may be missing where it was missing in training; a category that was not there in
-    training becomes missing, with a note.
+    JSON is ``{"rows": [{...}]}``, or the list alone; CSV has a header; JSON lines, Parquet, Arrow
+    and Excel are read as uploads are. A picture, several as ``multipart/form-data``, a zip file of
+    pictures or of an ease.ml data set, NumPy arrays and ``.ts`` series come as the files they are.
+    Columns that were dropped, and the target, may come along. A value may be missing where it was
+    missing in training; a category that was not there in training becomes missing, with a note.
 
-    Raises:
-        DatasetError: naming row (counted from 1 in JSON; the header is row 1 in tables), column and remedy.
+    Raises: DatasetError: naming row (counted from 1 in JSON; the header is row 1 in tables), column
+        and remedy.
     """
     reader = _reader(schema_in, schema_out)
     kind = content_type.partition(";")[0].strip().lower()
@@ -108,13 +112,17 @@ class _Reader:
         rows = self._json_rows(body)
         for number, row in enumerate(rows, 1):
             if not isinstance(row, dict):
-                raise DatasetError(f"expected an object, found {shown(row)}.", where=f"row {number}", remedy=_FORM)
+                raise DatasetError(
+                    f"expected an object, found {shown(row)}.", where=f"row {number}", remedy=_FORM
+                )
             if not row.keys() <= self.known:
                 self._unknown(next(name for name in row if name not in self.known), f"row {number}")
         notes: list[str] = []
         arrays = [column.from_cells(rows, notes) for column in self.columns]
         given = sum(not self.target.is_missing(row.get(self.target.name)) for row in rows)
-        labels = self.target.from_cells(rows, None) if self._labelled(given, len(rows), notes) else None
+        labels = (
+            self.target.from_cells(rows, None) if self._labelled(given, len(rows), notes) else None
+        )
         return self._rows(arrays, labels, len(rows), notes)
 
     def read_files(self, files: Files) -> Rows:
@@ -134,7 +142,9 @@ class _Reader:
         for given in table.column_names:
             if given not in self.known:
                 self._unknown(given, "the header")
-        first = 1 if any(report_of(column) for column in table.schema) else 2  # the header of others is row 1
+        first = (
+            1 if any(report_of(column) for column in table.schema) else 2
+        )  # the header of others is row 1
 
         def place(row: int) -> str:
             return f"row {first + row} ({names[row]})" if names else f"row {first + row}"
@@ -162,16 +172,25 @@ class _Reader:
 
     def _unknown(self, name: str, where: str) -> None:
         raise DatasetError(
-            f"the model knows no column {shown(name)}.", where=where, remedy=did_you_mean(name, self.names)
+            f"the model knows no column {shown(name)}.",
+            where=where,
+            remedy=did_you_mean(name, self.names),
         )
 
     def _labelled(self, given: int, rows: int, notes: list[str]) -> bool:
         if 0 < given < rows:
-            notes.append(f"{rows - given} of {rows} rows have no '{self.target.name}': quality is not computed.")
+            notes.append(
+                f"{rows - given} of {rows} rows have no '{self.target.name}': quality is not computed."
+            )
         return given == rows
 
     def _rows(
-        self, arrays: list[Any], labels: Any, count: int, notes: list[str], names: list[str] | None = None
+        self,
+        arrays: list[Any],
+        labels: Any,
+        count: int,
+        notes: list[str],
+        names: list[str] | None = None,
     ) -> Rows:
         table = ColumnTable(dict(zip(self.names, arrays, strict=True)), count)
         if labels is None:
@@ -186,5 +205,7 @@ def _columns(schema: Schema) -> list[TextColumn | CellColumn]:
     made: list[TextColumn | CellColumn] = []
     for name, kind in kinds_of(schema).items():
         node = schema.columns.get(name) or next(iter(schema.nodes.values()))
-        made.append(CellColumn(name, kind, node, schema) if kind in CELLS else TextColumn(node, schema))
+        made.append(
+            CellColumn(name, kind, node, schema) if kind in CELLS else TextColumn(node, schema)
+        )
     return made

@@ -1,4 +1,6 @@
-"""Time series in ``.ts`` files (the UEA and UCR archives): one sample a line, channels between colons."""
+"""Time series in ``.ts`` files (the UEA and UCR archives): one sample a line, channels between
+colons.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,13 @@ _MISSING = frozenset({"?", "nan", ""})
 
 
 def read_series(source: Source) -> pa.Table:
-    """Read the series as the column ``series`` of tensors (channels, steps), and the answer as ``label``.
+    """Read the series as the column ``series`` of tensors (channels, steps), and the answer as
+    ``label``.
 
     A shorter channel of a series ends in missing values. Of given times the order alone is kept.
 
-    Raises:
-        DatasetError: with the line, for values that are no numbers, or lines with other channels than the first.
+    Raises: DatasetError: with the line, for values that are no numbers, or lines with other
+        channels than the first.
     """
     import pyarrow as pa
 
@@ -44,16 +47,22 @@ def read_series(source: Source) -> pa.Table:
         samples.append([_steps(channel, f"{source.name}, line {number}") for channel in channels])
         if len(channels) != len(samples[0]) or not channels:
             found, wanted = len(channels), len(samples[0])
-            raise DatasetError(f"{found} channels, the first has {wanted}.", where=f"{source.name}, line {number}")
+            raise DatasetError(
+                f"{found} channels, the first has {wanted}.", where=f"{source.name}, line {number}"
+            )
     if not samples:
-        raise DatasetError("there is no series.", where=source.name, remedy="Write one a line below @data.")
+        raise DatasetError(
+            "there is no series.", where=source.name, remedy="Write one a line below @data."
+        )
     series = [_padded(sample) for sample in samples]
     report = tensor_report("series", series)
     report = replace(report, evidence=f"Series of {len(samples[0])} channels; {report.evidence}")
     field, column = reported(report, to_arrow("tensor", series))
     if not labelled:
         return pa.table([column], schema=pa.schema([field]))
-    return pa.table([column, pa.array(labels)], schema=pa.schema([field, pa.field("label", pa.string())]))
+    return pa.table(
+        [column, pa.array(labels)], schema=pa.schema([field, pa.field("label", pa.string())])
+    )
 
 
 def _padded(sample: list[list[float]]) -> np.ndarray:
@@ -76,7 +85,9 @@ def _header(text: str, name: str) -> tuple[bool, list[tuple[int, str]]]:
         if words and words[0] == "@data":
             rest = ((i, row.strip()) for i, row in enumerate(lines[number:], number + 1))
             return labelled, [(i, row) for i, row in rest if row and not row.startswith(("#", "%"))]
-    raise DatasetError("there is no line @data.", where=name, remedy="Write the series below a line @data.")
+    raise DatasetError(
+        "there is no line @data.", where=name, remedy="Write the series below a line @data."
+    )
 
 
 def _steps(channel: str, where: str) -> list[float]:
@@ -89,5 +100,9 @@ def _steps(channel: str, where: str) -> list[float]:
         elif _NUMBER.fullmatch(value):
             made.append(float(value))
         else:
-            raise DatasetError(f"{value[:60]!r} is not a number.", where=where, remedy="Write ? for a missing value.")
+            raise DatasetError(
+                f"{value[:60]!r} is not a number.",
+                where=where,
+                remedy="Write ? for a missing value.",
+            )
     return made

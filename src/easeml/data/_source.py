@@ -27,13 +27,17 @@ _MAGIC = {
 }
 _SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".arff": "arff", ".ts": "series"}
 _ARFF = re.compile(rb"^\s*@relation\b", re.IGNORECASE | re.MULTILINE)
-_SERIES = re.compile(rb"^\s*@(problemname|timestamps|univariate|serieslength)\b", re.IGNORECASE | re.MULTILINE)
+_SERIES = re.compile(
+    rb"^\s*@(problemname|timestamps|univariate|serieslength)\b", re.IGNORECASE | re.MULTILINE
+)
 _Stream = IO[bytes] | gzip.GzipFile
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file: its path, or its bytes; ``name`` is the user's name of it, for messages and for its ending."""
+    """A file: its path, or its bytes; ``name`` is the user's name of it, for messages and for its
+    ending.
+    """
 
     name: str
     path: Path | None = None
@@ -44,7 +48,9 @@ class Source:
         try:
             return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
         except OSError as error:
-            raise DatasetError(f"cannot be read: {error.strerror or error}.", where=str(self.path)) from error
+            raise DatasetError(
+                f"cannot be read: {error.strerror or error}.", where=str(self.path)
+            ) from error
 
     def head(self) -> bytes:
         """The first bytes, unpacked if they are gzip."""
@@ -59,25 +65,36 @@ class Source:
 
     @contextmanager
     def unpacked(self) -> Iterator[_Stream]:
-        """Open it for reading, unpacked if it is gzip. Raises DatasetError, also later, for a damaged file."""
+        """Open it for reading, unpacked if it is gzip.
+
+        Raises DatasetError, also later, for a damaged file.
+        """
         with self.open() as file:
             packed = file.read(2) == b"\x1f\x8b"
             file.seek(0)
             try:
                 yield gzip.GzipFile(fileobj=file) if packed else file
             except EOFError as error:
-                raise DatasetError("the gzip file is cut off.", where=self.name, remedy="Send it again.") from error
+                raise DatasetError(
+                    "the gzip file is cut off.", where=self.name, remedy="Send it again."
+                ) from error
             except (gzip.BadGzipFile, zlib.error) as error:
                 raise DatasetError(
                     f"the gzip file is damaged ({error}).", where=self.name, remedy="Pack it again."
                 ) from error
 
     def lines(self) -> Iterator[bytes]:
-        """Its lines, unpacked, one at a time. Raises DatasetError for a damaged or too large file."""
+        """Its lines, unpacked, one at a time.
+
+        Raises DatasetError for a damaged or too large file.
+        """
         return self._parts(lambda file, most: file.readline(most))
 
     def blocks(self, size: int = 1 << 20) -> Iterator[bytes]:
-        """Its bytes, unpacked, in blocks of ``size``. Raises DatasetError for a damaged or too large file."""
+        """Its bytes, unpacked, in blocks of ``size``.
+
+        Raises DatasetError for a damaged or too large file.
+        """
         return self._parts(lambda file, most: file.read(min(size, most)))
 
     def read(self) -> bytes:
@@ -90,7 +107,9 @@ class Source:
             while part := read(file, LARGEST + 1):
                 size += len(part)
                 if size > LARGEST and isinstance(file, gzip.GzipFile):
-                    raise DatasetError(f"it unpacks to more than {LARGEST >> 30} GiB.", where=self.name)
+                    raise DatasetError(
+                        f"it unpacks to more than {LARGEST >> 30} GiB.", where=self.name
+                    )
                 yield part
 
 
@@ -118,11 +137,17 @@ def _zip_format(source: Source) -> str:
         with source.open() as file, zipfile.ZipFile(file) as archive:
             members = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-        raise DatasetError(f"the zip file is damaged ({error}).", where=source.name, remedy="Pack it again.") from error
+        raise DatasetError(
+            f"the zip file is damaged ({error}).", where=source.name, remedy="Pack it again."
+        ) from error
     size = sum(member.file_size for member in members)
     if size > LARGEST:
         raise DatasetError(f"it unpacks to more than {LARGEST >> 30} GiB.", where=source.name)
     names = [member.filename for member in members]
     if any(name.startswith("xl/") for name in names) or "content.xml" in names:
         return "excel"
-    return "npz" if names and all(name.endswith(".npy") and "/" not in name for name in names) else "zip"
+    return (
+        "npz"
+        if names and all(name.endswith(".npy") and "/" not in name for name in names)
+        else "zip"
+    )

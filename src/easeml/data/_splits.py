@@ -1,4 +1,6 @@
-"""Which rows train, validate and test: at random, in order of time, whole groups together, or as given."""
+"""Which rows train, validate and test: at random, in order of time, whole groups together, or as
+given.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,10 @@ class Split:
 
     @classmethod
     def from_text(cls, text: str, columns: Collection[str]) -> Split:
-        """Read ``random``, ``time:COLUMN``, ``group:COLUMN`` or ``given:COLUMN``. Raises DatasetError."""
+        """Read ``random``, ``time:COLUMN``, ``group:COLUMN`` or ``given:COLUMN``.
+
+        Raises DatasetError.
+        """
         way, _, column = text.partition(":")
         if way not in WAYS or (way == "random") != (not column):
             raise DatasetError(
@@ -44,18 +49,25 @@ class Split:
                 remedy="Use random, time:COLUMN, group:COLUMN or given:COLUMN.",
             )
         if column and column not in columns:
-            raise DatasetError(f"there is no column '{column}'.", where="split", remedy=did_you_mean(column, columns))
+            raise DatasetError(
+                f"there is no column '{column}'.",
+                where="split",
+                remedy=did_you_mean(column, columns),
+            )
         return cls(way, column)
 
 
-def row_roles(answers: pd.Series, split: Split, by: np.ndarray | None, seed: int, notes: list[str]) -> np.ndarray:
-    """Return the role of each row, 60 % train, 20 % validation and 20 % test, unless the roles are given.
+def row_roles(
+    answers: pd.Series, split: Split, by: np.ndarray | None, seed: int, notes: list[str]
+) -> np.ndarray:
+    """Return the role of each row, 60 % train, 20 % validation and 20 % test, unless the roles are
+    given.
 
-    ``by``: the values of the column of the split: a number a row for ``time``, text for others. The rows without a
-    time are the first. Of ``notes`` what is unusual is appended to.
+    ``by``: the values of the column of the split: a number a row for ``time``, text for others. The
+    rows without a time are the first. Of ``notes`` what is unusual is appended to.
 
-    Raises:
-        DatasetError: if a role has no row, or ``by`` holds something else than roles that are given.
+    Raises: DatasetError: if a role has no row, or ``by`` holds something else than roles that are
+        given.
     """
     target, rows = str(answers.name), len(answers)
     if split.way == "random" or by is None:
@@ -90,9 +102,9 @@ def new_roles(
 ) -> np.ndarray:
     """Return the roles of rows that join others, by the split that these were divided by.
 
-    ``there``: by role, the answers that are there. At random, of each five rows of a class three train, whatever the
-    pieces in which they come. By time, the new rows are divided among themselves. A row of a known group has its
-    group's role (``groups``).
+    ``there``: by role, the answers that are there. At random, of each five rows of a class three
+    train, whatever the pieces in which they come. By time, the new rows are divided among
+    themselves. A row of a known group has its group's role (``groups``).
 
     Raises:
         DatasetError: if ``by`` holds something else than roles that are given.
@@ -107,25 +119,36 @@ def new_roles(
 
 
 def _continued(answers: pd.Series, seed: int, there: Mapping[str, pd.Series]) -> np.ndarray:
-    """The k-th row of a class takes the k-th place of ``_CYCLE`` after ``_CYCLE``, each shuffled for its class."""
+    """The k-th row of a class takes the k-th place of ``_CYCLE`` after ``_CYCLE``, each shuffled
+    for its class.
+    """
     import numpy as np
     import pandas as pd
 
     codes, earlier = np.zeros(len(answers), int), np.array([sum(map(len, there.values()))])
     if isinstance(answers.dtype, pd.CategoricalDtype):
         codes = answers.cat.codes.to_numpy()
-        each = [np.bincount(one.cat.codes, minlength=len(answers.cat.categories)) for one in there.values()]
+        each = [
+            np.bincount(one.cat.codes, minlength=len(answers.cat.categories))
+            for one in there.values()
+        ]
         earlier = np.sum(each, axis=0)
     roles, cycle = np.empty(len(answers), dtype=object), np.array(_CYCLE, dtype=object)
     for code in np.unique(codes):
         rows = np.flatnonzero(codes == code)
         turn, place = np.divmod(earlier[code] + np.arange(len(rows)), len(cycle))
-        order = np.random.default_rng([seed, int(code)]).random((int(turn[-1]) + 1, len(cycle))).argsort(axis=1)
+        order = (
+            np.random.default_rng([seed, int(code)])
+            .random((int(turn[-1]) + 1, len(cycle)))
+            .argsort(axis=1)
+        )
         roles[rows] = cycle[order[turn, place]]
     return roles
 
 
-def _known_groups(by: np.ndarray, seed: int, rows: Mapping[str, int], groups: Mapping[str, str]) -> np.ndarray:
+def _known_groups(
+    by: np.ndarray, seed: int, rows: Mapping[str, int], groups: Mapping[str, str]
+) -> np.ndarray:
     import numpy as np
 
     names = by.astype(str)
@@ -150,7 +173,9 @@ def _at_random(answers: pd.Series, seed: int, notes: list[str]) -> np.ndarray:
         single = [str(answers.cat.categories[code]) for code in np.flatnonzero(counts == 1)]
         if single:
             names = ", ".join(single[:5]) + (" and more" if len(single) > 5 else "")
-            notes.append(f"Classes of '{answers.name}' with one row only, which is used for training: {names}.")
+            notes.append(
+                f"Classes of '{answers.name}' with one row only, which is used for training: {names}."
+            )
         order = order[counts[codes[order]] > 1]
         order = order[np.argsort(codes[order], kind="stable")]
     roles[order] = np.resize(np.array(_CYCLE, dtype=object), len(order))
@@ -163,13 +188,21 @@ def _in_order(moments: np.ndarray) -> np.ndarray:
 
     known = np.where(np.isnan(moments), -np.inf, moments)
     _, moment = np.unique(known, return_inverse=True)
-    before = np.concatenate([[0], np.cumsum(np.bincount(moment))[:-1]]) / len(known)  # share of rows before a moment
+    before = np.concatenate([[0], np.cumsum(np.bincount(moment))[:-1]]) / len(
+        known
+    )  # share of rows before a moment
     place = before[moment]
-    roles = np.where(place < _SHARES["train"], "train", np.where(place < 1 - _SHARES["test"], "validation", "test"))
+    roles = np.where(
+        place < _SHARES["train"],
+        "train",
+        np.where(place < 1 - _SHARES["test"], "validation", "test"),
+    )
     return roles.astype(object)
 
 
-def _whole_groups(groups: np.ndarray, seed: int, there: Mapping[str, int] | None = None) -> np.ndarray:
+def _whole_groups(
+    groups: np.ndarray, seed: int, there: Mapping[str, int] | None = None
+) -> np.ndarray:
     """Groups in random order go, each as a whole, to the role that lacks most of its share.
 
     ``there``: how many rows each role has already.
@@ -195,6 +228,8 @@ def _as_given(given: np.ndarray, column: str) -> np.ndarray:
     if (roles == "").any():
         wrong = str(given[int((roles == "").argmax())])
         raise DatasetError(
-            f"{wrong!r} is no role of a row.", where=f"column '{column}'", remedy=f"Write {', '.join(ROLES)}."
+            f"{wrong!r} is no role of a row.",
+            where=f"column '{column}'",
+            remedy=f"Write {', '.join(ROLES)}.",
         )
     return roles

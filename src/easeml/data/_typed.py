@@ -1,6 +1,7 @@
 """Typed Arrow columns to columns of text, which is what all tables are before they are declared.
 
-The types that a file states stay as metadata of the columns (key ``type``) where they say more than the text does.
+The types that a file states stay as metadata of the columns (key ``type``) where they say more than
+the text does.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ ROW = "_row"  # the column of row ids that a declared version adds
 MOST_COLUMNS = 100_000
 
 
-def text_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, name: str, note: str = "") -> pa.Table:
+def text_table(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, name: str, note: str = ""
+) -> pa.Table:
     """Return a table of stripped text, a batch at a time; nulls and infinite numbers become empty.
 
-    Raises:
-        DatasetError: for names that are not usable, a column that cannot be text, or a table without rows.
+    Raises: DatasetError: for names that are not usable, a column that cannot be text, or a table
+        without rows.
     """
     import pyarrow as pa
 
@@ -39,11 +42,16 @@ def text_table(batches: Iterable[pa.RecordBatch], schema: pa.Schema, name: str, 
         pa.field(column, pa.string(), metadata={"type": told[old]} if told.get(old) else None)
         for old, column in zip(table.column_names, names, strict=True)
     ]
-    return pa.table(table.columns, schema=pa.schema(fields, metadata={"note": note} if note else None))
+    return pa.table(
+        table.columns, schema=pa.schema(fields, metadata={"note": note} if note else None)
+    )
 
 
 def check_names(given: Sequence[str], where: str) -> list[str]:
-    """The names of columns, stripped; ``column N`` where there is none. Raises DatasetError for a name given twice."""
+    """The names of columns, stripped; ``column N`` where there is none.
+
+    Raises DatasetError for a name given twice.
+    """
     names = [str(cell).strip() or f"column {i}" for i, cell in enumerate(given, 1)]
     twice = [cell for cell, count in Counter(names).items() if count > 1]
     if twice:
@@ -54,9 +62,13 @@ def check_names(given: Sequence[str], where: str) -> list[str]:
             remedy="Give every column a name of its own.",
         )
     if ROW in names:
-        raise DatasetError(f"the column name '{ROW}' is used by easeml itself.", where=where, remedy="Rename it.")
+        raise DatasetError(
+            f"the column name '{ROW}' is used by easeml itself.", where=where, remedy="Rename it."
+        )
     if not names or len(names) > MOST_COLUMNS:
-        raise DatasetError(f"a table has 1 to {MOST_COLUMNS:,} columns, this has {len(names):,}.", where=where)
+        raise DatasetError(
+            f"a table has 1 to {MOST_COLUMNS:,} columns, this has {len(names):,}.", where=where
+        )
     return names
 
 
@@ -67,13 +79,17 @@ def _told(kind: pa.DataType) -> str:
 
 
 def _flat(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Structs as one column a field, ``outer.inner``; lists of fixed size as one a place, ``name[0]``."""
+    """Structs as one column a field, ``outer.inner``; lists of fixed size as one a place,
+    ``name[0]``.
+    """
     import pyarrow as pa
 
     types = pa.types
     while any(types.is_struct(field.type) for field in batch.schema):
         batch = (
-            pa.RecordBatch.from_struct_array(pa.array([], pa.struct([]))) if not batch.num_columns else _unnested(batch)
+            pa.RecordBatch.from_struct_array(pa.array([], pa.struct([])))
+            if not batch.num_columns
+            else _unnested(batch)
         )
     columns, names = [], []
     for field, column in zip(batch.schema, batch.columns, strict=True):
@@ -81,7 +97,9 @@ def _flat(batch: pa.RecordBatch) -> pa.RecordBatch:
             width = field.type.list_size
             values = column.flatten()
             columns += [
-                values[place::width] if width == 1 else values.take(_places(len(column), width, place))
+                values[place::width]
+                if width == 1
+                else values.take(_places(len(column), width, place))
                 for place in range(width)
             ]
             names += [f"{field.name}[{place}]" for place in range(width)]
@@ -122,10 +140,14 @@ def _text(array: pa.Array, column: str, name: str) -> pa.Array:
             remedy="Leave it out, or write it as text.",
         )
     if types.is_nested(kind):
-        listed = [None if value is None else json.dumps(value, default=str) for value in array.to_pylist()]
+        listed = [
+            None if value is None else json.dumps(value, default=str) for value in array.to_pylist()
+        ]
         array = pa.array(listed, pa.string())
     try:
         text = array if array.type == pa.string() else array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise DatasetError(f"its type {kind} cannot be read.", where=f"{name}, column '{column}'") from error
+        raise DatasetError(
+            f"its type {kind} cannot be read.", where=f"{name}, column '{column}'"
+        ) from error
     return compute.utf8_trim_whitespace(compute.fill_null(text, ""))

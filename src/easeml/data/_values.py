@@ -1,4 +1,5 @@
-"""From text to typed values, a whole column at once. What counts as missing, as a number, as a timestamp.
+"""From text to typed values, a whole column at once. What counts as missing, as a number, as a
+timestamp.
 
 Columns come as Arrow string arrays of stripped values without nulls.
 """
@@ -17,15 +18,45 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "?", "#n/a", "<na>"})  # in every column, in any case
-MISSING_NUMBER = MISSING | {"none", "unknown", "missing", "-", "--", ".", "n.a.", "nat"}  # in numbers and timestamps
+MISSING = frozenset(
+    {"", "na", "n/a", "nan", "null", "?", "#n/a", "<na>"}
+)  # in every column, in any case
+MISSING_NUMBER = MISSING | {
+    "none",
+    "unknown",
+    "missing",
+    "-",
+    "--",
+    ".",
+    "n.a.",
+    "nat",
+}  # in numbers and timestamps
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?$"
 ISO = r"^\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?$"
 _ISO = re.compile(ISO)
 _NUMBER = re.compile(NUMBER)
 _DAYS = (
-    *("%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d", "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y"),
-    *("%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%Y.%m.%d", "%d/%b/%Y"),
+    *(
+        "%m/%d/%Y",
+        "%d/%m/%Y",
+        "%m/%d/%y",
+        "%d/%m/%y",
+        "%Y/%m/%d",
+        "%d.%m.%Y",
+        "%d.%m.%y",
+        "%d-%m-%Y",
+        "%m-%d-%Y",
+    ),
+    *(
+        "%d-%b-%Y",
+        "%d-%b-%y",
+        "%b %d, %Y",
+        "%B %d, %Y",
+        "%d %b %Y",
+        "%d %B %Y",
+        "%Y.%m.%d",
+        "%d/%b/%Y",
+    ),
 )
 _OTHER_DAYS = ("%Y-%m", "%Y/%m", "%a %b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%d %H:%M:%S")
 _COMPACT = "%Y%m%d"
@@ -35,7 +66,9 @@ FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *_OTHER_DAYS)
 
 @dataclass(frozen=True)
 class Converted:
-    """A typed column: ``values`` as in training frames, which cells were ``missing``, which are ``bad``."""
+    """A typed column: ``values`` as in training frames, which cells were ``missing``, which are
+    ``bad``.
+    """
 
     values: Any  # what a pandas frame takes
     missing: np.ndarray
@@ -43,7 +76,9 @@ class Converted:
 
 
 def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str = "") -> Converted:
-    """Convert text to ``kind``: number, category (with ``labels``), text or timestamp (written as ``form``)."""
+    """Convert text to ``kind``: number, category (with ``labels``), text or timestamp (written as
+    ``form``).
+    """
     if kind == "number":
         return to_numbers(array)
     if kind == "timestamp":
@@ -52,7 +87,9 @@ def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str 
 
 
 def plain(array: pa.Array, kind: str, form: str = "", codes: Sequence[str] = ()) -> pa.Array:
-    """The column as the functions below read it: numbers without the marks of ``form``, ``codes`` as empty text."""
+    """The column as the functions below read it: numbers without the marks of ``form``, ``codes``
+    as empty text.
+    """
     from easeml.data._number_forms import plain_numbers
 
     if codes:
@@ -101,24 +138,38 @@ def to_numbers(array: pa.Array) -> Converted:
     if values is None:
         plain = arrow_compute().utf8_ltrim(array, "+")
         written = arrow_compute().if_else(
-            arrow_compute().match_substring_regex(array, NUMBER), plain, pa.scalar(None, pa.string())
+            arrow_compute().match_substring_regex(array, NUMBER),
+            plain,
+            pa.scalar(None, pa.string()),
         )
-        values = np.array(arrow_compute().cast(written, pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
+        values = np.array(
+            arrow_compute().cast(written, pa.float64()).to_numpy(zero_copy_only=False), dtype=float
+        )
         values[np.isinf(values) | missing] = np.nan
     return Converted(values, missing, np.isnan(values) & ~missing)
 
 
 def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
-    """The numbers of a column without any bad value, as Arrow casts them at once; None where there may be one."""
+    """The numbers of a column without any bad value, as Arrow casts them at once; None where there
+    may be one.
+    """
     import numpy as np
     import pyarrow as pa
 
-    given = arrow_compute().if_else(pa.array(missing), pa.scalar(None, pa.string()), array) if missing.any() else array
+    given = (
+        arrow_compute().if_else(pa.array(missing), pa.scalar(None, pa.string()), array)
+        if missing.any()
+        else array
+    )
     try:
-        values = np.array(arrow_compute().cast(given, pa.float64()).to_numpy(zero_copy_only=False), dtype=float)
+        values = np.array(
+            arrow_compute().cast(given, pa.float64()).to_numpy(zero_copy_only=False), dtype=float
+        )
     except pa.ArrowInvalid:
         return None
-    return values if np.array_equal(np.isfinite(values), ~missing) else None  # "inf" and "nan" are no numbers
+    return (
+        values if np.array_equal(np.isfinite(values), ~missing) else None
+    )  # "inf" and "nan" are no numbers
 
 
 def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
@@ -130,7 +181,10 @@ def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
     code = {label: i for i, label in enumerate(labels)}
     numeric = numeric_labels(labels)
     found = np.array(
-        [code.get(text, code.get(plain_number(text), -1) if numeric else -1) for text in encoded.dictionary.to_pylist()]
+        [
+            code.get(text, code.get(plain_number(text), -1) if numeric else -1)
+            for text in encoded.dictionary.to_pylist()
+        ]
         or [-1],
         dtype=np.int64,
     )
@@ -160,25 +214,32 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
         times = pd.to_datetime(text, format=form, errors="coerce")
     else:
         iso = arrow_compute().match_substring_regex(array, ISO).to_numpy(zero_copy_only=False)
-        times = pd.to_datetime(text.where(iso), format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
+        times = pd.to_datetime(
+            text.where(iso), format="ISO8601", errors="coerce", utc=True
+        ).dt.tz_localize(None)
     values = times.to_numpy().astype("datetime64[us]")
     values[missing] = np.datetime64("NaT")
     return Converted(values, missing, np.isnat(values) & ~missing)
 
 
 def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
-    """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``; None: they are none.
+    """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``; None: they
+    are none.
 
     ``compact``: eight digits may be a day between 1900 and 2099.
     """
     import pyarrow as pa
 
     sample = texts[:100]
-    if not sample or not all(6 <= len(text) <= 40 and any(c.isdigit() for c in text) for text in sample):
+    if not sample or not all(
+        6 <= len(text) <= 40 and any(c.isdigit() for c in text) for text in sample
+    ):
         return None
     forms = [""] if all(_ISO.match(text) for text in sample) else []
     forms += [form for form in FORMATS if all(_reads(text, form) for text in sample)]
-    if compact and all(len(text) == 8 and text.isdigit() and text[:2] in ("19", "20") for text in sample):
+    if compact and all(
+        len(text) == 8 and text.isdigit() and text[:2] in ("19", "20") for text in sample
+    ):
         forms += [_COMPACT] if all(_reads(text, _COMPACT) for text in sample) else []
     array = pa.array(texts)
     return next((form for form in forms if not to_timestamps(array, form).bad.any()), None)
@@ -217,8 +278,12 @@ def plain_number(text: str) -> str:
 
 
 def numeric_labels(labels: tuple[str, ...]) -> bool:
-    """Whether every label is a number as ``plain_number`` writes it, so that ``1.0`` means the label ``1``."""
-    return bool(labels) and all(is_number(label) and plain_number(label) == label for label in labels)
+    """Whether every label is a number as ``plain_number`` writes it, so that ``1.0`` means the
+    label ``1``.
+    """
+    return bool(labels) and all(
+        is_number(label) and plain_number(label) == label for label in labels
+    )
 
 
 def text_array(values: Sequence[str | None] | np.ndarray) -> pd.api.extensions.ExtensionArray:
@@ -231,7 +296,9 @@ def text_array(values: Sequence[str | None] | np.ndarray) -> pd.api.extensions.E
 
 
 def arrow_compute() -> Any:
-    """``pyarrow.compute``: its functions are made when it is imported, so type checkers do not know them."""
+    """``pyarrow.compute``: its functions are made when it is imported, so type checkers do not know
+    them.
+    """
     import pyarrow.compute
 
     return pyarrow.compute
@@ -243,7 +310,9 @@ def is_number(text: str) -> bool:
 
 
 def categories(codes: np.ndarray, labels: tuple[str, ...]) -> pd.Categorical:
-    """A category column as in every frame: unordered, text labels in the schema's order; code -1 is missing."""
+    """A category column as in every frame: unordered, text labels in the schema's order; code -1 is
+    missing.
+    """
     import pandas as pd
 
     return pd.Categorical.from_codes(codes, dtype=_category_dtype(labels), validate=False)

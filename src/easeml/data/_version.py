@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 class Declared:
     """A declared table. ``frames``: by role, with column ``_row`` (the row's id), inputs, target.
 
-    ``summary``: rows in all and by role, the target, the seed, the split. ``off``: ids of train rows that are switched
-    off; they stay in their frame. ``next_row``: the id of the next row that is fed. ``groups``: where rows are split by
-    group, the role of each group.
+    ``summary``: rows in all and by role, the target, the seed, the split. ``off``: ids of train
+    rows that are switched off; they stay in their frame. ``next_row``: the id of the next row that
+    is fed. ``groups``: where rows are split by group, the role of each group.
     """
 
     frames: dict[str, pd.DataFrame]
@@ -48,7 +48,9 @@ class Declared:
 
 @dataclass(frozen=True)
 class VersionTables:
-    """A version as models meet it: frames with column ``_row``, inputs and target, without what is switched off."""
+    """A version as models meet it: frames with column ``_row``, inputs and target, without what is
+    switched off.
+    """
 
     train: pd.DataFrame
     validation: pd.DataFrame
@@ -69,12 +71,14 @@ def declare(
     seed: int = 0,
     split: str = "random",
 ) -> Declared:
-    """Apply a declaration (see ``declare_columns``) to a table that ``read_table`` gave, and give rows their roles.
+    """Apply a declaration (see ``declare_columns``) to a table that ``read_table`` gave, and give
+    rows their roles.
 
-    Rows without a target value are left out. Of the others 20 % are test rows, 20 % validation rows, the rest train
-    rows. ``split``: ``random``, drawn with ``seed``, class by class where the target is a category (the only row of a
-    class is a train row); ``time:COLUMN``, the latest test; ``group:COLUMN``, rows of one group with one role, drawn
-    with ``seed``; ``given:COLUMN``, which says train, validation or test and is not an input.
+    Rows without a target value are left out. Of the others 20 % are test rows, 20 % validation
+    rows, the rest train rows. ``split``: ``random``, drawn with ``seed``, class by class where the
+    target is a category (the only row of a class is a train row); ``time:COLUMN``, the latest test;
+    ``group:COLUMN``, rows of one group with one role, drawn with ``seed``; ``given:COLUMN``, which
+    says train, validation or test and is not an input.
 
     Raises:
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
@@ -98,7 +102,9 @@ def declare(
         )
     by = None
     if way.column:
-        by = split_values(table, way, next(report for report in final.columns if report.name == way.column))[answered]
+        by = split_values(
+            table, way, next(report for report in final.columns if report.name == way.column)
+        )[answered]
     roles = row_roles(pd.Series(frame[final.target]), way, by, seed, notes)
     frames = {role: frame.loc[roles == role].reset_index(drop=True) for role in ROLES}
     counts = {role: int(np.sum(roles == role)) for role in ROLES}
@@ -121,7 +127,9 @@ def write_version(folder: str | Path, declared: Declared) -> None:
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for role, frame in declared.frames.items():
-        _write_arrow(folder / f"{role}.arrow", _arrow(frame, declared.schema_in, declared.schema_out))
+        _write_arrow(
+            folder / f"{role}.arrow", _arrow(frame, declared.schema_in, declared.schema_out)
+        )
     document = {
         "schema_in": declared.schema_in.to_json(),
         "schema_out": declared.schema_out.to_json(),
@@ -137,7 +145,10 @@ def write_version(folder: str | Path, declared: Declared) -> None:
 
 
 def read_version(folder: str | Path) -> VersionTables:
-    """Read what ``write_version`` wrote, as models meet it. Raises ``DatasetError`` if the folder holds no version."""
+    """Read what ``write_version`` wrote, as models meet it.
+
+    Raises ``DatasetError`` if the folder holds no version.
+    """
     found = read_declared(folder)
     train = found.frames["train"]
     return VersionTables(
@@ -152,13 +163,23 @@ def read_version(folder: str | Path) -> VersionTables:
 
 
 def read_declared(folder: str | Path) -> Declared:
-    """Read all that ``write_version`` wrote. Raises ``DatasetError`` if the folder holds no version."""
+    """Read all that ``write_version`` wrote.
+
+    Raises ``DatasetError`` if the folder holds no version.
+    """
     folder = Path(folder)
     document = _read_json(folder / "version.json")
-    schema_in, schema_out = Schema.from_json(document["schema_in"]), Schema.from_json(document["schema_out"])
+    schema_in, schema_out = (
+        Schema.from_json(document["schema_in"]),
+        Schema.from_json(document["schema_out"]),
+    )
     there = [role for role in ALL_ROLES if role in ROLES or (folder / f"{role}.arrow").exists()]
-    frames = {role: _frame(_read_arrow(folder / f"{role}.arrow"), schema_in, schema_out) for role in there}
-    last = max((int(frame[ROW].to_numpy().max()) for frame in frames.values() if len(frame)), default=-1)
+    frames = {
+        role: _frame(_read_arrow(folder / f"{role}.arrow"), schema_in, schema_out) for role in there
+    }
+    last = max(
+        (int(frame[ROW].to_numpy().max()) for frame in frames.values() if len(frame)), default=-1
+    )
     return Declared(
         frames=frames,
         schema_in=schema_in,
@@ -178,7 +199,9 @@ def write_upload(folder: str | Path, table: pa.Table, reports: Sequence[ColumnRe
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     _write_arrow(folder / "table.arrow", table)
-    (folder / "columns.json").write_text(json.dumps([report.to_json() for report in reports], indent=1))
+    (folder / "columns.json").write_text(
+        json.dumps([report.to_json() for report in reports], indent=1)
+    )
 
 
 def read_upload(folder: str | Path) -> tuple[pa.Table, list[ColumnReport]]:
@@ -216,11 +239,15 @@ def _format(table: pa.Table, report: ColumnReport) -> str:
     if report.type == "number" and not v.to_numbers(array).bad.any():
         return ""
     texts = array.filter(~v.missing_mask(array, report.type)).unique().to_pylist()
-    return (number_form(texts) if report.type == "number" else v.timestamp_format(texts, compact=True)) or ""
+    return (
+        number_form(texts) if report.type == "number" else v.timestamp_format(texts, compact=True)
+    ) or ""
 
 
 def _plain(table: pa.Table, report: ColumnReport) -> pa.Array:
-    return v.plain(column_text(table, report.name), report.type, report.format, report.missing_codes)
+    return v.plain(
+        column_text(table, report.name), report.type, report.format, report.missing_codes
+    )
 
 
 def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
@@ -247,7 +274,8 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
 
 
 def split_values(table: pa.Table, split: Split, report: ColumnReport) -> np.ndarray:
-    """Return the column of a split, as ``row_roles`` takes it: a number a row for ``time``, else text.
+    """Return the column of a split, as ``row_roles`` takes it: a number a row for ``time``, else
+    text.
 
     Raises DatasetError where rows cannot be split by such a column.
     """
@@ -260,7 +288,9 @@ def split_values(table: pa.Table, split: Split, report: ColumnReport) -> np.ndar
         return column_text(table, split.column).to_numpy(zero_copy_only=False)
     if report.type not in ("number", "timestamp"):
         raise DatasetError(
-            f"it is {report.type}, not a time or a number.", where=f"column '{split.column}'", remedy="Name another."
+            f"it is {report.type}, not a time or a number.",
+            where=f"column '{split.column}'",
+            remedy="Name another.",
         )
     report = replace(report, format=_format(table, report))
     made = v.convert(_plain(table, report), report.type, (), report.format)
@@ -275,7 +305,9 @@ def _arrow(frame: pd.DataFrame, schema_in: Schema, schema_out: Schema) -> pa.Tab
     import pyarrow as pa
 
     cells = _cell_kinds(schema_in, schema_out)
-    table = pa.Table.from_pandas(frame.drop(columns=list(cells)), preserve_index=False).replace_schema_metadata(None)
+    table = pa.Table.from_pandas(
+        frame.drop(columns=list(cells)), preserve_index=False
+    ).replace_schema_metadata(None)
     for name, kind in cells.items():
         table = table.append_column(name, to_arrow(kind, list(frame[name])))
     return table.select([str(name) for name in frame.columns])
@@ -300,7 +332,9 @@ def _read_arrow(path: Path) -> pa.Table:
         with pa.OSFile(str(path), "rb") as source:
             return pa.ipc.open_file(source).read_all()
     except (OSError, pa.ArrowInvalid) as error:
-        raise DatasetError(f"cannot be read as a stored table: {error}.", where=str(path)) from error
+        raise DatasetError(
+            f"cannot be read as a stored table: {error}.", where=str(path)
+        ) from error
 
 
 def _read_json(path: Path) -> Any:

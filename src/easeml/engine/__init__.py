@@ -1,4 +1,7 @@
-"""The long-running processes: supervisor, scheduler, worker, predictor. Imported on first use: they are heavy."""
+"""The long-running processes: supervisor, scheduler, worker, predictor.
+
+Imported on first use: they are heavy.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

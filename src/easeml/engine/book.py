@@ -1,4 +1,6 @@
-"""The scheduler's picture of all searches: a ``SearchState`` kept in step with the rows of the store."""
+"""The scheduler's picture of all searches: a ``SearchState`` kept in step with the rows of the
+store.
+"""
 
 import math
 from collections.abc import Sequence
@@ -36,10 +38,11 @@ _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 
 @dataclass
 class _Page:
-    """What the state already knows of a job: its limits, arms by candidate id, and its tasks' states by task id.
+    """What the state already knows of a job: its limits, arms by candidate id, and its tasks'
+    states by task id.
 
-    ``learned``: what its belief comes from, learned when it had ``known`` arms and the jobs beside it had done
-    ``others`` tasks.
+    ``learned``: what its belief comes from, learned when it had ``known`` arms and the jobs beside
+    it had done ``others`` tasks.
     """
 
     limits: Json
@@ -51,7 +54,9 @@ class _Page:
 
 
 class Book:
-    """Follows the rows: ``sync`` after every change of a job; ``state`` is then what the policy decides on."""
+    """Follows the rows: ``sync`` after every change of a job; ``state`` is then what the policy
+    decides on.
+    """
 
     def __init__(self, policy: Policy, registry: Registry):
         self.policy = policy
@@ -82,7 +87,9 @@ class Book:
         self.state = set_active(self.state, job.id, job.state == "running")
 
     def move_to(self, now: float) -> list[str]:
-        """Move to the present, in seconds of the epoch; return the jobs whose deadline has passed since."""
+        """Move to the present, in seconds of the epoch; return the jobs whose deadline has passed
+        since.
+        """
         before, self.state = self.state.now, set_now(self.state, now)
         return [name for name, job in self.state.jobs.items() if before < job.deadline <= now]
 
@@ -102,10 +109,18 @@ class Book:
         budget = Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
         deadline = job.limits.get("deadline", math.inf)
         self.state = add_job(
-            self.state, job.id, job.tenant_id, arms, learned.over(arms), budget=budget, deadline=deadline
+            self.state,
+            job.id,
+            job.tenant_id,
+            arms,
+            learned.over(arms),
+            budget=budget,
+            deadline=deadline,
         )
         places = {candidate.id: candidate.arm for candidate in candidates}
-        page = self._pages[job.id] = _Page(job.limits, places, learned, len(arms), _done_beside(tx, job))
+        page = self._pages[job.id] = _Page(
+            job.limits, places, learned, len(arms), _done_beside(tx, job)
+        )
         return page
 
     def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
@@ -116,14 +131,17 @@ class Book:
     def _extend(self, tx: Transaction, rooms: Rooms, job: Job, page: _Page) -> None:
         """Take in the candidates that were added.
 
-        The belief grows by them; it is learned anew for a new model, and whenever there are half as many arms again,
-        so that all learning for a job with K candidates costs no more than a few times learning for K.
+        The belief grows by them; it is learned anew for a new model, and whenever there are half as
+        many arms again, so that all learning for a job with K candidates costs no more than a few
+        times learning for K.
         """
         candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
         new = [arm_of(self.registry, candidate) for candidate in candidates[len(page.arms) :]]
         searched = self.state.job(job.id)
         arms = [*searched.arms, *new]
-        if len(arms) >= _LEARN_AGAIN * page.known or any(arm.model not in page.learned.models for arm in new):
+        if len(arms) >= _LEARN_AGAIN * page.known or any(
+            arm.model not in page.learned.models for arm in new
+        ):
             page.learned, page.known = self._learn(tx, job, arms), len(arms)
             prior = page.learned.over(arms)
         else:
@@ -132,7 +150,9 @@ class Book:
         page.arms.update({candidate.id: candidate.arm for candidate in candidates})
 
     def _learn_from_others(self, tx: Transaction, job: Job, page: _Page) -> None:
-        """Learn anew when other jobs have done many more tasks: while few are known, each tells much."""
+        """Learn anew when other jobs have done many more tasks: while few are known, each tells
+        much.
+        """
         others = _done_beside(tx, job)
         if worth_learning(page.others, others):
             arms = self.state.job(job.id).arms
@@ -140,8 +160,12 @@ class Book:
             self.state = set_prior(self.state, job.id, page.learned.over(arms))
 
     def _learn(self, tx: Transaction, job: Job, arms: Sequence[Arm]) -> Learned:
-        """Return what all finished tasks teach; searched beside this job are those since the oldest that still runs."""
-        return learned_of(self.registry, arms, finished_trials(tx), job, _oldest_beside(tx, job).created)
+        """Return what all finished tasks teach; searched beside this job are those since the oldest
+        that still runs.
+        """
+        return learned_of(
+            self.registry, arms, finished_trials(tx), job, _oldest_beside(tx, job).created
+        )
 
     def _follow(self, job_id: str, page: _Page, task: Task) -> None:
         known, now = page.tasks.get(task.id), "waiting" if task.state == "running" else task.state
@@ -152,7 +176,9 @@ class Book:
         if known is None and now != "cancelled":
             self.state = started(self.state, job_id, arm)
         if now in ("done", "failed"):
-            self.state = self.policy.observe(self.state, Observation(job_id, arm, task.quality, task.cost))
+            self.state = self.policy.observe(
+                self.state, Observation(job_id, arm, task.quality, task.cost)
+            )
         elif now == "cancelled" and known is not None:
             self.state = released(self.state, job_id, arm)
 
@@ -166,5 +192,7 @@ def _oldest_beside(tx: Transaction, job: Job) -> Job:
 def _done_beside(tx: Transaction, job: Job) -> int:
     """Return how many tasks the jobs that are searched beside this one have done."""
     rooms, oldest = tx.unscoped(), _oldest_beside(tx, job)
-    beside = {oldest.id, *(later.id for later in rooms.jobs.list(after=oldest.id, limit=None))} - {job.id}
+    beside = {oldest.id, *(later.id for later in rooms.jobs.list(after=oldest.id, limit=None))} - {
+        job.id
+    }
     return rooms.tasks.count(job_id=list(beside), kind="train", state="done") if beside else 0

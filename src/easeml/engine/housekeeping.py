@@ -12,15 +12,20 @@ _log = structlog.get_logger()
 
 
 def give_back_lost_work(store: Store, silence: float) -> list[Task]:
-    """End the processes that are gone, and put back the tasks of lost attempts; returns these tasks.
+    """End the processes that are gone, and put back the tasks of lost attempts; returns these
+    tasks.
 
-    ``silence``: seconds without a heartbeat after which a process of another host counts as gone. Tasks that were
-    lost too often fail, with what they were for.
+    ``silence``: seconds without a heartbeat after which a process of another host counts as gone.
+    Tasks that were lost too often fail, with what they were for.
     """
     with store.read() as tx:
         now = tx.now()
-        gone = [p for p in tx.processes.list(state="running", limit=None) if has_ended(p, now, silence)]
-        late = any(a.lease_expires < now for a in tx.unscoped().attempts.list(state="running", limit=None))
+        gone = [
+            p for p in tx.processes.list(state="running", limit=None) if has_ended(p, now, silence)
+        ]
+        late = any(
+            a.lease_expires < now for a in tx.unscoped().attempts.list(state="running", limit=None)
+        )
     if not gone and not late:
         return []
     with store.write() as tx:

@@ -22,9 +22,11 @@ def thread_environment(threads: int) -> dict[str, str]:
 
 
 def limit_child(*, memory: int, threads: int) -> None:
-    """Cap this process: ``memory`` bytes of private memory, ``threads`` threads of the numeric libraries.
+    """Cap this process: ``memory`` bytes of private memory, ``threads`` threads of the numeric
+    libraries.
 
-    The process also ends when its parent does, ignores Ctrl-C (its parent decides), and leaves no core file.
+    The process also ends when its parent does, ignores Ctrl-C (its parent decides), and leaves no
+    core file.
     """
     from threadpoolctl import threadpool_limits
 

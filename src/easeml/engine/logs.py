@@ -1,4 +1,6 @@
-"""Logging of the engine's processes: one JSON object a line on standard error, which the supervisor sends to a file."""
+"""Logging of the engine's processes: one JSON object a line on standard error, which the supervisor
+sends to a file.
+"""
 
 import sys
 
@@ -14,7 +16,9 @@ def configure_logging(kind: str) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso"),
-            ExceptionRenderer(ExceptionDictTransformer(show_locals=False)),  # locals may hold users' data
+            ExceptionRenderer(
+                ExceptionDictTransformer(show_locals=False)
+            ),  # locals may hold users' data
             structlog.processors.JSONRenderer(),
         ],
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

@@ -22,13 +22,24 @@ _log = structlog.get_logger()
 
 
 class ManagedProcess:
-    """``easeml process KIND`` in a session of its own, restarted when it ends, dying with the supervisor."""
+    """``easeml process KIND`` in a session of its own, restarted when it ends, dying with the
+    supervisor.
+    """
 
     def __init__(self, kind: str, number: int, settings: Settings):
         self.kind = kind
         self.log = settings.home / "logs" / f"{kind}-{number}.log"
-        self._command = [sys.executable, "-m", "easeml.cli", "process", kind, "--home", str(settings.home)]
-        # One numerical thread each, but for tasks: where training keeps all cores busy, more would spin for each other.
+        self._command = [
+            sys.executable,
+            "-m",
+            "easeml.cli",
+            "process",
+            kind,
+            "--home",
+            str(settings.home),
+        ]
+        # One numerical thread each, but for tasks: where training keeps all cores busy, more would
+        # spin for each other.
         self._environment = {**thread_environment(1), **os.environ, **_as_environment(settings)}
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
@@ -38,10 +49,17 @@ class ManagedProcess:
     @property
     def pid(self) -> int | None:
         """The process id, or None while it does not run."""
-        return self._process.pid if self._process is not None and self._process.poll() is None else None
+        return (
+            self._process.pid
+            if self._process is not None and self._process.poll() is None
+            else None
+        )
 
     def keep_running(self) -> None:
-        """Start it if it does not run and its pause is over. Call from the main thread only: it dies with it."""
+        """Start it if it does not run and its pause is over.
+
+        Call from the main thread only: it dies with it.
+        """
         if self.pid is not None:
             return
         now = time.monotonic()
@@ -85,7 +103,9 @@ class ManagedProcess:
         if now - self._started > _SETTLED:
             self._pause = _FIRST_PAUSE
         code = self._process.returncode
-        _log.warning("process ended", kind=self.kind, code=code, restart_in=self._pause, log=str(self.log))
+        _log.warning(
+            "process ended", kind=self.kind, code=code, restart_in=self._pause, log=str(self.log)
+        )
         self._process = None
         self._next_start = now + self._pause
         self._pause = min(self._pause * 2, _LONGEST_PAUSE)

@@ -15,7 +15,9 @@ def register(store: Store, kind: str, address: str = "") -> Process:
     """Add this process to the store as running and return its record."""
     with store.write() as tx:
         return tx.processes.add(
-            Process(new_id("proc"), kind, os.getpid(), this_host(), address=address, heartbeat=tx.now())
+            Process(
+                new_id("proc"), kind, os.getpid(), this_host(), address=address, heartbeat=tx.now()
+            )
         )
 
 
@@ -32,13 +34,18 @@ def sign_off(store: Store, process_id: str) -> None:
 
 
 def has_ended(process: Process, now: float, silence: float) -> bool:
-    """Is the process gone? Known at once for one of this host, else after ``silence`` seconds without heartbeat."""
+    """Is the process gone?
+
+    Known at once for one of this host, else after ``silence`` seconds without heartbeat.
+    """
     if now - process.heartbeat > silence:
         return True
     return process.host == this_host() and not Path(f"/proc/{process.pid}").exists()
 
 
 def this_host() -> str:
-    """Return a name for the set of processes that share process ids with this one (host, boot, namespace)."""
+    """Return a name for the set of processes that share process ids with this one (host, boot,
+    namespace).
+    """
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{socket.gethostname()} {boot} {Path('/proc/self/ns/pid').readlink()}"

@@ -1,4 +1,6 @@
-"""The predictor: keeps live models loaded in serving children, and hands them the controller's connections."""
+"""The predictor: keeps live models loaded in serving children, and hands them the controller's
+connections.
+"""
 
 import asyncio
 import hmac
@@ -49,7 +51,9 @@ class Predictor:
         self._starting: dict[str, asyncio.Lock] = {}
 
     async def child_of(self, tenant: str, application: str) -> TenantChild:
-        """Return the living child that serves the application, set up now if need be; raises as ``set_up``."""
+        """Return the living child that serves the application, set up now if need be; raises as
+        ``set_up``.
+        """
         slot = self._slots.setdefault((tenant, application), _Slot())
         if slot.child is None or not slot.child.alive:
             await self.set_up(tenant, application)
@@ -57,9 +61,11 @@ class Predictor:
         return slot.child
 
     async def set_up(self, tenant: str, application: str) -> None:
-        """Load the live model of an application beside what serves, switch to it, and let the old one go.
+        """Load the live model of an application beside what serves, switch to it, and let the old
+        one go.
 
-        Raises ``NotFound`` for another tenant's application, ``NotReady`` where there is no model yet.
+        Raises ``NotFound`` for another tenant's application, ``NotReady`` where there is no model
+        yet.
         """
         slot = self._slots.setdefault((tenant, application), _Slot())
         async with slot.setting_up:
@@ -132,7 +138,9 @@ class Predictor:
 
 
 class _Door:
-    """Where controllers come in: each connection is checked, and handed to the child that serves its application."""
+    """Where controllers come in: each connection is checked, and handed to the child that serves
+    its application.
+    """
 
     def __init__(self, predictor: Predictor, secret: str):
         self._predictor = predictor
@@ -153,13 +161,19 @@ class _Door:
             async with asyncio.timeout(_GREETING_SECONDS):
                 header, _ = await receive_frame_soon(connection)
             status, reply, child = await self._admit(header)
-            await asyncio.get_running_loop().sock_sendall(connection, encode({"status": status}, reply))
+            await asyncio.get_running_loop().sock_sendall(
+                connection, encode({"status": status}, reply)
+            )
             if child is not None:
                 child.hand_over(connection, header["application"])
 
     async def _admit(self, header: Header) -> tuple[int, bytes, TenantChild | None]:
         if not hmac.compare_digest(str(header.get("secret", "")), self._secret):
-            return 401, problem(401, "Not signed in", EasemlError("The internal secret does not match.")), None
+            return (
+                401,
+                problem(401, "Not signed in", EasemlError("The internal secret does not match.")),
+                None,
+            )
         try:
             return 200, b"", await self._predictor.child_of(header["tenant"], header["application"])
         except EasemlError as error:

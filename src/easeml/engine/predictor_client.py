@@ -1,4 +1,6 @@
-"""The controller's side of the data plane: forwards a request to the serving child and brings back its answer."""
+"""The controller's side of the data plane: forwards a request to the serving child and brings back
+its answer.
+"""
 
 import asyncio
 import time
@@ -27,15 +29,22 @@ class _Refused(Exception):
 
 
 class PredictorClient:
-    """Keeps open connections, each for one application; a prediction is asked again when a connection breaks."""
+    """Keeps open connections, each for one application; a prediction is asked again when a
+    connection breaks.
+    """
 
     def __init__(self, store: Store, settings: Settings):
         self._store = store
         self._secret_file = settings.home / "internal.secret"
         self._idle: dict[_Key, list[_Connection]] = {}
 
-    async def predict(self, tenant_id: str, application_id: str, content_type: str, body: bytes) -> tuple[int, bytes]:
-        """Return HTTP status and JSON bytes of the answer. Raises ``NotReady`` if no predictor answers in time."""
+    async def predict(
+        self, tenant_id: str, application_id: str, content_type: str, body: bytes
+    ) -> tuple[int, bytes]:
+        """Return HTTP status and JSON bytes of the answer.
+
+        Raises ``NotReady`` if no predictor answers in time.
+        """
         key, request = (tenant_id, application_id), encode({"content_type": content_type}, body)
         deadline, broken = time.monotonic() + _PATIENCE, 0
         while time.monotonic() < deadline and broken < _TRIES:
@@ -46,13 +55,21 @@ class PredictorClient:
                 return await self._ask(key, connection, request)
             except _Refused as refusal:
                 return refusal.answer
-            except (OSError, asyncio.IncompleteReadError):  # a prediction changes nothing: asking again is safe
+            except (
+                OSError,
+                asyncio.IncompleteReadError,
+            ):  # a prediction changes nothing: asking again is safe
                 if kept is None:
                     broken += connection is not None
                     await asyncio.sleep(_PAUSE)
         if broken:
-            raise NotReady("The serving process ended while it worked on the request.", remedy="Send fewer rows.")
-        raise NotReady("No predictor answers.", remedy="Try again in a few seconds; see: easeml status")
+            raise NotReady(
+                "The serving process ended while it worked on the request.",
+                remedy="Send fewer rows.",
+            )
+        raise NotReady(
+            "No predictor answers.", remedy="Try again in a few seconds; see: easeml status"
+        )
 
     async def close(self) -> None:
         """Close all idle connections."""
@@ -106,7 +123,9 @@ class PredictorClient:
 
     def _whereabouts(self) -> tuple[str, str]:
         with self._store.read() as tx:
-            running = tx.processes.list(kind="predictor", state="running", limit=1, newest_first=True)
+            running = tx.processes.list(
+                kind="predictor", state="running", limit=1, newest_first=True
+            )
         if not running:
             raise ConnectionRefusedError("no predictor is registered")
         return running[0].address, self._secret_file.read_text().strip()

@@ -24,7 +24,9 @@ from .signals import Stop
 LEASE = "scheduler"
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for a decision
-_ROUND_SECONDS = 1.0  # between looks that nothing asked for: for work that was lost, for a lease to take
+_ROUND_SECONDS = (
+    1.0  # between looks that nothing asked for: for work that was lost, for a lease to take
+)
 _EVENTS_AT_ONCE = 500
 _SWEEP_SECONDS = 600.0  # between looks for uploads that were given up
 _RENEW_BELOW = 0.7  # part of a lease that must be left, or it is renewed
@@ -39,7 +41,9 @@ def run_scheduler(settings: Settings) -> None:
     process = register(store, "scheduler")
     policy = policy_named(settings.policy)
     optimizer = optimizer_named(settings.optimizer)
-    scheduler = Scheduler(store, load_registry(), policy, settings.lease_seconds, process.id, optimizer)
+    scheduler = Scheduler(
+        store, load_registry(), policy, settings.lease_seconds, process.id, optimizer
+    )
     wakeup = store.wakeup()
     try:
         next_beat = next_round = 0.0
@@ -64,7 +68,9 @@ def run_scheduler(settings: Settings) -> None:
 
 
 class Scheduler:
-    """Acts only while it holds the lease; what it writes checks the lease's epoch in the same transaction."""
+    """Acts only while it holds the lease; what it writes checks the lease's epoch in the same
+    transaction.
+    """
 
     def __init__(
         self,
@@ -90,7 +96,9 @@ class Scheduler:
         self._next_sweep = 0.0
 
     def step(self) -> None:
-        """Follow what changed and decide for free devices; as a stand-by, only try to become the leader."""
+        """Follow what changed and decide for free devices; as a stand-by, only try to become the
+        leader.
+        """
         try:
             if not self._lead():
                 return
@@ -108,12 +116,17 @@ class Scheduler:
             self._lease = None
 
     def has_news(self) -> bool:
-        """Did anything happen since the last step? Most commits are heartbeats, which are none of its business."""
+        """Did anything happen since the last step?
+
+        Most commits are heartbeats, which are none of its business.
+        """
         with self._store.read() as tx:
             return tx.events.last() != self._seq
 
     def keep_house(self) -> None:
-        """Give back lost work, forget uploads that expired; let the next step try again what failed for a job."""
+        """Give back lost work, forget uploads that expired; let the next step try again what failed
+        for a job.
+        """
         self._again, self._failed = self._failed, set()
         if self._lease is not None:
             self._again.update(self._move_to_now())
@@ -143,7 +156,10 @@ class Scheduler:
         return lease is not None
 
     def _is_fresh(self, lease: Lease) -> bool:
-        """Is most of the lease still to come? Then it is not renewed yet: each look would take the writers' lock."""
+        """Is most of the lease still to come?
+
+        Then it is not renewed yet: each look would take the writers' lock.
+        """
         with self._store.read() as tx:
             return tx.now() < lease.expires - _RENEW_BELOW * self._lease_seconds
 
@@ -156,7 +172,8 @@ class Scheduler:
                 search.start_ready_jobs(tx, self._book.registry)
 
     def _changes(self) -> tuple[list[str], list[str]]:
-        """Return the ids of jobs that changed, and of those for which a task ended, since the last time.
+        """Return the ids of jobs that changed, and of those for which a task ended, since the last
+        time.
 
         A new leader takes all of them.
         """
@@ -190,7 +207,9 @@ class Scheduler:
             return
         with self._store.write() as tx:
             self._check(tx)
-            if proposals.add_proposals(tx, self._book.registry, self._optimizer, job_id, self._book.state):
+            if proposals.add_proposals(
+                tx, self._book.registry, self._optimizer, job_id, self._book.state
+            ):
                 return  # the next step follows, with what was added
             job = search.update_progress(tx, job_id, self._book.state)
         if job.state != "running":
@@ -219,7 +238,9 @@ class Scheduler:
         try:
             with self._store.write() as tx:
                 self._check(tx)
-                task = search.write_decision(tx, self._book.registry, choice, self._policy.name, self._lease.epoch)
+                task = search.write_decision(
+                    tx, self._book.registry, choice, self._policy.name, self._lease.epoch
+                )
         except Fenced:
             raise
         except Exception:

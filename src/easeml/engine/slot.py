@@ -1,4 +1,6 @@
-"""A slot of a worker: one thread that claims a task of its lane, has it run, and brings back the result."""
+"""A slot of a worker: one thread that claims a task of its lane, has it run, and brings back the
+result.
+"""
 
 import shutil
 import threading
@@ -39,7 +41,9 @@ def _at_once(work: Callable[[], None]) -> None:
 
 
 class Slot(threading.Thread):
-    """Runs one task of ``lane`` at a time until it is told to stop; records a result while the next task runs."""
+    """Runs one task of ``lane`` at a time until it is told to stop; records a result while the next
+    task runs.
+    """
 
     def __init__(self, lane: str, context: SlotContext):
         super().__init__(name=f"slot-{lane}", daemon=True)
@@ -99,7 +103,9 @@ class Slot(threading.Thread):
                     self._woken.wait()
 
     def step(self, then: Callable[[Callable[[], None]], None] = _at_once) -> bool:
-        """Run one task if there is one and hand the recording of its result to ``then``; False if there was none."""
+        """Run one task if there is one and hand the recording of its result to ``then``; False if
+        there was none.
+        """
         claimed = self._claim()
         if claimed is None:
             return False
@@ -136,7 +142,9 @@ class Slot(threading.Thread):
                 work.accept(tx, attempt, TaskResult(ok=False, error=str(error)), {})
                 return None
             name = tasks.names(tx.scoped(task.tenant_id), [task])[task.id]
-            tx.events.append("task.running", task.id, {"job_id": task.job_id, "name": name}, task.tenant_id)
+            tx.events.append(
+                "task.running", task.id, {"job_id": task.job_id, "name": name}, task.tenant_id
+            )
         with self._guard:
             self._attempt = attempt
         return task, attempt, spec
@@ -160,7 +168,9 @@ class Slot(threading.Thread):
         except Exception:
             _log.exception("outputs could not be kept", task=task.id)
             digests.clear()
-            result = TaskResult(ok=False, error=traceback.format_exc(), retry=True, cost=result.cost)
+            result = TaskResult(
+                ok=False, error=traceback.format_exc(), retry=True, cost=result.cost
+            )
         try:
             self._bring(attempt, result, digests, sizes)
         finally:
@@ -178,19 +188,30 @@ class Slot(threading.Thread):
                 return None
             self._execution = context.executor.start(folder, _limits(spec, context.limits))
         outcome = self._execution.wait()
-        _log.info("attempt ended", task=task.id, ending=outcome.ending, seconds=round(outcome.seconds, 3))
+        _log.info(
+            "attempt ended", task=task.id, ending=outcome.ending, seconds=round(outcome.seconds, 3)
+        )
         return None if self._dropped or outcome.ending == "killed" else outcome.result
 
-    def _keep_log(self, task: Task, folder: Path, digests: dict[str, str], sizes: dict[str, int]) -> None:
+    def _keep_log(
+        self, task: Task, folder: Path, digests: dict[str, str], sizes: dict[str, int]
+    ) -> None:
         """Keep the last part of what the attempt printed, if it printed anything."""
         path, most = folder / task_main.LOG, evaluation.LARGEST_LOG
         size = path.lstat().st_size if path.exists() else 0
         if content := evaluation.read_plain(path, max(0, size - most), most):
             artefacts = self._context.store.artefacts
-            digests[work.LOG], sizes[work.LOG] = artefacts.put_stream(task.tenant_id, [content], len(content))
+            digests[work.LOG], sizes[work.LOG] = artefacts.put_stream(
+                task.tenant_id, [content], len(content)
+            )
 
     def _keep_outputs(
-        self, task: Task, result: TaskResult, folder: Path, digests: dict[str, str], sizes: dict[str, int]
+        self,
+        task: Task,
+        result: TaskResult,
+        folder: Path,
+        digests: dict[str, str],
+        sizes: dict[str, int],
     ) -> None:
         paths = {name: folder / name for name in result.outputs}
         for name, path in paths.items():
@@ -200,17 +221,23 @@ class Slot(threading.Thread):
         digests.update({name: artefacts.put(task.tenant_id, path) for name, path in paths.items()})
         sizes.update({name: _size(path) for name, path in paths.items()})
 
-    def _bring(self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]) -> None:
+    def _bring(
+        self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
+    ) -> None:
         try:
             self._accept(attempt, result, digests, sizes)
         except Fenced:
             _log.info("result discarded: the attempt was no longer current", attempt=attempt.id)
         except Exception:
             _log.exception("result could not be recorded", attempt=attempt.id)
-            failure = TaskResult(ok=False, error=traceback.format_exc(), retry=True, cost=result.cost)
+            failure = TaskResult(
+                ok=False, error=traceback.format_exc(), retry=True, cost=result.cost
+            )
             self._accept(attempt, failure, {}, {})
 
-    def _accept(self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]) -> None:
+    def _accept(
+        self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
+    ) -> None:
         with self._context.store.write() as tx:
             work.accept(tx, attempt, result, digests, sizes)
 

@@ -31,9 +31,9 @@ OnReady = Callable[[str, str | None], None]
 def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
     """Run easeml on this machine until SIGINT or SIGTERM, then stop it cleanly.
 
-    ``on_ready(url, first_password)`` is called once, in a thread of its own, when the service answers; the password
-    is given on the first start of a home only. Raises ``Conflict`` if the home is in use or the port is taken, and
-    ``TimedOut`` if the controller does not answer.
+    ``on_ready(url, first_password)`` is called once, in a thread of its own, when the service
+    answers; the password is given on the first start of a home only. Raises ``Conflict`` if the
+    home is in use or the port is taken, and ``TimedOut`` if the controller does not answer.
     """
     settings = settings.model_copy(update={"home": settings.home.resolve()})
     settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -50,11 +50,17 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
 
 
 def _processes(settings: Settings) -> list[ManagedProcess]:
-    single = [ManagedProcess(kind, 1, settings) for kind in ("controller", "scheduler", "predictor")]
-    return single + [ManagedProcess("worker", number + 1, settings) for number in range(settings.workers)]
+    single = [
+        ManagedProcess(kind, 1, settings) for kind in ("controller", "scheduler", "predictor")
+    ]
+    return single + [
+        ManagedProcess("worker", number + 1, settings) for number in range(settings.workers)
+    ]
 
 
-def _run(settings: Settings, store: Store, processes: list[ManagedProcess], on_ready: OnReady, stop: Stop) -> None:
+def _run(
+    settings: Settings, store: Store, processes: list[ManagedProcess], on_ready: OnReady, stop: Stop
+) -> None:
     url = _local_url(settings)
     latest = time.monotonic() + _HEALTHY_WITHIN
     healthy = False
@@ -102,7 +108,9 @@ def _only_one(home: Path) -> Iterator[None]:
 
 
 def _make_secret(path: Path) -> None:
-    """Make the secret that controller and predictor share, readable by the owner only; an existing one stays."""
+    """Make the secret that controller and predictor share, readable by the owner only; an existing
+    one stays.
+    """
     if path.exists():
         return
     partial = path.with_suffix(".part")
@@ -127,7 +135,9 @@ def _wait_for_port(settings: Settings) -> None:
             if time.monotonic() > latest:
                 where = f"{settings.host}:{settings.port}"
                 text = f"The address cannot be used: {error.strerror or error}."
-                raise Conflict(text, where=where, remedy="Choose another one with --port.") from error
+                raise Conflict(
+                    text, where=where, remedy="Choose another one with --port."
+                ) from error
             time.sleep(_LOOK_EVERY)
 
 

@@ -1,6 +1,7 @@
 """One attempt, in its own process: read the spec, run the body of its kind, write the result.
 
-The work folder is all a body knows: ``spec.json``, ``inputs/<name>``, ``outputs/<name>``, ``result.json``, ``log.txt``.
+The work folder is all a body knows: ``spec.json``, ``inputs/<name>``, ``outputs/<name>``,
+``result.json``, ``log.txt``.
 """
 
 import faulthandler
@@ -33,8 +34,9 @@ def prepare(folder: Path, spec: TaskSpec) -> None:
 def run(folder: Path) -> TaskResult:
     """Run the body described in ``folder`` and write its result there.
 
-    A fault of the user's input is a result with a message; any other exception a result with its traceback, worth
-    another attempt unless the exception says ``retry = False``. ``MemoryError`` is raised on.
+    A fault of the user's input is a result with a message; any other exception a result with its
+    traceback, worth another attempt unless the exception says ``retry = False``. ``MemoryError`` is
+    raised on.
     """
     faulthandler.enable()
     spec = TaskSpec.model_validate_json((folder / SPEC).read_bytes())
@@ -54,7 +56,9 @@ def run(folder: Path) -> TaskResult:
 
 
 def out_of_memory(error: MemoryError, limits: Limits) -> TaskResult:
-    """Return the result of a body that asked for more memory than ``limits`` allow; trying again will not help."""
+    """Return the result of a body that asked for more memory than ``limits`` allow; trying again
+    will not help.
+    """
     text = f"The task needed more memory than its limit of {limits.memory / 2**20:.0f} MiB."
     return TaskResult(ok=False, error=f"{text}\n{_text(error)}")
 
@@ -65,7 +69,9 @@ def write_result(folder: Path, result: TaskResult) -> None:
     try:
         text = json.dumps(result.model_dump(), allow_nan=False)
     except ValueError:
-        text = TaskResult(ok=False, error="The result holds a number that is not finite.").model_dump_json()
+        text = TaskResult(
+            ok=False, error="The result holds a number that is not finite."
+        ).model_dump_json()
     partial.write_text(text)
     partial.replace(folder / RESULT)
 

@@ -69,7 +69,9 @@ class Worker:
                     self._drop_ended()
                 if time.monotonic() >= next_beat:
                     self._keep_leases()
-                    next_beat = time.monotonic() + min(HEARTBEAT_SECONDS, self._context.lease_seconds / 3)
+                    next_beat = time.monotonic() + min(
+                        HEARTBEAT_SECONDS, self._context.lease_seconds / 3
+                    )
                 if dead := [slot.name for slot in self._slots if not slot.is_alive()]:
                     raise RuntimeError(f"{dead[0]} ended by itself; see its exception above.")
         finally:
@@ -86,7 +88,10 @@ class Worker:
             return
         with self._context.store.read() as tx:
             ids = [attempt_id for _, attempt_id in attempts]
-            running = {attempt.id for attempt in tx.unscoped().attempts.list(id=ids, state="running", limit=None)}
+            running = {
+                attempt.id
+                for attempt in tx.unscoped().attempts.list(id=ids, state="running", limit=None)
+            }
         for slot, attempt_id in attempts:
             if attempt_id not in running:
                 slot.drop(attempt_id)
@@ -98,7 +103,11 @@ class Worker:
         attempts = self._under_way()
         with self._context.store.write() as tx:
             beat(tx, self._context.process_id)
-            lost = [held for held in attempts if not tx.queue.renew(held[1], self._context.lease_seconds)]
+            lost = [
+                held
+                for held in attempts
+                if not tx.queue.renew(held[1], self._context.lease_seconds)
+            ]
         for slot, attempt_id in lost:
             _log.info("lease lost", attempt=attempt_id)
             slot.drop(attempt_id)
@@ -109,7 +118,9 @@ def _remove_leftovers(store: Store, folder: Path) -> None:
     if not folder.exists():
         return
     with store.read() as tx:
-        running = {process.id for process in tx.processes.list(kind="worker", state="running", limit=None)}
+        running = {
+            process.id for process in tx.processes.list(kind="worker", state="running", limit=None)
+        }
     for path in folder.iterdir():
         if path.name not in running:
             shutil.rmtree(path, ignore_errors=True)

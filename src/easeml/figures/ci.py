@@ -21,13 +21,20 @@ _OF_ANSWER = {
 
 def plan(document: Mapping[str, Any]) -> go.Figure:
     """Return labels at most, and expected, by method."""
-    figure = blank(f"Labels for {document['steps']:,} commits: {document['condition']}", "labels", "")
+    figure = blank(
+        f"Labels for {document['steps']:,} commits: {document['condition']}", "labels", ""
+    )
     methods = document["methods"][::-1]
     names = [method["name"] for method in methods]
-    for key, label, colour in (("labelled", "at most", COLOURS[7]), ("expected", "expected", COLOURS[0])):
+    for key, label, colour in (
+        ("labelled", "at most", COLOURS[7]),
+        ("expected", "expected", COLOURS[0]),
+    ):
         sizes = [method[key] for method in methods]
         text = [f"{size:,}" for size in sizes]
-        figure.add_bar(x=sizes, y=names, orientation="h", name=label, marker_color=colour, text=text)
+        figure.add_bar(
+            x=sizes, y=names, orientation="h", name=label, marker_color=colour, text=text
+        )
     return figure.update_layout(barmode="group")
 
 
@@ -37,7 +44,13 @@ def verdict(document: Mapping[str, Any]) -> go.Figure:
     for finding in document["findings"] or []:
         if finding["estimate"] is None:
             continue
-        colour = COLOURS[7] if finding["truth"] is None else COLOURS[2] if finding["truth"] else COLOURS[5]
+        colour = (
+            COLOURS[7]
+            if finding["truth"] is None
+            else COLOURS[2]
+            if finding["truth"]
+            else COLOURS[5]
+        )
         name = {None: "open", True: "true", False: "false"}[finding["truth"]]
         error = {
             "type": "data",
@@ -67,12 +80,21 @@ def verdict(document: Mapping[str, Any]) -> go.Figure:
 def ledger(document: Mapping[str, Any]) -> go.Figure:
     """Return the labels of every step, coloured by its answer."""
     history = document["history"]
-    figure = blank(f"{len(history):,} of {document['config']['steps']:,} steps spent", "step", "labels needed")
+    figure = blank(
+        f"{len(history):,} of {document['config']['steps']:,} steps spent", "step", "labels needed"
+    )
     for answer, colour in _OF_ANSWER.items():
-        steps = [(place + 1, step["labels"]) for place, step in enumerate(history) if step["answer"] == answer]
+        steps = [
+            (place + 1, step["labels"])
+            for place, step in enumerate(history)
+            if step["answer"] == answer
+        ]
         if steps:
             figure.add_bar(
-                x=[place for place, _ in steps], y=[size for _, size in steps], name=answer, marker_color=colour
+                x=[place for place, _ in steps],
+                y=[size for _, size in steps],
+                name=answer,
+                marker_color=colour,
             )
     return figure
 

@@ -12,8 +12,14 @@ if TYPE_CHECKING:
 
 
 def plan(result: Mapping[str, Any]) -> go.Figure:
-    """Draw what is left of the doubt when the rows of a plan are cleaned; ``result`` is a ``CleaningPlan`` as JSON."""
-    figure = blank("What cleaning the planned rows takes off", "rows cleaned", "bits of doubt a prediction, at most")
+    """Draw what is left of the doubt when the rows of a plan are cleaned; ``result`` is a
+    ``CleaningPlan`` as JSON.
+    """
+    figure = blank(
+        "What cleaning the planned rows takes off",
+        "rows cleaned",
+        "bits of doubt a prediction, at most",
+    )
     left = result["entropy_after"]
     names = ["start", *[f"row {item['row']}" for item in result["planned"]]]
     figure.add_scatter(
@@ -34,6 +40,10 @@ def suspects(result: Mapping[str, Any]) -> go.Figure:
     columns = sorted(result["by_column"], key=lambda name: -result["by_column"][name])
     for method in result["by_method"]:
         found = [cell["column"] for cell in result["cells"] if cell["method"] == method]
-        figure.add_bar(x=[name or "(whole row)" for name in columns], y=[found.count(c) for c in columns], name=method)
+        figure.add_bar(
+            x=[name or "(whole row)" for name in columns],
+            y=[found.count(c) for c in columns],
+            name=method,
+        )
     figure.update_layout(barmode="stack")
     return figure

@@ -18,7 +18,9 @@ def bayes_error_figure(result: Mapping[str, Any]) -> go.Figure:
     figure.update_xaxes(type="log")
     running = [tried for tried in result["tried"] if not tried["dropped"]]
     for tried in result["tried"]:
-        colour = COLOURS[running.index(tried) % (len(COLOURS) - 1)] if tried in running else COLOURS[-1]
+        colour = (
+            COLOURS[running.index(tried) % (len(COLOURS) - 1)] if tried in running else COLOURS[-1]
+        )
         figure.add_scatter(
             x=[point[0] for point in tried["curve"]],
             y=[point[1] for point in tried["curve"]],
@@ -39,7 +41,9 @@ def bayes_error_figure(result: Mapping[str, Any]) -> go.Figure:
     )
     figure.add_hline(y=result["estimate"], line={"color": COLOURS[2], "width": 1.5})
     if result["goal"] is not None:
-        figure.add_hline(y=1 - result["goal"], line={"color": COLOURS[5], "dash": "dash"}, annotation_text="goal")
+        figure.add_hline(
+            y=1 - result["goal"], line={"color": COLOURS[5], "dash": "dash"}, annotation_text="goal"
+        )
     return figure
 
 
@@ -57,7 +61,9 @@ def _add_forecast(figure: go.Figure, result: Mapping[str, Any]) -> None:
     middle = [result["reached"], *(forecast["error"] for forecast in result["forecasts"])]
     low = [result["reached"], *(forecast["low"] for forecast in result["forecasts"])]
     high = [result["reached"], *(forecast["high"] for forecast in result["forecasts"])]
-    figure.add_scatter(x=rows, y=middle, name="forecast", mode="lines", line={"color": COLOURS[0], "dash": "dot"})
+    figure.add_scatter(
+        x=rows, y=middle, name="forecast", mode="lines", line={"color": COLOURS[0], "dash": "dot"}
+    )
     figure.add_scatter(
         x=rows + rows[::-1],
         y=high + low[::-1],

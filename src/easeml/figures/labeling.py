@@ -44,7 +44,9 @@ def values(answer: Mapping[str, Any]) -> go.Figure:
 
 
 def queue(answer: Mapping[str, Any]) -> go.Figure:
-    """Return expected value against uncertainty of the rows to label, coloured by their place in the queue."""
+    """Return expected value against uncertainty of the rows to label, coloured by their place in
+    the queue.
+    """
     figure = blank("Rows to label next", "expected value", "uncertainty of the label")
     return figure.add_scatter(
         x=answer["values"],
@@ -56,7 +58,10 @@ def queue(answer: Mapping[str, Any]) -> go.Figure:
             "showscale": True,
             "colorbar": {"title": "place"},
         },
-        text=[f"row {row}, perhaps {guess}" for row, guess in zip(answer["rows"], answer["guesses"], strict=True)],
+        text=[
+            f"row {row}, perhaps {guess}"
+            for row, guess in zip(answer["rows"], answer["guesses"], strict=True)
+        ],
         name="row",
     )
 
@@ -65,8 +70,15 @@ def suspects(answer: Mapping[str, Any]) -> go.Figure:
     """Return the chances of rows' labels as a histogram, those that are probably wrong apart."""
     figure = blank("Which labels are probably wrong?", "chance of the row's own label", "rows")
     bins = {"start": 0.0, "end": 1.0 + 1e-9, "size": 0.025}
-    for flagged, name, colour in ((False, "not flagged", COLOURS[0]), (True, "probably wrong", COLOURS[5])):
-        chosen = [v for v, flag in zip(answer["chances"], answer["flagged"], strict=True) if flag is flagged]
+    for flagged, name, colour in (
+        (False, "not flagged", COLOURS[0]),
+        (True, "probably wrong", COLOURS[5]),
+    ):
+        chosen = [
+            v
+            for v, flag in zip(answer["chances"], answer["flagged"], strict=True)
+            if flag is flagged
+        ]
         figure.add_histogram(x=chosen, name=name, marker={"color": colour}, xbins=bins)
     return figure.update_layout(barmode="overlay").update_traces(opacity=0.7)
 

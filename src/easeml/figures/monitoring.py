@@ -10,11 +10,18 @@ from easeml.figures.theme import COLOURS, blank, with_alpha
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
-STATUS_COLOURS = {"ok": COLOURS[2], "watch": COLOURS[1], "alert": COLOURS[5], "cannot tell": COLOURS[7]}
+STATUS_COLOURS = {
+    "ok": COLOURS[2],
+    "watch": COLOURS[1],
+    "alert": COLOURS[5],
+    "cannot tell": COLOURS[7],
+}
 
 
 def monitored(reports: Sequence[Mapping[str, Any]]) -> go.Figure:
-    """Scores of successive batches with their intervals, coloured by status, beside the reference quality."""
+    """Scores of successive batches with their intervals, coloured by status, beside the reference
+    quality.
+    """
     figure = blank("Quality of the deployed model", "batch", "estimated quality")
     batches = [report["batch"] for report in reports]
     figure.add_scatter(
@@ -40,7 +47,11 @@ def monitored(reports: Sequence[Mapping[str, Any]]) -> go.Figure:
                 "arrayminus": [r["score"] - r["low"] for r in chosen],
             },
             mode="markers",
-            marker={"color": colour, "size": 9, "symbol": "circle-open" if status == "cannot tell" else "circle"},
+            marker={
+                "color": colour,
+                "size": 9,
+                "symbol": "circle-open" if status == "cannot tell" else "circle",
+            },
             text=[r["advice"] for r in chosen],
             name=status,
         )

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def standings(picking: Mapping[str, Any], *, most: int = 30) -> go.Figure:
-    """Draw the estimated accuracy of the ``most`` best models with their intervals, the chosen one marked.
+    """Draw the estimated accuracy of the ``most`` best models with their intervals, the chosen one
+    marked.
 
     ``picking`` is the JSON form of a ``Picking``.
     """
@@ -22,7 +23,9 @@ def standings(picking: Mapping[str, Any], *, most: int = 30) -> go.Figure:
         return row["model"] == picking["model"], row["accuracy"]
 
     rows = sorted(picking["models"], key=place)[-most:]
-    title = f"{picking['model']} is chosen after {picking['labels']} of {picking['examples']} labels"
+    title = (
+        f"{picking['model']} is chosen after {picking['labels']} of {picking['examples']} labels"
+    )
     figure = blank(title, "accuracy on the pool", "")
     for chosen, name, colour in ((False, "other models", COLOURS[7]), (True, "chosen", COLOURS[0])):
         shown = [row for row in rows if (row["model"] == picking["model"]) == chosen]
@@ -41,5 +44,7 @@ def standings(picking: Mapping[str, Any], *, most: int = 30) -> go.Figure:
                 name=name,
             )
         )
-    figure.update_yaxes(type="category", categoryorder="array", categoryarray=[row["model"] for row in rows])
+    figure.update_yaxes(
+        type="category", categoryorder="array", categoryarray=[row["model"] for row in rows]
+    )
     return figure

@@ -21,7 +21,9 @@ _STEP = 3  # pixels between points of a line
 
 
 def loss_figure(comparison: Mapping[str, Any]) -> go.Figure:
-    """Return average loss against the share of the cost, with 95 % intervals, of ``Comparison.to_json()``."""
+    """Return average loss against the share of the cost, with 95 % intervals, of
+    ``Comparison.to_json()``.
+    """
     import plotly.graph_objects as go
 
     figure = blank("Average loss", "share of the cost of running everything", "average loss")
@@ -39,7 +41,9 @@ def loss_figure(comparison: Mapping[str, Any]) -> go.Figure:
             legendgroup=name,
         )
         dash = "dot" if name == "clairvoyant" else "solid"
-        line = go.Scatter(x=share, y=loss, name=name, legendgroup=name, line={"color": colour, "dash": dash})
+        line = go.Scatter(
+            x=share, y=loss, name=name, legendgroup=name, line={"color": colour, "dash": dash}
+        )
         figure.add_traces([band, line])
     figure.update_xaxes(type="log")
     figure.update_yaxes(type="log", range=[math.log10(_LEAST_LOSS), 0])
@@ -47,7 +51,9 @@ def loss_figure(comparison: Mapping[str, Any]) -> go.Figure:
 
 
 def loss_svg(comparison: Mapping[str, Any]) -> str:
-    """Return the same lines as a small SVG picture, for documents; losses below 0.0001 are not drawn."""
+    """Return the same lines as a small SVG picture, for documents; losses below 0.0001 are not
+    drawn.
+    """
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {_HEIGHT}" font-family="sans-serif" '
         'font-size="12">',
@@ -58,10 +64,14 @@ def loss_svg(comparison: Mapping[str, Any]) -> str:
         points = _thinned(zip(told["cost_share"], told["mean_loss"], strict=True))
         dash = ' stroke-dasharray="4 3"' if name == "clairvoyant" else ""
         line = " ".join(f"{_x(share):.1f},{_y(loss):.1f}" for share, loss in points)
-        parts.append(f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>')
+        parts.append(
+            f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="1.8"{dash}/>'
+        )
         height = _TOP + 14 + 18 * place
         left = _WIDTH - _RIGHT + 15
-        parts.append(f'<path d="M{left} {height - 4}h22" stroke="{colour}" stroke-width="2.5"{dash}/>')
+        parts.append(
+            f'<path d="M{left} {height - 4}h22" stroke="{colour}" stroke-width="2.5"{dash}/>'
+        )
         parts.append(f'<text x="{left + 28}" y="{height}">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>\n"])
 
@@ -74,7 +84,9 @@ def _coloured(comparison: Mapping[str, Any]) -> list[tuple[str, str, Mapping[str
 
 
 def _thinned(points: Any) -> list[tuple[float, float]]:
-    """Leave out what cannot be drawn, and points that lie less than three pixels from the one before."""
+    """Leave out what cannot be drawn, and points that lie less than three pixels from the one
+    before.
+    """
     kept: list[tuple[float, float]] = []
     for share, loss in points:
         if share < _LEAST_SHARE:
@@ -103,9 +115,17 @@ def _axes() -> list[str]:
         x, y = _x(10.0**power), _y(10.0**power)
         parts.append(f'<path d="M{x:.1f} {bottom}v5M{_LEFT} {y:.1f}h-5" stroke="#333"/>')
         parts.append(f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="#ddd"/>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{100 * 10.0**power:g} %</text>')
-        parts.append(f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{10.0**power:g}</text>')
+        parts.append(
+            f'<text x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">{100 * 10.0**power:g} %</text>'
+        )
+        parts.append(
+            f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{10.0**power:g}</text>'
+        )
     middle = (_LEFT + right) / 2
-    parts.append(f'<text x="{middle}" y="{_HEIGHT - 15}" text-anchor="middle">share of the cost spent</text>')
-    parts.append('<text x="15" y="200" text-anchor="middle" transform="rotate(-90 15 200)">average loss</text>')
+    parts.append(
+        f'<text x="{middle}" y="{_HEIGHT - 15}" text-anchor="middle">share of the cost spent</text>'
+    )
+    parts.append(
+        '<text x="15" y="200" text-anchor="middle" transform="rotate(-90 15 200)">average loss</text>'
+    )
     return parts

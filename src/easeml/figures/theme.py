@@ -30,6 +30,8 @@ def blank(title: str, x: str, y: str) -> go.Figure:
 
 
 def with_alpha(colour: str, alpha: float) -> str:
-    """Return ``#rrggbb`` as ``rgba(...)`` with an opacity in [0, 1], as for the band of an interval."""
+    """Return ``#rrggbb`` as ``rgba(...)`` with an opacity in [0, 1], as for the band of an
+    interval.
+    """
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
     return f"rgba({red},{green},{blue},{alpha})"

@@ -1,7 +1,8 @@
-"""Advice over the whole life of a model: each tool works alone, on arrays and frames, without a service.
+"""Advice over the whole life of a model: each tool works alone, on arrays and frames, without a
+service.
 
-Every tool returns a ``Result``: numbers, a table, a figure, and a sentence that says what to do next. Tools are pure:
-randomness comes in as a seed, long work reports to a ``Progress``.
+Every tool returns a ``Result``: numbers, a table, a figure, and a sentence that says what to do
+next. Tools are pure: randomness comes in as a seed, long work reports to a ``Progress``.
 """
 
 from easeml.lifecycle.features import encode

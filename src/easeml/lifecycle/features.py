@@ -10,10 +10,12 @@ if TYPE_CHECKING:
 
 
 def encode(train: pd.DataFrame, *others: pd.DataFrame) -> tuple[np.ndarray, ...]:
-    """Turn frames with the same columns into float64 matrices with the same columns, learned from ``train`` alone.
+    """Turn frames with the same columns into float64 matrices with the same columns, learned from
+    ``train`` alone.
 
-    Numbers are imputed by their median, categories become indicators (or, where there are many, the leading
-    components of their n-grams, like text), dates their parts; every column is then scaled to unit variance.
+    Numbers are imputed by their median, categories become indicators (or, where there are many, the
+    leading components of their n-grams, like text), dates their parts; every column is then scaled
+    to unit variance.
     """
     import numpy as np
     from sklearn.impute import SimpleImputer
@@ -22,7 +24,11 @@ def encode(train: pd.DataFrame, *others: pd.DataFrame) -> tuple[np.ndarray, ...]
     from skrub import TableVectorizer
 
     encoder = make_pipeline(
-        TableVectorizer(), SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+        TableVectorizer(),
+        SimpleImputer(strategy="median", keep_empty_features=True),
+        StandardScaler(),
     )
     first = encoder.fit_transform(train)
-    return tuple(np.asarray(matrix, dtype=np.float64) for matrix in (first, *map(encoder.transform, others)))
+    return tuple(
+        np.asarray(matrix, dtype=np.float64) for matrix in (first, *map(encoder.transform, others))
+    )

@@ -22,19 +22,18 @@ def held_out_chances(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return class chances (n, classes) of rows by models fitted on the other folds' rows, and on ``more``.
+    """Return class chances (n, classes) of rows by models fitted on the other folds' rows, and on
+    ``more``.
 
-    They are the mean of three models that err in different ways: a logistic regression, a random forest (Breiman,
-    2001) and extremely randomised trees (Geurts et al., 2006). Every class is spread evenly over the folds.
+    They are the mean of three models that err in different ways: a logistic regression, a random
+    forest (Breiman, 2001) and extremely randomised trees (Geurts et al., 2006). Every class is
+    spread evenly over the folds.
 
-    Args:
-        X: Rows (n, d).
-        codes: Their classes (n,), in 0 .. classes - 1.
-        classes: How many classes there are.
-        more: Rows (m, d) that the models of every fold learn from, and their classes (m,).
-        folds: Parts in which rows are held out, in 1 .. n. One alone has only ``more`` to learn from.
-        seed: Seed of the parts and models.
-        progress: Called with the share of the work that is done.
+    Args: X: Rows (n, d). codes: Their classes (n,), in 0 .. classes - 1. classes: How many classes
+        there are. more: Rows (m, d) that the models of every fold learn from, and their classes
+        (m,). folds: Parts in which rows are held out, in 1 .. n. One alone has only ``more`` to
+        learn from. seed: Seed of the parts and models. progress: Called with the share of the work
+        that is done.
     """
     n = len(X)
     fold = np.empty(n, np.int64)
@@ -50,7 +49,9 @@ def held_out_chances(
         rest = np.ones(len(known), bool)
         rest[:n] = ~held_out
         for place, model in enumerate(_members(len(known), seed)):
-            chances[held_out] += _chances(model, known[rest], labels[rest], X[held_out], classes) / members
+            chances[held_out] += (
+                _chances(model, known[rest], labels[rest], X[held_out], classes) / members
+            )
             if progress:
                 progress((part * members + place + 1) / (folds * members))
     return chances
@@ -71,7 +72,9 @@ def _members(rows: int, seed: int) -> list[Any]:
     ]
 
 
-def _chances(model: Any, X: np.ndarray, codes: np.ndarray, asked: np.ndarray, classes: int) -> np.ndarray:
+def _chances(
+    model: Any, X: np.ndarray, codes: np.ndarray, asked: np.ndarray, classes: int
+) -> np.ndarray:
     """Return class chances (asked, classes); a class that was not learned has none."""
     chances, there = np.zeros((len(asked), classes)), np.unique(codes)
     chances[:, there] = model.fit(X, codes).predict_proba(asked) if len(there) > 1 else 1.0

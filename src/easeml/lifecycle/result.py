@@ -23,7 +23,8 @@ Progress = Callable[[float], None]
 class Result(ABC):
     """Base of the frozen dataclasses that hold a tool's answer.
 
-    A subclass says what to do next (``advice``), what its table is and how it is drawn; it shows itself in a notebook.
+    A subclass says what to do next (``advice``), what its table is and how it is drawn; it shows
+    itself in a notebook.
     """
 
     @property
@@ -40,10 +41,14 @@ class Result(ABC):
         """Return the answer as a picture."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as plain JSON values, and ``advice``; arrays become lists, NaN and infinities None."""
+        """Return the fields as plain JSON values, and ``advice``; arrays become lists, NaN and
+        infinities None.
+        """
         if not dataclasses.is_dataclass(self):
             raise TypeError(f"{type(self).__name__} is not a dataclass.")
-        fields = {field.name: plain(getattr(self, field.name)) for field in dataclasses.fields(self)}
+        fields = {
+            field.name: plain(getattr(self, field.name)) for field in dataclasses.fields(self)
+        }
         return {**fields, "advice": self.advice}
 
     def to_csv(self) -> str:
@@ -51,7 +56,9 @@ class Result(ABC):
         return self.to_frame().to_csv(index=False)
 
     def to_html(self) -> str:
-        """Return a page of its own, with advice, figure and table, that needs no network to be read."""
+        """Return a page of its own, with advice, figure and table, that needs no network to be
+        read.
+        """
         title = escape(type(self).__name__)
         picture = self.figure().to_html(full_html=False, include_plotlyjs=True)
         table = self.to_frame().to_html(index=False, border=0)
@@ -64,27 +71,36 @@ class Result(ABC):
     def _ipython_display_(self) -> None:
         """Show advice, figure and the head of the table in a notebook.
 
-        A notebook that knows plotly's figures draws them itself, any other gets HTML that loads plotly.js from the
-        network; plotly's own display would need the package nbformat.
+        A notebook that knows plotly's figures draws them itself, any other gets HTML that loads
+        plotly.js from the network; plotly's own display would need the package nbformat.
         """
         from IPython.display import HTML, display
 
         figure = self.figure()
         html = figure.to_html(full_html=False, include_plotlyjs="cdn")
         display(HTML(f"<p>{escape(self.advice)}</p>"))
-        display({"application/vnd.plotly.v1+json": json.loads(str(figure.to_json())), "text/html": html}, raw=True)
+        display(
+            {
+                "application/vnd.plotly.v1+json": json.loads(str(figure.to_json())),
+                "text/html": html,
+            },
+            raw=True,
+        )
         display(self.to_frame().head(20))
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` in plain JSON types: dataclasses and mappings as dicts, arrays and sequences as lists.
+    """Return ``value`` in plain JSON types: dataclasses and mappings as dicts, arrays and sequences
+    as lists.
 
     NaN and infinities, which JSON has not, become None.
     """
     if isinstance(value, np.ndarray | np.generic):
         return plain(value.tolist())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {
+            field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)
+        }
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):

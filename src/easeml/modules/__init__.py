@@ -1,4 +1,5 @@
-"""What can be plugged in: the contract of modules, the registry of what is installed, and candidates made of them.
+"""What can be plugged in: the contract of modules, the registry of what is installed, and
+candidates made of them.
 
 Fitting and loading are in ``easeml.modules.pipeline``, the suite that every model passes in
 ``easeml.modules.conformance``.

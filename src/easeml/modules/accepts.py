@@ -17,7 +17,10 @@ class Accepts:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any] | list[Any] | str) -> "Accepts":
-        """Read a schema, a list of schemas of which one has to match, or ``"anything"``. Raises ``SchemaError``."""
+        """Read a schema, a list of schemas of which one has to match, or ``"anything"``.
+
+        Raises ``SchemaError``.
+        """
         if document == ANYTHING:
             return cls(())
         several = document if isinstance(document, list) else [document]
@@ -29,7 +32,9 @@ class Accepts:
         return self.schemas[0]
 
     def why_not(self, source: Schema) -> str:
-        """Return one sentence that says why ``source`` does not fit, that of the last schema; empty if it fits."""
+        """Return one sentence that says why ``source`` does not fit, that of the last schema; empty
+        if it fits.
+        """
         reason = ""
         for schema in self.schemas:
             reason = why_not(schema, source)

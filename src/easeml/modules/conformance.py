@@ -1,10 +1,12 @@
-"""What every model module has to do, as checks that a test suite runs over the zoo and over plug-ins alike.
+"""What every model module has to do, as checks that a test suite runs over the zoo and over
+plug-ins alike.
 
     @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
     def test_model(check, tmp_path):
         check(registry.get("my-model"), registry, tmp_path)
 
-A check raises ``AssertionError`` with what is wrong. Each makes its own small tables with a fixed seed.
+A check raises ``AssertionError`` with what is wrong. Each makes its own small tables with a fixed
+seed.
 """
 
 from functools import lru_cache
@@ -28,9 +30,27 @@ _COLOURS = ["red", "green", "blue", "never"]
 _LABELS = ["no", "yes", "rare", "unseen"]
 _SCHEMA_IN: dict[str, Any] = {
     "nodes": {
-        "size": {"singleton": True, "type": "tensor", "dim": [1], "optional": True, "column": "Size (cm)"},
-        "same": {"singleton": True, "type": "tensor", "dim": [1], "optional": True, "column": "same"},
-        "colour": {"singleton": True, "type": "category", "class": "colour", "optional": True, "column": "colour"},
+        "size": {
+            "singleton": True,
+            "type": "tensor",
+            "dim": [1],
+            "optional": True,
+            "column": "Size (cm)",
+        },
+        "same": {
+            "singleton": True,
+            "type": "tensor",
+            "dim": [1],
+            "optional": True,
+            "column": "same",
+        },
+        "colour": {
+            "singleton": True,
+            "type": "category",
+            "class": "colour",
+            "optional": True,
+            "column": "colour",
+        },
         "seen": {"singleton": True, "type": "timestamp", "optional": True, "column": "seen"},
     },
     "classes": {"colour": {"dim": len(_COLOURS), "labels": _COLOURS}},
@@ -39,7 +59,9 @@ _INPUTS = ["Size (cm)", "same", "colour", "seen"]
 
 
 def schemas(module: Module) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the input and output schema of the suite's tables for a model: category or number target."""
+    """Return the input and output schema of the suite's tables for a model: category or number
+    target.
+    """
     assert module.schema_out is not None, f"{module.name}: a model has an output schema"
     if next(iter(module.schema_out.first.nodes.values())).type != "category":
         return _SCHEMA_IN, {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}}
@@ -49,7 +71,9 @@ def schemas(module: Module) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def table(module: Module, seed: int = 0, rows: int = _ROWS) -> pd.DataFrame:
-    """Return a table with a missing value in each column, a constant column, and a class with one row."""
+    """Return a table with a missing value in each column, a constant column, and a class with one
+    row.
+    """
     random = np.random.default_rng(seed)
     size, colour = random.normal(50, 20, rows), random.integers(0, 3, rows)
     days = pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 400, rows), unit="D")
@@ -58,7 +82,9 @@ def table(module: Module, seed: int = 0, rows: int = _ROWS) -> pd.DataFrame:
         {
             "Size (cm)": np.where(np.arange(rows) % 9 == 1, np.nan, size),
             "same": np.full(rows, 3.0),
-            "colour": pd.Categorical.from_codes(np.where(np.arange(rows) % 11 == 2, -1, colour), _COLOURS),
+            "colour": pd.Categorical.from_codes(
+                np.where(np.arange(rows) % 11 == 2, -1, colour), _COLOURS
+            ),
             "seen": pd.Series(days).where(np.arange(rows) % 13 != 3),
         }
     )
@@ -72,7 +98,9 @@ def table(module: Module, seed: int = 0, rows: int = _ROWS) -> pd.DataFrame:
 
 
 def check_predictions(module: Module, registry: Registry, folder: Path) -> None:
-    """Predictions are whole: one a row, finite, probabilities that add up to 1, labels of the most probable class."""
+    """Predictions are whole: one a row, finite, probabilities that add up to 1, labels of the most
+    probable class.
+    """
     trained, frame = _fit(module, registry), table(module, seed=1)
     predicted = trained.predict(frame.loc[:, _INPUTS])
     assert len(predicted.values) == len(frame)
@@ -90,7 +118,9 @@ def check_predictions(module: Module, registry: Registry, folder: Path) -> None:
 
 
 def check_notes(module: Module, registry: Registry, folder: Path) -> None:
-    """The user is told of constant columns, missing values, categories and classes without rows, and rare classes."""
+    """The user is told of constant columns, missing values, categories and classes without rows,
+    and rare classes.
+    """
     notes = "\n".join(_fit(module, registry).notes)
     assert "'same' is constant" in notes
     assert "'Size (cm)': 9 missing values" in notes
@@ -101,14 +131,20 @@ def check_notes(module: Module, registry: Registry, folder: Path) -> None:
 
 
 def check_saved(module: Module, registry: Registry, folder: Path) -> None:
-    """What was saved and loaded predicts bit for bit alike, passes its parity sample, and holds no pickle."""
+    """What was saved and loaded predicts bit for bit alike, passes its parity sample, and holds no
+    pickle.
+    """
     trained, frame = _fit(module, registry), table(module, seed=1)
     save(trained, folder / "model", quality=0.5)
     loaded = load_trained(folder / "model")
     loaded.check_parity()
     assert loaded.manifest["quality"] == 0.5
     assert loaded.notes == trained.notes
-    assert not [path for path in (folder / "model").rglob("*") if path.suffix in (".pkl", ".pickle", ".joblib")]
+    assert not [
+        path
+        for path in (folder / "model").rglob("*")
+        if path.suffix in (".pkl", ".pickle", ".joblib")
+    ]
     _assert_equal(loaded.predict(frame), trained.predict(frame))
 
 
@@ -117,20 +153,26 @@ def check_seed(module: Module, registry: Registry, folder: Path) -> None:
     frame = table(module, seed=1)
     first = _fit(module, registry, Context(seed=7)).predict(frame)
     _assert_equal(_fit(module, registry, Context(seed=7)).predict(frame), first)
-    _assert_equal(_fit(module, registry, Context(seed=7, threads=2)).predict(frame), first, tolerance=1e-6)
+    _assert_equal(
+        _fit(module, registry, Context(seed=7, threads=2)).predict(frame), first, tolerance=1e-6
+    )
 
 
 def check_single_row(module: Module, registry: Registry, folder: Path) -> None:
     """A row alone is predicted as among others, and no rows give no predictions."""
     trained, frame = _fit(module, registry), table(module, seed=1, rows=10)
     together = _numbers(trained.predict(frame))
-    alone = np.concatenate([_numbers(trained.predict(frame.iloc[[row]])) for row in range(len(frame))])
+    alone = np.concatenate(
+        [_numbers(trained.predict(frame.iloc[[row]])) for row in range(len(frame))]
+    )
     np.testing.assert_allclose(alone, together, rtol=1e-6, atol=1e-9)
     assert len(trained.predict(frame.iloc[:0]).values) == 0
 
 
 def check_strange_rows(module: Module, registry: Registry, folder: Path) -> None:
-    """Unseen and unknown categories, missing and infinite values, and huge numbers are predicted like any."""
+    """Unseen and unknown categories, missing and infinite values, and huge numbers are predicted
+    like any.
+    """
     trained = _fit(module, registry)
     frame = pd.DataFrame(
         {
@@ -156,7 +198,9 @@ def check_missing_column(module: Module, registry: Registry, folder: Path) -> No
 
 def check_no_information(module: Module, registry: Registry, folder: Path) -> None:
     """A table of constant columns only is learnt from, as far as that goes."""
-    frame = table(module).assign(**{"Size (cm)": 1.0, "colour": _fixed(_ROWS), "seen": pd.Timestamp("2024-01-01")})
+    frame = table(module).assign(
+        **{"Size (cm)": 1.0, "colour": _fixed(_ROWS), "seen": pd.Timestamp("2024-01-01")}
+    )
     trained = fit(_pipeline(module, registry), frame, *schemas(module))
     assert np.isfinite(_numbers(trained.predict(frame))).all()
 
@@ -194,9 +238,14 @@ CHECKS = (
 )
 
 
-def _pipeline(module: Module, registry: Registry, config: dict[str, Any] | None = None) -> dict[str, Any]:
+def _pipeline(
+    module: Module, registry: Registry, config: dict[str, Any] | None = None
+) -> dict[str, Any]:
     chain = registry.candidates(module, _SCHEMA_IN)
-    return {"transforms": [transform.choice() for transform in chain], "model": module.choice(config)}
+    return {
+        "transforms": [transform.choice() for transform in chain],
+        "model": module.choice(config),
+    }
 
 
 @lru_cache(maxsize=1)  # most checks look at the same trained model

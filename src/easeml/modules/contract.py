@@ -1,8 +1,8 @@
 """What a module written in Python implements, and what it is handed. Version 1 of the contract.
 
-A candidate is a chain: the first transform fits on a data frame and transforms that or an ``easeml.data.ColumnTable``
-(it reads columns by name); every further one and the model get what the one before made. All classes are made without
-arguments; all state is in what ``fit`` returns.
+A candidate is a chain: the first transform fits on a data frame and transforms that or an
+``easeml.data.ColumnTable`` (it reads columns by name); every further one and the model get what the
+one before made. All classes are made without arguments; all state is in what ``fit`` returns.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,9 +25,10 @@ def _no_report(step: int, quality: float | None) -> None:
 class Context:
     """What a fit is given besides data and configuration.
 
-    ``seed`` is the only source of randomness; ``threads`` the most threads it may use; ``fidelity`` the share of the
-    training rows in (0, 1]. A model calls ``report`` as it goes with its step and its quality so far (None where it
-    measures none); ``report`` may raise to end the fit, and the model lets that pass.
+    ``seed`` is the only source of randomness; ``threads`` the most threads it may use; ``fidelity``
+    the share of the training rows in (0, 1]. A model calls ``report`` as it goes with its step and
+    its quality so far (None where it measures none); ``report`` may raise to end the fit, and the
+    model lets that pass.
     """
 
     seed: int = 0
@@ -38,11 +39,11 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What a model learns from: ``X`` of shape (rows, features), float64, and ``y`` of shape (rows,), or for a target
-    that is a tensor (rows, its elements).
+    """What a model learns from: ``X`` of shape (rows, features), float64, and ``y`` of shape
+    (rows,), or for a target that is a tensor (rows, its elements).
 
-    ``classes`` is 0 for a number or a tensor; else ``y`` holds the codes 0 … classes - 1, each at least once, and there
-    are at least two.
+    ``classes`` is 0 for a number or a tensor; else ``y`` holds the codes 0 … classes - 1, each at
+    least once, and there are at least two.
     """
 
     X: "NDArray[np.float64]"
@@ -54,8 +55,9 @@ class Data:
 class Predictions:
     """One entry a row. Number or tensor target: ``values`` float64 and the rest None.
 
-    Category target: ``values`` labels (object), ``probabilities`` of shape (rows, classes) in the order of
-    ``classes``, all labels of the output schema. ``probabilities`` may be None where only labels are known.
+    Category target: ``values`` labels (object), ``probabilities`` of shape (rows, classes) in the
+    order of ``classes``, all labels of the output schema. ``probabilities`` may be None where only
+    labels are known.
     """
 
     values: "NDArray[Any]"
@@ -65,12 +67,16 @@ class Predictions:
 
 @runtime_checkable
 class FittedTransform(Protocol):
-    """What a transform learnt. ``notes`` are sentences for the user about what it met in the training data."""
+    """What a transform learnt.
+
+    ``notes`` are sentences for the user about what it met in the training data.
+    """
 
     notes: tuple[str, ...]
 
     def transform(self, data: Any) -> Any:
-        """Return the transformed data, row for row. Unseen categories, missing values and infinities are no errors.
+        """Return the transformed data, row for row. Unseen categories, missing values and
+        infinities are no errors.
 
         Raises ``InvalidInput`` where a column is not there.
         """
@@ -90,24 +96,31 @@ class Transform(Protocol):
     ) -> FittedTransform:
         """Learn from the training data. Equal arguments give equal results.
 
-        ``schema_in`` is the JSON form of the table's input schema. Raises ``InvalidInput`` for data that cannot be
-        transformed; any other exception is a fault of the module.
+        ``schema_in`` is the JSON form of the table's input schema. Raises ``InvalidInput`` for data
+        that cannot be transformed; any other exception is a fault of the module.
         """
         ...
 
     def load(self, folder: Path) -> FittedTransform:
-        """Return what was saved; it transforms alike. Raises ``Damaged`` where a file cannot be read."""
+        """Return what was saved; it transforms alike.
+
+        Raises ``Damaged`` where a file cannot be read.
+        """
         ...
 
 
 @runtime_checkable
 class Trained(Protocol):
-    """What a model learnt. ``notes`` are sentences for the user, such as that it learnt from a part of the rows."""
+    """What a model learnt.
+
+    ``notes`` are sentences for the user, such as that it learnt from a part of the rows.
+    """
 
     notes: tuple[str, ...]
 
     def predict(self, X: "NDArray[np.float64]") -> "NDArray[np.float64]":
-        """Return class probabilities of shape (rows, classes), or values of shape (rows,); all finite. One thread.
+        """Return class probabilities of shape (rows, classes), or values of shape (rows,); all
+        finite. One thread.
 
         Raises nothing for any finite ``X`` with the right number of features.
         """
@@ -123,15 +136,19 @@ class Model(Protocol):
     """Learns a target from features."""
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> Trained:
-        """Learn. Equal arguments give equal predictions. ``config`` is complete: every name of the space is there.
+        """Learn. Equal arguments give equal predictions. ``config`` is complete: every name of the
+        space is there.
 
-        Raises ``InvalidInput`` for data it cannot learn from; any other exception is a fault of the module. What
-        ``context.report`` raises passes through.
+        Raises ``InvalidInput`` for data it cannot learn from; any other exception is a fault of the
+        module. What ``context.report`` raises passes through.
         """
         ...
 
     def load(self, folder: Path) -> Trained:
-        """Return what was saved; it predicts alike. Raises ``Damaged`` where a file cannot be read."""
+        """Return what was saved; it predicts alike.
+
+        Raises ``Damaged`` where a file cannot be read.
+        """
         ...
 
 
@@ -144,8 +161,9 @@ class Objective(Protocol):
     def value(self, actual: "NDArray[Any]", predicted: "NDArray[np.float64]") -> float:
         """Return the measure in its own unit.
 
-        Category target: ``actual`` codes, ``predicted`` probabilities (one-hot where only labels are known). Number
-        target: both are values. There is at least one row. Returns a number for every such input; raises nothing.
+        Category target: ``actual`` codes, ``predicted`` probabilities (one-hot where only labels
+        are known). Number target: both are values. There is at least one row. Returns a number for
+        every such input; raises nothing.
         """
         ...
 

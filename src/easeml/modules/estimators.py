@@ -17,7 +17,10 @@ ESTIMATOR, _TARGET = "estimator.skops", "target.json"
 
 @dataclass(frozen=True, slots=True)
 class TrainedEstimator:
-    """A fitted estimator. Numbers were learnt as (y - centre) / scale; both are one each, or one an element."""
+    """A fitted estimator.
+
+    Numbers were learnt as (y - centre) / scale; both are one each, or one an element.
+    """
 
     estimator: Any
     centre: Any = 0.0
@@ -36,12 +39,15 @@ class TrainedEstimator:
     def save(self, folder: Path) -> None:
         """Write the estimator."""
         save_estimator(folder / ESTIMATOR, self.estimator)
-        save_json(folder / _TARGET, [np.asarray(self.centre).tolist(), np.asarray(self.scale).tolist()])
+        save_json(
+            folder / _TARGET, [np.asarray(self.centre).tolist(), np.asarray(self.scale).tolist()]
+        )
 
 
 class SklearnModel(ABC):
-    """A model made of one estimator. ``standardise``: a number target is brought to mean 0 and deviation 1 first, as
-    the elements of a tensor always are: else those of a large scale alone would be learnt."""
+    """A model made of one estimator. ``standardise``: a number target is brought to mean 0 and
+    deviation 1 first, as the elements of a tensor always are: else those of a large scale alone
+    would be learnt."""
 
     trusted: ClassVar[tuple[str, ...]] = ()
     standardise: ClassVar[bool] = False
@@ -52,7 +58,9 @@ class SklearnModel(ABC):
         """Return the estimator to fit."""
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedEstimator:
-        """Fit the estimator; that it stopped before it converged is no error, its quality will tell."""
+        """Fit the estimator; that it stopped before it converged is no error, its quality will
+        tell.
+        """
         import warnings
 
         centre, scale = target_scale(data) if self.standardise or data.y.ndim > 1 else (0.0, 1.0)
@@ -76,7 +84,9 @@ class SklearnModel(ABC):
 
 
 def target_scale(data: Data) -> tuple[Any, Any]:
-    """Return mean and standard deviation of a number, or of each element of a tensor; 0 and 1 for a category."""
+    """Return mean and standard deviation of a number, or of each element of a tensor; 0 and 1 for a
+    category.
+    """
     if data.classes:
         return 0.0, 1.0
     deviation = data.y.std(axis=0)

@@ -47,7 +47,10 @@ def save_estimator(path: Path, estimator: Any) -> None:
 
 
 def load_estimator(path: Path, trusted: Sequence[str]) -> Any:
-    """Read a fitted object made of types that skops trusts and those of ``trusted``. Raises ``Damaged``."""
+    """Read a fitted object made of types that skops trusts and those of ``trusted``.
+
+    Raises ``Damaged``.
+    """
     from skops.io import load
 
     try:

@@ -1,4 +1,6 @@
-"""The manifest of a trained model: what it is, what made it, and a sample that proves it still predicts alike."""
+"""The manifest of a trained model: what it is, what made it, and a sample that proves it still
+predicts alike.
+"""
 
 import hashlib
 import json
@@ -24,7 +26,9 @@ FORMAT = 1
 _FILE = "manifest.json"
 _LIBRARIES = ("numpy", "scikit-learn", "lightgbm", "skops", "skrub")
 _SAMPLE_ROWS = 5
-_SAMPLE_LETTERS = 1_000_000  # of the sample of pictures, tensors and graphs; the first is kept in any case
+_SAMPLE_LETTERS = (
+    1_000_000  # of the sample of pictures, tensors and graphs; the first is kept in any case
+)
 _TOLERANCE = 1e-6
 
 
@@ -69,7 +73,9 @@ def read(folder: Path) -> dict[str, Any]:
         raise Damaged(f"The manifest cannot be read: {error}", where=str(folder / _FILE)) from error
     if not good:
         remedy = "Use the release of easeml that made it, or train it again."
-        raise Damaged(f"The model has format {document['format']}.", where=str(folder / _FILE), remedy=remedy)
+        raise Damaged(
+            f"The model has format {document['format']}.", where=str(folder / _FILE), remedy=remedy
+        )
     if not whole:
         raise Damaged("The schemas do not match their digest.", where=str(folder / _FILE))
     return document
@@ -87,18 +93,28 @@ def sample_rows(frame: "pd.DataFrame", schema_in: Mapping[str, Any]) -> "pd.Data
 
 
 def parity(
-    sample: "pd.DataFrame", schema_in: Mapping[str, Any], predict: Callable[["pd.DataFrame"], Predictions]
+    sample: "pd.DataFrame",
+    schema_in: Mapping[str, Any],
+    predict: Callable[["pd.DataFrame"], Predictions],
 ) -> dict[str, Any]:
     """Return the sample's rows and their predictions as JSON values."""
     kinds = kinds_of(Schema.from_json(dict(schema_in)))
-    columns = {name: [_to_json(value, kind) for value in sample[name].tolist()] for name, kind in kinds.items()}
+    columns = {
+        name: [_to_json(value, kind) for value in sample[name].tolist()]
+        for name, kind in kinds.items()
+    }
     return {"columns": columns, "predictions": _numbers(predict(sample)).tolist()}
 
 
 def check_parity(
-    manifest: Mapping[str, Any], schema_in: Mapping[str, Any], predict: Callable[["pd.DataFrame"], Predictions]
+    manifest: Mapping[str, Any],
+    schema_in: Mapping[str, Any],
+    predict: Callable[["pd.DataFrame"], Predictions],
 ) -> None:
-    """Predict the sample again. Raises ``Damaged`` where a prediction differs by more than one in a million."""
+    """Predict the sample again.
+
+    Raises ``Damaged`` where a prediction differs by more than one in a million.
+    """
     kept = np.asarray(manifest["parity"]["predictions"], dtype=np.float64)
     now = _numbers(predict(_frame(manifest["parity"]["columns"], schema_in)))
     if kept.shape != now.shape or not np.allclose(kept, now, rtol=_TOLERANCE, atol=_TOLERANCE):
@@ -120,7 +136,9 @@ def _frame(columns: Mapping[str, list[Any]], schema_in: Mapping[str, Any]) -> "p
         values = columns[column]
         match kind:
             case "category":
-                made[column] = pd.Categorical(values, categories=schema.labels(schema.columns[column].name))
+                made[column] = pd.Categorical(
+                    values, categories=schema.labels(schema.columns[column].name)
+                )
             case "timestamp":
                 made[column] = pd.to_datetime(pd.Series(values, dtype=object), format="ISO8601")
             case "text":

@@ -27,22 +27,26 @@ _TARGETS = {  # what a model ``accepts`` -> the target that it learns
     },
     "regression": {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}},
 }
-_PREPARED = ("table-onehot", "scale")  # complete numbers of one size, that every class can learn from
+_PREPARED = (
+    "table-onehot",
+    "scale",
+)  # complete numbers of one size, that every class can learn from
 
 
 @dataclass(frozen=True, slots=True)
 class Module:
     """Something that can be plugged in.
 
-    A model has both schemas; a transform too; an objective has ``schema_in``, compared with an output schema. Of
-    several schemas one has to match. ``about`` is a sentence for people who do not know it. ``transforms`` names what
-    stands before a model, in order. A transform ``replaces`` others where these do not take the data: whatever model
-    names one of them gets this one instead.
-    ``rank`` orders modules of a kind that fit alike, the lowest first. ``entry`` is ``package.module:Class``: a class
-    of the contract, or of scikit-learn's estimators, which is given the ``parameters`` that do not vary besides the
-    configuration. ``resources``: ``retries`` after a failure, ``memory`` in bytes. ``cost``: hints for predicting
-    device seconds from rows and columns. ``reference``: where to read of it. ``source``: the file's text, where the
-    module was added to a running easeml; empty where it is installed.
+    A model has both schemas; a transform too; an objective has ``schema_in``, compared with an
+    output schema. Of several schemas one has to match. ``about`` is a sentence for people who do
+    not know it. ``transforms`` names what stands before a model, in order. A transform ``replaces``
+    others where these do not take the data: whatever model names one of them gets this one instead.
+    ``rank`` orders modules of a kind that fit alike, the lowest first. ``entry`` is
+    ``package.module:Class``: a class of the contract, or of scikit-learn's estimators, which is
+    given the ``parameters`` that do not vary besides the configuration. ``resources``: ``retries``
+    after a failure, ``memory`` in bytes. ``cost``: hints for predicting device seconds from rows
+    and columns. ``reference``: where to read of it. ``source``: the file's text, where the module
+    was added to a running easeml; empty where it is installed.
     """
 
     name: str
@@ -64,7 +68,10 @@ class Module:
     source: str = ""
 
     def make(self) -> Any:
-        """Import the class and return an object of it. Raises ``InvalidInput`` where there is no such class."""
+        """Import the class and return an object of it.
+
+        Raises ``InvalidInput`` where there is no such class.
+        """
         found = self.load_class()
         if self.kind != "model" or hasattr(found, "load"):
             return found(**self.parameters)
@@ -79,7 +86,9 @@ class Module:
             return getattr(import_module(package), name)
         except (ImportError, AttributeError) as error:
             remedy = "Install the package that the module needs."
-            raise InvalidInput(f"{self.entry} cannot be loaded: {error}", where=self.name, remedy=remedy) from error
+            raise InvalidInput(
+                f"{self.entry} cannot be loaded: {error}", where=self.name, remedy=remedy
+            ) from error
 
     def choice(self, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """Return the module with a configuration (its default if None) as a part of a pipeline."""
@@ -87,7 +96,10 @@ class Module:
 
 
 def parse(text: str, where: str) -> Module:
-    """Read the text of a module file; ``where`` names it. Raises ``InvalidInput`` with the key that is wrong."""
+    """Read the text of a module file; ``where`` names it.
+
+    Raises ``InvalidInput`` with the key that is wrong.
+    """
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -119,7 +131,9 @@ def parse(text: str, where: str) -> Module:
 def _check(document: dict[str, Any], where: str) -> None:
     for key, value in document.items():
         if key not in _TYPES:
-            raise InvalidInput(f"Unknown key {key!r}.", where=where, remedy=f"Keys: {', '.join(sorted(_TYPES))}.")
+            raise InvalidInput(
+                f"Unknown key {key!r}.", where=where, remedy=f"Keys: {', '.join(sorted(_TYPES))}."
+            )
         _check_type(value, _TYPES[key], key, where)
     for key in ("name", "version", "title"):
         if not document.get(key):
@@ -128,7 +142,9 @@ def _check(document: dict[str, Any], where: str) -> None:
         raise InvalidInput("kind is not known.", where=where, remedy=f"Kinds: {', '.join(KINDS)}.")
     if document.get("contract") != CONTRACT_VERSION:
         remedy = f"Write contract = {CONTRACT_VERSION}, or install a release of the module for that contract."
-        raise InvalidInput("contract is missing, or of another version.", where=where, remedy=remedy)
+        raise InvalidInput(
+            "contract is missing, or of another version.", where=where, remedy=remedy
+        )
     _check_runtime(document.get("runtime", {}), where)
     _check_numbers(document, where)
     _check_schemas(document, where)
@@ -136,26 +152,40 @@ def _check(document: dict[str, Any], where: str) -> None:
 
 def _check_type(value: Any, wanted: type, key: str, where: str) -> None:
     good = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
-    strange = wanted is list and isinstance(value, list) and not all(isinstance(one, str) for one in value)
+    strange = (
+        wanted is list
+        and isinstance(value, list)
+        and not all(isinstance(one, str) for one in value)
+    )
     if strange or not good:
         raise InvalidInput(f"{key} is not {_SAID[wanted]}.", where=where)
 
 
 def _check_runtime(runtime: dict[str, Any], where: str) -> None:
     package, colon, name = str(runtime.get("entry", "")).partition(":")
-    whole = colon and name.isidentifier() and all(part.isidentifier() for part in package.split("."))
+    whole = (
+        colon and name.isidentifier() and all(part.isidentifier() for part in package.split("."))
+    )
     if runtime.get("kind") != "python" or not whole:
         remedy = "Write runtime.kind = 'python' and runtime.entry = 'package.module:Class'."
         raise InvalidInput("runtime is not a python class.", where=where, remedy=remedy)
     if unknown := sorted(set(runtime) - {"kind", "entry", "parameters"}):
-        raise InvalidInput(f"Unknown key 'runtime.{unknown[0]}'.", where=where, remedy="Keys: kind, entry, parameters.")
+        raise InvalidInput(
+            f"Unknown key 'runtime.{unknown[0]}'.",
+            where=where,
+            remedy="Keys: kind, entry, parameters.",
+        )
     _check_type(runtime.get("parameters", {}), dict, "runtime.parameters", where)
 
 
 def _check_numbers(document: dict[str, Any], where: str) -> None:
     for table in ("resources", "cost"):
         for key, value in document.get(table, {}).items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, int | float)
+                or not 0 <= value < float("inf")
+            ):
                 raise InvalidInput(f"{table}.{key} is not a number from 0.", where=where)
 
 
@@ -172,7 +202,9 @@ def _check_schemas(document: dict[str, Any], where: str) -> None:
 
 
 def _with_schemas(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with what ``accepts`` stands for: the schemas, and transforms that go with all tables."""
+    """Return the document with what ``accepts`` stands for: the schemas, and transforms that go
+    with all tables.
+    """
     if "accepts" not in document:
         return document
     target = _TARGETS[document["accepts"]]

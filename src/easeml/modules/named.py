@@ -20,9 +20,11 @@ _NO_PROBABILITIES = "This class gives no probabilities: its prediction counts as
 
 
 class NamedEstimator(SklearnModel):
-    """An estimator by its class: seed and threads are given to it under scikit-learn's names for them.
+    """An estimator by its class: seed and threads are given to it under scikit-learn's names for
+    them.
 
-    Numbers are standardised for it, and where no feature varies the baseline stands in: many a class fails there.
+    Numbers are standardised for it, and where no feature varies the baseline stands in: many a
+    class fails there.
     """
 
     standardise = True
@@ -33,14 +35,19 @@ class NamedEstimator(SklearnModel):
         self._parameters = parameters
 
     def estimator(self, data: Data, config: Mapping[str, Any], context: Context) -> Any:
-        """Return the estimator to fit. Raises ``InvalidInput`` for a parameter that the class does not have."""
+        """Return the estimator to fit.
+
+        Raises ``InvalidInput`` for a parameter that the class does not have.
+        """
         if not data.X.var(axis=0).any():
             from sklearn.dummy import DummyClassifier, DummyRegressor
 
             return DummyClassifier(strategy="prior") if data.classes else DummyRegressor()
         known = parameters_of(self._kind)
         given = {"random_state": context.seed, "n_jobs": context.threads}
-        usual = {name: value for name, value in given.items() if name in known} | _QUIET.get(_package(self._kind), {})
+        usual = {name: value for name, value in given.items() if name in known} | _QUIET.get(
+            _package(self._kind), {}
+        )
         return self._kind(**{**usual, **self._parameters, **config})
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedEstimator:
@@ -56,8 +63,12 @@ class NamedEstimator(SklearnModel):
 
         trusted = _NUMERICAL | {_package(self._kind)}
         types = get_untrusted_types(file=folder / ESTIMATOR)
-        loaded = self.loaded(folder, [one for one in types if one in _PLAIN or one.partition(".")[0] in trusted])
-        is_label = hasattr(loaded.estimator, "classes_") and not hasattr(loaded.estimator, "predict_proba")
+        loaded = self.loaded(
+            folder, [one for one in types if one in _PLAIN or one.partition(".")[0] in trusted]
+        )
+        is_label = hasattr(loaded.estimator, "classes_") and not hasattr(
+            loaded.estimator, "predict_proba"
+        )
         return TrainedLabels(loaded.estimator) if is_label else loaded
 
 
@@ -71,10 +82,17 @@ class TrainedLabels(TrainedEstimator):
 
 
 def parameters_of(kind: type) -> set[str]:
-    """Return the names of the parameters that an estimator class takes. Raises ``InvalidInput`` where it is none."""
+    """Return the names of the parameters that an estimator class takes.
+
+    Raises ``InvalidInput`` where it is none.
+    """
     if not all(callable(getattr(kind, name, None)) for name in ("fit", "predict", "get_params")):
-        remedy = "Name a class with fit, predict and get_params, or one of easeml's contract of modules."
-        raise InvalidInput(f"{kind.__qualname__} is no estimator.", where="runtime.entry", remedy=remedy)
+        remedy = (
+            "Name a class with fit, predict and get_params, or one of easeml's contract of modules."
+        )
+        raise InvalidInput(
+            f"{kind.__qualname__} is no estimator.", where="runtime.entry", remedy=remedy
+        )
     names = {name for one in kind.__mro__ if "__init__" in vars(one) for name in _named(one)}
     return names - {"self"}
 

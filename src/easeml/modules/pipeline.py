@@ -1,6 +1,7 @@
 """Fitting a candidate, predicting with it, and keeping it in a folder.
 
-What was trained is what is served: the transforms and the model are fitted, saved and loaded as one.
+What was trained is what is served: the transforms and the model are fitted, saved and loaded as
+one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +35,9 @@ def _registry() -> Registry:
 
 
 def _module_of(choice: Mapping[str, Any]) -> Module:
-    """Return the module of a part of a pipeline: what was added to a running easeml comes with its description."""
+    """Return the module of a part of a pipeline: what was added to a running easeml comes with its
+    description.
+    """
     if choice.get("source"):
         return parse(choice["source"], choice["module"])
     return _registry().get(choice["module"])
@@ -42,7 +45,8 @@ def _module_of(choice: Mapping[str, Any]) -> Module:
 
 @dataclass(frozen=True, slots=True)
 class TrainedPipeline:
-    """Fitted transforms and a trained model. ``notes`` tell the user what was met in the training data.
+    """Fitted transforms and a trained model. ``notes`` tell the user what was met in the training
+    data.
 
     ``manifest`` is what was saved with it (empty for one that was not loaded from a folder).
     """
@@ -58,7 +62,8 @@ class TrainedPipeline:
     manifest: dict[str, Any] = field(default_factory=dict)
 
     def predict(self, frame: "pd.DataFrame | ColumnTable") -> Predictions:
-        """Predict rows of a table with the columns of ``schema_in`` (others are ignored), typed as in training.
+        """Predict rows of a table with the columns of ``schema_in`` (others are ignored), typed as
+        in training.
 
         Raises ``InvalidInput`` where a column is not there.
         """
@@ -70,7 +75,10 @@ class TrainedPipeline:
         return self.target.predictions(self.model.predict(data))
 
     def check_parity(self) -> None:
-        """Predict the manifest's sample again. Raises ``Damaged`` where the predictions differ from those kept."""
+        """Predict the manifest's sample again.
+
+        Raises ``Damaged`` where the predictions differ from those kept.
+        """
         manifest.check_parity(self.manifest, self.schema_in, self.predict)
 
 
@@ -83,9 +91,10 @@ def fit(
 ) -> TrainedPipeline:
     """Fit the transforms and the model of a candidate on training rows.
 
-    ``pipeline`` is the JSON form of ``contract.tasks.Pipeline``, schemas are in their JSON form; ``frame`` holds their
-    columns. Raises ``NotFound`` for an unknown module, ``InvalidInput`` for a wrong configuration or data that cannot
-    be learnt from. Whatever else comes out is a fault of a module.
+    ``pipeline`` is the JSON form of ``contract.tasks.Pipeline``, schemas are in their JSON form;
+    ``frame`` holds their columns. Raises ``NotFound`` for an unknown module, ``InvalidInput`` for a
+    wrong configuration or data that cannot be learnt from. Whatever else comes out is a fault of a
+    module.
     """
     context = context or Context()
     description = _complete(pipeline)
@@ -104,12 +113,20 @@ def fit(
     notes = tuple(note for part in (target, *transforms, model) for note in part.notes)
     sample = manifest.sample_rows(frame, schema_in)
     return TrainedPipeline(
-        description, dict(schema_in), dict(schema_out), tuple(transforms), model, target, notes, sample
+        description,
+        dict(schema_in),
+        dict(schema_out),
+        tuple(transforms),
+        model,
+        target,
+        notes,
+        sample,
     )
 
 
 def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
-    """Write a trained model into a new or empty folder: ``manifest.json`` and one folder a part, without pickle.
+    """Write a trained model into a new or empty folder: ``manifest.json`` and one folder a part,
+    without pickle.
 
     ``facts`` (JSON values, such as ``quality``) are kept in the manifest.
     """
@@ -138,7 +155,9 @@ def load_trained(folder: Path) -> TrainedPipeline:
         parts = [maker.load(folder / str(number)) for number, maker in enumerate(makers)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         remedy = f"It was made with {document['libraries']}; train it again."
-        raise Damaged(f"The model cannot be loaded: {error}", where=str(folder), remedy=remedy) from error
+        raise Damaged(
+            f"The model cannot be loaded: {error}", where=str(folder), remedy=remedy
+        ) from error
     return TrainedPipeline(
         description=description,
         schema_in=document["schema_in"],
@@ -157,14 +176,20 @@ def _complete(pipeline: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _kinds(pipeline: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
-    return [*((choice, "transform") for choice in pipeline.get("transforms", [])), (pipeline["model"], "model")]
+    return [
+        *((choice, "transform") for choice in pipeline.get("transforms", [])),
+        (pipeline["model"], "model"),
+    ]
 
 
 def _complete_choice(choice: Mapping[str, Any], kind: str) -> dict[str, Any]:
     module = _module_of(choice)
     if module.kind != kind:
         raise InvalidInput(f"{module.name} is a {module.kind}, not a {kind}.", where="pipeline")
-    complete = {"module": module.name, "config": spaces.complete(module.space, choice.get("config", {}), module.name)}
+    complete = {
+        "module": module.name,
+        "config": spaces.complete(module.space, choice.get("config", {}), module.name),
+    }
     return {**complete, "source": choice["source"]} if choice.get("source") else complete
 
 
@@ -172,5 +197,7 @@ def _chain(description: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [*description["transforms"], description["model"]]
 
 
-def _parts(transforms: Sequence[FittedTransform], model: Trained) -> list[tuple[str, FittedTransform | Trained]]:
+def _parts(
+    transforms: Sequence[FittedTransform], model: Trained
+) -> list[tuple[str, FittedTransform | Trained]]:
     return [(str(number), part) for number, part in enumerate([*transforms, model])]

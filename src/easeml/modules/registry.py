@@ -1,7 +1,8 @@
-"""All installed modules: those of the zoo, and those of packages with an entry point in ``easeml.modules``.
+"""All installed modules: those of the zoo, and those of packages with an entry point in
+``easeml.modules``.
 
-An entry point's value is a package; every ``.toml`` file below it describes a module. Only these files are read: no
-module's code is imported before it is used.
+An entry point's value is a package; every ``.toml`` file below it describes a module. Only these
+files are read: no module's code is imported before it is used.
 """
 
 from collections.abc import Iterator, Mapping
@@ -50,13 +51,20 @@ class Registry:
         try:
             return self._by_name[name]
         except KeyError:
-            raise NotFound(f"There is no module {name!r}.", remedy="Install the package that brings it.") from None
+            raise NotFound(
+                f"There is no module {name!r}.", remedy="Install the package that brings it."
+            ) from None
 
     def of_kind(self, kind: str) -> list[Module]:
         """Return the modules of a kind, by rank and name."""
-        return sorted((m for m in self.modules if m.kind == kind), key=lambda module: (module.rank, module.name))
+        return sorted(
+            (m for m in self.modules if m.kind == kind),
+            key=lambda module: (module.rank, module.name),
+        )
 
-    def models_for(self, schema_in: Schema | dict[str, Any], schema_out: Schema | dict[str, Any]) -> list[ModelMatch]:
+    def models_for(
+        self, schema_in: Schema | dict[str, Any], schema_out: Schema | dict[str, Any]
+    ) -> list[ModelMatch]:
         """Return every model, those that fit first, each with the reason where it does not fit."""
         source, target = _schema(schema_in), _schema(schema_out)
         matches = [self.match(module, source, target) for module in self.of_kind("model")]
@@ -76,23 +84,33 @@ class Registry:
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         """Return the objectives that measure such an output, the default first."""
         target = _schema(schema_out)
-        return [m for m in self.of_kind("objective") if m.schema_in is not None and not m.schema_in.why_not(target)]
+        return [
+            m
+            for m in self.of_kind("objective")
+            if m.schema_in is not None and not m.schema_in.why_not(target)
+        ]
 
     def candidates(self, model: Module, schema_in: Schema | dict[str, Any]) -> list[Module]:
-        """Return the chain of transforms to put before a model, in order. Raises ``InvalidInput`` if it cannot fit."""
+        """Return the chain of transforms to put before a model, in order.
+
+        Raises ``InvalidInput`` if it cannot fit.
+        """
         chain, reason = self._chain(model, _schema(schema_in))
         if reason:
             raise InvalidInput(reason, where=model.name, remedy="Choose a model that fits.")
         return chain
 
     def _chain(self, model: Module, source: Schema) -> tuple[list[Module], str]:
-        """Return the transforms before a model, and why they do not fit. Each is the one that the model names, or else
-        the first by rank of those that replace it and fit."""
+        """Return the transforms before a model, and why they do not fit. Each is the one that the
+        model names, or else the first by rank of those that replace it and fit."""
         chain: list[Module] = []
         given = source
         for name in model.transforms:
             try:
-                choices = [self.get(name), *(m for m in self.of_kind("transform") if name in m.replaces)]
+                choices = [
+                    self.get(name),
+                    *(m for m in self.of_kind("transform") if name in m.replaces),
+                ]
             except NotFound as error:
                 return chain, str(error)
             reasons = [_refuses(module, given) for module in choices]

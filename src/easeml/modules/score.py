@@ -34,14 +34,18 @@ def _objective(name: str) -> Objective:
 def score(objective: str, actual: Any, predictions: Predictions) -> float:
     """Return the quality of predictions, 1 best, at least -1.
 
-    ``actual``: labels or numbers, a row each (Series or array). Raises ``NotFound`` for an unknown objective,
-    ``InvalidInput`` where no row can be scored, labels are not of the predicted classes, or probabilities are needed.
+    ``actual``: labels or numbers, a row each (Series or array). Raises ``NotFound`` for an unknown
+    objective, ``InvalidInput`` where no row can be scored, labels are not of the predicted classes,
+    or probabilities are needed.
     """
     return _objective(objective).quality(*_prepare(objective, actual, predictions))
 
 
 def value(objective: str, actual: Any, predictions: Predictions) -> float:
-    """Return the measure in its own unit, such as an error in the unit of the target. Arguments as for ``score``."""
+    """Return the measure in its own unit, such as an error in the unit of the target.
+
+    Arguments as for ``score``.
+    """
     return _objective(objective).value(*_prepare(objective, actual, predictions))
 
 
@@ -50,9 +54,10 @@ def interval(
 ) -> tuple[float, float, float]:
     """Return ``(quality, low, high)``, a 95 % interval. Arguments and errors as for ``score``.
 
-    Accuracy: Wilson's score interval (E. B. Wilson, JASA 22, 1927). All others: the percentile bootstrap over rows
-    (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section 13.3) with a fixed seed; widened where
-    needed so that it holds the quality itself. ``resamples``: at most so many; fewer are faster and rougher.
+    Accuracy: Wilson's score interval (E. B. Wilson, JASA 22, 1927). All others: the percentile
+    bootstrap over rows (B. Efron and R. Tibshirani, An Introduction to the Bootstrap, 1993, section
+    13.3) with a fixed seed; widened where needed so that it holds the quality itself.
+    ``resamples``: at most so many; fewer are faster and rougher.
     """
     measure = _objective(objective)
     known, predicted = _prepare(objective, actual, predictions)
@@ -70,9 +75,14 @@ def interval(
     return quality, min(quality, float(low)), max(quality, float(high))
 
 
-def _prepare(name: str, actual: Any, predictions: Predictions) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def _prepare(
+    name: str, actual: Any, predictions: Predictions
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
     if len(actual) != len(predictions.values):
-        raise InvalidInput(f"{len(actual)} actual values, but {len(predictions.values)} predictions.", where="actual")
+        raise InvalidInput(
+            f"{len(actual)} actual values, but {len(predictions.values)} predictions.",
+            where="actual",
+        )
     if predictions.classes is None:
         known = as_numbers(actual)
         predicted = np.asarray(predictions.values, dtype=np.float64)
@@ -83,7 +93,9 @@ def _prepare(name: str, actual: Any, predictions: Predictions) -> tuple[NDArray[
         predicted = _probabilities(name, predictions)
         good = known >= 0
     if not good.any():
-        raise InvalidInput("No row has an actual value.", where="actual", remedy="Give rows with labels.")
+        raise InvalidInput(
+            "No row has an actual value.", where="actual", remedy="Give rows with labels."
+        )
     return known[good], predicted[good]
 
 
@@ -94,7 +106,9 @@ def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -
     if len(strange):
         label = pd.Series(actual).iloc[strange[0]]
         remedy = f"Labels: {', '.join(map(str, classes[:20]))}."
-        raise InvalidInput(f"{label!r} is no label.", where=f"actual, row {strange[0]}", remedy=remedy)
+        raise InvalidInput(
+            f"{label!r} is no label.", where=f"actual, row {strange[0]}", remedy=remedy
+        )
 
 
 def _probabilities(name: str, predictions: Predictions) -> NDArray[np.float64]:
@@ -110,4 +124,6 @@ def _wilson(share: float, rows: int) -> tuple[float, float]:
     centre = share + _Z**2 / (2 * rows)
     half = _Z * math.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2))
     scale = 1 + _Z**2 / rows
-    return max(0.0, min(share, (centre - half) / scale)), min(1.0, max(share, (centre + half) / scale))
+    return max(0.0, min(share, (centre - half) / scale)), min(
+        1.0, max(share, (centre + half) / scale)
+    )

@@ -19,7 +19,8 @@ _LEAST_ROWS = 20  # below this, fidelity takes no rows away
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target column. ``classes``: all labels of the schema, None for numbers; ``seen``: those in training.
+    """The target column. ``classes``: all labels of the schema, None for numbers; ``seen``: those
+    in training.
 
     ``shape``: of a tensor in a row; empty for a number.
     """
@@ -45,13 +46,22 @@ class Target:
             values = as_numbers(frame[column])
             _check_values(values, column, np.isfinite(values.reshape(len(values), -1)).all(axis=1))
             return cls(column, None, None, (), values, values.shape[1:])
-        classes = np.asarray([str(label) for label in schema_out["classes"][node["class"]]["labels"]], dtype=object)
+        classes = np.asarray(
+            [str(label) for label in schema_out["classes"][node["class"]]["labels"]], dtype=object
+        )
         codes = encode_labels(frame[column], classes)
         _check_values(codes, column, codes >= 0)
         seen, counts = np.unique(codes, return_counts=True)
-        notes = [f"Class {classes[s]!r} has one training row." for s, n in zip(seen, counts, strict=True) if n == 1]
+        notes = [
+            f"Class {classes[s]!r} has one training row."
+            for s, n in zip(seen, counts, strict=True)
+            if n == 1
+        ]
         unseen = np.setdiff1d(np.arange(len(classes)), seen)
-        notes += [f"Class {classes[code]!r} has no training row and is never predicted." for code in unseen]
+        notes += [
+            f"Class {classes[code]!r} has no training row and is never predicted."
+            for code in unseen
+        ]
         return cls(column, classes, seen, tuple(notes), codes)
 
     @property
@@ -60,7 +70,9 @@ class Target:
         return 0 if self.seen is None else len(self.seen)
 
     def sample(self, context: Context) -> NDArray[np.intp] | None:
-        """Return the positions of the rows to learn from at a fidelity, every class among them; None for all."""
+        """Return the positions of the rows to learn from at a fidelity, every class among them;
+        None for all.
+        """
         assert self.numbers is not None
         rows = len(self.numbers)
         if context.fidelity >= 1 or rows <= _LEAST_ROWS:
@@ -73,7 +85,9 @@ class Target:
         return np.sort(chosen)
 
     def encode(self, frame: "pd.DataFrame") -> NDArray[Any]:
-        """Return what a model learns: codes 0 … of the seen classes, or values, of a tensor one after the other."""
+        """Return what a model learns: codes 0 … of the seen classes, or values, of a tensor one
+        after the other.
+        """
         if self.classes is None or self.seen is None:
             values = as_numbers(frame[self.column])
             return values.reshape(len(values), -1) if self.shape else values
@@ -134,11 +148,17 @@ def encode_labels(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
 
 def _check_values(values: NDArray[Any], column: str, good: Any) -> None:
     if len(values) == 0:
-        raise InvalidInput("There are no training rows.", where=column, remedy="Give the dataset more rows.")
+        raise InvalidInput(
+            "There are no training rows.", where=column, remedy="Give the dataset more rows."
+        )
     if not good.all():
         position = int(np.flatnonzero(~good)[0])
         remedy = "Declare the dataset again; rows without a target are left out then."
-        raise InvalidInput("A target value is missing.", where=f"{column}, row {position}", remedy=remedy)
+        raise InvalidInput(
+            "A target value is missing.", where=f"{column}, row {position}", remedy=remedy
+        )
     if len(np.unique(values, axis=0)) < 2:
         remedy = "Choose another target, or give rows with other values."
-        raise InvalidInput("The target is constant in the training rows.", where=column, remedy=remedy)
+        raise InvalidInput(
+            "The target is constant in the training rows.", where=column, remedy=remedy
+        )

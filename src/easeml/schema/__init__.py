@@ -1,6 +1,8 @@
-"""The schema language: what data looks like, what a module takes, and whether the one fits the other.
+"""The schema language: what data looks like, what a module takes, and whether the one fits the
+other.
 
-A pure room. Schemas are values; outside they are JSON, or a short text for people. ``docs/schema.md`` is the reference.
+A pure room. Schemas are values; outside they are JSON, or a short text for people.
+``docs/schema.md`` is the reference.
 """
 
 from easeml.schema._budget import Undecided

@@ -1,9 +1,11 @@
-"""Assigning items to slots whose shared keys (variables, classes) must agree: propagation first, then search.
+"""Assigning items to slots whose shared keys (variables, classes) must agree: propagation first,
+then search.
 
-Slots and items come in groups of like members. A slot group supports an item group under some values of its keys.
-Values that a slot cannot support are struck off, and pairs that have no value left, until nothing changes
-(generalised arc consistency); then a bipartite matching tells whether all can be shared out. Only what is still
-undecided is tried out, the key with the fewest values first.
+Slots and items come in groups of like members. A slot group supports an item group under some
+values of its keys. Values that a slot cannot support are struck off, and pairs that have no value
+left, until nothing changes (generalised arc consistency); then a bipartite matching tells whether
+all can be shared out. Only what is still undecided is tried out, the key with the fewest values
+first.
 """
 
 from __future__ import annotations
@@ -22,9 +24,11 @@ Support = Callable[[int, int, Domains], "Mapping[str, Domain | None] | None"]
 
 @dataclass(frozen=True)
 class Slots:
-    """A group of like slots. ``wanted``: how many. ``keys``: those shared with others or among themselves.
+    """A group of like slots. ``wanted``: how many. ``keys``: those shared with others or among
+    themselves.
 
-    ``candidates``: the item groups that may fit. ``mentions``: every value that a key could be given by one of them.
+    ``candidates``: the item groups that may fit. ``mentions``: every value that a key could be
+    given by one of them.
     """
 
     wanted: int
@@ -43,8 +47,9 @@ class State:
 
 
 class Assignment:
-    """``support(slot group, item group, domains)`` says whether they fit, and which values of the slot's keys that
-    allows (None: any). ``given``: members of each item group. ``homeless``: whether each of them needs a slot."""
+    """``support(slot group, item group, domains)`` says whether they fit, and which values of the
+    slot's keys that allows (None: any). ``given``: members of each item group. ``homeless``:
+    whether each of them needs a slot."""
 
     def __init__(
         self,
@@ -62,7 +67,10 @@ class Assignment:
                 self.users.setdefault(key, []).append(number)
 
     def solutions(self) -> Iterator[State]:
-        """Every way to give the keys values under which all items can be shared out. Each has a ``flow``."""
+        """Every way to give the keys values under which all items can be shared out.
+
+        Each has a ``flow``.
+        """
         domains: dict[str, Domain] = {}
         for slot in self.slots:
             for key, values in slot.mentions.items():
@@ -86,7 +94,10 @@ class Assignment:
             stack.append(self._choices(state, key))
 
     def _choices(self, state: State, key: str) -> Iterator[tuple[State, Sequence[int]]]:
-        """Every value of a key. That which the flow gives it comes first: with it most of the flow can stay."""
+        """Every value of a key.
+
+        That which the flow gives it comes first: with it most of the flow can stay.
+        """
         flow = state.flow or []
         flowing = [
             value
@@ -126,8 +137,12 @@ class Assignment:
         flow = cover(wanted, self.given, candidates, self.homeless, state.flow)
         return None if flow is None else State(domains, candidates, flow)
 
-    def _supported(self, number: int, candidates: list[Sequence[int]], domains: Domains) -> dict[str, Domain | None]:
-        """Strike off the items that a slot group does not support; return the values its keys may have."""
+    def _supported(
+        self, number: int, candidates: list[Sequence[int]], domains: Domains
+    ) -> dict[str, Domain | None]:
+        """Strike off the items that a slot group does not support; return the values its keys may
+        have.
+        """
         kept = []
         allowed: dict[str, Domain | None] = {key: {} for key in self.slots[number].keys}
         self.budget.spend(len(candidates[number]))

@@ -15,13 +15,16 @@ def cover(
     homeless: Sequence[bool],
     start: Flow | None = None,
 ) -> Flow | None:
-    """Give each of the ``wanted[i]`` members of slot group i an item of its own, so that no homeless item is left.
+    """Give each of the ``wanted[i]`` members of slot group i an item of its own, so that no
+    homeless item is left.
 
-    ``given[j]``: members of item group j. ``candidates[i]``: the item groups that slot group i takes. An item that is
-    not homeless may be left over. ``start``: a flow to begin with, as far as it is still allowed.
+    ``given[j]``: members of item group j. ``candidates[i]``: the item groups that slot group i
+    takes. An item that is not homeless may be left over. ``start``: a flow to begin with, as far as
+    it is still allowed.
 
-    First the homeless items get slots, then the slots get items: an augmenting path never uncovers what is covered,
-    so both hold in the end if they can (Mendelsohn and Dulmage 1958). Returns None if they cannot.
+    First the homeless items get slots, then the slots get items: an augmenting path never uncovers
+    what is covered, so both hold in the end if they can (Mendelsohn and Dulmage 1958). Returns None
+    if they cannot.
     """
     flow: Flow = [{} for _ in wanted]
     free_slots, free_items = list(wanted), list(given)
@@ -54,13 +57,19 @@ class _State:
 
     def __init__(self, flow: Flow, free_slots: list[int], free_items: list[int]):
         self.flow, self.free_slots, self.free_items = flow, free_slots, free_items
-        self.holders: list[dict[int, None]] = [{} for _ in free_items]  # slots that hold some of the item
+        self.holders: list[dict[int, None]] = [
+            {} for _ in free_items
+        ]  # slots that hold some of the item
         for slot, units in enumerate(flow):
             for item in units:
                 self.holders[item][slot] = None
 
-    def house(self, start: int, slots_of: Sequence[Sequence[int]], homeless: Sequence[bool]) -> bool:
-        """Find slots for some of the item ``start``, moving others; one with a home may lose its slot."""
+    def house(
+        self, start: int, slots_of: Sequence[Sequence[int]], homeless: Sequence[bool]
+    ) -> bool:
+        """Find slots for some of the item ``start``, moving others; one with a home may lose its
+        slot.
+        """
         reached: dict[int, tuple[int, int]] = {}  # item -> (item that pushes it out, of which slot)
         queue, seen = deque([start]), set()
         while queue:
@@ -86,13 +95,17 @@ class _State:
                     queue.append(other)
         return False
 
-    def _push(self, start: int, item: int, slot: int, reached: Mapping[int, tuple[int, int]], room: int) -> int:
+    def _push(
+        self, start: int, item: int, slot: int, reached: Mapping[int, tuple[int, int]], room: int
+    ) -> int:
         """Put ``item`` into ``slot``, what it leaves to the one that pushed it out, and so on."""
         path = [(item, slot)]
         while path[-1][0] != start:
             path.append(reached[path[-1][0]])
         amount = min(
-            room, self.free_items[start], *(self.flow[path[i + 1][1]][path[i][0]] for i in range(len(path) - 1))
+            room,
+            self.free_items[start],
+            *(self.flow[path[i + 1][1]][path[i][0]] for i in range(len(path) - 1)),
         )
         for i, (mover, place) in enumerate(path):
             self._add(place, mover, amount)
@@ -120,7 +133,9 @@ class _State:
                         queue.append(other)
         return False
 
-    def _pull(self, start: int, slot: int, item: int, reached: Mapping[int, tuple[int, int]]) -> None:
+    def _pull(
+        self, start: int, slot: int, item: int, reached: Mapping[int, tuple[int, int]]
+    ) -> None:
         path = [(slot, item)]
         while path[-1][0] != start:
             path.append(reached[path[-1][0]])

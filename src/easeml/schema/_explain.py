@@ -1,4 +1,6 @@
-"""Why a source does not fit: the first reason, from the most to the least obvious, that no other makes needless."""
+"""Why a source does not fit: the first reason, from the most to the least obvious, that no other
+makes needless.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +15,22 @@ from easeml.schema._patterns import Member, class_prefix
 from easeml.schema._problem import Problem
 from easeml.schema._shapes import alternatives, shape_of
 
-_WORDS = {"category": "a category", "text": "text", "document": "a document", "timestamp": "a timestamp"}
+_WORDS = {
+    "category": "a category",
+    "text": "text",
+    "document": "a document",
+    "timestamp": "a timestamp",
+}
 _SHOWN = 4  # names in a list; the rest is counted
 
 
 def why_not(destination: Schema, source: Schema, *, limit: int = LIMIT) -> str:
     """Return one sentence that says why ``source`` does not fit ``destination``; empty if it fits.
 
-    Looked at in this order: what links may form, a node that nothing takes, a place that nothing fills, numbers of
-    like nodes, and at last a least set of variables, classes and links that cannot all hold: without any one of them
-    there would be a match. Where ``match`` is undecided within ``limit``, the sentence says that.
+    Looked at in this order: what links may form, a node that nothing takes, a place that nothing
+    fills, numbers of like nodes, and at last a least set of variables, classes and links that
+    cannot all hold: without any one of them there would be a match. Where ``match`` is undecided
+    within ``limit``, the sentence says that.
     """
     try:
         if match(destination, source, limit=limit) is not None:
@@ -34,7 +42,9 @@ def why_not(destination: Schema, source: Schema, *, limit: int = LIMIT) -> str:
         return f"The data is not of the form it takes: {' and '.join(flags)}."
     budget = Budget(limit)
     try:
-        alone = Problem([(destination, source)], budget, loose=_shared_keys(destination), linked=False)
+        alone = Problem(
+            [(destination, source)], budget, loose=_shared_keys(destination), linked=False
+        )
         return (
             _misfit(alone, destination, source)
             or _miscount(alone, destination, source)
@@ -66,7 +76,10 @@ def _miscount(problem: Problem, destination: Schema, source: Schema) -> str:
     slots = problem.assignment.slots
     given = [len(members) for members in problem.given.values()]
     homeless = [not homes for homes in problem.homes]
-    if cover([slot.wanted for slot in slots], given, [slot.candidates for slot in slots], homeless) is not None:
+    if (
+        cover([slot.wanted for slot in slots], given, [slot.candidates for slot in slots], homeless)
+        is not None
+    ):
         return ""
     return (
         _crowded(problem, source)
@@ -84,7 +97,12 @@ def _crowded(problem: Problem, source: Schema) -> str:
             if j in places:
                 places[j].add(i)
     for own in dict.fromkeys(map(frozenset, places.values())):
-        members = [m for j, found in places.items() if found <= own for m in problem.given[problem.items[j]]]
+        members = [
+            m
+            for j, found in places.items()
+            if found <= own
+            for m in problem.given[problem.items[j]]
+        ]
         room = sum(slots[i].wanted for i in own)
         if len(members) > room:
             what = _describe(source, source.nodes[members[0].name])
@@ -101,13 +119,17 @@ def _empty_places(problem: Problem, destination: Schema) -> str:
         needed = sum(slots[i].wanted for i in alike)
         found = sum(len(problem.given[problem.items[j]]) for j in fill)
         if needed > found:
-            what = _describe(destination, destination.nodes[problem.wanted[problem.slots[alike[0]]][0].name])
+            what = _describe(
+                destination, destination.nodes[problem.wanted[problem.slots[alike[0]]][0].name]
+            )
             return f"It needs {needed} such as {what}, and there are {found}."
     return ""
 
 
 def _conflict(destination: Schema, source: Schema, budget: Budget) -> str:
-    """A least set of demands that cannot all hold: each is dropped in turn, and stays dropped where that helps not."""
+    """A least set of demands that cannot all hold: each is dropped in turn, and stays dropped where
+    that helps not.
+    """
     sides = [(destination, source)]
     keys = _shared_keys(destination)
     linked = any(node.links for node in destination.nodes.values())
@@ -121,7 +143,11 @@ def _conflict(destination: Schema, source: Schema, budget: Budget) -> str:
         pass  # what is left is a reason, but may not be the least
     core = [key for key in keys if key not in loose]
     prefix = class_prefix(0)
-    categories = [_class_users(destination, key.removeprefix(prefix)) for key in core if key.startswith(prefix)]
+    categories = [
+        _class_users(destination, key.removeprefix(prefix))
+        for key in core
+        if key.startswith(prefix)
+    ]
     sizes = [_sizes(destination, source, key) for key in core if not key.startswith(prefix)]
     if not linked and not categories:
         return f"Sizes that have to be equal are not: {'; '.join(sizes)}."
@@ -129,26 +155,40 @@ def _conflict(destination: Schema, source: Schema, budget: Budget) -> str:
         return f"Categories that have to be of one class are not: {'; '.join(categories)}."
     if linked and not core:
         return "Its nodes are linked in another way: there is no pairing of nodes under which links meet links."
-    said = [*sizes, *(f"{users} are of one class" for users in categories), *(["links meet links"] if linked else [])]
+    said = [
+        *sizes,
+        *(f"{users} are of one class" for users in categories),
+        *(["links meet links"] if linked else []),
+    ]
     return f"These cannot all hold: {'; '.join(said)}."
 
 
 def _shared_keys(schema: Schema) -> list[str]:
     """The keys that more than one value uses: classes first, as they say more than sizes."""
-    shapes = [shape_of(schema, v, class_prefix(0)) for n in schema.nodes.values() if not n.repeat for v in n.values]
+    shapes = [
+        shape_of(schema, v, class_prefix(0))
+        for n in schema.nodes.values()
+        if not n.repeat
+        for v in n.values
+    ]
     uses = Counter(key for shape in shapes for key in dict.fromkeys(shape.used_keys()))
     return sorted(
-        (key for key, count in uses.items() if count > 1), key=lambda key: not key.startswith(class_prefix(0))
+        (key for key, count in uses.items() if count > 1),
+        key=lambda key: not key.startswith(class_prefix(0)),
     )
 
 
 def _class_users(destination: Schema, name: str) -> str:
-    return _listed([_place(node, value) for node, value in _values(destination) if value.class_name == name])
+    return _listed(
+        [_place(node, value) for node, value in _values(destination) if value.class_name == name]
+    )
 
 
 def _sizes(destination: Schema, source: Schema, key: str) -> str:
     """What the places of a variable would make of it."""
-    given = dict.fromkeys((node.singleton, shape_of(source, value)) for node, value in _values(source))
+    given = dict.fromkeys(
+        (node.singleton, shape_of(source, value)) for node, value in _values(source)
+    )
     places, said = 0, []
     for node, value in _values(destination):
         shape = shape_of(destination, value)
@@ -170,7 +210,9 @@ def _sizes(destination: Schema, source: Schema, key: str) -> str:
 
 
 def _values(schema: Schema) -> Iterable[tuple[Node, Field]]:
-    return ((node, value) for node in schema.nodes.values() if not node.repeat for value in node.values)
+    return (
+        (node, value) for node in schema.nodes.values() if not node.repeat for value in node.values
+    )
 
 
 def _place(node: Node, value: Field) -> str:
@@ -191,7 +233,9 @@ def _why_unfit(destination: Schema, source: Schema, node: Node) -> str:
     what = _describe(source, node)
     alike = [slot for slot in destination.nodes.values() if slot.type == node.type]
     if not alike:
-        taken = ", ".join(dict.fromkeys(_describe(destination, slot) for slot in destination.nodes.values()))
+        taken = ", ".join(
+            dict.fromkeys(_describe(destination, slot) for slot in destination.nodes.values())
+        )
         return f"'{node.label}' is {what}, and it takes only: {taken}."
     if node.repeat and not any(slot.repeat in (node.repeat, "*") for slot in alike):
         many = "any number of times" if node.repeat == "*" else "once or more"
@@ -216,13 +260,21 @@ def _wide_links(alone: Problem, destination: Schema, source: Schema) -> str:
 
 def _bounds_fit(slot: Node, node: Node) -> bool:
     """Whether the links of one node, wherever they lead, find room in those of the other."""
-    candidates = [[j for j, link in enumerate(node.links) if wide.holds(link)] for wide in slot.links]
+    candidates = [
+        [j for j, link in enumerate(node.links) if wide.holds(link)] for wide in slot.links
+    ]
     ones = [1] * len(node.links)
-    return len(slot.links) == len(ones) and cover(ones, ones, candidates, [True] * len(ones)) is not None
+    return (
+        len(slot.links) == len(ones)
+        and cover(ones, ones, candidates, [True] * len(ones)) is not None
+    )
 
 
 def _described_links(links: tuple[Link, ...]) -> str:
-    bounds = [f"{link.target} {link.lower}..{'inf' if link.upper is None else link.upper}" for link in links]
+    bounds = [
+        f"{link.target} {link.lower}..{'inf' if link.upper is None else link.upper}"
+        for link in links
+    ]
     return f"links to {_listed(bounds)}" if bounds else "no links"
 
 

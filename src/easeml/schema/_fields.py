@@ -1,4 +1,6 @@
-"""The values of one node against those of another: an assignment problem of its own inside that of the nodes."""
+"""The values of one node against those of another: an assignment problem of its own inside that of
+the nodes.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ Alternatives = Callable[[Shape, Shape], tuple[Bindings, ...]]
 
 
 class Fields:
-    """Whether a destination's node of one pattern takes a source's node of another, of the same kind."""
+    """Whether a destination's node of one pattern takes a source's node of another, of the same
+    kind.
+    """
 
     def __init__(self, slot: Pattern, item: Pattern, find: Alternatives, budget: Budget):
         self.find, self.budget = find, budget
@@ -39,14 +43,17 @@ class Fields:
         given = [len(places) for places in self.items.values()]
         return Assignment(slots, given, [True] * len(given), self._field_support, self.budget)
 
-    def _field_support(self, slot: int, item: int, domains: Domains) -> Mapping[str, Domain | None] | None:
+    def _field_support(
+        self, slot: int, item: int, domains: Domains
+    ) -> Mapping[str, Domain | None] | None:
         return consistent_values(
             self.find(self.slot_shapes[slot], self.item_shapes[item]),
             {**self.outer, **domains} if domains else self.outer,
         )
 
     def state(self, domains: Domains) -> State | None:
-        """An assignment of the values under ``domains`` of the shared keys, with the local keys decided; or None.
+        """An assignment of the values under ``domains`` of the shared keys, with the local keys
+        decided; or None.
 
         Exact once every shared key has one value; before, a condition that must hold.
         """
@@ -54,7 +61,9 @@ class Fields:
         return next(self._assignment.solutions(), None)
 
     def support(self, domains: Domains) -> Mapping[str, Domain | None] | None:
-        """As the ``support`` of an ``Assignment``: the values that the shared keys may have, or None."""
+        """As the ``support`` of an ``Assignment``: the values that the shared keys may have, or
+        None.
+        """
         state = self.state(domains)
         if state is None:
             return None
@@ -71,15 +80,23 @@ class Fields:
             for key, values in found.items():
                 before = allowed.get(key)
                 both = (
-                    values if before is None else before if values is None else {v: None for v in before if v in values}
+                    values
+                    if before is None
+                    else before
+                    if values is None
+                    else {v: None for v in before if v in values}
                 )
                 allowed[key] = both
         return allowed
 
     def pairs(self, domains: Domains) -> tuple[list[tuple[int, int]], Domains]:
-        """Which value meets which, as places in the patterns, under decided shared keys; and the local keys."""
+        """Which value meets which, as places in the patterns, under decided shared keys; and the
+        local keys.
+        """
         state = self.state(domains)
-        if state is None or state.flow is None:  # pragma: no cover  the caller has found that they fit
+        if (
+            state is None or state.flow is None
+        ):  # pragma: no cover  the caller has found that they fit
             raise AssertionError("the nodes do not fit")
         slot_places, item_places = list(self.slots.values()), [list(p) for p in self.items.values()]
         made = []
@@ -97,7 +114,9 @@ def _places(shapes: Sequence[Shape]) -> dict[Shape, list[int]]:
     return places
 
 
-def mentions_of(slots: Sequence[Shape], items: Sequence[Shape], find: Alternatives) -> dict[str, Domain]:
+def mentions_of(
+    slots: Sequence[Shape], items: Sequence[Shape], find: Alternatives
+) -> dict[str, Domain]:
     """Every value that some item could give a key of some slot, by key."""
     found: dict[str, Domain] = {}
     for slot in slots:
@@ -108,8 +127,11 @@ def mentions_of(slots: Sequence[Shape], items: Sequence[Shape], find: Alternativ
     return found
 
 
-def consistent_values(found: Sequence[Bindings], domains: Domains) -> Mapping[str, Domain | None] | None:
-    """The values by key of those alternatives that ``domains`` allow; None for a key that one of them leaves free.
+def consistent_values(
+    found: Sequence[Bindings], domains: Domains
+) -> Mapping[str, Domain | None] | None:
+    """The values by key of those alternatives that ``domains`` allow; None for a key that one of
+    them leaves free.
 
     None if no alternative is allowed.
     """
@@ -123,7 +145,10 @@ def consistent_values(found: Sequence[Bindings], domains: Domains) -> Mapping[st
     if len(allowed) == 1:
         return {key: {value: None} for key, value in allowed[0].items()}
     keys = dict.fromkeys(key for bindings in allowed for key in bindings)
-    return {key: {b[key]: None for b in allowed} if all(key in b for b in allowed) else None for key in keys}
+    return {
+        key: {b[key]: None for b in allowed} if all(key in b for b in allowed) else None
+        for key in keys
+    }
 
 
 def _widen(found: dict[str, Domain | None], values: Mapping[str, Domain | None]) -> None:

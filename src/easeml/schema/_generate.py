@@ -1,4 +1,6 @@
-"""Random samples of a schema, for trying out modules: uniform tensors, random labels, links within their bounds."""
+"""Random samples of a schema, for trying out modules: uniform tensors, random labels, links within
+their bounds.
+"""
 
 from __future__ import annotations
 
@@ -17,21 +19,30 @@ _LABEL = 16  # characters
 _TRIES = 20
 
 
-def generate(schema: Schema, rng: np.random.Generator, *, samples: int = 10, instances: int = 10) -> Samples:
-    """Return ``samples`` random samples, with ``instances`` of every non-singleton, whose schema fits ``schema``.
+def generate(
+    schema: Schema, rng: np.random.Generator, *, samples: int = 10, instances: int = 10
+) -> Samples:
+    """Return ``samples`` random samples, with ``instances`` of every non-singleton, whose schema
+    fits ``schema``.
 
-    Every declared link occurs. An instance has either as many links of a kind as the bounds say, or none: the last
-    instance of a chain has no follower.
+    Every declared link occurs. An instance has either as many links of a kind as the bounds say, or
+    none: the last instance of a chain has no follower.
 
-    Raises:
-        SchemaError: if the schema has variables, types of tables only, or bounds that cannot be met.
+    Raises: SchemaError: if the schema has variables, types of tables only, or bounds that cannot be
+        met.
     """
     _check(schema, samples, instances)
     for _ in range(_TRIES):
-        labels = {name: value.labels or _labels(value.dim, rng) for name, value in schema.classes.items()}
+        labels = {
+            name: value.labels or _labels(value.dim, rng) for name, value in schema.classes.items()
+        }
         width = len(str(samples - 1))
         made = Samples(
-            labels, {f"sample{i:0{width}d}": _sample(schema, labels, instances, rng) for i in range(samples)}
+            labels,
+            {
+                f"sample{i:0{width}d}": _sample(schema, labels, instances, rng)
+                for i in range(samples)
+            },
         )
         if schema.match(schema_of_samples(made)) is not None:
             return made
@@ -47,10 +58,17 @@ def _check(schema: Schema, samples: int, instances: int) -> None:
         raise SchemaError("expected at least one sample and one instance.")
     for node in schema.nodes.values():
         if node.singleton and node.repeat:
-            raise SchemaError("expected no repeated node: samples have a fixed number.", where=f"nodes.{node.name}")
+            raise SchemaError(
+                "expected no repeated node: samples have a fixed number.",
+                where=f"nodes.{node.name}",
+            )
         for value in node.values:
             _check_value(
-                schema, value, f"nodes.{node.name}" if node.singleton else f"nodes.{node.name}.fields.{value.name}"
+                schema,
+                value,
+                f"nodes.{node.name}"
+                if node.singleton
+                else f"nodes.{node.name}.fields.{value.name}",
             )
 
 
@@ -61,7 +79,9 @@ def _check_value(schema: Schema, value: Field, path: str) -> None:
     for size in sizes:
         if isinstance(size, str):
             remedy = "Put a number in its place."
-            raise SchemaError(f"expected constant sizes, found the variable '{size}'.", where=path, remedy=remedy)
+            raise SchemaError(
+                f"expected constant sizes, found the variable '{size}'.", where=path, remedy=remedy
+            )
 
 
 def _labels(count: int | str, rng: np.random.Generator) -> tuple[str, ...]:
@@ -72,19 +92,25 @@ def _labels(count: int | str, rng: np.random.Generator) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _sample(schema: Schema, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator) -> Sample:
+def _sample(
+    schema: Schema, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator
+) -> Sample:
     groups = [node for node in schema.nodes.values() if not node.singleton]
     values = {name: _values(node, labels, instances, rng) for name, node in schema.nodes.items()}
     return Sample(values, Linker(schema, instances, rng).links() if groups else None)
 
 
-def _values(node: Node, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator) -> Value | Values:
+def _values(
+    node: Node, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator
+) -> Value | Values:
     if node.singleton:
         return _value(node, labels, 1, rng) if node.type == "category" else rng.random(_sizes(node))
     return {field.name: _value(field, labels, instances, rng) for field in node.fields}
 
 
-def _value(value: Field, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator) -> Value:
+def _value(
+    value: Field, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator
+) -> Value:
     if value.type == "category":
         known = labels[value.class_name]
         return tuple(known[i] for i in rng.integers(len(known), size=instances))

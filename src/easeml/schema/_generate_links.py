@@ -1,6 +1,8 @@
-"""Random links between instances: first a small pattern for each kind of link, so that it occurs, then more at random.
+"""Random links between instances: first a small pattern for each kind of link, so that it occurs,
+then more at random.
 
-An instance gets the least number of links of a kind at once, or none, so that bounds hold after each step.
+An instance gets the least number of links of a kind at once, or none, so that bounds hold after
+each step.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ class Linker:
 
     def __init__(self, schema: Schema, instances: int, rng: np.random.Generator):
         self.flags, self.instances, self.rng = schema.constraints, instances, rng
-        self.bounds = {(node.name, link.target): link for node in schema.nodes.values() for link in node.links}
+        self.bounds = {
+            (node.name, link.target): link for node in schema.nodes.values() for link in node.links
+        }
         self.names = [node.name for node in schema.nodes.values() if not node.singleton]
         if self.flags.undirected:
             for start, target in self.bounds:
@@ -48,20 +52,28 @@ class Linker:
     def _attempt(self) -> _Links | None:
         """Links with every kind in them, or None where chance did not find them."""
         everyone = [(name, index) for name in self.names for index in range(self.instances)]
-        self.rank = {everyone[place]: rank for rank, place in enumerate(self.rng.permutation(len(everyone)))}
+        self.rank = {
+            everyone[place]: rank for rank, place in enumerate(self.rng.permutation(len(everyone)))
+        }
         links: _Links = set()
         for number in self.rng.permutation(len(self.bounds)):
             kind = list(self.bounds)[number]
-            if not any((start[0], end[0]) == kind for start, end in links) and not self._grow(links, kind):
+            if not any((start[0], end[0]) == kind for start, end in links) and not self._grow(
+                links, kind
+            ):
                 return None
         for start in sorted(everyone, key=lambda end: self.rank[end]):
             for kind in self.bounds:
-                if kind[0] == start[0] and self.rng.random() < (0.5 if self.bounds[kind].lower == 0 else 1.0):
+                if kind[0] == start[0] and self.rng.random() < (
+                    0.5 if self.bounds[kind].lower == 0 else 1.0
+                ):
                     self._grow(links, kind, start)
         return links
 
     def _grow(self, links: _Links, kind: tuple[str, str], start: Instance | None = None) -> bool:
-        """Add links of a kind, at ``start`` or anywhere, that keep all rules; whether it was possible."""
+        """Add links of a kind, at ``start`` or anywhere, that keep all rules; whether it was
+        possible.
+        """
         starts = [start] if start is not None else self._shuffled(kind[0])
         for first in starts:
             for added in self._proposals(links, kind, first):
@@ -71,7 +83,9 @@ class Linker:
         return False
 
     def _proposals(self, links: _Links, kind: tuple[str, str], first: Instance) -> list[_Links]:
-        """Sets of links that may be added at ``first``: a random number of them, then the least possible one."""
+        """Sets of links that may be added at ``first``: a random number of them, then the least
+        possible one.
+        """
         link = self.bounds[kind]
         have = sum(start == first and end[0] == kind[1] for start, end in links)
         least = max(link.lower - have, 1)
@@ -82,8 +96,14 @@ class Linker:
         counts = dict.fromkeys((int(self.rng.integers(least, most + 1)), least))
         return [added for count in counts for added in self._sets(links, kind, first, count)]
 
-    def _sets(self, links: _Links, kind: tuple[str, str], first: Instance, count: int) -> list[_Links]:
-        free = [end for end in self._shuffled(kind[1]) if (first, end) not in links and self._may(links, first, end)]
+    def _sets(
+        self, links: _Links, kind: tuple[str, str], first: Instance, count: int
+    ) -> list[_Links]:
+        free = [
+            end
+            for end in self._shuffled(kind[1])
+            if (first, end) not in links and self._may(links, first, end)
+        ]
         chosen = free[:count]
         if len(chosen) < count:
             return []
@@ -91,7 +111,9 @@ class Linker:
             return [{(first, end) for end in chosen}]
         made = [{pair for end in chosen for pair in ((first, end), (end, first))}]
         back = max(self.bounds[kind[1], kind[0]].lower, 1)
-        if back > 1 or kind[0] == kind[1]:  # one link back is too few for the other ends: join all with all
+        if (
+            back > 1 or kind[0] == kind[1]
+        ):  # one link back is too few for the other ends: join all with all
             others = [first, *(end for end in self._shuffled(kind[0]) if end != first)][:back]
             if kind[0] == kind[1]:
                 clique = [first, *chosen]
@@ -115,7 +137,10 @@ class Linker:
         """Whether the bounds and constraints hold at all ends of what was added."""
         touched = {end for pair in added for end in pair}
         outgoing = Counter((start, end[0]) for start, end in links if start in touched)
-        if not all(_inside(self.bounds[start[0], target], count) for (start, target), count in outgoing.items()):
+        if not all(
+            _inside(self.bounds[start[0], target], count)
+            for (start, target), count in outgoing.items()
+        ):
             return False
         if not self.flags.fan_in:
             incoming = Counter(end for _, end in links if end in touched)

@@ -15,12 +15,22 @@ NON_SINGLETON = ("singleton", "fields", "links", "src-name")
 CLASS = ("dim", "labels", "src-name")
 CONSTRAINTS = ("cyclic", "undirected", "fan-in")
 _VALUE = ("type", "optional", "src-name")
-_OF_TYPE = {"tensor": ("dim", "format", "src-dim"), "category": ("class",), "timestamp": ("format",)}
+_OF_TYPE = {
+    "tensor": ("dim", "format", "src-dim"),
+    "category": ("class",),
+    "timestamp": ("format",),
+}
 
 
 def value_keys(kind: Any) -> tuple[str, ...]:
     """The keys of a value of this type; of any type, where it is none."""
-    if not isinstance(kind, str) or kind not in ("tensor", "category", "timestamp", "text", "document"):
+    if not isinstance(kind, str) or kind not in (
+        "tensor",
+        "category",
+        "timestamp",
+        "text",
+        "document",
+    ):
         return (*_VALUE, *(key for keys in _OF_TYPE.values() for key in keys))
     return (*_VALUE, *_OF_TYPE.get(kind, ()))
 
@@ -31,13 +41,19 @@ def warn_of_unknown(mapping: Mapping[Any, Any], known: Collection[str], path: st
         if key in known:
             continue
         close = _close(key, [name for name in known if name not in mapping])
-        meant = f" Did you mean '{close}'?" if close else f" Known here: {', '.join(sorted(known))}."
+        meant = (
+            f" Did you mean '{close}'?" if close else f" Known here: {', '.join(sorted(known))}."
+        )
         place = f"{path}.{key}" if path else str(key)
-        warnings.warn(f"{place}: this key has no meaning and is ignored.{meant}", SchemaWarning, stacklevel=2)
+        warnings.warn(
+            f"{place}: this key has no meaning and is ignored.{meant}", SchemaWarning, stacklevel=2
+        )
 
 
 def meant_by(mapping: Mapping[Any, Any], missing: str, known: Collection[str]) -> str:
-    """A remedy for a key that is missing: the unknown key that was likely meant to be it, else none."""
+    """A remedy for a key that is missing: the unknown key that was likely meant to be it, else
+    none.
+    """
     for key in mapping:
         if key not in known and _close(key, [missing]):
             return f"Write '{missing}' for '{key}'."

@@ -1,8 +1,10 @@
-"""Nodes connected by links: what their connections say about who can be who, and finding who is who.
+"""Nodes connected by links: what their connections say about who can be who, and finding who is
+who.
 
-As a destination and a source have equally many nodes, and paired nodes equally many links, a match of linked nodes
-is an isomorphism of the graphs of links. So whatever an isomorphism keeps must be equal: here the colour, a summary
-of a node's surroundings (colour refinement), and the colours of its connected component.
+As a destination and a source have equally many nodes, and paired nodes equally many links, a match
+of linked nodes is an isomorphism of the graphs of links. So whatever an isomorphism keeps must be
+equal: here the colour, a summary of a node's surroundings (colour refinement), and the colours of
+its connected component.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ class Graph:
     components: Sequence[tuple[str, ...]]  # of two nodes and more
 
     def ends(self, name: str) -> Iterator[tuple[bool, bool, int, Link]]:
-        """For each end of a link at a node: whether it goes out, back to the node itself, the other's colour."""
+        """For each end of a link at a node: whether it goes out, back to the node itself, the
+        other's colour.
+        """
         for other, link in self.outgoing[name].items():
             yield True, other == name, self.colour[other], link
         for other, link in self.incoming[name].items():
@@ -38,7 +42,10 @@ class Graph:
 
 def graphs(*schemas: Schema) -> list[Graph]:
     """The graphs of several schemas, with colours that can be compared between them."""
-    outgoing = [{n.name: {e.target: e for e in n.links} for n in s.nodes.values() if not n.singleton} for s in schemas]
+    outgoing = [
+        {n.name: {e.target: e for e in n.links} for n in s.nodes.values() if not n.singleton}
+        for s in schemas
+    ]
     incoming = [_reversed(links) for links in outgoing]
     numbers: dict[Hashable, int] = {}
 
@@ -87,7 +94,10 @@ def _first(node: Node, into: Mapping[str, Link]) -> Hashable:
 
 
 def _refined(
-    name: str, old: Mapping[str, int], links: Mapping[str, Mapping[str, Link]], into: Mapping[str, Mapping[str, Link]]
+    name: str,
+    old: Mapping[str, int],
+    links: Mapping[str, Mapping[str, Link]],
+    into: Mapping[str, Mapping[str, Link]],
 ) -> Hashable:
     there, back = (tuple(sorted(old[other] for other in ends[name])) for ends in (links, into))
     return old[name], there, back
@@ -114,10 +124,11 @@ def _components(
 def pair_components(
     wanted: Graph, given: Graph, allowed: Callable[[str], Candidates], budget: Budget
 ) -> dict[str, str] | None:
-    """Map every linked node of ``wanted`` to one of ``given``, so that links meet links within their bounds.
+    """Map every linked node of ``wanted`` to one of ``given``, so that links meet links within
+    their bounds.
 
-    ``allowed(node)``: the nodes of ``given`` that it may become. Components are independent of each other, so which
-    one becomes which is a bipartite matching.
+    ``allowed(node)``: the nodes of ``given`` that it may become. Components are independent of each
+    other, so which one becomes which is a bipartite matching.
     """
     partner: dict[int, int] = {}  # component of given -> of wanted
     found: dict[tuple[int, int], dict[str, str] | None] = {}
@@ -125,7 +136,9 @@ def pair_components(
 
     def fits(i: int, j: int) -> bool:
         if (i, j) not in found:
-            found[i, j] = _Embedding(wanted, given, wanted.components[i], given.components[j], allowed, budget).find()
+            found[i, j] = _Embedding(
+                wanted, given, wanted.components[i], given.components[j], allowed, budget
+            ).find()
         return found[i, j] is not None
 
     def place(i: int) -> bool:
@@ -150,18 +163,24 @@ def pair_components(
                 return True
         return False
 
-    if len(wanted.components) != len(given.components) or not all(map(place, range(len(wanted.components)))):
+    if len(wanted.components) != len(given.components) or not all(
+        map(place, range(len(wanted.components)))
+    ):
         return None
     return {name: other for j, i in partner.items() for name, other in (found[i, j] or {}).items()}
 
 
 def _home_colours(graph: Graph, component: Sequence[str]) -> int:
-    """The least colour of a component: equal for components with equal colours, as colours tell the component."""
+    """The least colour of a component: equal for components with equal colours, as colours tell the
+    component.
+    """
     return min(graph.colour[name] for name in component)
 
 
 class _Embedding:
-    """The search for one component in another: assign a node, follow its links, assign what they force, and so on."""
+    """The search for one component in another: assign a node, follow its links, assign what they
+    force, and so on.
+    """
 
     def __init__(
         self,
@@ -184,7 +203,9 @@ class _Embedding:
     def _within(self, candidates: Candidates, there: set[str]) -> Candidates:
         known = self.of_list.get(id(candidates))
         if known is None:
-            known = self.of_list[id(candidates)] = {name: None for name in candidates if name in there}
+            known = self.of_list[id(candidates)] = {
+                name: None for name in candidates if name in there
+            }
         return known
 
     def find(self) -> dict[str, str] | None:
@@ -250,7 +271,9 @@ class _Embedding:
             return image in ends and link.holds(ends[image])
         before = self.domain[neighbour]
         after = {
-            name: None for name, end in ends.items() if name in before and name not in self.used and link.holds(end)
+            name: None
+            for name, end in ends.items()
+            if name in before and name not in self.used and link.holds(end)
         }
         self.trail.append((neighbour, before, neighbour in self.reached))
         self.domain[neighbour] = after

@@ -18,9 +18,10 @@ Sides = tuple[Schema, Schema]  # input and output
 class Match:
     """How a source fits a destination.
 
-    ``nodes``: source node -> destination node. ``classes`` and ``variables``: what the destination's classes and
-    variables stand for; those of repeated nodes are each copy's own and are left out, and so is a variable that
-    covers no dimension. ``fields``: for each non-singleton of the source, source field -> destination field.
+    ``nodes``: source node -> destination node. ``classes`` and ``variables``: what the
+    destination's classes and variables stand for; those of repeated nodes are each copy's own and
+    are left out, and so is a variable that covers no dimension. ``fields``: for each non-singleton
+    of the source, source field -> destination field.
     """
 
     nodes: dict[str, str]
@@ -30,15 +31,23 @@ class Match:
 
     def to_json(self) -> dict[str, object]:
         """Return the JSON form."""
-        return {"nodes": self.nodes, "fields": self.fields, "classes": self.classes, "variables": self.variables}
+        return {
+            "nodes": self.nodes,
+            "fields": self.fields,
+            "classes": self.classes,
+            "variables": self.variables,
+        }
 
     def annotate(self, destination: Schema, source: Schema) -> Schema:
-        """The destination with the names of the source on its nodes, fields and classes (``src_name``), the source's
-        dims on its tensors (``src_dim``) and the values of its variables (``src_dims``). Repeated nodes, which may
-        stand for several of the source, are left as they are."""
+        """The destination with the names of the source on its nodes, fields and classes
+        (``src_name``), the source's dims on its tensors (``src_dim``) and the values of its
+        variables (``src_dims``). Repeated nodes, which may stand for several of the source, are
+        left as they are."""
         taken = {place: name for name, place in self.nodes.items()}
         nodes = {
-            name: node if node.repeat else _annotated(node, source.nodes[taken[name]], self.fields.get(taken[name], {}))
+            name: node
+            if node.repeat
+            else _annotated(node, source.nodes[taken[name]], self.fields.get(taken[name], {}))
             for name, node in destination.nodes.items()
         }
         classes = {
@@ -49,14 +58,16 @@ class Match:
 
 
 def match(destination: Schema, source: Schema, *, limit: int = LIMIT) -> Match | None:
-    """Map every source node to a destination node so that all values fit, or return None if there is no such map.
+    """Map every source node to a destination node so that all values fit, or return None if there
+    is no such map.
 
-    A destination node takes exactly one source node; a repeated one any number of them. A singleton takes a
-    singleton of its type and shape. A non-singleton takes a non-singleton with as many fields of each type, whose
-    values it takes one by one, and as many links, each to what the link's target takes and within its bounds. An
-    optional value needs an optional place. A variable has one value in the whole destination; a class stands for
-    one source class, and two classes may stand for the same one. A variable of the source is a value of its own,
-    and its wildcards may stand for any number of dims.
+    A destination node takes exactly one source node; a repeated one any number of them. A singleton
+    takes a singleton of its type and shape. A non-singleton takes a non-singleton with as many
+    fields of each type, whose values it takes one by one, and as many links, each to what the
+    link's target takes and within its bounds. An optional value needs an optional place. A variable
+    has one value in the whole destination; a class stands for one source class, and two classes may
+    stand for the same one. A variable of the source is a value of its own, and its wildcards may
+    stand for any number of dims.
 
     ``limit``: how many steps of work are spent at most; the result does not depend on the machine.
 
@@ -69,8 +80,11 @@ def match(destination: Schema, source: Schema, *, limit: int = LIMIT) -> Match |
     return None if solution is None else _result(solution, 0, destination, source)
 
 
-def match_both(destination: Sides, source: Sides, *, limit: int = LIMIT) -> tuple[Match, Match] | None:
-    """Match input and output together: a variable that occurs on both sides of the destination has one value.
+def match_both(
+    destination: Sides, source: Sides, *, limit: int = LIMIT
+) -> tuple[Match, Match] | None:
+    """Match input and output together: a variable that occurs on both sides of the destination has
+    one value.
 
     Classes are each side's own. As ``match`` otherwise.
     """
@@ -85,7 +99,9 @@ def match_both(destination: Sides, source: Sides, *, limit: int = LIMIT) -> tupl
 
 
 def forbidden_flags(destination: Schema, source: Schema) -> list[str]:
-    """What of the source's links the destination's constraints do not allow; empty if it has no non-singleton."""
+    """What of the source's links the destination's constraints do not allow; empty if it has no
+    non-singleton.
+    """
     if all(node.singleton for node in destination.nodes.values()):
         return []
     wanted, given = destination.constraints, source.constraints
@@ -109,16 +125,26 @@ def _result(solution: Solution, side: int, destination: Schema, source: Schema) 
     prefix = class_prefix(side)
     order = {name: place for place, name in enumerate(source.nodes)}
     triples = sorted(
-        (t for t in zip(solution.pairs, solution.fields, solution.decided, strict=True) if t[0][0].side == side),
+        (
+            t
+            for t in zip(solution.pairs, solution.fields, solution.decided, strict=True)
+            if t[0][0].side == side
+        ),
         key=lambda triple: order[triple[0][1].name],
     )
     for (slot, item), places, decided in triples:
         found.nodes[item.name] = slot.name
         node = destination.nodes[slot.name]
         if not node.singleton:
-            found.fields[item.name] = {item.fields[j].name: slot.fields[i].name for i, j in sorted(places)}
+            found.fields[item.name] = {
+                item.fields[j].name: slot.fields[i].name for i, j in sorted(places)
+            }
         for i, j in () if node.repeat else places:
-            _bind(found, _bound(destination, slot.fields[i], source, item.fields[j], decided, prefix), prefix)
+            _bind(
+                found,
+                _bound(destination, slot.fields[i], source, item.fields[j], decided, prefix),
+                prefix,
+            )
     return found
 
 
@@ -131,11 +157,20 @@ def _bind(found: Match, bound: Mapping[str, Dim], prefix: str) -> None:
 
 
 def _bound(
-    destination: Schema, wanted: Field, source: Schema, given: Field, decided: Mapping[str, object], prefix: str
+    destination: Schema,
+    wanted: Field,
+    source: Schema,
+    given: Field,
+    decided: Mapping[str, object],
+    prefix: str,
 ) -> Mapping[str, Dim]:
     """What this value binds: the first alternative that agrees with what is decided."""
     found = alternatives(shape_of(destination, wanted, prefix), shape_of(source, given))
-    return next(bound for bound in found if all(decided.get(key, value) == value for key, value in bound.items()))
+    return next(
+        bound
+        for bound in found
+        if all(decided.get(key, value) == value for key, value in bound.items())
+    )
 
 
 def _annotated(node: Node, source: Node, fields: Mapping[str, str]) -> Node:
@@ -144,6 +179,7 @@ def _annotated(node: Node, source: Node, fields: Mapping[str, str]) -> Node:
     origin = {place: name for name, place in fields.items()}
     given = {value.name: value for value in source.fields}
     made = tuple(
-        replace(value, src_name=origin[value.name], src_dim=given[origin[value.name]].dim) for value in node.fields
+        replace(value, src_name=origin[value.name], src_dim=given[origin[value.name]].dim)
+        for value in node.fields
     )
     return replace(node, src_name=source.name, fields=made)

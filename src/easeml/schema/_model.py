@@ -18,7 +18,9 @@ TYPES = ("tensor", "category", "text", "document", "timestamp")
 
 IMAGE = "image"  # the format of a tensor that comes as a picture file
 
-Dim = int | str  # a positive size, the name of a variable, or (in a tensor) a name with one of ? + *
+Dim = (
+    int | str
+)  # a positive size, the name of a variable, or (in a tensor) a name with one of ? + *
 
 
 class SchemaError(InvalidInput):
@@ -33,11 +35,12 @@ class SchemaWarning(UserWarning):
 class Field:
     """One value: of a singleton, or of each instance of a non-singleton.
 
-    ``type`` is one of ``TYPES``; ``dim`` is the shape of a tensor; ``class_name`` the class of a category.
-    ``optional``: the value may be missing. ``format``: how a timestamp is written (strptime), empty for ISO 8601; how a
-    number is written, by the example ``1.234,5``, empty for ``1234.5``; ``image`` for a tensor that comes as a picture
-    file, of height, width and channels. Matching does not look at it.
-    ``src_name`` and ``src_dim`` say what it was matched with; only results of matching have them.
+    ``type`` is one of ``TYPES``; ``dim`` is the shape of a tensor; ``class_name`` the class of a
+    category. ``optional``: the value may be missing. ``format``: how a timestamp is written
+    (strptime), empty for ISO 8601; how a number is written, by the example ``1.234,5``, empty for
+    ``1234.5``; ``image`` for a tensor that comes as a picture file, of height, width and channels.
+    Matching does not look at it. ``src_name`` and ``src_dim`` say what it was matched with; only
+    results of matching have them.
     """
 
     name: str
@@ -52,7 +55,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How many links go from an instance to instances of the node ``target``; ``upper`` None: any number."""
+    """How many links go from an instance to instances of the node ``target``; ``upper`` None: any
+    number.
+    """
 
     target: str
     lower: int
@@ -69,10 +74,11 @@ class Link:
 class Node(Field):
     """A node of a sample.
 
-    A singleton has exactly one value, which the attributes of ``Field`` describe. A non-singleton has an empty
-    ``type``, any number of instances, a value for each of its ``fields`` in each of them, and ``links`` between them.
-    ``repeat``: this singleton stands for any number (``*``) or at least one (``+``) of like ones. ``column``: the
-    name of the column in the user's table. ``missing``: what stands for a missing value there, besides the usual.
+    A singleton has exactly one value, which the attributes of ``Field`` describe. A non-singleton
+    has an empty ``type``, any number of instances, a value for each of its ``fields`` in each of
+    them, and ``links`` between them. ``repeat``: this singleton stands for any number (``*``) or at
+    least one (``+``) of like ones. ``column``: the name of the column in the user's table.
+    ``missing``: what stands for a missing value there, besides the usual.
     """
 
     repeat: str = ""
@@ -110,8 +116,8 @@ class CategoryClass:
 class Constraints:
     """What the links between instances may form.
 
-    ``cyclic``: cycles. ``undirected``: every link has its reverse. ``fan_in``: an instance may have more than one
-    incoming link (in an undirected graph: more than two neighbours).
+    ``cyclic``: cycles. ``undirected``: every link has its reverse. ``fan_in``: an instance may have
+    more than one incoming link (in an undirected graph: more than two neighbours).
     """
 
     cyclic: bool = False
@@ -123,8 +129,8 @@ class Constraints:
 class Schema:
     """One side (input or output) of a dataset, or of what a module takes or makes.
 
-    ``dropped`` names columns of the user's table that are no part of the schema but may come along with its rows.
-    ``src_dims``: what the variables stand for; only results of matching have it.
+    ``dropped`` names columns of the user's table that are no part of the schema but may come along
+    with its rows. ``src_dims``: what the variables stand for; only results of matching have it.
     """
 
     nodes: Mapping[str, Node]
@@ -135,10 +141,11 @@ class Schema:
 
     @classmethod
     def from_json(cls, obj: Any) -> Schema:
-        """Read a schema from its JSON form, which is not changed. Unknown keys are ignored with a ``SchemaWarning``.
+        """Read a schema from its JSON form, which is not changed. Unknown keys are ignored with a
+        ``SchemaWarning``.
 
-        Raises:
-            SchemaError: with the dotted path of the fault, such as ``nodes.n1.links.n2``, in ``where``.
+        Raises: SchemaError: with the dotted path of the fault, such as ``nodes.n1.links.n2``, in
+            ``where``.
         """
         from easeml.schema._read import read
 
@@ -162,8 +169,9 @@ class Schema:
         return read_text(text)
 
     def to_text(self) -> str:
-        """Return the short text form; ``Schema.from_text`` of it gives an equal schema, without what it was
-        matched with (``src_name``, ``src_dim``, ``src_dims``), which the text form cannot say."""
+        """Return the short text form; ``Schema.from_text`` of it gives an equal schema, without
+        what it was matched with (``src_name``, ``src_dim``, ``src_dims``), which the text form
+        cannot say."""
         from easeml.schema._text_write import write_text
 
         return write_text(self)
@@ -175,7 +183,9 @@ class Schema:
         return match(self, source)
 
     def labels(self, node: str) -> tuple[str, ...]:
-        """The labels of a category node, in the order that defines their indices; empty where unknown."""
+        """The labels of a category node, in the order that defines their indices; empty where
+        unknown.
+        """
         return self.classes[self.nodes[node].class_name].labels
 
     @cached_property
@@ -185,7 +195,14 @@ class Schema:
 
     @cached_property
     def _hash(self) -> int:
-        return hash((frozenset(self.nodes.values()), frozenset(self.classes.items()), self.dropped, self.constraints))
+        return hash(
+            (
+                frozenset(self.nodes.values()),
+                frozenset(self.classes.items()),
+                self.dropped,
+                self.constraints,
+            )
+        )
 
     def __hash__(self) -> int:
         return self._hash

@@ -21,7 +21,9 @@ Pair = tuple[Member, Member]  # a destination's node and the source's node that 
 
 @dataclass(frozen=True)
 class Solution:
-    """Every pair of nodes, the pairs of their values by place in the members' ``fields``, and the decided keys."""
+    """Every pair of nodes, the pairs of their values by place in the members' ``fields``, and the
+    decided keys.
+    """
 
     pairs: list[Pair]
     fields: list[list[tuple[int, int]]]
@@ -29,8 +31,8 @@ class Solution:
 
 
 class Problem:
-    """``sides``: destination and source of each side. Keys in ``loose`` need not agree; without ``linked``, links
-    are not looked at: what does not match then does not for other reasons."""
+    """``sides``: destination and source of each side. Keys in ``loose`` need not agree; without
+    ``linked``, links are not looked at: what does not match then does not for other reasons."""
 
     def __init__(
         self,
@@ -88,8 +90,12 @@ class Problem:
 
     def _slots(self, i: int) -> Slots:
         slot, keys = self.slots[i], self.keys[i]
-        if slot.repeat:  # its copies have keys of their own, and those beyond the first are never needed
-            return Slots(len(self.wanted[slot]) if slot.repeat == "+" else 0, (), tuple(self.fitting[i]), {})
+        if (
+            slot.repeat
+        ):  # its copies have keys of their own, and those beyond the first are never needed
+            return Slots(
+                len(self.wanted[slot]) if slot.repeat == "+" else 0, (), tuple(self.fitting[i]), {}
+            )
         mentions: dict[str, Domain] = {}
         if keys:
             self.budget.spend(len(self.fitting[i]))
@@ -109,7 +115,10 @@ class Problem:
         return self.fields(i, j).support(domains)
 
     def solution(self) -> Solution | None:
-        """A match, always the same for the same schemas; None if there is none. Raises ``Undecided``."""
+        """A match, always the same for the same schemas; None if there is none.
+
+        Raises ``Undecided``.
+        """
         for state in self.assignment.solutions():
             linked = self._linked_pairs(state)
             if linked is not None:
@@ -122,12 +131,21 @@ class Problem:
         for side, (wanted, given) in enumerate(self.graphs):
             if wanted is None or given is None:
                 continue
-            slot_of = {m.name: (i, m) for i, p in enumerate(self.slots) for m in self.wanted[p] if m.side == side}
-            item_of = {m.name: m for members in self.given.values() for m in members if m.side == side}
+            slot_of = {
+                m.name: (i, m)
+                for i, p in enumerate(self.slots)
+                for m in self.wanted[p]
+                if m.side == side
+            }
+            item_of = {
+                m.name: m for members in self.given.values() for m in members if m.side == side
+            }
 
             @cache
             def group(i: int) -> Candidates:
-                return {m.name: None for j in state.candidates[i] for m in self.given[self.items[j]]}
+                return {
+                    m.name: None for j in state.candidates[i] for m in self.given[self.items[j]]
+                }
 
             mapping = pair_components(
                 wanted, given, lambda name, of=slot_of, group=group: group(of[name][0]), self.budget
@@ -138,13 +156,16 @@ class Problem:
         return pairs
 
     def _free_pairs(self, state: State) -> Iterator[Pair]:
-        """Pairs of the nodes that no link joins to others, as the flow shares them out; the rest goes to repeated
-        nodes."""
+        """Pairs of the nodes that no link joins to others, as the flow shares them out; the rest
+        goes to repeated nodes."""
         left = [iter(self._free(self.given[item])) for item in self.items]
         for i, units in enumerate(state.flow or []):
             takers = iter(self._free(self.wanted[self.slots[i]], destination=True))
             for j, count in units.items():
-                yield from ((taker, item) for item, taker in zip(islice(left[j], count), takers, strict=False))
+                yield from (
+                    (taker, item)
+                    for item, taker in zip(islice(left[j], count), takers, strict=False)
+                )
         for j, rest in enumerate(left):
             for member in rest:
                 yield self.wanted[self.slots[self.homes[j][0]]][0], member
@@ -159,7 +180,9 @@ class Problem:
     def _solved(self, state: State, pairs: list[Pair]) -> Solution:
         slot_of = {(m.side, m.name): i for i, p in enumerate(self.slots) for m in self.wanted[p]}
         item_of = {(m.side, m.name): j for j, p in enumerate(self.items) for m in self.given[p]}
-        decided = {key: next(iter(domain)) for key, domain in state.domains.items() if len(domain) == 1}
+        decided = {
+            key: next(iter(domain)) for key, domain in state.domains.items() if len(domain) == 1
+        }
         fields, keys = [], []
         met = cache(lambda i, j: self.fields(i, j).pairs(state.domains))
         for slot, item in pairs:
@@ -170,7 +193,12 @@ class Problem:
                 continue
             places, local = met(i, j)
             fields.append(places)
-            keys.append({**decided, **{slot.local[key]: next(iter(domain)) for key, domain in local.items()}})
+            keys.append(
+                {
+                    **decided,
+                    **{slot.local[key]: next(iter(domain)) for key, domain in local.items()},
+                }
+            )
         return Solution(pairs, fields, keys)
 
 
@@ -189,10 +217,17 @@ def _ends_fit(slot: Pattern, item: Pattern) -> bool:
         return True
     wanted, given = (list(dict.fromkeys(pattern.ends)) for pattern in (slot, item))
     candidates = [
-        [j for j, other in enumerate(given) if end[:3] == other[:3] and end[3] <= other[3] and other[4] <= end[4]]
+        [
+            j
+            for j, other in enumerate(given)
+            if end[:3] == other[:3] and end[3] <= other[3] and other[4] <= end[4]
+        ]
         for end in wanted
     ]
-    counts = [[pattern.ends.count(end) for end in ends] for pattern, ends in ((slot, wanted), (item, given))]
+    counts = [
+        [pattern.ends.count(end) for end in ends]
+        for pattern, ends in ((slot, wanted), (item, given))
+    ]
     return cover(counts[0], counts[1], candidates, [True] * len(given)) is not None
 
 

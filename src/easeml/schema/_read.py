@@ -7,7 +7,18 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from easeml.schema import _keys as keys
-from easeml.schema._model import IMAGE, TYPES, CategoryClass, Constraints, Dim, Field, Link, Node, Schema, SchemaError
+from easeml.schema._model import (
+    IMAGE,
+    TYPES,
+    CategoryClass,
+    Constraints,
+    Dim,
+    Field,
+    Link,
+    Node,
+    Schema,
+    SchemaError,
+)
 
 _NAME = re.compile(r"[a-z_][0-9a-z_]*")
 _WILD_NAME = re.compile(r"[a-z_][0-9a-z_]*[?+*]?")
@@ -19,11 +30,18 @@ def read(obj: Any) -> Schema:
     keys.warn_of_unknown(document, keys.DOCUMENT, "")
     if "nodes" not in document:
         remedy = keys.meant_by(document, "nodes", keys.DOCUMENT)
-        raise SchemaError("expected a mapping of nodes, found nothing.", where="nodes", remedy=remedy)
-    nodes = {name: _node(name, value) for name, value in _mapping(document["nodes"], "nodes").items()}
+        raise SchemaError(
+            "expected a mapping of nodes, found nothing.", where="nodes", remedy=remedy
+        )
+    nodes = {
+        name: _node(name, value) for name, value in _mapping(document["nodes"], "nodes").items()
+    }
     if not nodes:
         raise SchemaError("expected at least one node.", where="nodes")
-    classes = {name: _class(name, value) for name, value in _mapping(document.get("classes", {}), "classes").items()}
+    classes = {
+        name: _class(name, value)
+        for name, value in _mapping(document.get("classes", {}), "classes").items()
+    }
     schema = Schema(
         nodes,
         classes,
@@ -44,9 +62,13 @@ def _check_targets(schema: Schema) -> None:
             target = schema.nodes.get(link.target)
             if target is None:
                 some = ", ".join(name for name, node in schema.nodes.items() if not node.singleton)
-                raise SchemaError("expected the name of a node.", where=path, remedy=f"Link to one of: {some}.")
+                raise SchemaError(
+                    "expected the name of a node.", where=path, remedy=f"Link to one of: {some}."
+                )
             if target.singleton:
-                raise SchemaError("expected a non-singleton: a singleton has no instances to link to.", where=path)
+                raise SchemaError(
+                    "expected a non-singleton: a singleton has no instances to link to.", where=path
+                )
 
 
 def _check_classes(schema: Schema, document: Mapping[str, Any]) -> None:
@@ -57,7 +79,11 @@ def _check_classes(schema: Schema, document: Mapping[str, Any]) -> None:
                 continue
             used.add(value.class_name)
             if value.class_name not in schema.classes:
-                path = f"nodes.{node.name}" if node.singleton else f"nodes.{node.name}.fields.{value.name}"
+                path = (
+                    f"nodes.{node.name}"
+                    if node.singleton
+                    else f"nodes.{node.name}.fields.{value.name}"
+                )
                 remedy = f"Declare it in classes; declared: {', '.join(schema.classes) or 'none'}."
                 raise SchemaError(
                     f"class '{value.class_name}' is not declared.",
@@ -67,7 +93,9 @@ def _check_classes(schema: Schema, document: Mapping[str, Any]) -> None:
     for name in schema.classes:
         if name not in used:
             remedy = "Remove it, or name it as the class of a category."
-            raise SchemaError("no category uses this class.", where=f"classes.{name}", remedy=remedy)
+            raise SchemaError(
+                "no category uses this class.", where=f"classes.{name}", remedy=remedy
+            )
 
 
 def _check_undirected(schema: Schema) -> None:
@@ -114,7 +142,9 @@ def _singleton_body(node: Mapping[str, Any], path: str) -> tuple[Mapping[str, An
         keys.warn_of_unknown(node, {*keys.SINGLETON, *keys.value_keys(node.get("type"))}, path)
         return node, path
     if len(fields) != 1:
-        raise SchemaError(f"a singleton has exactly one field, found {len(fields)}.", where=f"{path}.fields")
+        raise SchemaError(
+            f"a singleton has exactly one field, found {len(fields)}.", where=f"{path}.fields"
+        )
     keys.warn_of_unknown(node, {*keys.SINGLETON, "optional"}, path)
     [(name, body)] = fields.items()
     place = f"{path}.fields.{name}"
@@ -131,8 +161,14 @@ def _non_singleton(name: str, node: Mapping[str, Any], path: str) -> Node:
     if not fields and not links:
         if "type" in node:
             message = "expected true: a node with a type of its own is a singleton."
-            raise SchemaError(message, where=f"{path}.singleton", remedy='Write "singleton": true, or use "fields".')
-        remedy = keys.meant_by(node, "fields", keys.NON_SINGLETON) or keys.meant_by(node, "links", keys.NON_SINGLETON)
+            raise SchemaError(
+                message,
+                where=f"{path}.singleton",
+                remedy='Write "singleton": true, or use "fields".',
+            )
+        remedy = keys.meant_by(node, "fields", keys.NON_SINGLETON) or keys.meant_by(
+            node, "links", keys.NON_SINGLETON
+        )
         raise SchemaError("expected at least one field or link.", where=path, remedy=remedy)
     made = []
     for key, value in fields.items():
@@ -145,7 +181,9 @@ def _non_singleton(name: str, node: Mapping[str, Any], path: str) -> Node:
         name,
         src_name=_src_name(node, path),
         fields=tuple(made),
-        links=tuple(_link(target, bound, f"{path}.links.{target}") for target, bound in links.items()),
+        links=tuple(
+            _link(target, bound, f"{path}.links.{target}") for target, bound in links.items()
+        ),
     )
 
 
@@ -153,7 +191,9 @@ def _value(body: Mapping[str, Any], path: str) -> dict[str, Any]:
     """The attributes of the ``Field`` that ``body`` describes, but for its name."""
     kind = _required(body, "type", keys.value_keys(None), path, f"one of {', '.join(TYPES)}")
     if kind not in TYPES:
-        raise SchemaError(f"expected one of {', '.join(TYPES)}, found {_shown(kind)}.", where=f"{path}.type")
+        raise SchemaError(
+            f"expected one of {', '.join(TYPES)}, found {_shown(kind)}.", where=f"{path}.type"
+        )
     dim = _dims(body, path) if kind == "tensor" else ()
     return {
         "type": kind,
@@ -211,20 +251,28 @@ def _link(target: Any, bound: Any, path: str) -> Link:
 def _count(value: Any, least: int, path: str, other: str = "") -> int:
     if _is_integer(value) and value >= least:
         return value
-    raise SchemaError(f"expected an integer of at least {least}{other}, found {_shown(value)}.", where=path)
+    raise SchemaError(
+        f"expected an integer of at least {least}{other}, found {_shown(value)}.", where=path
+    )
 
 
 def _dims(body: Mapping[str, Any], path: str) -> tuple[Dim, ...]:
     place = f"{path}.dim"
     value = _required(body, "dim", keys.value_keys("tensor"), path, "a list of dimensions")
     if not isinstance(value, list | tuple) or not value:
-        raise SchemaError(f"expected a list with at least one dimension, found {_shown(value)}.", where=place)
+        raise SchemaError(
+            f"expected a list with at least one dimension, found {_shown(value)}.", where=place
+        )
     dims = _dim_list(value, place)
     wild = [dim for dim in dims if isinstance(dim, str) and dim[-1] in "?+*"]
     if len(wild) > 1:
-        raise SchemaError(f"expected at most one of ? + * in a tensor, found {', '.join(wild)}.", where=place)
+        raise SchemaError(
+            f"expected at most one of ? + * in a tensor, found {', '.join(wild)}.", where=place
+        )
     if wild and len(dims) == 1 and wild[0][-1] != "+":
-        message = f"expected '{wild[0][:-1]}+' or '{wild[0][:-1]}': a tensor has at least one dimension."
+        message = (
+            f"expected '{wild[0][:-1]}+' or '{wild[0][:-1]}': a tensor has at least one dimension."
+        )
         raise SchemaError(message, where=place)
     return dims
 
@@ -232,7 +280,9 @@ def _dims(body: Mapping[str, Any], path: str) -> tuple[Dim, ...]:
 def _src_dim(body: Mapping[str, Any], path: str) -> tuple[Dim, ...]:
     value = body.get("src-dim", [])
     if not isinstance(value, list | tuple):
-        raise SchemaError(f"expected a list of dimensions, found {_shown(value)}.", where=f"{path}.src-dim")
+        raise SchemaError(
+            f"expected a list of dimensions, found {_shown(value)}.", where=f"{path}.src-dim"
+        )
     return _dim_list(value, f"{path}.src-dim")
 
 
@@ -252,7 +302,9 @@ def _src_dims(value: Any) -> dict[str, Dim]:
         return {}
     for name, size in _mapping(value, "src-dims").items():
         if not isinstance(size, str) and not _is_integer(size):
-            raise SchemaError(f"expected an integer or a name, found {_shown(size)}.", where=f"src-dims.{name}")
+            raise SchemaError(
+                f"expected an integer or a name, found {_shown(size)}.", where=f"src-dims.{name}"
+            )
     return dict(value)
 
 
@@ -266,12 +318,16 @@ def _src_name(body: Mapping[str, Any], path: str) -> str:
 def _class_name(body: Mapping[str, Any], path: str) -> str:
     value = _required(body, "class", keys.value_keys("category"), path, "the name of a class")
     if not isinstance(value, str):
-        raise SchemaError(f"expected the name of a class, found {_shown(value)}.", where=f"{path}.class")
+        raise SchemaError(
+            f"expected the name of a class, found {_shown(value)}.", where=f"{path}.class"
+        )
     _check_name(value, f"{path}.class")
     return value
 
 
-def _required(body: Mapping[str, Any], key: str, known: Collection[str], path: str, expected: str) -> Any:
+def _required(
+    body: Mapping[str, Any], key: str, known: Collection[str], path: str, expected: str
+) -> Any:
     if key in body:
         return body[key]
     remedy = keys.meant_by(body, key, known)

@@ -1,6 +1,7 @@
 """Samples of the language's own kind, and the schema that they have.
 
-Rules: a value has the same type, shape and class in all samples; links are counted over all samples.
+Rules: a value has the same type, shape and class in all samples; links are counted over all
+samples.
 """
 
 from __future__ import annotations
@@ -10,7 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from easeml.schema._model import CategoryClass, Constraints, Dim, Field, Link, Node, Schema, SchemaError
+from easeml.schema._model import (
+    CategoryClass,
+    Constraints,
+    Dim,
+    Field,
+    Link,
+    Node,
+    Schema,
+    SchemaError,
+)
 
 Labels = tuple[str, ...]
 Instance = tuple[str, int]  # node, index from 0
@@ -59,8 +69,8 @@ class Samples:
 def schema_of_samples(data: Samples) -> Schema:
     """Infer the one schema that all samples have. It depends on no order but that of the labels.
 
-    Raises:
-        SchemaError: with the sample, node and field in ``where``, joined by dots, if there is no such schema.
+    Raises: SchemaError: with the sample, node and field in ``where``, joined by dots, if there is
+        no such schema.
     """
     if not data.samples:
         raise SchemaError("expected at least one sample, found none.")
@@ -78,7 +88,11 @@ def schema_of_samples(data: Samples) -> Schema:
             made = tuple(_fields(name, parts[name], data.classes))
             nodes[name] = Node(name, fields=made, links=tuple(links[name]))
         else:
-            lone = {sample: value for sample, value in parts[name].items() if not isinstance(value, Mapping)}
+            lone = {
+                sample: value
+                for sample, value in parts[name].items()
+                if not isinstance(value, Mapping)
+            }
             value = _field(name, name, lone, data.classes, alone=True)
             nodes[name] = Node(name, value.type, dim=value.dim, class_name=value.class_name)
     classes = {name: CategoryClass(len(labels)) for name, labels in sorted(data.classes.items())}
@@ -86,7 +100,9 @@ def schema_of_samples(data: Samples) -> Schema:
 
 
 def _same_names(
-    by_sample: Mapping[str, Mapping[str, Value | Values]] | Mapping[str, Values], what: str, inside: str = ""
+    by_sample: Mapping[str, Mapping[str, Value | Values]] | Mapping[str, Values],
+    what: str,
+    inside: str = "",
 ) -> list[str]:
     """The names that every sample has, sorted."""
     every = sorted({name for values in by_sample.values() for name in values})
@@ -105,7 +121,8 @@ def _is_group(name: str, values: Mapping[str, Value | Values]) -> bool:
     for sample, kind in kinds.items():
         if kind != first:
             raise SchemaError(
-                "it is a singleton in some samples and has instances in others.", where=f"{sample}.{name}"
+                "it is a singleton in some samples and has instances in others.",
+                where=f"{sample}.{name}",
             )
     return first
 
@@ -119,7 +136,9 @@ def _instances(path: str, fields: Value | Values) -> int:
     for name, value in fields.items():
         shape = (len(value),) if isinstance(value, tuple) else value.shape
         if not isinstance(value, tuple) and len(shape) < 2:
-            message = f"expected an axis of instances and at least one more, found shape {list(shape)}."
+            message = (
+                f"expected an axis of instances and at least one more, found shape {list(shape)}."
+            )
             raise SchemaError(message, where=f"{path}.{name}")
         counts[name] = shape[0]
     if len(set(counts.values())) > 1:
@@ -128,26 +147,34 @@ def _instances(path: str, fields: Value | Values) -> int:
     return next(iter(counts.values()))
 
 
-def _fields(node: str, values: Mapping[str, Value | Values], classes: Mapping[str, Labels]) -> Iterator[Field]:
+def _fields(
+    node: str, values: Mapping[str, Value | Values], classes: Mapping[str, Labels]
+) -> Iterator[Field]:
     by_sample = {sample: fields for sample, fields in values.items() if isinstance(fields, Mapping)}
     for name in _same_names(by_sample, "field", node):
         found = {sample: fields[name] for sample, fields in by_sample.items()}
         yield _field(name, f"{node}.{name}", found, classes, alone=False)
 
 
-def _field(name: str, path: str, values: Values, classes: Mapping[str, Labels], *, alone: bool) -> Field:
+def _field(
+    name: str, path: str, values: Values, classes: Mapping[str, Labels], *, alone: bool
+) -> Field:
     """The field that has these values in the samples."""
     kinds = {sample: isinstance(value, tuple) for sample, value in values.items()}
     first = next(iter(kinds.values()))
     for sample, kind in kinds.items():
         if kind != first:
-            raise SchemaError("it is a tensor in some samples and a category in others.", where=f"{sample}.{path}")
+            raise SchemaError(
+                "it is a tensor in some samples and a category in others.", where=f"{sample}.{path}"
+            )
     if not first:
         return Field(name, "tensor", dim=_dim(path, values, alone=alone))
     labels = {sample: value for sample, value in values.items() if isinstance(value, tuple)}
     for sample, found in labels.items():
         if alone and len(found) != 1:
-            raise SchemaError(f"expected one label for a singleton, found {len(found)}.", where=f"{sample}.{path}")
+            raise SchemaError(
+                f"expected one label for a singleton, found {len(found)}.", where=f"{sample}.{path}"
+            )
     return Field(name, "category", class_name=_class_of(path, labels, classes))
 
 
@@ -160,10 +187,15 @@ def _dim(path: str, values: Values, *, alone: bool) -> tuple[Dim, ...]:
     first_sample, first = next(iter(shapes.items()))
     for sample, shape in shapes.items():
         if shape != first:
-            message = f"expected shape {list(first)}, as in sample '{first_sample}', found {list(shape)}."
+            message = (
+                f"expected shape {list(first)}, as in sample '{first_sample}', found {list(shape)}."
+            )
             raise SchemaError(message, where=f"{sample}.{path}")
     if not first or 0 in first:
-        raise SchemaError(f"expected at least one number, found shape {list(first)}.", where=f"{first_sample}.{path}")
+        raise SchemaError(
+            f"expected at least one number, found shape {list(first)}.",
+            where=f"{first_sample}.{path}",
+        )
     return first
 
 
@@ -177,8 +209,12 @@ def _class_of(path: str, labels: Mapping[str, Labels], classes: Mapping[str, Lab
     for sample, found in used.items():
         if not any(found <= members for members in known.values()):
             odd = sorted(found - set().union(*known.values())) or sorted(found)
-            raise SchemaError(f"no class has all of its labels, such as {odd[0]!r}.", where=f"{sample}.{path}")
-    raise SchemaError("it has labels of one class in some samples and of another class in others.", where=path)
+            raise SchemaError(
+                f"no class has all of its labels, such as {odd[0]!r}.", where=f"{sample}.{path}"
+            )
+    raise SchemaError(
+        "it has labels of one class in some samples and of another class in others.", where=path
+    )
 
 
 def _links(
@@ -192,12 +228,16 @@ def _links(
         if links is None:
             raise SchemaError("expected links, as other samples have them.", where=sample)
         if not groups:
-            raise SchemaError("expected no links, as there is no node with instances.", where=sample)
+            raise SchemaError(
+                "expected no links, as there is no node with instances.", where=sample
+            )
         _check_ends(sample, links, counts[sample])
         graphs.append(links)
     undirected = all((end, start) in links for links in graphs for start, end in links)
     most = 2 if undirected else 1
-    fan_in = any(count > most for links in graphs for count in Counter(end for _, end in links).values())
+    fan_in = any(
+        count > most for links in graphs for count in Counter(end for _, end in links).values()
+    )
     cyclic = any(_has_cycle(links, undirected=undirected) for links in graphs)
     return _bounds(groups, graphs), Constraints(cyclic, undirected, fan_in)
 
@@ -205,7 +245,9 @@ def _links(
 def _check_ends(sample: str, links: SampleLinks, counts: Mapping[str, int]) -> None:
     for name, index in sorted(end for pair in links for end in pair):
         if name not in counts:
-            raise SchemaError(f"a link names '{name}', which is no node with instances.", where=sample)
+            raise SchemaError(
+                f"a link names '{name}', which is no node with instances.", where=sample
+            )
         if index >= counts[name]:
             message = f"a link names instance {index} of '{name}', which has {counts[name]}, counted from 0."
             raise SchemaError(message, where=sample)
@@ -218,7 +260,11 @@ def _bounds(groups: Sequence[str], graphs: Iterable[SampleLinks]) -> dict[str, l
         for (start, target), count in Counter((start, end[0]) for start, end in links).items():
             found[start[0], target].append(count)
     return {
-        name: [Link(to, min(numbers), max(numbers)) for (start, to), numbers in sorted(found.items()) if start == name]
+        name: [
+            Link(to, min(numbers), max(numbers))
+            for (start, to), numbers in sorted(found.items())
+            if start == name
+        ]
         for name in groups
     }
 

@@ -1,4 +1,6 @@
-"""One value against another: what a destination's tensor or category takes, and under which bindings."""
+"""One value against another: what a destination's tensor or category takes, and under which
+bindings.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +15,11 @@ Bindings = Mapping[str, Dim]  # key -> size, or name of the source's class
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A value with all that matters for matching. ``dims``: of a tensor; of a category the size of its class.
+    """A value with all that matters for matching. ``dims``: of a tensor; of a category the size of
+    its class.
 
-    ``klass``: empty but for categories; the key of the class in a destination, its name in a source.
+    ``klass``: empty but for categories; the key of the class in a destination, its name in a
+    source.
     """
 
     type: str
@@ -51,9 +55,11 @@ def shape_of(schema: Schema, value: Field, class_prefix: str = "") -> Shape:
 
 
 def alternatives(slot: Shape, item: Shape) -> tuple[Bindings, ...]:
-    """The least bindings under which ``slot`` takes ``item``, without private keys; none if it does not.
+    """The least bindings under which ``slot`` takes ``item``, without private keys; none if it does
+    not.
 
-    There is one alternative at most unless the source has a wildcard, whose repetitions may be chosen.
+    There is one alternative at most unless the source has a wildcard, whose repetitions may be
+    chosen.
     """
     if slot.type != item.type or (item.optional and not slot.optional):
         return ()
@@ -76,9 +82,11 @@ def alternatives(slot: Shape, item: Shape) -> tuple[Bindings, ...]:
 
 
 def _expansions(dims: tuple[Dim, ...], longest: int) -> Iterator[tuple[Dim, ...]]:
-    """The lists that a source's dims can stand for, as far as they differ for a slot of ``longest`` dims.
+    """The lists that a source's dims can stand for, as far as they differ for a slot of ``longest``
+    dims.
 
-    With more repetitions than the slot has dims, further ones meet the slot's wildcard only, and ask the same again.
+    With more repetitions than the slot has dims, further ones meet the slot's wildcard only, and
+    ask the same again.
     """
     at = next((i for i, dim in enumerate(dims) if isinstance(dim, str) and dim[-1] in "?+*"), None)
     if at is None:
@@ -91,7 +99,9 @@ def _expansions(dims: tuple[Dim, ...], longest: int) -> Iterator[tuple[Dim, ...]
 
 
 def _unify(slot: tuple[Dim, ...], dims: tuple[Dim, ...]) -> dict[str, Dim] | None:
-    """Bind the slot's variables to ``dims``, which have no wildcard; the slot's is stretched to fill them."""
+    """Bind the slot's variables to ``dims``, which have no wildcard; the slot's is stretched to
+    fill them.
+    """
     at = next((i for i, dim in enumerate(slot) if isinstance(dim, str) and dim[-1] in "?+*"), None)
     if at is not None:
         wild = str(slot[at])

@@ -1,4 +1,6 @@
-"""From the short text form to schemas, by way of the JSON form; the grammar is in ``docs/schema.md``."""
+"""From the short text form to schemas, by way of the JSON form; the grammar is in
+``docs/schema.md``.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +37,16 @@ def read_text(text: str) -> Schema:
     """See ``Schema.from_text``."""
     source, target = parse_text(text)
     if target is not None:
-        raise SchemaError("expected one schema, found an input and an output.", remedy="Leave out '->' and one side.")
+        raise SchemaError(
+            "expected one schema, found an input and an output.",
+            remedy="Leave out '->' and one side.",
+        )
     return source
 
 
 def parse_text(text: str) -> tuple[Schema, Schema | None]:
-    """Read a schema, or an input and an output with ``->`` between them: ``{age: number?} -> category(2)``.
+    """Read a schema, or an input and an output with ``->`` between them: ``{age: number?} ->
+    category(2)``.
 
     Raises:
         SchemaError: with line and column, or with the path in the JSON form, in ``where``.
@@ -120,7 +126,11 @@ class _Parser:
         try:
             return json.loads(self.take("string", "text in quotes"), strict=False)
         except ValueError:
-            self._fail("the text in quotes cannot be read.", at, remedy='Write quotes as \\" and backslashes as \\\\.')
+            self._fail(
+                "the text in quotes cannot be read.",
+                at,
+                remedy='Write quotes as \\" and backslashes as \\\\.',
+            )
 
     def strings(self) -> list[str]:
         found = [self.string()]
@@ -129,7 +139,9 @@ class _Parser:
         return found
 
     def items(self, closing: str, item: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """What ``item`` puts into a dict, again and again, with commas between, up to a closing sign."""
+        """What ``item`` puts into a dict, again and again, with commas between, up to a closing
+        sign.
+        """
         found: dict[str, Any] = {}
         while not self.skip(closing):
             item(found)
@@ -194,7 +206,10 @@ class _Parser:
             links[target] = [lower, "inf" if self.skip("inf") else self.integer()]
 
     def value(self, name: str) -> dict[str, Any]:
-        """A type, and whether the value may be missing. ``name`` is that of its class where it says none."""
+        """A type, and whether the value may be missing.
+
+        ``name`` is that of its class where it says none.
+        """
         if self.skip("number"):
             made: dict[str, Any] = {"type": "tensor", "dim": [1], **self.form()}
         elif self.skip("tensor"):
@@ -211,7 +226,9 @@ class _Parser:
             made = {"type": next((word for word in ("text", "document") if self.skip(word)), None)}
             if made["type"] is None:
                 close = get_close_matches(self.next.text, ("number", *TYPES), n=1)
-                self.unexpected(f"number, {', '.join(TYPES)}", f"Did you mean '{close[0]}'?" if close else "")
+                self.unexpected(
+                    f"number, {', '.join(TYPES)}", f"Did you mean '{close[0]}'?" if close else ""
+                )
         if self.skip("?"):
             made["optional"] = True
         return made
@@ -249,7 +266,9 @@ class _Parser:
         made = self.members()
         self.expect(")")
         if name in self.classes:
-            remedy = "Declare one of them behind the nodes: category of some ... classes {some: 12}."
+            remedy = (
+                "Declare one of them behind the nodes: category of some ... classes {some: 12}."
+            )
             self._fail(f"there are two classes of the name '{name}'.", at, remedy)
         self.classes[name] = made
         return name
@@ -264,7 +283,10 @@ class _Parser:
     def clause(self, document: dict[str, Any]) -> bool:
         """One of the clauses behind the nodes; whether there was one."""
         at = self.next.at
-        word = next((w for w in ("cyclic", "undirected", "fan-in", "classes", "dropped") if self.skip(w)), None)
+        word = next(
+            (w for w in ("cyclic", "undirected", "fan-in", "classes", "dropped") if self.skip(w)),
+            None,
+        )
         if word is None:
             return False
         flags = document.setdefault("ref-constraints", {})
@@ -286,6 +308,10 @@ class _Parser:
         name = self.name(self.classes, "class")
         self.expect(":")
         listed = self.skip("(")
-        self.classes[name] = self.members() if listed else {"dim": self.size("a number, a variable or ('label', ...)")}
+        self.classes[name] = (
+            self.members()
+            if listed
+            else {"dim": self.size("a number, a variable or ('label', ...)")}
+        )
         if listed:
             self.expect(")")

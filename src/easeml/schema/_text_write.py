@@ -26,18 +26,30 @@ def write_text(schema: Schema) -> str:
 
 
 def _is_lone(node: Node) -> bool:
-    return node.singleton and node.name == LONE and not node.repeat and not node.column and not node.missing
+    return (
+        node.singleton
+        and node.name == LONE
+        and not node.repeat
+        and not node.column
+        and not node.missing
+    )
 
 
 def _own_classes(schema: Schema) -> set[str]:
-    """The classes that one category alone has, by whose name they go: they are written where they are used."""
-    values = [value for node in schema.nodes.values() for value in node.values if value.type == "category"]
+    """The classes that one category alone has, by whose name they go: they are written where they
+    are used.
+    """
+    values = [
+        value for node in schema.nodes.values() for value in node.values if value.type == "category"
+    ]
     uses = Counter(value.class_name for value in values)
     defaults = Counter(value.name for value in values)
     return {
         value.class_name
         for value in values
-        if value.name == value.class_name and uses[value.class_name] == 1 and defaults[value.name] == 1
+        if value.name == value.class_name
+        and uses[value.class_name] == 1
+        and defaults[value.name] == 1
     }
 
 
@@ -75,10 +87,16 @@ def _clauses(schema: Schema, own: set[str]) -> list[str]:
     flags = schema.constraints
     clauses = [
         word
-        for word, wanted in (("cyclic", flags.cyclic), ("undirected", flags.undirected), ("fan-in", flags.fan_in))
+        for word, wanted in (
+            ("cyclic", flags.cyclic),
+            ("undirected", flags.undirected),
+            ("fan-in", flags.fan_in),
+        )
         if wanted
     ]
-    shared = [f"{name}: {_shared(value)}" for name, value in schema.classes.items() if name not in own]
+    shared = [
+        f"{name}: {_shared(value)}" for name, value in schema.classes.items() if name not in own
+    ]
     if shared:
         clauses.append(f"classes {{{', '.join(shared)}}}")
     if schema.dropped:

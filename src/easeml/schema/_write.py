@@ -12,7 +12,11 @@ def write(schema: Schema) -> dict[str, Any]:
     flags = schema.constraints
     document: dict[str, Any] = {
         "nodes": {name: _node(node) for name, node in schema.nodes.items()},
-        "ref-constraints": {"cyclic": flags.cyclic, "undirected": flags.undirected, "fan-in": flags.fan_in},
+        "ref-constraints": {
+            "cyclic": flags.cyclic,
+            "undirected": flags.undirected,
+            "fan-in": flags.fan_in,
+        },
     }
     if schema.classes:
         document["classes"] = {name: _class(value) for name, value in schema.classes.items()}

@@ -26,7 +26,14 @@ from easeml.search.policies import (
     RoundRobin,
     policy_named,
 )
-from easeml.search.prior import Learned, PastRun, default_prior, learned, learned_prior, worth_learning
+from easeml.search.prior import (
+    Learned,
+    PastRun,
+    default_prior,
+    learned,
+    learned_prior,
+    worth_learning,
+)
 from easeml.search.state import (
     Observation,
     SearchState,

@@ -10,8 +10,9 @@ from easeml.errors import InvalidInput
 class Arm:
     """A candidate as the search sees it.
 
-    ``cost``: predicted device seconds. ``features``: the configuration as coordinates in [0, 1], see
-    ``spaces.features``; empty when unknown. Raises ``InvalidInput`` for a cost or feature that is not finite.
+    ``cost``: predicted device seconds. ``features``: the configuration as coordinates in [0, 1],
+    see ``spaces.features``; empty when unknown. Raises ``InvalidInput`` for a cost or feature that
+    is not finite.
     """
 
     name: str
@@ -22,7 +23,8 @@ class Arm:
     def __post_init__(self) -> None:
         if not math.isfinite(self.cost) or self.cost < 0:
             raise InvalidInput(
-                f"The predicted cost {self.cost} is not a number of seconds.", where=f"arm {self.name!r}"
+                f"The predicted cost {self.cost} is not a number of seconds.",
+                where=f"arm {self.name!r}",
             )
         if not all(math.isfinite(value) for value in self.features):
             raise InvalidInput("Features must be finite numbers.", where=f"arm {self.name!r}")

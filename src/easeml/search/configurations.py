@@ -12,16 +12,20 @@ _Kind = tuple[str, int]  # model, number of features
 
 
 def kernel(arms: Sequence[Arm], others: Sequence[Arm]) -> np.ndarray:
-    """Return how alike the configurations of ``arms`` (N) and ``others`` (M) are: (N, M), in [0, 1].
+    """Return how alike the configurations of ``arms`` (N) and ``others`` (M) are: (N, M), in [0,
+    1].
 
-    exp(-d^2 / (2 l^2)) for arms of one model, where d is the root mean square distance of their features and l = 0.3;
-    1 for an arm and itself, and 0 where features are unknown or of another number.
+    exp(-d^2 / (2 l^2)) for arms of one model, where d is the root mean square distance of their
+    features and l = 0.3; 1 for an arm and itself, and 0 where features are unknown or of another
+    number.
     """
     found = np.zeros((len(arms), len(others)))
     rows, columns = _by_kind(arms), _by_kind(others)
     for kind in rows.keys() & columns.keys():
         if kind[1]:
-            near = _rbf(_features(arms, rows[kind])[:, None] - _features(others, columns[kind])[None, :])
+            near = _rbf(
+                _features(arms, rows[kind])[:, None] - _features(others, columns[kind])[None, :]
+            )
             found[np.ix_(rows[kind], columns[kind])] = near
     if arms is others:
         np.fill_diagonal(found, 1.0)
@@ -30,24 +34,33 @@ def kernel(arms: Sequence[Arm], others: Sequence[Arm]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """Past configurations by (model, number of features): their features (n, d), and how far their quality was from
-    the mean of their model (n,); ``weight``: how many of them at distance 0 count as much as knowing nothing."""
+    """Past configurations by (model, number of features): their features (n, d), and how far their
+    quality was from the mean of their model (n,); ``weight``: how many of them at distance 0 count
+    as much as knowing nothing."""
 
     points: Mapping[_Kind, tuple[np.ndarray, np.ndarray]]
     weight: float
 
     @classmethod
-    def of(cls, runs: Iterable[tuple[str, tuple[float, ...], float]], unit: float, weight: float) -> "Past":
+    def of(
+        cls, runs: Iterable[tuple[str, tuple[float, ...], float]], unit: float, weight: float
+    ) -> "Past":
         """Return the past of ``runs``: (model, features, deviation), with deviations in ``unit``."""
         kinds: dict[_Kind, list[tuple[tuple[float, ...], float]]] = {}
         for model, features, deviation in runs:
             kinds.setdefault((model, len(features)), []).append((features, deviation / unit))
         return cls(
-            {kind: (np.array([f for f, _ in of]), np.array([d for _, d in of])) for kind, of in kinds.items()}, weight
+            {
+                kind: (np.array([f for f, _ in of]), np.array([d for _, d in of]))
+                for kind, of in kinds.items()
+            },
+            weight,
         )
 
     def smoothed(self, arms: Sequence[Arm]) -> np.ndarray:
-        """Return the deviation (N,) to expect of each arm: the mean of its neighbours', shrunk towards 0."""
+        """Return the deviation (N,) to expect of each arm: the mean of its neighbours', shrunk
+        towards 0.
+        """
         found = np.zeros(len(arms))
         for kind, places in _by_kind(arms).items():
             if kind in self.points:

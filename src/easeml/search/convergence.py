@@ -20,11 +20,12 @@ class Remaining(NamedTuple):
 
 
 def remaining(state: SearchState, job: str) -> Remaining:
-    """Return the improvement over the best quality so far that ``job`` may still expect from all its untried arms.
+    """Return the improvement over the best quality so far that ``job`` may still expect from all
+    its untried arms.
 
-    E[max over arms of min(A, 1) - best]+ by quasi-random draws (scrambled Sobol points, fixed seed) from the joint
-    posterior of the arms with the highest expected improvement; arms under way count. Without any quality yet, best
-    is 0. Raises ``NotFound`` for an unknown job.
+    E[max over arms of min(A, 1) - best]+ by quasi-random draws (scrambled Sobol points, fixed seed)
+    from the joint posterior of the arms with the highest expected improvement; arms under way
+    count. Without any quality yet, best is 0. Raises ``NotFound`` for an unknown job.
     """
     found = state.job(job)
     left = found.untried
@@ -46,11 +47,12 @@ def remaining(state: SearchState, job: str) -> Remaining:
 
 
 def settled(state: SearchState, job: str, tolerance: float) -> SearchState:
-    """Return the state in which ``job`` rests if the improvement that remains is at most ``tolerance``, else not.
+    """Return the state in which ``job`` rests if the improvement that remains is at most
+    ``tolerance``, else not.
 
-    A job without any result does not rest while an arm is left. New arms, new data and a raised budget wake it at
-    once (``add_arms``, ``renew_job``, ``set_budget``); it rests again when this is asked after the next result.
-    Raises ``NotFound`` for an unknown job.
+    A job without any result does not rest while an arm is left. New arms, new data and a raised
+    budget wake it at once (``add_arms``, ``renew_job``, ``set_budget``); it rests again when this
+    is asked after the next result. Raises ``NotFound`` for an unknown job.
     """
     found = state.job(job)
     rests = found.best is not None and remaining(state, job).expected <= tolerance

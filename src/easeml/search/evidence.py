@@ -16,10 +16,13 @@ _JOBS_ASKED = 20  # those with the most runs
 
 
 def learned_beside(
-    arms: Sequence[Arm], before: Sequence[PastRun], beside: Sequence[PastRun], own: Sequence[PastRun] = ()
+    arms: Sequence[Arm],
+    before: Sequence[PastRun],
+    beside: Sequence[PastRun],
+    own: Sequence[PastRun] = (),
 ) -> Learned:
-    """Return what runs ``before`` teach together with those of jobs that are searched ``beside`` this one, or what the
-    latter teach alone, if they contradict the past. See ``learned``."""
+    """Return what runs ``before`` teach together with those of jobs that are searched ``beside``
+    this one, or what the latter teach alone, if they contradict the past. See ``learned``."""
     if before and beside:
         past = learned(arms, before)
         if is_contradicted(past.by_model, past.models, beside):
@@ -28,10 +31,12 @@ def learned_beside(
 
 
 def is_contradicted(prior: Prior, models: Mapping[str, int], runs: Sequence[PastRun]) -> bool:
-    """Do ``runs`` of some jobs speak against a ``prior`` over ``models`` that was learned without them?
+    """Do ``runs`` of some jobs speak against a ``prior`` over ``models`` that was learned without
+    them?
 
-    They do when it is less likely than what the jobs teach of each other, by more than the trust in it: the Bayes
-    factor (Kass and Raftery, JASA 90, 1995), with the density of half of the jobs under what the other half teaches.
+    They do when it is less likely than what the jobs teach of each other, by more than the trust in
+    it: the Bayes factor (Kass and Raftery, JASA 90, 1995), with the density of half of the jobs
+    under what the other half teaches.
     """
     arms = [Arm(model, model, 1.0) for model in models]
     jobs = [job for job, _ in Counter(run[0] for run in runs).most_common(_JOBS_ASKED)]
@@ -41,7 +46,9 @@ def is_contradicted(prior: Prior, models: Mapping[str, int], runs: Sequence[Past
         left_out = set(jobs[fold::_FOLDS])
         rest = learned(arms, [run for run in asked if run[0] not in left_out])
         for angles in _angles(run for run in asked if run[0] in left_out and run[1] in models):
-            evidence += _log_density(rest.by_model, rest.models, angles) - _log_density(prior, models, angles)
+            evidence += _log_density(rest.by_model, rest.models, angles) - _log_density(
+                prior, models, angles
+            )
     return evidence > _TRUST
 
 
@@ -62,7 +69,13 @@ def _log_density(prior: Prior, models: Mapping[str, int], angles: Mapping[str, f
     covariance = prior.covariance[np.ix_(seen, seen)] + prior.noise * np.eye(seen.size)
     lower = np.linalg.cholesky(covariance)
     factors = prior.scales.factors
-    apart = (np.array(list(angles.values())) - prior.scales.levels[:, None]) / factors[:, None] - prior.mean[seen]
+    apart = (np.array(list(angles.values())) - prior.scales.levels[:, None]) / factors[
+        :, None
+    ] - prior.mean[seen]
     white = np.linalg.solve(lower, apart.T)
-    logs = np.log(prior.scales.weights) - 0.5 * (white * white).sum(axis=0) - seen.size * np.log(factors)
+    logs = (
+        np.log(prior.scales.weights)
+        - 0.5 * (white * white).sum(axis=0)
+        - seen.size * np.log(factors)
+    )
     return float(np.logaddexp.reduce(logs) - np.log(np.diagonal(lower)).sum())

@@ -4,9 +4,10 @@ The angle of job j's model m is
 
     level_j + scale_j (effect_m + interaction_jm) + noise
 
-with effects that are common to all jobs, around what is typical of the model's family, and interactions that are a
-job's own. The variances of both add up to ``_MODEL_VARIANCE``; which share of it is common is learned. Inference is as
-in Gelman et al., Bayesian Data Analysis (3rd edition), chapters 5 and 15.
+with effects that are common to all jobs, around what is typical of the model's family, and
+interactions that are a job's own. The variances of both add up to ``_MODEL_VARIANCE``; which share
+of it is common is learned. Inference is as in Gelman et al., Bayesian Data Analysis (3rd edition),
+chapters 5 and 15.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,9 @@ _JOB_VARIANCE = 0.17**2  # of levels, at scale 1
 _MODEL_VARIANCE = 0.055**2  # of the models of a job, at scale 1
 _NOISE = 0.011**2
 _SCALES = np.array([0.5, 1.0, 2.0, 4.0, 8.0])  # at 8, models are anywhere from useless to perfect
-_ODDS = _SCALES / (1 + _SCALES**2)  # the half-Cauchy density, for scales that are even in the logarithm
+_ODDS = _SCALES / (
+    1 + _SCALES**2
+)  # the half-Cauchy density, for scales that are even in the logarithm
 _SHARES = np.arange(10) / 10  # of the variance of models that is common to all jobs
 _WEIGHT = 5.0  # of what is believed without history, in jobs
 _COVARIANCE_WEIGHT = 20.0  # and of interactions being independent
@@ -30,8 +33,9 @@ _ROUNDS = 3
 
 
 class _Common(NamedTuple):
-    """What holds for all jobs: ``odds`` (G,) of scales, the middle ``level`` and the ``variance`` of levels, the
-    ``effects`` (K,) of models with the variances (K,) of their ``errors``, and the ``own`` variance of a job's models.
+    """What holds for all jobs: ``odds`` (G,) of scales, the middle ``level`` and the ``variance``
+    of levels, the ``effects`` (K,) of models with the variances (K,) of their ``errors``, and the
+    ``own`` variance of a job's models.
     """
 
     odds: np.ndarray
@@ -43,8 +47,8 @@ class _Common(NamedTuple):
 
 
 class _Jobs(NamedTuple):
-    """What holds for each of N jobs: ``odds`` (G, N) of its scale, the middle one, its level, and its angles (N, K) at
-    level 0 and scale 1."""
+    """What holds for each of N jobs: ``odds`` (G, N) of its scale, the middle one, its level, and
+    its angles (N, K) at level 0 and scale 1."""
 
     odds: np.ndarray
     scales: np.ndarray
@@ -55,12 +59,13 @@ class _Jobs(NamedTuple):
 def hierarchical_prior(angles: np.ndarray, typical: np.ndarray, within: float = 0.0) -> Prior:
     """Return the prior of one more job after the ``angles`` (N, K) of N others, NaN where missing.
 
-    ``typical`` (K,): the effects to be expected of models; ``within``: the part of a cell's variance, at scale 1, that
-    is not its model's, and is taken out. A job's scale is one of five, with the odds of a half-Cauchy prior (Gelman,
-    Bayesian Analysis 1, 2006) as if it had been seen in ``_WEIGHT`` jobs: with one scale, a baseline that is far worse
-    than expected would be taken for a sign of a hopeless job, and a model that is far better than the others for the
-    best there can be, and the job would get nothing more. For the same reason outliers are clipped and the belief is
-    doubted as much as one learned from many jobs: see ``Prior``.
+    ``typical`` (K,): the effects to be expected of models; ``within``: the part of a cell's
+    variance, at scale 1, that is not its model's, and is taken out. A job's scale is one of five,
+    with the odds of a half-Cauchy prior (Gelman, Bayesian Analysis 1, 2006) as if it had been seen
+    in ``_WEIGHT`` jobs: with one scale, a baseline that is far worse than expected would be taken
+    for a sign of a hopeless job, and a model that is far better than the others for the best there
+    can be, and the job would get nothing more. For the same reason outliers are clipped and the
+    belief is doubted as much as one learned from many jobs: see ``Prior``.
     """
     common = _Common(_ODDS / _ODDS.sum(), TYPICAL, _JOB_VARIANCE, *_effects(angles[:0], typical))
     jobs = _jobs(angles, common)
@@ -74,7 +79,9 @@ def hierarchical_prior(angles: np.ndarray, typical: np.ndarray, within: float = 
 
 
 def _jobs(angles: np.ndarray, common: _Common) -> _Jobs:
-    """Return level and scale of each job: for a given scale, its angles are normal with one correlation."""
+    """Return level and scale of each job: for a given scale, its angles are normal with one
+    correlation.
+    """
     seen = ~np.isnan(angles)
     count = seen.sum(axis=1)
     scales = _SCALES[:, None]
@@ -90,7 +97,9 @@ def _jobs(angles: np.ndarray, common: _Common) -> _Jobs:
     middle, each = (odds.cumsum(axis=0) < 0.5).sum(axis=0), np.arange(len(angles))
     levels = common.level + (shared / whole * total)[middle, each]
     standard = (angles - levels[:, None]) / _SCALES[middle][:, None]
-    lowest = common.effects - CLIP * np.sqrt(_MODEL_VARIANCE)  # a model that broke down is no sign of what others reach
+    lowest = common.effects - CLIP * np.sqrt(
+        _MODEL_VARIANCE
+    )  # a model that broke down is no sign of what others reach
     return _Jobs(odds, _SCALES[middle], levels, np.maximum(standard, lowest))
 
 
@@ -104,9 +113,11 @@ def _common(jobs: _Jobs, typical: np.ndarray) -> _Common:
 
 
 def _effects(standard: np.ndarray, typical: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return ``effects``, ``errors`` and ``own`` of ``_Common`` after angles (N, K) at level 0 and scale 1.
+    """Return ``effects``, ``errors`` and ``own`` of ``_Common`` after angles (N, K) at level 0 and
+    scale 1.
 
-    The share of the variance that is common is its posterior mean among ``_SHARES``, of which none is likelier before.
+    The share of the variance that is common is its posterior mean among ``_SHARES``, of which none
+    is likelier before.
     """
     seen = ~np.isnan(standard)
     count = seen.sum(axis=0)
@@ -124,11 +135,14 @@ def _effects(standard: np.ndarray, typical: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _covariance(interactions: np.ndarray, own: float, within: float) -> np.ndarray:
-    """Return the covariance (K, K) of interactions (N, K): the mean of an inverse-Wishart posterior (Gelman et al.,
-    section 3.6), pairwise where cells are missing, with negative eigenvalues set to 0."""
+    """Return the covariance (K, K) of interactions (N, K): the mean of an inverse-Wishart posterior
+    (Gelman et al., section 3.6), pairwise where cells are missing, with negative eigenvalues set to
+    0."""
     seen = (~np.isnan(interactions)).astype(float)
     values = np.nan_to_num(interactions)
-    independent = _COVARIANCE_WEIGHT * own * np.eye(interactions.shape[1]) - within * np.diag(seen.sum(axis=0))
+    independent = _COVARIANCE_WEIGHT * own * np.eye(interactions.shape[1]) - within * np.diag(
+        seen.sum(axis=0)
+    )
     covariance = (values.T @ values + independent) / (seen.T @ seen + _COVARIANCE_WEIGHT)
     eigenvalues, vectors = np.linalg.eigh(covariance)
     return (vectors * np.maximum(eigenvalues, 0.0)) @ vectors.T

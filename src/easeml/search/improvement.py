@@ -8,11 +8,13 @@ _ROOT = float(np.sqrt(2 * np.pi))
 BEST_POSSIBLE = 1.0  # qualities are scaled so that 1 is best
 
 
-def expected_improvement(mean: np.ndarray, variance: np.ndarray, best: float | np.ndarray) -> np.ndarray:
+def expected_improvement(
+    mean: np.ndarray, variance: np.ndarray, best: float | np.ndarray
+) -> np.ndarray:
     """Return E[min(A, 1) - best]+ of A ~ N(mean, variance), elementwise.
 
-    sd h((mean - best) / sd) with h(u) = u Phi(u) + phi(u) (Jones, Schonlau, Welch 1998), less the part above the
-    quality of 1 that nothing can reach.
+    sd h((mean - best) / sd) with h(u) = u Phi(u) + phi(u) (Jones, Schonlau, Welch 1998), less the
+    part above the quality of 1 that nothing can reach.
     """
     mean, deviation = np.broadcast_arrays(mean, np.maximum(np.sqrt(variance), _LEAST))
     gain = _excess(mean, deviation, best)
@@ -26,7 +28,9 @@ def expected_improvement(mean: np.ndarray, variance: np.ndarray, best: float | n
 def moments_above(
     mean: np.ndarray, variance: np.ndarray, level: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return P(A > level), E[A - level]+ and E[(A - level)+ ^ 2] of A ~ N(mean, variance), elementwise."""
+    """Return P(A > level), E[A - level]+ and E[(A - level)+ ^ 2] of A ~ N(mean, variance),
+    elementwise.
+    """
     deviation = np.maximum(np.sqrt(variance), _LEAST)
     u = (mean - level) / deviation
     above, density = _tail(u)

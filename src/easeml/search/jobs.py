@@ -15,10 +15,11 @@ _NO_ARMS = np.zeros(0, dtype=int)
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a job may use up: ``tasks`` (runs), ``seconds`` (of devices), ``cost`` (what the seconds are charged at).
+    """What a job may use up: ``tasks`` (runs), ``seconds`` (of devices), ``cost`` (what the seconds
+    are charged at).
 
-    None is no limit. Runs under way count, with the cost predicted for them; the run that reaches a limit may end
-    above it. Raises ``InvalidInput`` for a limit that is negative or not a number.
+    None is no limit. Runs under way count, with the cost predicted for them; the run that reaches a
+    limit may end above it. Raises ``InvalidInput`` for a limit that is negative or not a number.
     """
 
     tasks: int | None = None
@@ -29,13 +30,15 @@ class Budget:
         for name in ("tasks", "seconds", "cost"):
             limit = getattr(self, name)
             if limit is not None and not limit >= 0:
-                raise InvalidInput(f"The limit {limit} is not a number of at least 0.", where=f"budget.{name}")
+                raise InvalidInput(
+                    f"The limit {limit} is not a number of at least 0.", where=f"budget.{name}"
+                )
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A tenant's share: ``priority`` above 0 weighs its gains and its turns; ``devices``: most runs at once;
-    ``seconds``: most device seconds in all (None: no quota). Raises ``InvalidInput``."""
+    """A tenant's share: ``priority`` above 0 weighs its gains and its turns; ``devices``: most runs
+    at once; ``seconds``: most device seconds in all (None: no quota). Raises ``InvalidInput``."""
 
     priority: float = 1.0
     devices: int | None = None
@@ -43,20 +46,25 @@ class Terms:
 
     def __post_init__(self) -> None:
         if not 0 < self.priority < math.inf:
-            raise InvalidInput(f"The priority {self.priority} is not a number above 0.", where="terms.priority")
+            raise InvalidInput(
+                f"The priority {self.priority} is not a number above 0.", where="terms.priority"
+            )
         for name in ("devices", "seconds"):
             quota = getattr(self, name)
             if quota is not None and not quota >= 0:
-                raise InvalidInput(f"The quota {quota} is not a number of at least 0.", where=f"terms.{name}")
+                raise InvalidInput(
+                    f"The quota {quota} is not a number of at least 0.", where=f"terms.{name}"
+                )
 
 
 @dataclass(frozen=True, eq=False)
 class SearchJob:
-    """One job's part of the state. Arms are indices into ``arms``; ``costs`` (K,) in device seconds.
+    """One job's part of the state. Arms are indices into ``arms``; ``costs`` (K,) in device
+    seconds.
 
-    ``active``: the provider lets it take part; ``resting``: it has converged. ``deadline``: moment by which runs must
-    be expected to end; ``now``: the present moment, kept for jobs with a deadline. ``spent``: device seconds,
-    ``charged``: what they were charged at.
+    ``active``: the provider lets it take part; ``resting``: it has converged. ``deadline``: moment
+    by which runs must be expected to end; ``now``: the present moment, kept for jobs with a
+    deadline. ``spent``: device seconds, ``charged``: what they were charged at.
     """
 
     name: str
@@ -82,7 +90,11 @@ class SearchJob:
         if not self.active or self.resting or not self.within_budget:
             return _NO_ARMS
         free = self._without([*self.running, *self.finished, *self.failed])
-        return free if self.deadline == math.inf else free[self.now + self.costs[free] <= self.deadline]
+        return (
+            free
+            if self.deadline == math.inf
+            else free[self.now + self.costs[free] <= self.deadline]
+        )
 
     @cached_property
     def untried(self) -> np.ndarray:
@@ -118,7 +130,9 @@ class SearchJob:
 
     @cached_property
     def improvement(self) -> np.ndarray:
-        """Expected improvement (K,) of each arm over the incumbent; a job without any run has the quality 0."""
+        """Expected improvement (K,) of each arm over the incumbent; a job without any run has the
+        quality 0.
+        """
         return self.believed.improvement(0.0 if self.incumbent is None else self.incumbent)
 
     @cached_property
@@ -131,8 +145,12 @@ class SearchJob:
         """The highest of the ``rates``; 0 where nothing may be started."""
         return float(self.rates.max(initial=0.0))
 
-    def with_result(self, arm: int, quality: float | None, seconds: float, charge: float) -> "SearchJob":
-        """Return the job after a run of ``arm`` ended; without quality the run failed, and the arm is excluded."""
+    def with_result(
+        self, arm: int, quality: float | None, seconds: float, charge: float
+    ) -> "SearchJob":
+        """Return the job after a run of ``arm`` ended; without quality the run failed, and the arm
+        is excluded.
+        """
         ended = replace(
             self,
             running=tuple(a for a in self.running if a != arm),

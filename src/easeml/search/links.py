@@ -1,7 +1,7 @@
 """Links between qualities and the scale on which they are modelled as normal.
 
-McCullagh and Nelder, Generalized Linear Models (2nd edition, 1989), section 2.2.3: what is believed is normal on the
-scale of ``latent`` values; qualities are a function of them.
+McCullagh and Nelder, Generalized Linear Models (2nd edition, 1989), section 2.2.3: what is believed
+is normal on the scale of ``latent`` values; qualities are a function of them.
 """
 
 from collections.abc import Callable
@@ -17,10 +17,11 @@ _LEAST_CHANCE = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True)
 class Link:
-    """``latent``: quality to latent value; ``quality``: back; ``slope``: quality per latent unit at a latent value.
+    """``latent``: quality to latent value; ``quality``: back; ``slope``: quality per latent unit at
+    a latent value.
 
-    ``improvement``: from mean, variance (of the latent value) and the best quality so far to the expected improvement
-    in quality, elementwise; nothing improves beyond the quality of 1.
+    ``improvement``: from mean, variance (of the latent value) and the best quality so far to the
+    expected improvement in quality, elementwise; nothing improves beyond the quality of 1.
     """
 
     name: str
@@ -42,13 +43,16 @@ def _angular_slope(angle: np.ndarray) -> np.ndarray:
     return np.sin(2 * np.clip(angle, 0.0, _MOST))
 
 
-def _angular_improvement(mean: np.ndarray, variance: np.ndarray, best: float | np.ndarray) -> np.ndarray:
+def _angular_improvement(
+    mean: np.ndarray, variance: np.ndarray, best: float | np.ndarray
+) -> np.ndarray:
     """Return the expected improvement of qualities whose angles are normal.
 
-    Given that the angle Z is above that of ``best``, b, the quality is expanded to second order around the mean of Z:
-    P(Z > b) (sin^2 (b + d) + cos 2 (b + d) v - best), with mean excess d and variance v of the excess. What exceeds
-    the angle of 1 is cut off: d is at most what is left, L, and v at most d (L - d), the most that a variable on
-    [0, L] can vary (Bhatia and Davis, American Mathematical Monthly 107, 2000).
+    Given that the angle Z is above that of ``best``, b, the quality is expanded to second order
+    around the mean of Z: P(Z > b) (sin^2 (b + d) + cos 2 (b + d) v - best), with mean excess d and
+    variance v of the excess. What exceeds the angle of 1 is cut off: d is at most what is left, L,
+    and v at most d (L - d), the most that a variable on [0, L] can vary (Bhatia and Davis, American
+    Mathematical Monthly 107, 2000).
     """
     level = _angle(np.asarray(best))
     above, excess, squared = moments_above(mean, variance, level)
@@ -67,6 +71,7 @@ def _same(values: np.ndarray) -> np.ndarray:
 
 IDENTITY = Link("identity", _same, _same, np.ones_like, expected_improvement)
 
-# The angle whose squared sine is the quality: the transformation that makes the variance of a share the same everywhere
-# (Anscombe, Biometrika 35, 1948). Models differ little where all are nearly perfect, or all useless, and most between.
+# The angle whose squared sine is the quality: the transformation that makes the variance of a share
+# the same everywhere (Anscombe, Biometrika 35, 1948). Models differ little where all are nearly
+# perfect, or all useless, and most between.
 ARCSINE = Link("arcsine", _angle, _sine_squared, _angular_slope, _angular_improvement)

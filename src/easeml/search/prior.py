@@ -1,7 +1,9 @@
-"""The belief about arms before a job's first run: from nothing, or from the finished runs of all tenants.
+"""The belief about arms before a job's first run: from nothing, or from the finished runs of all
+tenants.
 
-The angle of a quality (``links.ARCSINE``) is modelled as: level of the job + effect of the model + effect of the
-configuration + noise. All that follows is in angles; around the quality 0.72 one is 0.9 of quality.
+The angle of a quality (``links.ARCSINE``) is modelled as: level of the job + effect of the model +
+effect of the configuration + noise. All that follows is in angles; around the quality 0.72 one is
+0.9 of quality.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,9 +20,10 @@ from easeml.search.table_priors import has_scales, scaled_prior
 
 PastRun = tuple[str, str, tuple[float, ...], float]  # job, model, config features, quality
 
-# Typical qualities by model family when nothing is known yet; the first part of a model's name that is found here
-# counts. Only their order matters: Fernandez-Delgado et al., Do we need hundreds of classifiers (JMLR 2014), table 1,
-# and Grinsztajn et al., Why do tree-based models still outperform deep learning on tabular data (NeurIPS 2022).
+# Typical qualities by model family when nothing is known yet; the first part of a model's name that
+# is found here counts. Only their order matters: Fernandez-Delgado et al., Do we need hundreds of
+# classifiers (JMLR 2014), table 1, and Grinsztajn et al., Why do tree-based models still outperform
+# deep learning on tabular data (NeurIPS 2022).
 _FAMILIES = {
     "baseline": 0.50,
     "dummy": 0.50,
@@ -45,26 +48,31 @@ _ENOUGH = 500  # runs of other jobs, after which more of them change little in a
 
 
 def default_prior(arms: Sequence[Arm]) -> Prior:
-    """Return the prior of a cold start: typical qualities by model family, and a kernel of three parts.
+    """Return the prior of a cold start: typical qualities by model family, and a kernel of three
+    parts.
 
-    All is relative to a typical level, and a job's differences may be half to eight times as large: see
-    ``hierarchical_prior``. All arms share the level of the job; arms of one model share its effect;
-    configurations of one model are alike as far as their features are near: see ``configurations.kernel``.
+    All is relative to a typical level, and a job's differences may be half to eight times as large:
+    see ``hierarchical_prior``. All arms share the level of the job; arms of one model share its
+    effect; configurations of one model are alike as far as their features are near: see
+    ``configurations.kernel``.
     """
     return learned(arms, []).over(arms)
 
 
-def learned_prior(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()) -> Prior:
+def learned_prior(
+    arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()
+) -> Prior:
     """Return the prior over ``arms`` that ``learned`` knows."""
     return learned(arms, history, own).over(arms)
 
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learned: a prior over ``models`` without what configurations add, and how much these matter.
+    """What was learned: a prior over ``models`` without what configurations add, and how much these
+    matter.
 
-    ``config_variance``: how far, squared, configurations are from the mean of their model, at scale 1;
-    ``past``: where past configurations lay around it.
+    ``config_variance``: how far, squared, configurations are from the mean of their model, at scale
+    1; ``past``: where past configurations lay around it.
     """
 
     models: Mapping[str, int]
@@ -73,11 +81,17 @@ class Learned:
     past: configurations.Past
 
     def over(self, arms: Sequence[Arm]) -> Prior:
-        """Return the prior over ``arms``; raises ``KeyError`` for a model that is not among the ``models``."""
-        return replace(self.by_model, mean=self._mean(arms), covariance=self._covariance(arms, arms))
+        """Return the prior over ``arms``; raises ``KeyError`` for a model that is not among the
+        ``models``.
+        """
+        return replace(
+            self.by_model, mean=self._mean(arms), covariance=self._covariance(arms, arms)
+        )
 
     def extended(self, prior: Prior, arms: Sequence[Arm], more: Sequence[Arm]) -> Prior:
-        """Return ``over`` of ``arms`` and ``more`` from the ``prior`` over ``arms``: only what is new is computed."""
+        """Return ``over`` of ``arms`` and ``more`` from the ``prior`` over ``arms``: only what is
+        new is computed.
+        """
         across, among = self._covariance(arms, more), self._covariance(more, more)
         covariance = np.block([[prior.covariance, across], [across.T, among]])
         return replace(prior, mean=np.append(prior.mean, self._mean(more)), covariance=covariance)
@@ -93,33 +107,43 @@ class Learned:
         return np.array([self.models[arm.model] for arm in arms], dtype=int)
 
 
-def learned(arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()) -> Learned:
-    """Return what ``history`` teaches of the models of ``arms``: (job, model, config features, quality) of finished
-    runs of any tenant.
+def learned(
+    arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()
+) -> Learned:
+    """Return what ``history`` teaches of the models of ``arms``: (job, model, config features,
+    quality) of finished runs of any tenant.
 
-    ``own``: runs of the job itself, which its posterior will be conditioned on. They only help to tell how much
-    configurations matter.
+    ``own``: runs of the job itself, which its posterior will be conditioned on. They only help to
+    tell how much configurations matter.
 
-    The mean angles of (job, model) make a table, of which ``hierarchical_prior`` learns, and from 20 jobs and 15 models
-    on ``scaled_prior``; where a model without history keeps its typical distance to the others. The effect of a
-    configuration is a kernel smooth of its neighbours' deviations from the mean of their cell, shrunk; their variance
-    is learned from runs with features only, and is taken out of the models'. Without history it is ``default_prior``.
+    The mean angles of (job, model) make a table, of which ``hierarchical_prior`` learns, and from
+    20 jobs and 15 models on ``scaled_prior``; where a model without history keeps its typical
+    distance to the others. The effect of a configuration is a kernel smooth of its neighbours'
+    deviations from the mean of their cell, shrunk; their variance is learned from runs with
+    features only, and is taken out of the models'. Without history it is ``default_prior``.
     """
     history, own = _in_angles(history), _in_angles(own)
     table = _Table.of(arms, history)
     spread = _deviations(table, history)
     all_spread = [*spread, *_deviations(_Table.of(arms, own), own)]
-    config_variance = _shrunk_variance(np.array([deviation for *_, deviation in all_spread]), _CONFIG_VARIANCE)
+    config_variance = _shrunk_variance(
+        np.array([deviation for *_, deviation in all_spread]), _CONFIG_VARIANCE
+    )
     by_model = _of_models(table, config_variance)
     scales = by_model.scales
     unit = float(scales.factors[np.searchsorted(np.cumsum(scales.weights), 0.5)])  # the middle one
     places = {model: place for place, model in enumerate(table.models)}
-    return Learned(places, by_model, config_variance / unit**2, configurations.Past.of(spread, unit, _WEIGHT))
+    return Learned(
+        places, by_model, config_variance / unit**2, configurations.Past.of(spread, unit, _WEIGHT)
+    )
 
 
 def _in_angles(runs: Sequence[PastRun]) -> list[PastRun]:
     angles = ARCSINE.latent(np.array([quality for *_, quality in runs], dtype=float)).tolist()
-    return [(job, model, features, angle) for (job, model, features, _), angle in zip(runs, angles, strict=True)]
+    return [
+        (job, model, features, angle)
+        for (job, model, features, _), angle in zip(runs, angles, strict=True)
+    ]
 
 
 def _of_models(table: "_Table", config_variance: float) -> Prior:
@@ -135,18 +159,19 @@ def _of_models(table: "_Table", config_variance: float) -> Prior:
 
 
 def worth_learning(known: int, runs: int) -> bool:
-    """Is it time to learn a job's prior anew, from ``runs`` of other jobs where there were ``known`` the last time?
+    """Is it time to learn a job's prior anew, from ``runs`` of other jobs where there were
+    ``known`` the last time?
 
-    Whenever they have grown by a fifth, so that all learning costs no more than a few times the last, and until they
-    are 500.
+    Whenever they have grown by a fifth, so that all learning costs no more than a few times the
+    last, and until they are 500.
     """
     return known < _ENOUGH and runs > 0 and runs >= _LEARN_AGAIN * known
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Mean angle by job and model (NaN where missing) of ``counts`` runs; by model, the ``typical`` distance of its
-    angle to the level of a job."""
+    """Mean angle by job and model (NaN where missing) of ``counts`` runs; by model, the ``typical``
+    distance of its angle to the level of a job."""
 
     jobs: list[str]
     models: list[str]
@@ -158,7 +183,10 @@ class _Table:
     def of(cls, arms: Sequence[Arm], history: Sequence[PastRun]) -> "_Table":
         jobs = sorted({run[0] for run in history})
         models = sorted({run[1] for run in history} | {arm.model for arm in arms})
-        rows, columns = {name: i for i, name in enumerate(jobs)}, {name: i for i, name in enumerate(models)}
+        rows, columns = (
+            {name: i for i, name in enumerate(jobs)},
+            {name: i for i, name in enumerate(models)},
+        )
         sums, counts = np.zeros((len(jobs), len(models))), np.zeros((len(jobs), len(models)))
         for job, model, _, angle in history:
             sums[rows[job], columns[model]] += angle
@@ -171,15 +199,21 @@ def _shrunk_variance(deviations: np.ndarray, usual: float) -> float:
     return float((np.sum(deviations**2) + _WEIGHT * usual) / (deviations.size + _WEIGHT))
 
 
-def _deviations(table: _Table, history: Sequence[PastRun]) -> list[tuple[str, tuple[float, ...], float]]:
-    """Return (model, features, angle less the mean of its cell) of runs with features, not alone in it."""
+def _deviations(
+    table: _Table, history: Sequence[PastRun]
+) -> list[tuple[str, tuple[float, ...], float]]:
+    """Return (model, features, angle less the mean of its cell) of runs with features, not alone in
+    it.
+    """
     means = {
         (job, model): table.angle[row, column]
         for row, job in enumerate(table.jobs)
         for column, model in enumerate(table.models)
         if table.counts[row, column] > 1
     }
-    return [(m, tuple(f), float(q - means[j, m])) for j, m, f, q in history if f and (j, m) in means]
+    return [
+        (m, tuple(f), float(q - means[j, m])) for j, m, f, q in history if f and (j, m) in means
+    ]
 
 
 def _typical(model: str) -> float:

@@ -1,4 +1,6 @@
-"""All tenants' searches as one immutable value: every change returns a new one that shares what did not change."""
+"""All tenants' searches as one immutable value: every change returns a new one that shares what did
+not change.
+"""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -38,11 +40,12 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
-    """``jobs`` by name in the order they came, ``turns``: tenant -> ``step`` at which it was last served.
+    """``jobs`` by name in the order they came, ``turns``: tenant -> ``step`` at which it was last
+    served.
 
-    ``step`` counts the runs started so far; ``now`` is the present moment; ``terms``: tenant -> what it may use, where
-    that is not the usual; ``memory``: policy -> what it must remember. Two states reached by the same changes decide
-    the same.
+    ``step`` counts the runs started so far; ``now`` is the present moment; ``terms``: tenant ->
+    what it may use, where that is not the usual; ``memory``: policy -> what it must remember. Two
+    states reached by the same changes decide the same.
     """
 
     jobs: Mapping[str, SearchJob] = field(default_factory=_nothing)
@@ -64,9 +67,11 @@ class SearchState:
 
     @cached_property
     def waiting(self) -> Mapping[str, list[SearchJob]]:
-        """Tenants with something to start, next turn first, each with its jobs that have startable arms.
+        """Tenants with something to start, next turn first, each with its jobs that have startable
+        arms.
 
-        A tenant is due again after as many runs as there are tenants here, divided by its share of their priorities.
+        A tenant is due again after as many runs as there are tenants here, divided by its share of
+        their priorities.
         """
         found: dict[str, list[SearchJob]] = {}
         for job in self.jobs.values():
@@ -74,10 +79,15 @@ class SearchState:
                 found.setdefault(job.tenant, []).append(job)
         if not self.terms:  # all are equal: the common case, and one to be quick in
             turns = self.turns
-            return {tenant: found[tenant] for tenant in sorted(found, key=lambda tenant: turns.get(tenant, 0))}
+            return {
+                tenant: found[tenant]
+                for tenant in sorted(found, key=lambda tenant: turns.get(tenant, 0))
+            }
         found = {tenant: jobs for tenant, jobs in found.items() if not self._used_up(tenant)}
         total = sum(self.priority(tenant) for tenant in found)
-        due = {tenant: self.turns.get(tenant, 0) + total / self.priority(tenant) for tenant in found}
+        due = {
+            tenant: self.turns.get(tenant, 0) + total / self.priority(tenant) for tenant in found
+        }
         return {tenant: found[tenant] for tenant in sorted(found, key=due.__getitem__)}
 
     def _used_up(self, tenant: str) -> bool:
@@ -102,7 +112,9 @@ def add_job(
     budget: Budget | None = None,
     deadline: float = math.inf,
 ) -> SearchState:
-    """Add an active job; raises ``InvalidInput`` if it is there already or the prior is of another size."""
+    """Add an active job; raises ``InvalidInput`` if it is there already or the prior is of another
+    size.
+    """
     if job in state.jobs:
         raise InvalidInput("The search has this job already.", where=f"job {job!r}")
     costs = _costs(job, arms, prior)
@@ -111,19 +123,23 @@ def add_job(
 
 
 def add_arms(state: SearchState, job: str, arms: Sequence[Arm], prior: Prior) -> SearchState:
-    """Add arms at the end of a job's, with a prior over all of them; what was observed stays. A job at rest wakes.
+    """Add arms at the end of a job's, with a prior over all of them; what was observed stays. A job
+    at rest wakes.
 
     Costs as ``Posterior.under``. Raises ``NotFound``, and ``InvalidInput`` like ``add_job``.
     """
     found = state.job(job)
     all_arms = (*found.arms, *arms)
     costs = _costs(job, all_arms, prior)
-    grown = replace(found, arms=all_arms, costs=costs, posterior=found.posterior.under(prior), resting=False)
+    grown = replace(
+        found, arms=all_arms, costs=costs, posterior=found.posterior.under(prior), resting=False
+    )
     return _put(state, grown)
 
 
 def renew_job(state: SearchState, job: str, prior: Prior) -> SearchState:
-    """Start a job again on new data: no arm was tried, runs under way go on, what was spent stays. It wakes.
+    """Start a job again on new data: no arm was tried, runs under way go on, what was spent stays.
+    It wakes.
 
     Raises ``NotFound``, and ``InvalidInput`` like ``add_job``.
     """
@@ -134,7 +150,10 @@ def renew_job(state: SearchState, job: str, prior: Prior) -> SearchState:
 
 
 def set_prior(state: SearchState, job: str, prior: Prior) -> SearchState:
-    """Change what was believed of a job's arms before any run; what was observed stays. Raises like ``add_arms``."""
+    """Change what was believed of a job's arms before any run; what was observed stays.
+
+    Raises like ``add_arms``.
+    """
     found = state.job(job)
     if prior is found.posterior.prior:
         return state
@@ -154,7 +173,9 @@ def set_terms(state: SearchState, tenant: str, terms: Terms) -> SearchState:
 
 def set_now(state: SearchState, now: float) -> SearchState:
     """Move to a moment; it matters to jobs with a deadline only."""
-    late = {name: replace(job, now=now) for name, job in state.jobs.items() if job.deadline < math.inf}
+    late = {
+        name: replace(job, now=now) for name, job in state.jobs.items() if job.deadline < math.inf
+    }
     jobs = MappingProxyType({**state.jobs, **late}) if late else state.jobs
     return replace(state, now=now, jobs=jobs)
 
@@ -205,8 +226,8 @@ def released(state: SearchState, job: str, arm: int) -> SearchState:
 def observed(state: SearchState, observation: Observation) -> SearchState:
     """Note the end of a run: condition on its quality, or exclude the arm if it failed.
 
-    A run that was never ``started`` counts as a turn of its tenant, so that a history can be fed in. Raises like
-    ``started``, and ``InvalidInput`` for a quality that is not finite.
+    A run that was never ``started`` counts as a turn of its tenant, so that a history can be fed
+    in. Raises like ``started``, and ``InvalidInput`` for a quality that is not finite.
     """
     job, arm, quality = observation.job, observation.arm, observation.quality
     state = started(state, job, arm)
@@ -222,7 +243,9 @@ def observed(state: SearchState, observation: Observation) -> SearchState:
 
 def _costs(job: str, arms: Sequence[Arm], prior: Prior) -> np.ndarray:
     if prior.mean.size != len(arms):
-        raise InvalidInput(f"{len(arms)} arms, but a prior over {prior.mean.size}.", where=f"job {job!r}")
+        raise InvalidInput(
+            f"{len(arms)} arms, but a prior over {prior.mean.size}.", where=f"job {job!r}"
+        )
     costs = np.maximum(np.array([arm.cost for arm in arms], dtype=float), LEAST_COST)
     costs.flags.writeable = False
     return costs
@@ -231,7 +254,9 @@ def _costs(job: str, arms: Sequence[Arm], prior: Prior) -> np.ndarray:
 def _checked(state: SearchState, job: str, arm: int) -> SearchJob:
     found = state.job(job)
     if not 0 <= arm < len(found.arms):
-        raise InvalidInput(f"There is no arm {arm}.", where=f"job {job!r}", remedy=f"It has {len(found.arms)}.")
+        raise InvalidInput(
+            f"There is no arm {arm}.", where=f"job {job!r}", remedy=f"It has {len(found.arms)}."
+        )
     return found
 
 

@@ -1,4 +1,6 @@
-"""Priors over models learned from a table of past qualities: one row a past tenant, one column a model."""
+"""Priors over models learned from a table of past qualities: one row a past tenant, one column a
+model.
+"""
 
 import numpy as np
 
@@ -23,11 +25,13 @@ _TINY = 1e-10
 
 
 def empirical_prior(quality: np.ndarray, shrinkage: float = _SHRINKAGE) -> Prior:
-    """Return mean and covariance of the columns of a table (N, K) of past qualities, NaN where missing.
+    """Return mean and covariance of the columns of a table (N, K) of past qualities, NaN where
+    missing.
 
-    The prior of the published policies (Li et al., Ease.ml, PVLDB 2018, section 5.1): pairwise-complete covariance,
-    shrunk towards its diagonal by ``shrinkage`` in [0, 1] (Ledoit and Wolf 2004), negative eigenvalues set to 0.
-    Raises ``InvalidInput`` where a column has no quality.
+    The prior of the published policies (Li et al., Ease.ml, PVLDB 2018, section 5.1):
+    pairwise-complete covariance, shrunk towards its diagonal by ``shrinkage`` in [0, 1] (Ledoit and
+    Wolf 2004), negative eigenvalues set to 0. Raises ``InvalidInput`` where a column has no
+    quality.
     """
     table = _checked(quality)
     mean = np.nanmean(table, axis=0)
@@ -35,12 +39,14 @@ def empirical_prior(quality: np.ndarray, shrinkage: float = _SHRINKAGE) -> Prior
 
 
 def angular_prior(quality: np.ndarray) -> Prior:
-    """Return easeml's prior of a table (N, K) of past qualities: normal in the angles of ``links.ARCSINE``.
+    """Return easeml's prior of a table (N, K) of past qualities: normal in the angles of
+    ``links.ARCSINE``.
 
-    With at least 20 tenants and 15 models, tenants differ in level and in scale: see ``scaled_prior``. With fewer,
-    scales cannot be told apart, and it is the mean and the covariance of the columns. The covariance is shrunk towards
-    its diagonal by that one of eight shrinkages that gives left-out tenants the highest likelihood. Missing cells are
-    allowed. Raises ``InvalidInput`` where a column has no quality.
+    With at least 20 tenants and 15 models, tenants differ in level and in scale: see
+    ``scaled_prior``. With fewer, scales cannot be told apart, and it is the mean and the covariance
+    of the columns. The covariance is shrunk towards its diagonal by that one of eight shrinkages
+    that gives left-out tenants the highest likelihood. Missing cells are allowed. Raises
+    ``InvalidInput`` where a column has no quality.
     """
     table = ARCSINE.latent(_checked(quality))
     if has_scales(table):
@@ -52,13 +58,15 @@ def angular_prior(quality: np.ndarray) -> Prior:
 
 
 def scaled_prior(angles: np.ndarray) -> Prior:
-    """Return the prior of a table (N, K) of angles of tenants that differ in level and in scale; NaN where missing.
+    """Return the prior of a table (N, K) of angles of tenants that differ in level and in scale;
+    NaN where missing.
 
-    a + s z: level a and scale s of each past tenant are the mean and the standard deviation of its angles, of which
-    those far below count as just so low (a model that broke down is no sign of what the best ones reach); z is what the
-    models do at scale 1, with the mean and the covariance of the columns. A new tenant's scale is one of eight
-    quantiles of the past scales, its expected level is what linear regression on the logarithm of the scale says, and
-    the variance around it is part of the covariance of all arms.
+    a + s z: level a and scale s of each past tenant are the mean and the standard deviation of its
+    angles, of which those far below count as just so low (a model that broke down is no sign of
+    what the best ones reach); z is what the models do at scale 1, with the mean and the covariance
+    of the columns. A new tenant's scale is one of eight quantiles of the past scales, its expected
+    level is what linear regression on the logarithm of the scale says, and the variance around it
+    is part of the covariance of all arms.
     """
     levels, scales = _levels_and_scales(angles)
     raised = np.maximum(angles, (levels - _LOW * scales)[:, None])
@@ -66,7 +74,9 @@ def scaled_prior(angles: np.ndarray) -> Prior:
     mean = np.nanmean(standard, axis=0)
     slope, intercept = _line(np.log(scales), levels)
     spread_of_levels = float(np.mean(((levels - intercept - slope * np.log(scales)) / scales) ** 2))
-    shrinkage = _likeliest_shrinkage(standard, folds=_FOLDS, noise=_STANDARD_NOISE, common=spread_of_levels)
+    shrinkage = _likeliest_shrinkage(
+        standard, folds=_FOLDS, noise=_STANDARD_NOISE, common=spread_of_levels
+    )
     covariance = _positive(_shrunk(_covariance(standard - mean), shrinkage)) + spread_of_levels
     factors = np.exp(np.quantile(np.log(scales), (np.arange(_SCALES) + 0.5) / _SCALES))
     grid = Scales(factors, intercept + slope * np.log(factors), np.ones(_SCALES))
@@ -80,15 +90,23 @@ def has_scales(table: np.ndarray) -> bool:
 
 def _checked(quality: np.ndarray) -> np.ndarray:
     table = np.array(quality, dtype=float)
-    if table.ndim != 2 or not len(table) or np.isnan(table).all(axis=0).any() or np.isinf(table).any():
+    if (
+        table.ndim != 2
+        or not len(table)
+        or np.isnan(table).all(axis=0).any()
+        or np.isinf(table).any()
+    ):
         raise InvalidInput(
-            "Every model needs a past quality, and every quality must be finite.", where="history", remedy="Drop it."
+            "Every model needs a past quality, and every quality must be finite.",
+            where="history",
+            remedy="Drop it.",
         )
     return table[~np.isnan(table).all(axis=1)]
 
 
 def _levels_and_scales(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return level and scale (N,) of each row, by turns with the effects of columns and with what counts as low.
+    """Return level and scale (N,) of each row, by turns with the effects of columns and with what
+    counts as low.
 
     The effects matter where cells are missing: who tried good models only is no better for it.
     """
@@ -124,8 +142,12 @@ def _positive(covariance: np.ndarray) -> np.ndarray:
     return (vectors * np.maximum(values, _TINY)) @ vectors.T
 
 
-def _likeliest_shrinkage(table: np.ndarray, *, folds: int, noise: float, common: float = 0.0) -> float:
-    """Return the shrinkage under which left-out rows are likeliest; ``common``: variance that all columns share."""
+def _likeliest_shrinkage(
+    table: np.ndarray, *, folds: int, noise: float, common: float = 0.0
+) -> float:
+    """Return the shrinkage under which left-out rows are likeliest; ``common``: variance that all
+    columns share.
+    """
     likelihoods = np.zeros(len(_SHRINKAGES))
     for fold in range(folds if len(table) > 1 else 0):
         left_out = np.arange(len(table)) % folds == fold
@@ -139,7 +161,9 @@ def _likeliest_shrinkage(table: np.ndarray, *, folds: int, noise: float, common:
 
 
 def _log_likelihood(deviations: np.ndarray, covariance: np.ndarray, noise: float) -> float:
-    """Return the log likelihood of rows (N, K), up to a constant; rows with the same cells share the work."""
+    """Return the log likelihood of rows (N, K), up to a constant; rows with the same cells share
+    the work.
+    """
     patterns, kinds = np.unique(~np.isnan(deviations), axis=0, return_inverse=True)
     total = 0.0
     for kind, pattern in enumerate(patterns):

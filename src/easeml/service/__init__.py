@@ -1,4 +1,6 @@
-"""The use cases: what users, the engine and the provider can do, each as plain functions over the store."""
+"""The use cases: what users, the engine and the provider can do, each as plain functions over the
+store.
+"""
 
 from easeml.service.caller import Caller
 

@@ -27,7 +27,9 @@ _hasher = PasswordHasher()  # argon2id with the parameters of RFC 9106 for littl
 
 
 def create_first_provider(store: Store) -> tuple[str, str] | None:
-    """Make the provider of a fresh home; return name and random password, or None if there are users already."""
+    """Make the provider of a fresh home; return name and random password, or None if there are
+    users already.
+    """
     with store.read() as tx:
         if tx.users.count():
             return None
@@ -57,13 +59,17 @@ def sign_in(store: Store, name: str, password: str) -> resources.Key:
 
 
 def authenticate(store: Store, secret: str) -> Caller:
-    """Return who holds the key ``secret``; raises ``NotSignedIn`` unless it is known, unexpired and unrevoked."""
+    """Return who holds the key ``secret``; raises ``NotSignedIn`` unless it is known, unexpired and
+    unrevoked.
+    """
     with store.read() as tx:
         key = tx.unscoped().api_keys.find(hash=_digest(secret))
         if key is None or key.revoked:
             raise NotSignedIn
         if key.expires is not None and key.expires <= tx.now():
-            raise NotSignedIn("This API key has expired.", remedy="Sign in again, or make a new key.")
+            raise NotSignedIn(
+                "This API key has expired.", remedy="Sign in again, or make a new key."
+            )
         user = tx.users.get(key.user_id)
     if user.archived:
         raise NotSignedIn
@@ -79,7 +85,9 @@ def sign_out(store: Store, caller: Caller) -> None:
 def create_user(
     store: Store, caller: Caller, wish: resources.NewUser, idempotency_key: str | None = None
 ) -> resources.User:
-    """Make a user with a tenant of his own (providers only); raises ``NotAllowed``, ``Conflict`` for a name taken."""
+    """Make a user with a tenant of his own (providers only); raises ``NotAllowed``, ``Conflict``
+    for a name taken.
+    """
     caller.require_provider()
     once = Once(caller, "users", idempotency_key, {"name": wish.name})
     password_hash = _hasher.hash(wish.password)
@@ -87,10 +95,14 @@ def create_user(
         if earlier := once.earlier(tx):
             return resources.User(**earlier)
         if tx.users.find(name=wish.name):
-            raise Conflict(f"There is a user named {wish.name!r} already.", remedy="Choose another name.")
+            raise Conflict(
+                f"There is a user named {wish.name!r} already.", remedy="Choose another name."
+            )
         user = _add_user(tx, wish.name, password_hash, "user")
         answer = _show_user(user)
-        tx.events.append("user.created", user.id, {"name": user.name, "by": caller.user_id}, user.tenant_id)
+        tx.events.append(
+            "user.created", user.id, {"name": user.name, "by": caller.user_id}, user.tenant_id
+        )
         once.remember(tx, answer.model_dump())
     return answer
 
@@ -109,10 +121,14 @@ def get_user(store: Store, caller: Caller) -> resources.User:
     """Return the caller himself, and how many notifications wait for him."""
     with store.read() as tx:
         user = _show_user(tx.users.get(caller.user_id))
-        return user.model_copy(update={"unread": notifications.unread(tx, caller.user_id, caller.tenant_id)})
+        return user.model_copy(
+            update={"unread": notifications.unread(tx, caller.user_id, caller.tenant_id)}
+        )
 
 
-def change_password(store: Store, caller: Caller, user_id: str, change: resources.PasswordChange) -> None:
+def change_password(
+    store: Store, caller: Caller, user_id: str, change: resources.PasswordChange
+) -> None:
     """Set a password and revoke the user's sign-ins.
 
     A user proves himself with his old password; a provider needs none for others.
@@ -130,7 +146,9 @@ def change_password(store: Store, caller: Caller, user_id: str, change: resource
         keys = tx.unscoped().api_keys
         for key in keys.list(user_id=user_id, name=SIGN_IN_NAME, revoked=False, limit=None):
             keys.update(key.id, revoked=True)
-        tx.events.append("password.changed", user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id)
+        tx.events.append(
+            "password.changed", user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id
+        )
 
 
 def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resources.User:
@@ -147,7 +165,9 @@ def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resour
             return _show_user(user)
         if role != "provider" and tx.users.count(role="provider", archived=False) == 1:
             remedy = "Make somebody else a provider first."
-            raise Conflict(f"{user.name} is the only provider of this easeml.", remedy=remedy, where=user.name)
+            raise Conflict(
+                f"{user.name} is the only provider of this easeml.", remedy=remedy, where=user.name
+            )
         data = {"name": user.name, "role": role, "by": caller.user_id}
         tx.events.append("role.changed", user_id, data, user.tenant_id)
         return _show_user(tx.users.update(user_id, role=role))
@@ -158,20 +178,25 @@ def create_key(
 ) -> resources.Key:
     """Make an API key of the caller; ``secret`` is shown this once.
 
-    Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has. Repeated with the same
-    idempotency key (the first answer was lost), the same key gets a new secret.
+    Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has.
+    Repeated with the same idempotency key (the first answer was lost), the same key gets a new
+    secret.
     """
     if not wish.name.isprintable():
         raise InvalidInput("A key's name has printable characters only.", where="name")
     if wish.expires_in is not None and not wish.expires_in <= _LONGEST_KEY:
         remedy = "Leave it out for a key that does not expire."
-        raise InvalidInput(f"A key expires within {_LONGEST_KEY} seconds.", where="expires_in", remedy=remedy)
+        raise InvalidInput(
+            f"A key expires within {_LONGEST_KEY} seconds.", where="expires_in", remedy=remedy
+        )
     once = Once(caller, f"keys:{caller.user_id}", idempotency_key, wish.model_dump())
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return _renew_secret(tx, caller, earlier["id"])
         key = _add_key(tx, caller.user_id, caller.tenant_id, wish.name, wish.expires_in)
-        tx.events.append("key.created", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id)
+        tx.events.append(
+            "key.created", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id
+        )
         once.remember(tx, {"id": key.id})
     return key
 
@@ -194,7 +219,9 @@ def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
             raise NotFound("There is no such key.", where=key_id)
         if not key.revoked:
             keys.update(key_id, revoked=True)
-            tx.events.append("key.revoked", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id)
+            tx.events.append(
+                "key.revoked", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id
+            )
 
 
 def _add_user(tx: Transaction, name: str, password_hash: str, role: str) -> User:
@@ -204,7 +231,9 @@ def _add_user(tx: Transaction, name: str, password_hash: str, role: str) -> User
     return user
 
 
-def _add_key(tx: Transaction, user_id: str, tenant_id: str, name: str, expires_in: float | None) -> resources.Key:
+def _add_key(
+    tx: Transaction, user_id: str, tenant_id: str, name: str, expires_in: float | None
+) -> resources.Key:
     secret = _new_secret()
     expires = None if expires_in is None else tx.now() + expires_in
     key = ApiKey(new_id("key"), user_id, tenant_id, name, _digest(secret), expires)
@@ -240,7 +269,9 @@ def _decoy_hash() -> str:
 
 
 def _show_user(user: User) -> resources.User:
-    return resources.User(id=user.id, name=user.name, role=user.role, tenant_id=user.tenant_id, created=user.created)
+    return resources.User(
+        id=user.id, name=user.name, role=user.role, tenant_id=user.tenant_id, created=user.created
+    )
 
 
 def _show_key(key: ApiKey) -> resources.Key:

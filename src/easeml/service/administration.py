@@ -41,13 +41,18 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
 
 
 def settings_in_force(settings: Settings, caller: Caller) -> list[Setting]:
-    """Return every setting with its origin (providers only); passwords are hidden. Raises ``NotAllowed``."""
+    """Return every setting with its origin (providers only); passwords are hidden.
+
+    Raises ``NotAllowed``.
+    """
     caller.require_provider()
     origins = settings.origins()
     return [
         Setting(
             name=name,
-            value=_hidden(str(getattr(settings, name))) if name == "database_url" else str(getattr(settings, name)),
+            value=_hidden(str(getattr(settings, name)))
+            if name == "database_url"
+            else str(getattr(settings, name)),
             origin=origins.get(name, "default"),
             about=field.description or "",
         )
@@ -61,11 +66,17 @@ def storage(store: Store, settings: Settings, caller: Caller) -> Storage:
     with store.read() as tx:
         kept = sum(size for (size,) in tx.unscoped().artefacts.pick("size"))
     disk = shutil.disk_usage(settings.artefacts)
-    return Storage(database=_database_bytes(settings), artefacts=kept, disk=disk.total, free=disk.free)
+    return Storage(
+        database=_database_bytes(settings), artefacts=kept, disk=disk.total, free=disk.free
+    )
 
 
-def audit(store: Store, caller: Caller, *, before: int | None = None, limit: int = 50) -> Page[AuditEvent]:
-    """Return what happened to all tenants before event number ``before``, newest first (providers only)."""
+def audit(
+    store: Store, caller: Caller, *, before: int | None = None, limit: int = 50
+) -> Page[AuditEvent]:
+    """Return what happened to all tenants before event number ``before``, newest first (providers
+    only).
+    """
     caller.require_provider()
     with store.read() as tx:
         end = tx.events.last() + 1 if before is None else before

@@ -1,6 +1,12 @@
 """Advice: what a short task finds out about a model or a version, kept as a report."""
 
-from easeml.contract.tasks import CheckModuleSpec, ImportanceSpec, RescoreSpec, SuspicionSpec, TestQualitySpec
+from easeml.contract.tasks import (
+    CheckModuleSpec,
+    ImportanceSpec,
+    RescoreSpec,
+    SuspicionSpec,
+    TestQualitySpec,
+)
 from easeml.ids import new_id
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Json, Report, Task
@@ -9,7 +15,10 @@ Spec = CheckModuleSpec | ImportanceSpec | RescoreSpec | SuspicionSpec | TestQual
 
 
 def ask(tx: Transaction, tenant_id: str, subject: str, spec: Spec, job_id: str = "") -> Task:
-    """Write the task that finds out about ``subject``. A job's is looked at by the scheduler when it ends."""
+    """Write the task that finds out about ``subject``.
+
+    A job's is looked at by the scheduler when it ends.
+    """
     task = tx.scoped(tenant_id).tasks.add(
         Task(
             id=new_id("task"),
@@ -27,7 +36,9 @@ def ask(tx: Transaction, tenant_id: str, subject: str, spec: Spec, job_id: str =
 
 def under_way(rooms: Rooms, kind: str, subject: str) -> list[Task]:
     """Return the tasks that find out such advice about ``subject`` now, or will."""
-    tasks = rooms.tasks.list(kind="advise", subject=subject, state=["waiting", "running"], limit=None)
+    tasks = rooms.tasks.list(
+        kind="advise", subject=subject, state=["waiting", "running"], limit=None
+    )
     return [task for task in tasks if task.payload["kind"] == kind]
 
 
@@ -44,5 +55,7 @@ def keep(tx: Transaction, task: Task, subject: str, version_id: str, value: Json
             value=value,
         )
     )
-    tx.events.append("report.ready", subject, {"report_id": report.id, "kind": kind}, task.tenant_id)
+    tx.events.append(
+        "report.ready", subject, {"report_id": report.id, "kind": kind}, task.tenant_id
+    )
     return report

@@ -15,9 +15,15 @@ class Eyes:
 
     @classmethod
     def of(cls, tx: Transaction, caller: Caller) -> "Eyes":
-        """Return the eyes of ``caller``. Numbers follow the order in which tenants came, so they do not change."""
+        """Return the eyes of ``caller``.
+
+        Numbers follow the order in which tenants came, so they do not change.
+        """
         found = tx.tenants.pick("id", "name")
-        shown = {id: name if caller.is_provider else f"tenant {place}" for place, (id, name) in enumerate(found, 1)}
+        shown = {
+            id: name if caller.is_provider else f"tenant {place}"
+            for place, (id, name) in enumerate(found, 1)
+        }
         own = dict(found).get(caller.tenant_id, "")
         return cls(caller, {**shown, caller.tenant_id: own})
 

@@ -4,7 +4,17 @@ from collections.abc import Collection
 
 from easeml.contract import resources
 from easeml.errors import Conflict, InvalidInput
-from easeml.service import candidates, declaring, jobs, knowledge, ledger, promotion, quotas, rescoring, tasks
+from easeml.service import (
+    candidates,
+    declaring,
+    jobs,
+    knowledge,
+    ledger,
+    promotion,
+    quotas,
+    rescoring,
+    tasks,
+)
 from easeml.service.caller import Caller
 from easeml.service.experience import finished_trials
 from easeml.service.idempotency import Once
@@ -23,16 +33,22 @@ def propose(store: Store, caller: Caller, declaration: resources.Declaration) ->
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         registry = knowledge.current(tx)
-        return declaring.show(declaring.plan(rooms, declaration, registry), registry, finished_trials(tx))
+        return declaring.show(
+            declaring.plan(rooms, declaration, registry), registry, finished_trials(tx)
+        )
 
 
 def declare(
-    store: Store, caller: Caller, declaration: resources.Declaration, idempotency_key: str | None = None
+    store: Store,
+    caller: Caller,
+    declaration: resources.Declaration,
+    idempotency_key: str | None = None,
 ) -> resources.Application:
     """Make an application and its model search.
 
-    Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if it could not be
-    read, and ``InvalidInput`` for a column, type, objective or model that is unknown or does not fit.
+    Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if
+    it could not be read, and ``InvalidInput`` for a column, type, objective or model that is
+    unknown or does not fit.
     """
     _check_name(declaration.name)
     _check_numbers(declaration)
@@ -61,21 +77,26 @@ def list_page(
     """Return a page of the tenant's applications, oldest first."""
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
-        return page_of(rooms.applications, lambda application: show(rooms, application), after, limit)
+        return page_of(
+            rooms.applications, lambda application: show(rooms, application), after, limit
+        )
 
 
 def include(store: Store, caller: Caller, application_id: str, model: str) -> resources.Application:
-    """Let the search try a model that was left out when the application was declared; a search that rests may go on.
+    """Let the search try a model that was left out when the application was declared; a search that
+    rests may go on.
 
-    Raises ``NotFound``, ``InvalidInput`` for a model that is unknown or does not fit, ``Conflict`` where the search
-    has ended. Repeated, it changes nothing.
+    Raises ``NotFound``, ``InvalidInput`` for a model that is unknown or does not fit, ``Conflict``
+    where the search has ended. Repeated, it changes nothing.
     """
     with store.write() as tx:
         rooms = tx.scoped(caller.tenant_id)
         application = rooms.applications.get(application_id)
         job = jobs.current(rooms, application.id)
         if job is None or job.state in ("stopped", "failed"):
-            raise Conflict("The search of this application has ended.", remedy="Declare the application again.")
+            raise Conflict(
+                "The search of this application has ended.", remedy="Declare the application again."
+            )
         registry = knowledge.current(tx)
         rules = declaring.with_model(rooms, application, model, registry)
         if rules != application.rules:
@@ -89,15 +110,22 @@ def models(
 ) -> list[resources.TrainedModel]:
     """Return the application's trained models (``best``: so many), best on validation rows first.
 
-    Those that were measured on other validation rows, before these grew, come last. Raises ``NotFound``.
+    Those that were measured on other validation rows, before these grew, come last. Raises
+    ``NotFound``.
     """
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         application = rooms.applications.get(application_id)
         picked = rooms.models.pick("quality", "id", "job_id", application_id=application.id)
         versions = _versions_of(rooms, application.id, {job for *_, job in picked})
-        apart = {job for job in versions if not rescoring.have_same_validation_rows(versions[job], versions[""])}
-        order = [id for _, id, _ in sorted(picked, key=lambda row: (row[2] in apart, -row[0], row[1]))][:best]
+        apart = {
+            job
+            for job in versions
+            if not rescoring.have_same_validation_rows(versions[job], versions[""])
+        }
+        order = [
+            id for _, id, _ in sorted(picked, key=lambda row: (row[2] in apart, -row[0], row[1]))
+        ][:best]
         found = {model.id: model for model in rooms.models.list(id=order, limit=None)}
         return _show_models(rooms, [found[id] for id in order])
 
@@ -114,11 +142,16 @@ def promotions(
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         application = rooms.applications.get(application_id)
-        return page_of(rooms.promotions, _show_promotion, after, limit, application_id=application.id)
+        return page_of(
+            rooms.promotions, _show_promotion, after, limit, application_id=application.id
+        )
 
 
-def roll_back(store: Store, caller: Caller, application_id: str, model_id: str | None = None) -> resources.Application:
-    """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the search does not undo it.
+def roll_back(
+    store: Store, caller: Caller, application_id: str, model_id: str | None = None
+) -> resources.Application:
+    """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the search
+    does not undo it.
 
     Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to.
     """
@@ -128,8 +161,12 @@ def roll_back(store: Store, caller: Caller, application_id: str, model_id: str |
         return show(rooms, rooms.applications.get(application_id))
 
 
-def set_pinned(store: Store, caller: Caller, application_id: str, pinned: bool) -> resources.Application:
-    """Hold the live model against better ones, or stop doing so; raises ``NotFound``, ``Conflict`` without one."""
+def set_pinned(
+    store: Store, caller: Caller, application_id: str, pinned: bool
+) -> resources.Application:
+    """Hold the live model against better ones, or stop doing so; raises ``NotFound``, ``Conflict``
+    without one.
+    """
     with store.write() as tx:
         rooms = tx.scoped(caller.tenant_id)
         promotion.set_pinned(tx, rooms.applications.get(application_id), pinned)
@@ -137,7 +174,9 @@ def set_pinned(store: Store, caller: Caller, application_id: str, pinned: bool) 
 
 
 def show(rooms: Rooms, application: Application) -> resources.Application:
-    """Return the resource of an application: live model, honest quality, its newest job and what that does."""
+    """Return the resource of an application: live model, honest quality, its newest job and what
+    that does.
+    """
     version = rooms.versions.get(application.version_id)
     title, about = knowledge.objective(application.objective)
     job = jobs.current(rooms, application.id)
@@ -192,10 +231,19 @@ def _check_numbers(declaration: resources.Declaration) -> None:
 
 def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.TrainedModel]:
     """Return the resources of trained models, in their order."""
-    tried = {c.id: c for c in rooms.candidates.list(id=[m.candidate_id for m in models], limit=None)}
-    tasks_of = {task.id: task for task in rooms.tasks.list(id=[m.task_id for m in models], limit=None)}
-    versions = _versions_of(rooms, models[0].application_id, {m.job_id for m in models}) if models else {}
-    digests = {a.digest: a.size for a in rooms.artefacts.list(digest=[m.artefact for m in models], limit=None)}
+    tried = {
+        c.id: c for c in rooms.candidates.list(id=[m.candidate_id for m in models], limit=None)
+    }
+    tasks_of = {
+        task.id: task for task in rooms.tasks.list(id=[m.task_id for m in models], limit=None)
+    }
+    versions = (
+        _versions_of(rooms, models[0].application_id, {m.job_id for m in models}) if models else {}
+    )
+    digests = {
+        a.digest: a.size
+        for a in rooms.artefacts.list(digest=[m.artefact for m in models], limit=None)
+    }
     return [
         resources.TrainedModel(
             id=model.id,
@@ -218,13 +266,21 @@ def _show_models(rooms: Rooms, models: list[TrainedModel]) -> list[resources.Tra
     ]
 
 
-def _versions_of(rooms: Rooms, application_id: str, job_ids: Collection[str]) -> dict[str, DatasetVersion]:
-    """Return the versions that an application's jobs learned from, by job; under no job the one in use."""
+def _versions_of(
+    rooms: Rooms, application_id: str, job_ids: Collection[str]
+) -> dict[str, DatasetVersion]:
+    """Return the versions that an application's jobs learned from, by job; under no job the one in
+    use.
+    """
     if not job_ids:
         return {}
     in_use = rooms.applications.get(application_id).version_id
-    used = {job.id: job.version_id for job in rooms.jobs.list(id=list(job_ids), limit=None)} | {"": in_use}
-    by_id = {version.id: version for version in rooms.versions.list(id=list(used.values()), limit=None)}
+    used = {job.id: job.version_id for job in rooms.jobs.list(id=list(job_ids), limit=None)} | {
+        "": in_use
+    }
+    by_id = {
+        version.id: version for version in rooms.versions.list(id=list(used.values()), limit=None)
+    }
     return {job_id: by_id[version_id] for job_id, version_id in used.items()}
 
 

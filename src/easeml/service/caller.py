@@ -22,4 +22,6 @@ class Caller:
     def require_provider(self) -> None:
         """Raise ``NotAllowed`` for everybody but a provider."""
         if not self.is_provider:
-            raise NotAllowed("Only a provider of this easeml may do this.", remedy="Ask the one who runs it.")
+            raise NotAllowed(
+                "Only a provider of this easeml may do this.", remedy="Ask the one who runs it."
+            )

@@ -1,4 +1,6 @@
-"""Candidates of a job: every model that fits, with its default configuration and some spread over its space."""
+"""Candidates of a job: every model that fits, with its default configuration and some spread over
+its space.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +25,8 @@ def make_candidates(
     trials: list[Trial],
     before: Sequence[Candidate] = (),
 ) -> list[Candidate]:
-    """Return the arms of ``job`` in a fixed order; ``trials`` (of any tenant) help to predict their costs.
+    """Return the arms of ``job`` in a fixed order; ``trials`` (of any tenant) help to predict their
+    costs.
 
     ``before``: what did best on the version before; it is tried again.
     """
@@ -37,18 +40,25 @@ def make_candidates(
         if same and all(other.pipeline != one.pipeline for other in same):
             pipeline = one.pipeline
             config, transforms = pipeline["model"]["config"], pipeline["transforms"]
-            found.append(make_candidate(job, len(found), one.model, len(same) + 1, transforms, config))
+            found.append(
+                make_candidate(job, len(found), one.model, len(same) + 1, transforms, config)
+            )
     return with_costs(registry, found, version, trials)
 
 
 def best_before(rooms: Rooms, job: Job) -> list[Candidate]:
     """Return the best candidates of the application's search before ``job``, the best first."""
-    earlier = rooms.jobs.list(application_id=job.application_id, newest_first=True, after=job.id, limit=1)
+    earlier = rooms.jobs.list(
+        application_id=job.application_id, newest_first=True, after=job.id, limit=1
+    )
     if not earlier:
         return []
     done = rooms.tasks.list(job_id=earlier[0].id, kind="train", state="done", limit=None)
     best = sorted(done, key=lambda task: (-(task.quality or 0.0), task.id))[:_TRIED_AGAIN]
-    found = {one.id: one for one in rooms.candidates.list(id=[task.candidate_id for task in best], limit=None)}
+    found = {
+        one.id: one
+        for one in rooms.candidates.list(id=[task.candidate_id for task in best], limit=None)
+    }
     return [found[task.candidate_id] for task in best]
 
 
@@ -60,7 +70,8 @@ def add_model(
     model: str,
     trials: list[Trial] | None = None,
 ) -> None:
-    """Give ``job`` the arms of a model that it has not; one that prepares its data will make them when it starts.
+    """Give ``job`` the arms of a model that it has not; one that prepares its data will make them
+    when it starts.
 
     ``trials``: all finished ones, if they are at hand.
     """
@@ -69,7 +80,9 @@ def add_model(
         return
     version, first = rooms.versions.get(job.version_id), rooms.candidates.count(job_id=job.id)
     found = _of_model(registry, application.rules, job, registry.get(model), version, first)
-    rooms.candidates.add_all(with_costs(registry, found, version, finished_trials(tx) if trials is None else trials))
+    rooms.candidates.add_all(
+        with_costs(registry, found, version, finished_trials(tx) if trials is None else trials)
+    )
     data = {"added": len(found), "model": model, "application_id": application.id}
     tx.events.append("job.candidates", job.id, data, job.tenant_id)
 
@@ -81,7 +94,9 @@ def _of_model(
     space = space_of(model, rules)
     if space is None:
         return []
-    transforms = [{"module": one.name, "config": {}} for one in registry.candidates(model, version.schema_in)]
+    transforms = [
+        {"module": one.name, "config": {}} for one in registry.candidates(model, version.schema_in)
+    ]
     configs = spaces.suggest(space, CONFIGURATIONS, seed=0)
     return [
         make_candidate(job, first + place, model.name, place + 1, transforms, config)
@@ -89,8 +104,12 @@ def _of_model(
     ]
 
 
-def make_candidate(job: Job, arm: int, model: str, number: int, transforms: Sequence[Json], config: Json) -> Candidate:
-    """Return a candidate whose cost is not predicted yet: the ``number``-th configuration of its model, from 1."""
+def make_candidate(
+    job: Job, arm: int, model: str, number: int, transforms: Sequence[Json], config: Json
+) -> Candidate:
+    """Return a candidate whose cost is not predicted yet: the ``number``-th configuration of its
+    model, from 1.
+    """
     return Candidate(
         id=new_id("cand"),
         tenant_id=job.tenant_id,
@@ -108,5 +127,10 @@ def with_costs(
 ) -> list[Candidate]:
     """Return candidates of one job with the costs that finished tasks of all tenants let expect."""
     rows, columns = size(version)
-    predicted = predict_costs(registry, [work_of(registry, one, rows, columns) for one in candidates], trials)
-    return [replace(candidate, predicted_cost=cost) for candidate, cost in zip(candidates, predicted, strict=True)]
+    predicted = predict_costs(
+        registry, [work_of(registry, one, rows, columns) for one in candidates], trials
+    )
+    return [
+        replace(candidate, predicted_cost=cost)
+        for candidate, cost in zip(candidates, predicted, strict=True)
+    ]

@@ -1,4 +1,7 @@
-"""Changing the data of an application: rows are fed, noisy train rows switched off. Each change is a new version."""
+"""Changing the data of an application: rows are fed, noisy train rows switched off.
+
+Each change is a new version.
+"""
 
 from pathlib import PurePath
 
@@ -27,20 +30,25 @@ def feed(
     idempotency_key: str | None,
     limit: int,
 ) -> resources.Version:
-    """Keep the bytes of ``source`` (at most ``limit``), and make a version with their rows beside those there are.
+    """Keep the bytes of ``source`` (at most ``limit``), and make a version with their rows beside
+    those there are.
 
-    ``role`` of the new rows; None: as the rows before were divided. Raises ``NotFound``, ``InvalidInput`` for an empty
-    file or another role, ``NotReady`` while the data is changed by somebody else, and what
-    ``uploads.keep`` raises.
+    ``role`` of the new rows; None: as the rows before were divided. Raises ``NotFound``,
+    ``InvalidInput`` for an empty file or another role, ``NotReady`` while the data is changed by
+    somebody else, and what ``uploads.keep`` raises.
     """
     filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
     if role is not None and role not in ALL_ROLES:
-        raise InvalidInput(f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}.")
+        raise InvalidInput(
+            f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}."
+        )
     with store.read() as tx:  # before a large file is taken
         tx.scoped(caller.tenant_id).applications.get(application_id)
     digest, size = uploads.keep(store, caller, source, limit)
     if size == 0:
-        raise InvalidInput("The file is empty.", where=filename, remedy="Send a table with a header and rows.")
+        raise InvalidInput(
+            "The file is empty.", where=filename, remedy="Send a table with a header and rows."
+        )
     request = {"application": application_id, "filename": filename, "file": digest, "role": role}
     once = Once(caller, "feed", idempotency_key, request)
     with store.write() as tx:
@@ -51,21 +59,34 @@ def feed(
         artefacts.keep(tx, caller.tenant_id, digest, size)
         said = {"name": "feed", "filename": filename, "role": role}
         version = _add_version(
-            tx, rooms, application, said, FeedSpec(filename=filename, role=role).model_dump(), digest
+            tx,
+            rooms,
+            application,
+            said,
+            FeedSpec(filename=filename, role=role).model_dump(),
+            digest,
         )
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
 
 
 def refine(
-    store: Store, caller: Caller, application_id: str, wish: Refinement, idempotency_key: str | None = None
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    wish: Refinement,
+    idempotency_key: str | None = None,
 ) -> resources.Version:
-    """Make a version with train rows switched off or on; the version there is where that changes nothing.
+    """Make a version with train rows switched off or on; the version there is where that changes
+    nothing.
 
-    Raises ``NotFound``, ``InvalidInput`` for an id that is no train row's, ``Conflict`` if the data is no longer the
-    version that the wish is about, ``NotReady`` while the data is changed by somebody else.
+    Raises ``NotFound``, ``InvalidInput`` for an id that is no train row's, ``Conflict`` if the data
+    is no longer the version that the wish is about, ``NotReady`` while the data is changed by
+    somebody else.
     """
-    once = Once(caller, "refine", idempotency_key, {"application": application_id, **wish.model_dump()})
+    once = Once(
+        caller, "refine", idempotency_key, {"application": application_id, **wish.model_dump()}
+    )
     with store.write() as tx:
         rooms = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):
@@ -78,15 +99,19 @@ def refine(
         if list(after) != now:
             off, on = sorted(set(after) - set(now)), sorted(set(now) - set(after))
             spec = RefineSpec(off=off, on=on)
-            version = _add_version(tx, rooms, application, {"name": "refine", "off": off, "on": on}, spec.model_dump())
+            version = _add_version(
+                tx, rooms, application, {"name": "refine", "off": off, "on": on}, spec.model_dump()
+            )
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
 
 
 def take_over(tx: Transaction, version: DatasetVersion) -> None:
-    """Let the application go on with ``version``, which is ready: its search starts anew where labelled rows changed.
+    """Let the application go on with ``version``, which is ready: its search starts anew where
+    labelled rows changed.
 
-    The search before ends, its models stay. What serves goes on, and is scored on the new validation rows first.
+    The search before ends, its models stay. What serves goes on, and is scored on the new
+    validation rows first.
     """
     rooms = tx.scoped(version.tenant_id)
     parent = rooms.versions.get(version.parents[0])
@@ -108,7 +133,9 @@ def take_over(tx: Transaction, version: DatasetVersion) -> None:
 
 def is_changing(rooms: Rooms, application: Application) -> bool:
     """Is another version being made of the application's data?"""
-    ingesting = rooms.versions.list(dataset_id=application.dataset_id, state="ingesting", limit=None)
+    ingesting = rooms.versions.list(
+        dataset_id=application.dataset_id, state="ingesting", limit=None
+    )
     return any(version.operation.get("application_id") == application.id for version in ingesting)
 
 
@@ -116,20 +143,33 @@ def _changeable(rooms: Rooms, application_id: str, version_id: str | None) -> Ap
     application = rooms.applications.get(application_id)
     version = rooms.versions.get(application.version_id)
     if version.state == "failed":
-        raise Conflict("The data of this application could not be prepared.", remedy="Declare it again.")
+        raise Conflict(
+            "The data of this application could not be prepared.", remedy="Declare it again."
+        )
     if version.state != "ready" or is_changing(rooms, application):
         remedy = "Try again when it is ready."
-        raise NotReady("The data of this application is being changed.", where=application.id, remedy=remedy)
+        raise NotReady(
+            "The data of this application is being changed.", where=application.id, remedy=remedy
+        )
     if version_id not in (None, version.id):
-        raise Conflict("The data has another version by now.", where="version_id", remedy="Look at it again.")
+        raise Conflict(
+            "The data has another version by now.", where="version_id", remedy="Look at it again."
+        )
     return application
 
 
 def _add_version(
-    tx: Transaction, rooms: Rooms, application: Application, operation: Json, payload: Json, source: str = ""
+    tx: Transaction,
+    rooms: Rooms,
+    application: Application,
+    operation: Json,
+    payload: Json,
+    source: str = "",
 ) -> DatasetVersion:
     parent = rooms.versions.get(application.version_id)
-    inherited = {name: parent.operation[name] for name in ("seed", "split") if name in parent.operation}
+    inherited = {
+        name: parent.operation[name] for name in ("seed", "split") if name in parent.operation
+    }
     version = rooms.versions.add(
         DatasetVersion(
             id=new_id("ver"),

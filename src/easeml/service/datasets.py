@@ -25,10 +25,11 @@ def upload(
     idempotency_key: str | None,
     limit: int,
 ) -> resources.Dataset:
-    """Keep the bytes of ``source`` (at most ``limit``) and make a dataset whose first version reads them.
+    """Keep the bytes of ``source`` (at most ``limit``) and make a dataset whose first version reads
+    them.
 
-    ``name`` None: the file's name without its ending. Raises what ``uploads.keep`` raises, or ``InvalidInput`` for an
-    empty file.
+    ``name`` None: the file's name without its ending. Raises what ``uploads.keep`` raises, or
+    ``InvalidInput`` for an empty file.
     """
     filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
     name = (name or PurePath(filename).stem).strip()
@@ -36,8 +37,12 @@ def upload(
     _check_name("filename", filename)
     digest, size = uploads.keep(store, caller, source, limit)
     if size == 0:
-        raise InvalidInput("The file is empty.", where=filename, remedy="Send a table with a header and rows.")
-    once = Once(caller, "datasets", idempotency_key, {"name": name, "filename": filename, "file": digest})
+        raise InvalidInput(
+            "The file is empty.", where=filename, remedy="Send a table with a header and rows."
+        )
+    once = Once(
+        caller, "datasets", idempotency_key, {"name": name, "filename": filename, "file": digest}
+    )
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return resources.Dataset(**earlier)
@@ -108,11 +113,15 @@ def add_ingest_task(tx: Transaction, version: DatasetVersion, payload: Json) -> 
         max_attempts=2,
     )
     task = tx.scoped(version.tenant_id).tasks.add(task)
-    tx.events.append("task.waiting", task.id, {"job_id": "", "name": payload["kind"]}, version.tenant_id)
+    tx.events.append(
+        "task.waiting", task.id, {"job_id": "", "name": payload["kind"]}, version.tenant_id
+    )
     return task
 
 
-def _add_dataset(tx: Transaction, tenant_id: str, name: str, filename: str, digest: str) -> resources.Dataset:
+def _add_dataset(
+    tx: Transaction, tenant_id: str, name: str, filename: str, digest: str
+) -> resources.Dataset:
     rooms = tx.scoped(tenant_id)
     dataset = rooms.datasets.add(Dataset(new_id("data"), tenant_id, name))
     version = rooms.versions.add(
@@ -131,9 +140,13 @@ def _add_dataset(tx: Transaction, tenant_id: str, name: str, filename: str, dige
 
 def _show(rooms: Rooms, dataset: Dataset) -> resources.Dataset:
     version = show_version(newest_upload(rooms, dataset.id))
-    return resources.Dataset(id=dataset.id, name=dataset.name, created=dataset.created, version=version)
+    return resources.Dataset(
+        id=dataset.id, name=dataset.name, created=dataset.created, version=version
+    )
 
 
 def _check_name(what: str, text: str) -> None:
     if not text or len(text) > _LONGEST_NAME or not text.isprintable():
-        raise InvalidInput(f"The {what} must have 1 to {_LONGEST_NAME} printable characters.", where=what)
+        raise InvalidInput(
+            f"The {what} must have 1 to {_LONGEST_NAME} printable characters.", where=what
+        )

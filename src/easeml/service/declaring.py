@@ -1,4 +1,6 @@
-"""Declaring an application: everything is checked against the inferred columns before anything is written."""
+"""Declaring an application: everything is checked against the inferred columns before anything is
+written.
+"""
 
 from dataclasses import dataclass
 
@@ -33,8 +35,9 @@ class Plan:
 def plan(rooms: Rooms, declaration: resources.Declaration, registry: Registry) -> Plan:
     """Check a declaration against its data and the knowledge base; writes nothing.
 
-    Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if it could not be
-    read, and ``InvalidInput`` for a column, type, objective or model that is unknown or does not fit.
+    Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if
+    it could not be read, and ``InvalidInput`` for a column, type, objective or model that is
+    unknown or does not fit.
     """
     dataset, upload = _find_upload(rooms, declaration)
     columns = _declare_columns(upload, declaration)
@@ -46,11 +49,18 @@ def plan(rooms: Rooms, declaration: resources.Declaration, registry: Registry) -
 
 
 def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Proposal:
-    """Return the resource of a plan, the chosen objective marked as the default; ``trials`` help to predict costs."""
+    """Return the resource of a plan, the chosen objective marked as the default; ``trials`` help to
+    predict costs.
+    """
     columns = plan.columns
-    rows, inputs = plan.upload.summary.get("rows", 0), width([report.to_json() for report in columns.columns])
+    rows, inputs = (
+        plan.upload.summary.get("rows", 0),
+        width([report.to_json() for report in columns.columns]),
+    )
     fitting = [match.module for match in plan.models if match.fits]
-    costs = predict_costs(registry, [default_work(module, rows, inputs) for module in fitting], trials)
+    costs = predict_costs(
+        registry, [default_work(module, rows, inputs) for module in fitting], trials
+    )
     cost = {module.name: seconds for module, seconds in zip(fitting, costs, strict=True)}
     return resources.Proposal(
         columns=[resources.Column(**report.to_json()) for report in columns.columns],
@@ -58,7 +68,9 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Propo
         schema_in=columns.schema_in.to_json(),
         schema_out=columns.schema_out.to_json(),
         objectives=[
-            resources.ObjectiveOption(name=o.name, title=o.title, about=o.about, default=o.name == plan.objective.name)
+            resources.ObjectiveOption(
+                name=o.name, title=o.title, about=o.about, default=o.name == plan.objective.name
+            )
             for o in plan.objectives
         ],
         models=[
@@ -77,7 +89,9 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Propo
 
 
 def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
-    """Write the declared version with its ingest task, the application, and its job in state preparing."""
+    """Write the declared version with its ingest task, the application, and its job in state
+    preparing.
+    """
     rooms = tx.scoped(caller.tenant_id)
     version = rooms.versions.add(_declared_version(rooms, caller, plan))
     declaration = plan.declaration
@@ -103,16 +117,22 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
             tenant_id=caller.tenant_id,
             application_id=application.id,
             version_id=version.id,
-            limits=jobs.limits(declaration.max_tasks, declaration.max_seconds, declaration.deadline),
+            limits=jobs.limits(
+                declaration.max_tasks, declaration.max_seconds, declaration.deadline
+            ),
             tolerance=declaration.tolerance,
         )
     )
     datasets.add_ingest_task(tx, version, _spec(plan).model_dump())
-    tx.events.append("application.declared", application.id, {"name": application.name}, caller.tenant_id)
+    tx.events.append(
+        "application.declared", application.id, {"name": application.name}, caller.tenant_id
+    )
     return application
 
 
-def _find_upload(rooms: Rooms, declaration: resources.Declaration) -> tuple[Dataset, DatasetVersion]:
+def _find_upload(
+    rooms: Rooms, declaration: resources.Declaration
+) -> tuple[Dataset, DatasetVersion]:
     dataset = rooms.datasets.get(declaration.dataset_id)
     if declaration.version_id is None:
         upload = datasets.newest_upload(rooms, dataset.id)
@@ -121,9 +141,13 @@ def _find_upload(rooms: Rooms, declaration: resources.Declaration) -> tuple[Data
     if upload.dataset_id != dataset.id or upload.operation["name"] != "upload":
         raise InvalidInput("This is not an upload of the dataset.", where=upload.id)
     if upload.state == "failed":
-        raise Conflict(f"The upload could not be read: {upload.error}", remedy="Upload a corrected file.")
+        raise Conflict(
+            f"The upload could not be read: {upload.error}", remedy="Upload a corrected file."
+        )
     if upload.state != "ready":
-        raise NotReady("The upload is still being read.", remedy="Try again shortly.", where=upload.id)
+        raise NotReady(
+            "The upload is still being read.", remedy="Try again shortly.", where=upload.id
+        )
     return dataset, upload
 
 
@@ -132,14 +156,24 @@ def _declare_columns(upload: DatasetVersion, declaration: resources.Declaration)
     target = declaration.target or upload.summary.get("target")
     split = Split.from_text(declaration.split, [report.name for report in reports])
     drop = [*declaration.drop, split.column] if split.way == "given" else declaration.drop
-    return declare_columns(reports, target=target, set=declaration.set, drop=drop, keep=declaration.keep)
+    return declare_columns(
+        reports, target=target, set=declaration.set, drop=drop, keep=declaration.keep
+    )
 
 
-def _choose_objective(name: str | None, fitting: list[Module], registry: Registry, target: Schema) -> Module:
+def _choose_objective(
+    name: str | None, fitting: list[Module], registry: Registry, target: Schema
+) -> Module:
     if not fitting:
-        reasons = {m.schema_in.why_not(target) for m in registry.of_kind("objective") if m.schema_in is not None}
+        reasons = {
+            m.schema_in.why_not(target)
+            for m in registry.of_kind("objective")
+            if m.schema_in is not None
+        }
         said = " ".join(sorted(reasons))
-        raise InvalidInput(f"No objective fits this target. {said}", remedy="Choose another target or type.")
+        raise InvalidInput(
+            f"No objective fits this target. {said}", remedy="Choose another target or type."
+        )
     if name is None:
         return fitting[0]
     for objective in fitting:
@@ -149,7 +183,9 @@ def _choose_objective(name: str | None, fitting: list[Module], registry: Registr
     names = [objective.name for objective in fitting]
     if name in known:
         remedy = f"These fit: {', '.join(names)}."
-        raise InvalidInput(f"The objective {name} does not fit this target.", where="objective", remedy=remedy)
+        raise InvalidInput(
+            f"The objective {name} does not fit this target.", where="objective", remedy=remedy
+        )
     remedy = knowledge.likely(name, names)
     raise InvalidInput(f"There is no objective {name!r}.", where="objective", remedy=remedy)
 
@@ -168,39 +204,64 @@ def _check_models(declaration: resources.Declaration, models: list[ModelMatch]) 
         spaces.narrow(by_name[name].module.space, wishes, f"constrain.{name}")
     for name in declaration.models or []:
         if not by_name[name].fits:
-            raise InvalidInput(f"The model {name} does not fit: {by_name[name].why_not}", where="models")
+            raise InvalidInput(
+                f"The model {name} does not fit: {by_name[name].why_not}", where="models"
+            )
     if not any(match.fits for match in models):
         said = " ".join(sorted({match.why_not for match in models}))
-        raise InvalidInput(f"No model of the knowledge base fits. {said}", remedy="Bring data of another form.")
+        raise InvalidInput(
+            f"No model of the knowledge base fits. {said}", remedy="Bring data of another form."
+        )
     if not allowed_models(models, declaration.models, declaration.exclude):
-        raise InvalidInput("No model is left to search.", where="models", remedy="Allow more models.")
+        raise InvalidInput(
+            "No model is left to search.", where="models", remedy="Allow more models."
+        )
 
 
-def allowed_models(models: list[ModelMatch], only: list[str] | None, exclude: list[str]) -> list[ModelMatch]:
-    """Return the models that fit and that the rules allow (``only`` None: all that are not excluded)."""
+def allowed_models(
+    models: list[ModelMatch], only: list[str] | None, exclude: list[str]
+) -> list[ModelMatch]:
+    """Return the models that fit and that the rules allow (``only`` None: all that are not
+    excluded).
+    """
     return [
         match
         for match in models
-        if match.fits and (only is None or match.module.name in only) and match.module.name not in exclude
+        if match.fits
+        and (only is None or match.module.name in only)
+        and match.module.name not in exclude
     ]
 
 
 def space_of(model: Module, rules: Json) -> Json | None:
-    """Return a model's space as an application's rules constrain it; None where it has no longer what they name."""
+    """Return a model's space as an application's rules constrain it; None where it has no longer
+    what they name.
+    """
     try:
-        return spaces.narrow(model.space, (rules.get("constrain") or {}).get(model.name) or {}, model.name)
+        return spaces.narrow(
+            model.space, (rules.get("constrain") or {}).get(model.name) or {}, model.name
+        )
     except InvalidInput:
         return None
 
 
 def with_model(rooms: Rooms, application: Application, model: str, registry: Registry) -> Json:
-    """Return the rules of an application that allow ``model``, too; raises ``InvalidInput`` unless it fits."""
+    """Return the rules of an application that allow ``model``, too; raises ``InvalidInput`` unless
+    it fits.
+    """
     version = rooms.versions.get(application.version_id)
-    matches = {match.module.name: match for match in registry.models_for(version.schema_in, version.schema_out)}
+    matches = {
+        match.module.name: match
+        for match in registry.models_for(version.schema_in, version.schema_out)
+    }
     if model not in matches:
-        raise InvalidInput(f"There is no model {model!r}.", where="model", remedy=knowledge.likely(model, matches))
+        raise InvalidInput(
+            f"There is no model {model!r}.", where="model", remedy=knowledge.likely(model, matches)
+        )
     if not matches[model].fits:
-        raise InvalidInput(f"The model {model} does not fit: {matches[model].why_not}", where="model")
+        raise InvalidInput(
+            f"The model {model} does not fit: {matches[model].why_not}", where="model"
+        )
     only, exclude = application.rules.get("models"), application.rules.get("exclude") or []
     return {
         **application.rules,

@@ -16,7 +16,9 @@ _LARGEST_EVALUATION = 5_000_000
 
 
 def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
-    """Return how the model of a task does on validation rows, as far as that is known; raises ``NotFound``."""
+    """Return how the model of a task does on validation rows, as far as that is known; raises
+    ``NotFound``.
+    """
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         task = rooms.tasks.get(task_id)
@@ -24,23 +26,34 @@ def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
         measured = importance.find(rooms, task.id)
     found = None
     if model is not None and model.evaluation:
-        content = read_plain(store.artefacts.path(caller.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION)
+        content = read_plain(
+            store.artefacts.path(caller.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION
+        )
         found = Evaluation.model_validate_json(content)
     titles = {one.name: one.title for one in knowledge.registry().of_kind("objective")}
     return TaskReport(evaluation=found, importance=measured, objectives=titles)
 
 
 def log(
-    store: Store, work: Path, caller: Caller, task_id: str, *, attempt: int | None = None, offset: int = 0
+    store: Store,
+    work: Path,
+    caller: Caller,
+    task_id: str,
+    *,
+    attempt: int | None = None,
+    offset: int = 0,
 ) -> AttemptLog:
-    """Return what an attempt (None: the newest) printed from byte ``offset`` on, also while it runs.
+    """Return what an attempt (None: the newest) printed from byte ``offset`` on, also while it
+    runs.
 
     ``work``: the folder with the work folders of the workers. Raises ``NotFound``.
     """
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         task = rooms.tasks.get(task_id)
-        found = rooms.attempts.find(task_id=task.id, number=task.attempts if attempt is None else attempt)
+        found = rooms.attempts.find(
+            task_id=task.id, number=task.attempts if attempt is None else attempt
+        )
     if found is None:
         raise NotFound("There is no such attempt.", where=task_id)
     content = printed(store, work, found, offset)
@@ -62,12 +75,18 @@ def printed(store: Store, work: Path, attempt: Attempt, offset: int = 0) -> byte
 
 
 def read_plain(path: Path, offset: int, most: int) -> bytes:
-    """Return bytes of a regular file, nothing where there is none: what a body left may be anything, such as a link."""
+    """Return bytes of a regular file, nothing where there is none: what a body left may be
+    anything, such as a link.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return b""
     try:
-        return os.pread(descriptor, most, offset) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+        return (
+            os.pread(descriptor, most, offset)
+            if stat.S_ISREG(os.fstat(descriptor).st_mode)
+            else b""
+        )
     finally:
         os.close(descriptor)

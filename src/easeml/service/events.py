@@ -16,7 +16,11 @@ def after(store: Store, caller: Caller, seq: int, *, limit: int = 500) -> list[r
 def show(event: Event) -> resources.Event:
     """Return the resource of an event."""
     return resources.Event(
-        seq=event.seq, kind=event.kind, subject=event.subject, data=event.data, created=event.created
+        seq=event.seq,
+        kind=event.kind,
+        subject=event.subject,
+        data=event.data,
+        created=event.created,
     )
 
 

@@ -1,4 +1,6 @@
-"""What finished training tasks taught, over all tenants: numbers by model and configuration, no data and no names."""
+"""What finished training tasks taught, over all tenants: numbers by model and configuration, no
+data and no names.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -57,7 +59,9 @@ def finished_trials(tx: Transaction) -> list[Trial]:
 
 
 def features_of(registry: Registry, candidate: Candidate) -> tuple[float, ...]:
-    """Return a candidate's configuration in [0, 1]; empty if its module is gone, or has another space by now."""
+    """Return a candidate's configuration in [0, 1]; empty if its module is gone, or has another
+    space by now.
+    """
     with suppress(NotFound, InvalidInput):
         space = registry.get(candidate.model).space
         return spaces.features(space, candidate.pipeline["model"]["config"])
@@ -71,20 +75,31 @@ def work_of(registry: Registry, candidate: Candidate, rows: int, columns: int) -
         hints = registry.get(candidate.model).cost
     features = features_of(registry, candidate)
     return Work(
-        candidate.model, rows, columns, features, job=candidate.job_id, hinted=hinted_cost(hints, rows, columns)
+        candidate.model,
+        rows,
+        columns,
+        features,
+        job=candidate.job_id,
+        hinted=hinted_cost(hints, rows, columns),
     )
 
 
 def default_work(model: Module, rows: int, columns: int) -> Work:
-    """Return what the cost of a model with its default configuration depends on, for tables of this size."""
+    """Return what the cost of a model with its default configuration depends on, for tables of this
+    size.
+    """
     config = spaces.suggest(model.space, 1, seed=0)[0]
     hinted = hinted_cost(model.cost, rows, columns)
-    return Work(model.name, rows, columns, spaces.features(model.space, config), job="", hinted=hinted)
+    return Work(
+        model.name, rows, columns, spaces.features(model.space, config), job="", hinted=hinted
+    )
 
 
 def predict_costs(registry: Registry, work: Sequence[Work], trials: list[Trial]) -> list[float]:
     """Return the device seconds that finished tasks of all tenants let expect of ``work``."""
-    model = learn_costs([(work_of(registry, t.candidate, t.rows, t.columns), t.cost) for t in trials[:_MOST_TRIALS]])
+    model = learn_costs(
+        [(work_of(registry, t.candidate, t.rows, t.columns), t.cost) for t in trials[:_MOST_TRIALS]]
+    )
     return model.predict(work).seconds.tolist()
 
 
@@ -94,7 +109,9 @@ def size(version: DatasetVersion) -> tuple[int, int]:
 
 
 def width(columns: Sequence[Mapping[str, Any]]) -> int:
-    """Return about how many numbers a model learns from in a row: one an input column, more of pictures and others."""
+    """Return about how many numbers a model learns from in a row: one an input column, more of
+    pictures and others.
+    """
     inputs = [column for column in columns if column["role"] == "input"]
     return max(1, sum(_numbers(column.get("content") or {}) for column in inputs))
 

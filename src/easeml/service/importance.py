@@ -18,7 +18,9 @@ def request(tx: Transaction, model: TrainedModel) -> Task | None:
         return None
     objective = rooms.applications.get(model.application_id).objective
     cost = rooms.tasks.get(model.task_id).cost
-    spec = ImportanceSpec(objective=objective, seconds=min(max(_SHARE * cost, _LEAST_SECONDS), _MOST_SECONDS))
+    spec = ImportanceSpec(
+        objective=objective, seconds=min(max(_SHARE * cost, _LEAST_SECONDS), _MOST_SECONDS)
+    )
     return advice.ask(tx, model.tenant_id, model.task_id, spec)
 
 

@@ -41,7 +41,8 @@ def list_page(
 
 
 def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.Job:
-    """Pause, resume or stop a job; doing so again changes nothing. What runs may finish, what waits is cancelled.
+    """Pause, resume or stop a job; doing so again changes nothing. What runs may finish, what waits
+    is cancelled.
 
     Raises ``InvalidInput`` for another action, ``Conflict`` when the job's state does not allow it.
     """
@@ -61,8 +62,11 @@ def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.
         return show(rooms, job)
 
 
-def set_limits(store: Store, caller: Caller, job_id: str, wish: resources.JobLimits) -> resources.Job:
-    """Change what a job may use in all; a job that rests because of its limits goes on if they were raised.
+def set_limits(
+    store: Store, caller: Caller, job_id: str, wish: resources.JobLimits
+) -> resources.Job:
+    """Change what a job may use in all; a job that rests because of its limits goes on if they were
+    raised.
 
     Raises ``NotFound``, ``Conflict`` for a job that has ended.
     """
@@ -70,8 +74,12 @@ def set_limits(store: Store, caller: Caller, job_id: str, wish: resources.JobLim
         rooms = tx.scoped(caller.tenant_id)
         job = rooms.jobs.get(job_id)
         if job.state in ("stopped", "failed"):
-            raise Conflict(f"The job is {job.state}.", remedy="Declare the application again.", where=job_id)
-        job = rooms.jobs.update(job_id, limits=limits(wish.max_tasks, wish.max_seconds, wish.deadline))
+            raise Conflict(
+                f"The job is {job.state}.", remedy="Declare the application again.", where=job_id
+            )
+        job = rooms.jobs.update(
+            job_id, limits=limits(wish.max_tasks, wish.max_seconds, wish.deadline)
+        )
         data = {"application_id": job.application_id, "state": job.state, "limits": job.limits}
         tx.events.append("job.limited", job_id, data, job.tenant_id)
         return show(rooms, job)
@@ -79,13 +87,21 @@ def set_limits(store: Store, caller: Caller, job_id: str, wish: resources.JobLim
 
 def limits(max_tasks: int | None, max_seconds: float | None, deadline: datetime | None) -> Json:
     """Return a job's limits as they are kept: only those that there are."""
-    found = {"tasks": max_tasks, "seconds": max_seconds, "deadline": deadline.timestamp() if deadline else None}
+    found = {
+        "tasks": max_tasks,
+        "seconds": max_seconds,
+        "deadline": deadline.timestamp() if deadline else None,
+    }
     return {name: value for name, value in found.items() if value is not None}
 
 
 def set_state(tx: Transaction, job: Job, state: str, event: str, **changes: object) -> Job:
-    """Move a job from the state it was read in to ``state`` and say so; raises ``Conflict`` if it moved meanwhile."""
-    job = tx.scoped(job.tenant_id).jobs.update(job.id, where={"state": job.state}, state=state, **changes)
+    """Move a job from the state it was read in to ``state`` and say so; raises ``Conflict`` if it
+    moved meanwhile.
+    """
+    job = tx.scoped(job.tenant_id).jobs.update(
+        job.id, where={"state": job.state}, state=state, **changes
+    )
     data = {"application_id": job.application_id, "state": state}
     tx.events.append(event, job.id, data, job.tenant_id)
     return job
@@ -99,7 +115,9 @@ def cancel_waiting(tx: Transaction, rooms: Rooms, job_id: str) -> None:
 
 def current(rooms: Rooms, application_id: str) -> Job | None:
     """Return the newest job of an application."""
-    return next(iter(rooms.jobs.list(application_id=application_id, limit=1, newest_first=True)), None)
+    return next(
+        iter(rooms.jobs.list(application_id=application_id, limit=1, newest_first=True)), None
+    )
 
 
 def show(rooms: Rooms, job: Job) -> resources.Job:
@@ -116,7 +134,9 @@ def show(rooms: Rooms, job: Job) -> resources.Job:
         cost=job.cost,
         tasks_done=len(found),
         tasks_failed=rooms.tasks.count(job_id=job.id, kind="train", state="failed"),
-        tasks_under_way=rooms.tasks.count(job_id=job.id, kind="train", state=["waiting", "running"]),
+        tasks_under_way=rooms.tasks.count(
+            job_id=job.id, kind="train", state=["waiting", "running"]
+        ),
         candidates=rooms.candidates.count(job_id=job.id),
         improvements=_improvements(rooms, found),
         limits=job.limits,
@@ -129,7 +149,10 @@ def show(rooms: Rooms, job: Job) -> resources.Job:
 def _improvements(rooms: Rooms, found: list[progress.Result]) -> list[resources.Improvement]:
     """Return the tasks that raised the best quality of their job, in the order in which they ended."""
     better = [result for result in found if result.is_better]
-    known = {task.id: task for task in rooms.tasks.list(id=[result.task_id for result in better], limit=None)}
+    known = {
+        task.id: task
+        for task in rooms.tasks.list(id=[result.task_id for result in better], limit=None)
+    }
     name = tasks.names(rooms, list(known.values()))
     return [
         resources.Improvement(

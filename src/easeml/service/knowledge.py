@@ -19,7 +19,9 @@ def registry() -> Registry:
 
 
 def current(tx: Transaction, installed: Registry | None = None) -> Registry:
-    """Return the whole knowledge base: what is installed and what was added; archived models fit nothing."""
+    """Return the whole knowledge base: what is installed and what was added; archived models fit
+    nothing.
+    """
     installed = installed or registry()
     names, problems = {module.name for module in installed.modules}, list(installed.problems)
     added: list[Module] = []
@@ -34,7 +36,9 @@ def current(tx: Transaction, installed: Registry | None = None) -> Registry:
         else:
             added.append(module)
     archived = frozenset(name for (name,) in tx.module_marks.pick("id", archived=True))
-    return replace(installed, modules=(*installed.modules, *added), problems=tuple(problems), archived=archived)
+    return replace(
+        installed, modules=(*installed.modules, *added), problems=tuple(problems), archived=archived
+    )
 
 
 @lru_cache(1000)

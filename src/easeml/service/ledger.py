@@ -1,4 +1,7 @@
-"""The ledger: the only way from test rows to a number that people see. Every reading is recorded."""
+"""The ledger: the only way from test rows to a number that people see.
+
+Every reading is recorded.
+"""
 
 from easeml.contract import resources
 from easeml.contract.tasks import TaskResult, TestQualitySpec
@@ -10,7 +13,9 @@ KIND = "test-quality"
 
 
 def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
-    """Write the task that reads the test quality of ``model``; None if it was read or is being read."""
+    """Write the task that reads the test quality of ``model``; None if it was read or is being
+    read.
+    """
     rooms = tx.scoped(model.tenant_id)
     if _find(rooms, model.application_id, model.id) or advice.under_way(rooms, KIND, model.id):
         return None
@@ -21,20 +26,29 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
-    """Keep the reading that ``task`` brought, and say so. ``result.value``: value, low, high, rows."""
+    """Keep the reading that ``task`` brought, and say so.
+
+    ``result.value``: value, low, high, rows.
+    """
     rooms = tx.scoped(task.tenant_id)
     model = rooms.models.get(task.subject)
     version_id = rooms.jobs.get(model.job_id).version_id
     numbers = {name: result.value[name] for name in ("value", "low", "high", "rows")}
-    return advice.keep(tx, task, model.application_id, version_id, {**numbers, "model_id": model.id})
+    return advice.keep(
+        tx, task, model.application_id, version_id, {**numbers, "model_id": model.id}
+    )
 
 
 def reading(rooms: Rooms, application: Application) -> resources.TestQuality | None:
-    """Return the test quality of the live model with its interval and how often these test rows were read."""
+    """Return the test quality of the live model with its interval and how often these test rows
+    were read.
+    """
     report = _find(rooms, application.id, application.live_model_id)
     if report is None:
         return None
-    readings = rooms.reports.count(kind=KIND, subject=application.id)  # newer versions keep the test rows
+    readings = rooms.reports.count(
+        kind=KIND, subject=application.id
+    )  # newer versions keep the test rows
     return resources.TestQuality(**report.value, readings=readings)
 
 

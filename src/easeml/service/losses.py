@@ -8,7 +8,10 @@ from easeml.contract.scheduling import LossCurve
 
 
 class Result(NamedTuple):
-    """A finished run. ``at``: when it ended, or what was spent by then; ``quality`` None: it failed."""
+    """A finished run.
+
+    ``at``: when it ended, or what was spent by then; ``quality`` None: it failed.
+    """
 
     at: float
     job: str
@@ -16,10 +19,11 @@ class Result(NamedTuple):
 
 
 def loss_curve(results: Iterable[Result], start: float, end: float, name: str = "") -> LossCurve:
-    """Return the losses from ``start`` (no search knows anything: quality 0) to ``end``, a point a change.
+    """Return the losses from ``start`` (no search knows anything: quality 0) to ``end``, a point a
+    change.
 
-    What ended before ``start`` is known there. A search counts once it has any result in ``results``; its loss is
-    against its best of them all.
+    What ended before ``start`` is known there. A search counts once it has any result in
+    ``results``; its loss is against its best of them all.
     """
     ordered = sorted(results)
     goal: dict[str, float] = {}
@@ -48,4 +52,8 @@ def _summary(loss: dict[str, float]) -> tuple[float, float]:
 
 def _area(points: list[tuple[float, float, float]]) -> float:
     width = points[-1][0] - points[0][0]
-    return sum((there[0] - here[0]) * here[1] for here, there in pairwise(points)) / width if width > 0 else 0.0
+    return (
+        sum((there[0] - here[0]) * here[1] for here, there in pairwise(points)) / width
+        if width > 0
+        else 0.0
+    )

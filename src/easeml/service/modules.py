@@ -30,19 +30,24 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
         _show(module, records.get(module.name), fits[module.name], module.name in registry.archived)
         for module in modules
     ]
-    return contract.KnowledgeBase(modules=[*shown, *_optimizers()], arriving=arriving, problems=list(registry.problems))
+    return contract.KnowledgeBase(
+        modules=[*shown, *_optimizers()], arriving=arriving, problems=list(registry.problems)
+    )
 
 
 def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
     """Let no new search try a model, or let them again (providers only); its trained models stay.
 
-    One that was added and failed its checks is no longer shown. Raises ``NotAllowed``, ``NotFound``, ``InvalidInput``
-    for a module that is no model.
+    One that was added and failed its checks is no longer shown. Raises ``NotAllowed``,
+    ``NotFound``, ``InvalidInput`` for a module that is no model.
     """
     caller.require_provider()
     with store.write() as tx:
         mark = tx.module_marks.find(id=name)
-        if not (mark and mark.state == "failed") and knowledge.current(tx).get(name).kind != "model":
+        if (
+            not (mark and mark.state == "failed")
+            and knowledge.current(tx).get(name).kind != "model"
+        ):
             raise InvalidInput("Only models can be archived.", where=name)
         if mark is None:
             tx.module_marks.add(ModuleMark(name))
@@ -53,10 +58,18 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
 
 
 def _optimizers() -> list[contract.Module]:
-    """Return what proposes configurations: it comes with easeml, and the provider chooses one in the settings."""
+    """Return what proposes configurations: it comes with easeml, and the provider chooses one in
+    the settings.
+    """
     titles = {name: name.upper() if len(name) == 3 else name.capitalize() for name in OPTIMIZERS}
     return [
-        contract.Module(name=name, kind="optimizer", title=titles[name], about=_first_line(one), version=__version__)
+        contract.Module(
+            name=name,
+            kind="optimizer",
+            title=titles[name],
+            about=_first_line(one),
+            version=__version__,
+        )
         for name, one in OPTIMIZERS.items()
     ]
 
@@ -66,7 +79,10 @@ def _first_line(thing: object) -> str:
 
 
 def _show(
-    module: Module, record: contract.Record | None, fits: list[contract.FittingApplication], archived: bool
+    module: Module,
+    record: contract.Record | None,
+    fits: list[contract.FittingApplication],
+    archived: bool,
 ) -> contract.Module:
     return contract.Module(
         name=module.name,
@@ -101,7 +117,9 @@ def _records(tx: Transaction) -> dict[str, contract.Record]:
             tasks=len(by_model[model]) + failed[model],
             failed=failed[model],
             searches=len({trial.job_id for trial in by_model[model]}),
-            best=len({trial.job_id for trial in by_model[model] if trial.quality == best[trial.job_id]}),
+            best=len(
+                {trial.job_id for trial in by_model[model] if trial.quality == best[trial.job_id]}
+            ),
             seconds=median(trial.cost for trial in by_model[model]) if by_model[model] else None,
         )
         for model in {*by_model, *failed}
@@ -123,7 +141,11 @@ def _fits(rooms: Rooms, registry: Registry) -> defaultdict[str, list[contract.Fi
         if not version.schema_out:
             continue
         shown = contract.FittingApplication(id=application.id, name=application.name)
-        models = [match.module for match in registry.models_for(version.schema_in, version.schema_out) if match.fits]
+        models = [
+            match.module
+            for match in registry.models_for(version.schema_in, version.schema_out)
+            if match.fits
+        ]
         for module in (*models, *registry.objectives_for(version.schema_out)):
             found[module.name].append(shown)
     return found

@@ -16,7 +16,8 @@ LARGEST_PAGE = 500
 def page_records(
     rows: Rows[R], after: str | None, limit: int, *, newest_first: bool = False, **equals: Any
 ) -> tuple[list[R], str | None]:
-    """Return at most ``limit`` records that follow the cursor, and the next cursor (None at the end).
+    """Return at most ``limit`` records that follow the cursor, and the next cursor (None at the
+    end).
 
     Raises ``InvalidInput`` for a limit outside 1 to ``LARGEST_PAGE``.
     """
@@ -27,7 +28,9 @@ def page_records(
     return records, getattr(records[-1], "id") if len(found) > limit else None  # noqa: B009
 
 
-def page_of(rows: Rows[R], show: Callable[[R], T], after: str | None, limit: int, **equals: Any) -> Page[T]:
+def page_of(
+    rows: Rows[R], show: Callable[[R], T], after: str | None, limit: int, **equals: Any
+) -> Page[T]:
     """Return a page of ``rows``, each record shown by ``show``; raises like ``page_records``."""
     records, following = page_records(rows, after, limit, **equals)
     return Page(items=[show(record) for record in records], next=following)

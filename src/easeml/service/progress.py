@@ -22,7 +22,9 @@ class Result:
 
 def results(rooms: Rooms, job_id: str) -> list[Result]:
     """Return the results of a job in the order in which its tasks ended."""
-    found = rooms.tasks.pick("finished", "id", "quality", "cost", job_id=job_id, kind="train", state="done")
+    found = rooms.tasks.pick(
+        "finished", "id", "quality", "cost", job_id=job_id, kind="train", state="done"
+    )
     spent, best, ordered = 0.0, -math.inf, []
     for _, task_id, quality, cost in sorted(found, key=lambda row: (row[0] or 0.0, row[1])):
         spent += cost
@@ -33,7 +35,8 @@ def results(rooms: Rooms, job_id: str) -> list[Result]:
 
 
 def get(store: Store, caller: Caller, job_id: str, points: int) -> Progress:
-    """Return the results of a job: all that were better than those before or went live, and about ``points`` others.
+    """Return the results of a job: all that were better than those before or went live, and about
+    ``points`` others.
 
     Raises ``NotFound``.
     """
@@ -46,7 +49,9 @@ def get(store: Store, caller: Caller, job_id: str, points: int) -> Progress:
         shown = [
             result
             for number, result in enumerate(found)
-            if result.is_better or result.task_id in live or (number % every == 0 and math.isfinite(result.quality))
+            if result.is_better
+            or result.task_id in live
+            or (number % every == 0 and math.isfinite(result.quality))
         ]
         known = rooms.tasks.list(id=[result.task_id for result in shown], limit=None)
         name = tasks.names(rooms, known)
@@ -70,5 +75,8 @@ def get(store: Store, caller: Caller, job_id: str, points: int) -> Progress:
 
 def _promoted(rooms: Rooms, application_id: str) -> set[str]:
     """Return the ids of the tasks whose models went live."""
-    models = [id for (id,) in rooms.promotions.pick("model_id", application_id=application_id, state="live")]
+    models = [
+        id
+        for (id,) in rooms.promotions.pick("model_id", application_id=application_id, state="live")
+    ]
     return {task_id for (task_id,) in rooms.models.pick("task_id", id=models)} if models else set()

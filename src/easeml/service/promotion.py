@@ -1,4 +1,7 @@
-"""Promotion: which trained model an endpoint serves. Every change is a compare-and-set with a record."""
+"""Promotion: which trained model an endpoint serves.
+
+Every change is a compare-and-set with a record.
+"""
 
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
@@ -10,8 +13,8 @@ from easeml.store.records import Application, Promotion, TrainedModel
 def consider(tx: Transaction, application_id: str) -> Promotion | None:
     """Propose the best model for the application's version; returns the promotion if there was one.
 
-    Nothing happens when the application is pinned or its live model is as good, on the same validation rows: one of
-    an older version is scored on those of this version first.
+    Nothing happens when the application is pinned or its live model is as good, on the same
+    validation rows: one of an older version is scored on those of this version first.
     """
     application = tx.unscoped().applications.get(application_id)
     rooms = tx.scoped(application.tenant_id)
@@ -21,17 +24,25 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
         return None
     model = _best_model(rooms, application)
     before = rescoring.live_quality(rooms, application)
-    if model is None or model.id == application.live_model_id or (before is not None and model.quality <= before):
+    if (
+        model is None
+        or model.id == application.live_model_id
+        or (before is not None and model.quality <= before)
+    ):
         return None
     if application.gates:
         return _refuse(rooms, application, model)
-    reason = f"validation quality {model.quality:.4f}" + (f" over {before:.4f}" if before is not None else "")
+    reason = f"validation quality {model.quality:.4f}" + (
+        f" over {before:.4f}" if before is not None else ""
+    )
     return make_live(tx, application, model, "better", reason)
 
 
-def make_live(tx: Transaction, application: Application, model: TrainedModel, kind: str, reason: str) -> Promotion:
-    """Let ``model`` serve instead of the model that ``application`` shows as live, and have its test quality
-    read and its columns weighed.
+def make_live(
+    tx: Transaction, application: Application, model: TrainedModel, kind: str, reason: str
+) -> Promotion:
+    """Let ``model`` serve instead of the model that ``application`` shows as live, and have its
+    test quality read and its columns weighed.
 
     Raises ``Conflict`` if another model went live meanwhile.
     """
@@ -55,14 +66,16 @@ def make_live(tx: Transaction, application: Application, model: TrainedModel, ki
 def roll_back(tx: Transaction, application: Application, model_id: str | None) -> Promotion:
     """Let ``model_id`` (None: the model that the live one replaced) serve, and pin it.
 
-    Raises ``NotFound`` for a model that is not the application's, ``Conflict`` if there is nothing to go back to.
+    Raises ``NotFound`` for a model that is not the application's, ``Conflict`` if there is nothing
+    to go back to.
     """
     rooms = tx.scoped(application.tenant_id)
     model_id = model_id or _previous(rooms, application)
     model = rooms.models.find(id=model_id, application_id=application.id)
     if model is None:
         raise NotFound(
-            f"{model_id} is not a trained model of this application.", remedy="List the application's models."
+            f"{model_id} is not a trained model of this application.",
+            remedy="List the application's models.",
         )
     if model.id == application.live_model_id:
         raise Conflict(f"{model.name} is live already.", where=model.id)
@@ -71,7 +84,8 @@ def roll_back(tx: Transaction, application: Application, model_id: str | None) -
 
 
 def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promotion | None:
-    """Hold the live model against better ones, or let better ones in again (which may happen at once).
+    """Hold the live model against better ones, or let better ones in again (which may happen at
+    once).
 
     Raises ``Conflict`` if there is no live model to pin.
     """
@@ -90,7 +104,9 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
 
 
 def _best_model(rooms: Rooms, application: Application) -> TrainedModel | None:
-    jobs = rooms.jobs.list(application_id=application.id, version_id=application.version_id, limit=None)
+    jobs = rooms.jobs.list(
+        application_id=application.id, version_id=application.version_id, limit=None
+    )
     models = rooms.models.list(job_id=[job.id for job in jobs], limit=None)
     return max(models, key=lambda model: model.quality, default=None)
 
@@ -102,10 +118,18 @@ def _refuse(rooms: Rooms, application: Application, model: TrainedModel) -> Prom
 
 
 def _previous(rooms: Rooms, application: Application) -> str:
-    """Return the model that the live one replaced when it first went live: repeated rollbacks go further back."""
-    for kind in ("better", "rollback"):  # a model that never was the best can only have been asked for
+    """Return the model that the live one replaced when it first went live: repeated rollbacks go
+    further back.
+    """
+    for kind in (
+        "better",
+        "rollback",
+    ):  # a model that never was the best can only have been asked for
         first = rooms.promotions.find(
-            application_id=application.id, model_id=application.live_model_id, state="live", kind=kind
+            application_id=application.id,
+            model_id=application.live_model_id,
+            state="live",
+            kind=kind,
         )
         if first is not None:
             if first.previous_model_id:

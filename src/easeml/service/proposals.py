@@ -20,19 +20,27 @@ _FRUITLESS = 30  # tasks in a row without a better model, after which a job gets
 def add_proposals(
     tx: Transaction, registry: Registry, optimizer: Optimizer, job_id: str, state: SearchState
 ) -> list[Candidate]:
-    """Add configurations that ``optimizer`` proposes for the most promising models of a running job, if it needs any.
+    """Add configurations that ``optimizer`` proposes for the most promising models of a running
+    job, if it needs any.
 
-    It does when few of its candidates are untried, unless many in a row brought nothing; whether to train what was
-    added is then for the search to say, which rests when it expects too little of it. Returns what was added: none
-    where the spaces are used up or the limits of the job are.
+    It does when few of its candidates are untried, unless many in a row brought nothing; whether to
+    train what was added is then for the search to say, which rests when it expects too little of
+    it. Returns what was added: none where the spaces are used up or the limits of the job are.
     """
     job, searched = tx.unscoped().jobs.get(job_id), state.job(job_id)
-    if job.state != "running" or searched.best is None or not _needs_more(searched) or not within_limits(tx, job):
+    if (
+        job.state != "running"
+        or searched.best is None
+        or not _needs_more(searched)
+        or not within_limits(tx, job)
+    ):
         return []
     rooms = tx.scoped(job.tenant_id)
     candidates = sorted(rooms.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
     done = rooms.tasks.list(job_id=job.id, kind="train", state="done", limit=None)
-    if len(candidates) > len(searched.arms) or _fruitless(done):  # or: the state has not followed yet
+    if len(candidates) > len(searched.arms) or _fruitless(
+        done
+    ):  # or: the state has not followed yet
         return []
     qualities = {task.candidate_id: task.quality for task in done}
     rules = rooms.applications.get(job.application_id).rules
@@ -57,14 +65,20 @@ def _needs_more(searched: SearchJob) -> bool:
 
 
 def _promising(registry: Registry, rules: Json, searched: SearchJob) -> list[tuple[str, Json]]:
-    """Return the models that can vary with what they may be, the highest expected quality of any arm first."""
+    """Return the models that can vary with what they may be, the highest expected quality of any
+    arm first.
+    """
     order = searched.posterior.mean.argsort(kind="stable")[::-1]
     models = dict.fromkeys(searched.arms[arm].model for arm in order.tolist())
     allowed = ((model, space_of(registry.get(model), rules)) for model in models)
-    return [(model, space) for model, space in allowed if space and spaces.parse(space).unused()][:_MODELS]
+    return [(model, space) for model, space in allowed if space and spaces.parse(space).unused()][
+        :_MODELS
+    ]
 
 
 def _fruitless(done: list[Task]) -> bool:
     """Whether many tasks in a row brought no better model, whatever is expected of more."""
-    qualities = [task.quality or 0.0 for task in sorted(done, key=lambda task: task.finished or 0.0)]
+    qualities = [
+        task.quality or 0.0 for task in sorted(done, key=lambda task: task.finished or 0.0)
+    ]
     return bool(qualities) and len(qualities) - 1 - qualities.index(max(qualities)) >= _FRUITLESS

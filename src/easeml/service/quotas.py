@@ -1,4 +1,6 @@
-"""What a tenant may use: set by the provider, kept in the store, enforced here and by the scheduler."""
+"""What a tenant may use: set by the provider, kept in the store, enforced here and by the
+scheduler.
+"""
 
 from easeml.contract.administration import TenantLimits
 from easeml.errors import OverQuota
@@ -28,20 +30,36 @@ def set_limits(store: Store, caller: Caller, tenant_id: str, wish: TenantLimits)
     with store.write() as tx:
         if tx.tenants.get(tenant_id).limits != limits:
             tx.tenants.update(tenant_id, limits=limits)
-            tx.events.append("tenant.limited", tenant_id, {"by": caller.user_id, **limits}, tenant_id)
+            tx.events.append(
+                "tenant.limited", tenant_id, {"by": caller.user_id, **limits}, tenant_id
+            )
             for job in tx.scoped(tenant_id).jobs.list(state=_SEARCHED, limit=None):
-                data = {"application_id": job.application_id, "state": job.state, "limits": job.limits}
-                tx.events.append("job.limited", job.id, data, tenant_id)  # the scheduler looks at each again
+                data = {
+                    "application_id": job.application_id,
+                    "state": job.state,
+                    "limits": job.limits,
+                }
+                tx.events.append(
+                    "job.limited", job.id, data, tenant_id
+                )  # the scheduler looks at each again
     return wish
 
 
 def terms(tenant: Tenant) -> Terms:
     """Return a tenant's share of the devices."""
-    return Terms(**{name: tenant.limits[name] for name in ("priority", "devices", "seconds") if name in tenant.limits})
+    return Terms(
+        **{
+            name: tenant.limits[name]
+            for name in ("priority", "devices", "seconds")
+            if name in tenant.limits
+        }
+    )
 
 
 def storage_left(tx: Transaction, tenant_id: str) -> int | None:
-    """Return how many bytes a tenant may still store, None where there is no limit; raises ``OverQuota`` for none."""
+    """Return how many bytes a tenant may still store, None where there is no limit; raises
+    ``OverQuota`` for none.
+    """
     most = tx.tenants.get(tenant_id).limits.get("storage")
     if most is None:
         return None
@@ -61,4 +79,6 @@ def check_applications(tx: Transaction, tenant_id: str) -> None:
     """Raise ``OverQuota`` if a tenant may declare no further application."""
     most = tx.tenants.get(tenant_id).limits.get("applications")
     if most is not None and tx.scoped(tenant_id).applications.count() >= most:
-        raise OverQuota(f"You may have {most} applications, and have them.", remedy=_ASK, where="applications")
+        raise OverQuota(
+            f"You may have {most} applications, and have them.", remedy=_ASK, where="applications"
+        )

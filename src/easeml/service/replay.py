@@ -1,4 +1,6 @@
-"""What another policy would have done: on the searches that this easeml has done, or on invented ones."""
+"""What another policy would have done: on the searches that this easeml has done, or on invented
+ones.
+"""
 
 import math
 from collections import defaultdict
@@ -12,7 +14,16 @@ import numpy as np
 from easeml.contract.scheduling import LossCurve, Replay
 from easeml.errors import InvalidInput, NotReady
 from easeml.modules import Registry
-from easeml.search import POLICIES, Arm, PastRun, Policy, Prior, learned_beside, learned_prior, policy_named
+from easeml.search import (
+    POLICIES,
+    Arm,
+    PastRun,
+    Policy,
+    Prior,
+    learned_beside,
+    learned_prior,
+    policy_named,
+)
 from easeml.search.simulator import (
     Entry,
     Scenario,
@@ -46,7 +57,9 @@ _LIKENESS, _FLUCTUATION = 0.5, 1.0  # SYN(0.5, 1.0) of Li et al., Ease.ml (PVLDB
 
 
 class _Search(NamedTuple):
-    """A search that was done: its entry, the tasks of the entry's arms, and what was known of models before it."""
+    """A search that was done: its entry, the tasks of the entry's arms, and what was known of
+    models before it.
+    """
 
     entry: Entry
     job: Job
@@ -55,10 +68,11 @@ class _Search(NamedTuple):
 
 
 def replay(store: Store, caller: Caller, policy: str) -> Replay:
-    """Run the tasks that were run, at their measured costs and qualities, in the order another policy chooses.
+    """Run the tasks that were run, at their measured costs and qualities, in the order another
+    policy chooses.
 
-    The newest 40 searches that are not over take part, on as many devices as there are now. Raises ``InvalidInput``
-    for an unknown policy, ``NotReady`` before any task has ended.
+    The newest 40 searches that are not over take part, on as many devices as there are now. Raises
+    ``InvalidInput`` for an unknown policy, ``NotReady`` before any task has ended.
     """
     chosen = policy_named(policy)
     with store.read() as tx:
@@ -66,7 +80,9 @@ def replay(store: Store, caller: Caller, policy: str) -> Replay:
         searches = _searches(tx)
         devices = max(1, tx.processes.count(kind="worker", state="running"))
     if not searches:
-        raise NotReady("No search has a result yet.", remedy="Come back when the first tasks are done.")
+        raise NotReady(
+            "No search has a result yet.", remedy="Come back when the first tasks are done."
+        )
     first = min(search.job.created for search in searches)
     arrivals = {place: search.job.created - first for place, search in enumerate(searches)}
     entries, before_all = [search.entry for search in searches], searches[0].before
@@ -74,23 +90,39 @@ def replay(store: Store, caller: Caller, policy: str) -> Replay:
     def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
         return learned_beside(arms, before_all, runs).over(arms)
 
-    trace = simulate_jobs(entries, chosen, Scenario((1.0,) * devices, arrivals), explain=True, learn=learn)
-    done = sorted((task for search in searches for task in search.tasks), key=lambda task: task.finished or 0.0)
+    trace = simulate_jobs(
+        entries, chosen, Scenario((1.0,) * devices, arrivals), explain=True, learn=learn
+    )
+    done = sorted(
+        (task for search in searches for task in search.tasks),
+        key=lambda task: task.finished or 0.0,
+    )
     before = [(task.job_id, task.quality, max(task.cost, _LEAST_SECONDS)) for task in done]
     return _shown(chosen, entries, trace, eyes, devices, [_curve(before, HISTORY)])
 
 
 def simulation(
-    store: Store, caller: Caller, policy: str, *, against: str, tenants: int, devices: int, seed: int
+    store: Store,
+    caller: Caller,
+    policy: str,
+    *,
+    against: str,
+    tenants: int,
+    devices: int,
+    seed: int,
 ) -> Replay:
-    """Search invented work: each of ``tenants`` has 24 models, and the qualities of 40 tenants of the past are known.
+    """Search invented work: each of ``tenants`` has 24 models, and the qualities of 40 tenants of
+    the past are known.
 
-    ``against``: a policy to compare with. Raises ``InvalidInput`` for an unknown policy or a number out of range.
+    ``against``: a policy to compare with. Raises ``InvalidInput`` for an unknown policy or a number
+    out of range.
     """
     for name in (policy, against):
         policy_named(name)
     if not (1 <= tenants <= _MOST_TENANTS and 1 <= devices <= _MOST_DEVICES and 0 <= seed < 2**31):
-        raise InvalidInput("This is out of range.", where="simulation", remedy="Use 1 to 20 tenants and devices.")
+        raise InvalidInput(
+            "This is out of range.", where="simulation", remedy="Use 1 to 20 tenants and devices."
+        )
     return _simulated(policy, against, tenants, devices, seed)
 
 
@@ -99,10 +131,15 @@ def _simulated(policy: str, against: str, tenants: int, devices: int, seed: int)
     """Return a simulation: the same for everybody, so it is computed once."""
     chosen, other = policy_named(policy), policy_named(against)
     generator = np.random.default_rng(seed)
-    whole = synthetic(_LIKENESS, _FLUCTUATION, generator, tenants=_PAST_TENANTS + tenants, models=_MODELS)
+    whole = synthetic(
+        _LIKENESS, _FLUCTUATION, generator, tenants=_PAST_TENANTS + tenants, models=_MODELS
+    )
     past, work = draw(whole, Setting(tenants=tenants, devices=devices, seeds=1), seed)
     work = replace(work, tenants=tuple(f"tenant {number}" for number in range(1, tenants + 1)))
-    entries, scenario = entries_of(work, belief(past, work.models, own=True)), Scenario((1.0,) * devices)
+    entries, scenario = (
+        entries_of(work, belief(past, work.models, own=True)),
+        Scenario((1.0,) * devices),
+    )
     trace = simulate_jobs(entries, chosen, scenario, explain=True)
     compared = _curve(_runs(simulate_jobs(entries, other, scenario)), other.name)
     eyes = Eyes(Caller("", "", role="provider"), {name: name for name in work.tenants})
@@ -110,14 +147,22 @@ def _simulated(policy: str, against: str, tenants: int, devices: int, seed: int)
 
 
 def _searches(tx: Transaction) -> list[_Search]:
-    """Return the newest searches that are not over and have results, in the order in which they came."""
+    """Return the newest searches that are not over and have results, in the order in which they
+    came.
+    """
     rooms, trials = tx.unscoped(), finished_trials(tx)
     jobs = rooms.jobs.list(state=SEARCHED, newest_first=True, limit=_MOST_SEARCHES)[::-1]
     ids = [job.id for job in jobs]
     tasks: defaultdict[str, list[Task]] = defaultdict(list)
-    for task in rooms.tasks.list(job_id=ids, kind="train", state=["done", "failed"], limit=None) if ids else []:
+    for task in (
+        rooms.tasks.list(job_id=ids, kind="train", state=["done", "failed"], limit=None)
+        if ids
+        else []
+    ):
         tasks[task.job_id].append(task)
-    candidates = {c.id: c for c in rooms.candidates.list(job_id=list(tasks), limit=None)} if tasks else {}
+    candidates = (
+        {c.id: c for c in rooms.candidates.list(job_id=list(tasks), limit=None)} if tasks else {}
+    )
     registry = knowledge.current(tx)
     return [
         _search(registry, job, tasks[job.id], candidates, trials)
@@ -127,11 +172,17 @@ def _searches(tx: Transaction) -> list[_Search]:
 
 
 def _search(
-    registry: Registry, job: Job, tasks: list[Task], candidates: dict[str, Candidate], trials: list[Trial]
+    registry: Registry,
+    job: Job,
+    tasks: list[Task],
+    candidates: dict[str, Candidate],
+    trials: list[Trial],
 ) -> _Search:
     tasks = sorted(tasks, key=lambda task: candidates[task.candidate_id].arm)
     arms = tuple(arm_of(registry, candidates[task.candidate_id]) for task in tasks)
-    before = runs_of(registry, (t for t in trials if t.job_id != job.id and t.finished < job.created))
+    before = runs_of(
+        registry, (t for t in trials if t.job_id != job.id and t.finished < job.created)
+    )
     prior = learned_prior(arms, before)
     quality = np.array([math.nan if task.quality is None else task.quality for task in tasks])
     seconds = np.array([max(task.cost, _LEAST_SECONDS) for task in tasks])
@@ -139,11 +190,18 @@ def _search(
 
 
 def _shown(
-    policy: Policy, entries: Sequence[Entry], trace: Trace, eyes: Eyes, devices: int, others: list[LossCurve]
+    policy: Policy,
+    entries: Sequence[Entry],
+    trace: Trace,
+    eyes: Eyes,
+    devices: int,
+    others: list[LossCurve],
 ) -> Replay:
     steps = []
     explanations = [(run.explanation or {}, run) for run in trace.runs]
-    for number, (explanation, run) in enumerate(sorted(explanations, key=lambda pair: pair[0]["step"]), 1):
+    for number, (explanation, run) in enumerate(
+        sorted(explanations, key=lambda pair: pair[0]["step"]), 1
+    ):
         tenant = entries[run.tenant].tenant
         changes = {
             "number": number,
@@ -169,7 +227,10 @@ def _shown(
 def _runs(trace: Trace) -> list[tuple[str, float | None, float]]:
     """Return job, quality and cost of each run, in the order in which they ended."""
     ordered = sorted(trace.runs, key=lambda run: run.end)
-    return [(str(r.tenant), None if math.isnan(r.quality) else r.quality, r.end - r.start) for r in ordered]
+    return [
+        (str(r.tenant), None if math.isnan(r.quality) else r.quality, r.end - r.start)
+        for r in ordered
+    ]
 
 
 def _curve(runs: Iterable[tuple[str, float | None, float]], name: str) -> LossCurve:

@@ -1,6 +1,8 @@
-"""New data scores what serves first: qualities are compared on the same validation rows, or not at all.
+"""New data scores what serves first: qualities are compared on the same validation rows, or not at
+all.
 
-No row ever changes its role, so two versions of an application have the same validation rows if they have as many.
+No row ever changes its role, so two versions of an application have the same validation rows if
+they have as many.
 """
 
 from easeml.contract.tasks import RescoreSpec
@@ -14,7 +16,8 @@ KIND = "rescore"
 def live_quality(rooms: Rooms, application: Application) -> float | None:
     """Return the quality of the live model on the validation rows of the application's version.
 
-    None without a live model, and where it is not known (yet, or because the model could not be scored).
+    None without a live model, and where it is not known (yet, or because the model could not be
+    scored).
     """
     if not application.live_model_id:
         return None
@@ -26,7 +29,9 @@ def live_quality(rooms: Rooms, application: Application) -> float | None:
 
 
 def request(tx: Transaction, application: Application) -> bool:
-    """See to it that the live model is scored on the application's version; True while that is under way."""
+    """See to it that the live model is scored on the application's version; True while that is
+    under way.
+    """
     rooms = tx.scoped(application.tenant_id)
     if not application.live_model_id or application.pinned:
         return False
@@ -64,4 +69,11 @@ def _report(rooms: Rooms, application: Application) -> Report | None:
     version = rooms.versions.get(application.version_id)
     found = rooms.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
     own = (report for report in found if report.value["model_id"] == application.live_model_id)
-    return next((one for one in own if have_same_validation_rows(rooms.versions.get(one.version_id), version)), None)
+    return next(
+        (
+            one
+            for one in own
+            if have_same_validation_rows(rooms.versions.get(one.version_id), version)
+        ),
+        None,
+    )

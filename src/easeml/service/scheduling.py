@@ -1,4 +1,6 @@
-"""The scheduler as anybody may see it: devices, queue, tenants and losses of all, other tenants by number."""
+"""The scheduler as anybody may see it: devices, queue, tenants and losses of all, other tenants by
+number.
+"""
 
 from collections import Counter, defaultdict
 
@@ -13,7 +15,12 @@ from easeml.store.records import Attempt, Job, Process, Task
 SEARCHED = ("running", "resting", "paused")
 _MOST_RUNS = 400  # of a timeline: the newest
 _SHOWN_OF_QUEUE = 50
-_STATES = {"running": "searching", "preparing": "searching", "resting": "resting", "paused": "paused"}  # first counts
+_STATES = {
+    "running": "searching",
+    "preparing": "searching",
+    "resting": "resting",
+    "paused": "paused",
+}  # first counts
 
 
 def view(store: Store, caller: Caller, policy: str, span: float) -> SchedulerView:
@@ -44,12 +51,24 @@ def _timeline(tx: Transaction, eyes: Eyes, since: float) -> tuple[list[Device], 
     attempts = rooms.attempts.list(newest_first=True, limit=_MOST_RUNS)
     attempts = [attempt for attempt in attempts[::-1] if (attempt.finished or tx.now()) >= since]
     used = {attempt.process_id for attempt in attempts}
-    workers = [p for p in tx.processes.list(kind="worker", limit=None) if p.state == "running" or p.id in used]
-    found = {task.id: task for task in rooms.tasks.list(id=[a.task_id for a in attempts], limit=None)}
+    workers = [
+        p
+        for p in tx.processes.list(kind="worker", limit=None)
+        if p.state == "running" or p.id in used
+    ]
+    found = {
+        task.id: task for task in rooms.tasks.list(id=[a.task_id for a in attempts], limit=None)
+    }
     names = tasks.names(rooms, [task for task in found.values() if eyes.sees(task.tenant_id)])
     place = {worker.id: number for number, worker in enumerate(workers)}
     timeline = [
-        _run(attempt, found[attempt.task_id], place[attempt.process_id], eyes, names.get(attempt.task_id, ""))
+        _run(
+            attempt,
+            found[attempt.task_id],
+            place[attempt.process_id],
+            eyes,
+            names.get(attempt.task_id, ""),
+        )
         for attempt in attempts
         if attempt.process_id in place
     ]
@@ -96,7 +115,9 @@ def _shares(rooms: Rooms, eyes: Eyes) -> list[Share]:
         jobs[job.tenant_id].append(job)
     running = Counter(tenant for (tenant,) in rooms.tasks.pick("tenant_id", state="running"))
     waiting = Counter(tenant for (tenant,) in rooms.tasks.pick("tenant_id", state="waiting"))
-    shares = [_share(eyes, tenant, own, running[tenant], waiting[tenant]) for tenant, own in jobs.items()]
+    shares = [
+        _share(eyes, tenant, own, running[tenant], waiting[tenant]) for tenant, own in jobs.items()
+    ]
     return sorted(shares, key=lambda share: -share.gain_rate)
 
 
@@ -109,7 +130,9 @@ def _share(eyes: Eyes, tenant_id: str, jobs: list[Job], running: int, waiting: i
         state=next((shown for state, shown in _STATES.items() if state in states), "idle"),
         searches=len(jobs),
         gain_rate=max((job.gain_rate or 0.0 for job in searching), default=0.0),
-        expected_improvement=sum(job.expected_improvement or 0.0 for job in jobs if job.state in SEARCHED),
+        expected_improvement=sum(
+            job.expected_improvement or 0.0 for job in jobs if job.state in SEARCHED
+        ),
         running=running,
         waiting=waiting,
         cost=sum(job.cost for job in jobs),
@@ -119,5 +142,9 @@ def _share(eyes: Eyes, tenant_id: str, jobs: list[Job], running: int, waiting: i
 def _losses(rooms: Rooms, since: float, now: float) -> LossCurve:
     """Return the losses since then of the searches that are not over."""
     ids = [id for (id,) in rooms.jobs.pick("id", state=SEARCHED)]
-    found = rooms.tasks.pick("finished", "job_id", "quality", job_id=ids, kind="train", state="done") if ids else []
+    found = (
+        rooms.tasks.pick("finished", "job_id", "quality", job_id=ids, kind="train", state="done")
+        if ids
+        else []
+    )
     return loss_curve([Result(at, job, quality) for at, job, quality in found], since, now)

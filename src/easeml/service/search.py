@@ -1,4 +1,6 @@
-"""The scheduler's side of a search: jobs start, choices become tasks, progress is kept, converged jobs rest."""
+"""The scheduler's side of a search: jobs start, choices become tasks, progress is kept, converged
+jobs rest.
+"""
 
 import math
 from typing import Any
@@ -31,10 +33,13 @@ def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
     return [job for job in started if job.state == "running"]
 
 
-def write_decision(tx: Transaction, registry: Registry, choice: Choice, policy: str, epoch: int) -> Task | None:
+def write_decision(
+    tx: Transaction, registry: Registry, choice: Choice, policy: str, epoch: int
+) -> Task | None:
     """Write the training task of a choice with the decision that explains it.
 
-    None (and nothing is written) if the job was paused, stopped or used up meanwhile, or the candidate was taken.
+    None (and nothing is written) if the job was paused, stopped or used up meanwhile, or the
+    candidate was taken.
     """
     job = tx.unscoped().jobs.get(choice.job)
     rooms = tx.scoped(job.tenant_id)
@@ -56,15 +61,19 @@ def write_decision(tx: Transaction, registry: Registry, choice: Choice, policy: 
             explanation=choice.explanation,
         )
     )
-    tx.events.append("task.waiting", task.id, {"job_id": job.id, "name": candidate.name}, job.tenant_id)
+    tx.events.append(
+        "task.waiting", task.id, {"job_id": job.id, "name": candidate.name}, job.tenant_id
+    )
     return task
 
 
 def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
-    """Write a job's best quality, cost and expected improvement; let it rest when it is done, wake it when it is not.
+    """Write a job's best quality, cost and expected improvement; let it rest when it is done, wake
+    it when it is not.
 
-    A job rests when the improvement still expected is at most its tolerance (what is under way may finish, and may
-    wake it), and when nothing is under way and every candidate was tried or its limits are used up.
+    A job rests when the improvement still expected is at most its tolerance (what is under way may
+    finish, and may wake it), and when nothing is under way and every candidate was tried or its
+    limits are used up.
     """
     job = tx.unscoped().jobs.get(job_id)
     rooms = tx.scoped(job.tenant_id)
@@ -87,15 +96,23 @@ def within_limits(tx: Transaction, job: Job) -> bool:
         return False
     rooms = tx.scoped(job.tenant_id)
     most_tasks, most_seconds = job.limits.get("tasks"), job.limits.get("seconds")
-    if most_seconds is not None and job.cost + _predicted_cost_under_way(rooms, job) >= most_seconds:
+    if (
+        most_seconds is not None
+        and job.cost + _predicted_cost_under_way(rooms, job) >= most_seconds
+    ):
         return False
     states = [*UNDER_WAY, "done", "failed"]
-    return most_tasks is None or rooms.tasks.count(job_id=job.id, kind="train", state=states) < most_tasks
+    return (
+        most_tasks is None
+        or rooms.tasks.count(job_id=job.id, kind="train", state=states) < most_tasks
+    )
 
 
 def _predicted_cost_under_way(rooms: Rooms, job: Job) -> float:
     tasks = rooms.tasks.list(job_id=job.id, kind="train", state=list(UNDER_WAY), limit=None)
-    candidates = rooms.candidates.list(id=[task.candidate_id for task in tasks], limit=None) if tasks else []
+    candidates = (
+        rooms.candidates.list(id=[task.candidate_id for task in tasks], limit=None) if tasks else []
+    )
     return sum(candidate.predicted_cost for candidate in candidates)
 
 

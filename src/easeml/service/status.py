@@ -10,7 +10,9 @@ _STATES = ("waiting", "running", "done", "failed", "cancelled")
 
 
 def get(store: Store, caller: Caller) -> resources.Status:
-    """Return the running processes and the counts of the caller's tenant; only a provider sees hosts and pids."""
+    """Return the running processes and the counts of the caller's tenant; only a provider sees
+    hosts and pids.
+    """
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         processes = tx.processes.list(state="running", limit=None)

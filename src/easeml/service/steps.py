@@ -12,20 +12,31 @@ from easeml.store.records import Decision, Task
 
 
 def page(store: Store, caller: Caller, *, after: int = 0, limit: int = 50) -> Page[Step]:
-    """Return the decisions of all tenants that follow number ``after``, at most ``limit``, in order."""
+    """Return the decisions of all tenants that follow number ``after``, at most ``limit``, in
+    order.
+    """
     with store.read() as tx:
         rooms = tx.unscoped()
         found = rooms.decisions.list(skip=after, limit=limit + 1)
         shown = found[:limit]
-        tasks = {task.id: task for task in rooms.tasks.list(id=[d.task_id for d in shown], limit=None)}
+        tasks = {
+            task.id: task for task in rooms.tasks.list(id=[d.task_id for d in shown], limit=None)
+        }
         eyes = Eyes.of(tx, caller)
-        items = [_of_decision(d, after + place, tasks.get(d.task_id), eyes) for place, d in enumerate(shown, 1)]
+        items = [
+            _of_decision(d, after + place, tasks.get(d.task_id), eyes)
+            for place, d in enumerate(shown, 1)
+        ]
     return Page(items=items, next=str(after + limit) if len(found) > limit else None)
 
 
 def _of_decision(decision: Decision, number: int, task: Task | None, eyes: Eyes) -> Step:
     step = explained(decision.explanation, decision.tenant_id, eyes)
-    changes: dict[str, Any] = {"number": number, "moment": decision.created, "policy": decision.policy}
+    changes: dict[str, Any] = {
+        "number": number,
+        "moment": decision.created,
+        "policy": decision.policy,
+    }
     if task is not None:
         changes |= {"state": task.state, "quality": task.quality, "seconds": task.cost or None}
         changes["task_id"] = task.id if eyes.is_own(task.tenant_id) else ""
@@ -33,7 +44,9 @@ def _of_decision(decision: Decision, number: int, task: Task | None, eyes: Eyes)
 
 
 def explained(explanation: Mapping[str, Any], tenant_id: str, eyes: Eyes) -> Step:
-    """Return what an explanation of a policy tells ``eyes``; the candidates of other tenants have no names."""
+    """Return what an explanation of a policy tells ``eyes``; the candidates of other tenants have
+    no names.
+    """
     turn, top = explanation.get("turn", {}), explanation.get("top", [])
     sees = eyes.sees(tenant_id)
     names = [entry["name"] if sees else f"candidate {place}" for place, entry in enumerate(top, 1)]

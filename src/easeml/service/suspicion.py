@@ -12,7 +12,8 @@ KIND = "suspicion"
 
 
 def look(store: Store, caller: Caller, application_id: str) -> resources.Task:
-    """Write the task that looks for suspicious train rows, by the pipeline that serves; one at a time.
+    """Write the task that looks for suspicious train rows, by the pipeline that serves; one at a
+    time.
 
     Raises ``NotFound``, and ``Conflict`` while there is no live model.
     """
@@ -32,7 +33,10 @@ def record(tx: Transaction, task: Task, digest: str) -> Report:
 
 def newest(rooms: Rooms, application_id: str) -> Report | None:
     """Return the newest scores: of an older version they still hold for the rows that it had."""
-    return next(iter(rooms.reports.list(kind=KIND, subject=application_id, limit=1, newest_first=True)), None)
+    return next(
+        iter(rooms.reports.list(kind=KIND, subject=application_id, limit=1, newest_first=True)),
+        None,
+    )
 
 
 def is_under_way(rooms: Rooms, application: Application) -> bool:
@@ -46,12 +50,16 @@ def _under_way(rooms: Rooms, application: Application) -> Task | None:
 
 def _add(tx: Transaction, rooms: Rooms, application: Application) -> Task:
     if not application.live_model_id:
-        raise Conflict("There is no model yet that could find rows suspicious.", where=application.id)
+        raise Conflict(
+            "There is no model yet that could find rows suspicious.", where=application.id
+        )
     model = rooms.models.get(application.live_model_id)
     version = rooms.versions.get(application.version_id)
     spec = SuspicionSpec(
         application_id=application.id,
-        pipeline=knowledge.pipeline_of(knowledge.current(tx), rooms.candidates.get(model.candidate_id)),
+        pipeline=knowledge.pipeline_of(
+            knowledge.current(tx), rooms.candidates.get(model.candidate_id)
+        ),
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         seed=version.operation["seed"],

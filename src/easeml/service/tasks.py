@@ -31,7 +31,9 @@ def list_page(
     equals = {name: value for name, value in wanted.items() if value is not None}
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
-        found, following = page_records(rooms.tasks, after, limit, newest_first=newest_first, **equals)
+        found, following = page_records(
+            rooms.tasks, after, limit, newest_first=newest_first, **equals
+        )
         return resources.Page(items=show_all(rooms, found), next=following)
 
 
@@ -40,8 +42,12 @@ def detail(store: Store, caller: Caller, task_id: str) -> resources.TaskDetail:
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
         task = rooms.tasks.get(task_id)
-        attempts = sorted(rooms.attempts.list(task_id=task_id, limit=None), key=lambda attempt: attempt.number)
-    return resources.TaskDetail(spec=task.payload, attempts=[_show_attempt(attempt) for attempt in attempts])
+        attempts = sorted(
+            rooms.attempts.list(task_id=task_id, limit=None), key=lambda attempt: attempt.number
+        )
+    return resources.TaskDetail(
+        spec=task.payload, attempts=[_show_attempt(attempt) for attempt in attempts]
+    )
 
 
 def decisions_page(

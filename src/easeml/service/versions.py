@@ -5,7 +5,15 @@ from pathlib import Path
 
 from easeml.contract import resources
 from easeml.contract import versions as contract
-from easeml.data import ALL_ROLES, VERSION_FORMATS, Comparison, Wanted, compare, export_version, train_rows
+from easeml.data import (
+    ALL_ROLES,
+    VERSION_FORMATS,
+    Comparison,
+    Wanted,
+    compare,
+    export_version,
+    train_rows,
+)
 from easeml.errors import Conflict, InvalidInput
 from easeml.service import changing, suspicion
 from easeml.service.caller import Caller
@@ -44,7 +52,8 @@ def train_rows_page(
     skip: int = 0,
     limit: int = 50,
 ) -> contract.TrainRows:
-    """Return a page of the train rows of an application: of one class, on or off, the most suspicious first.
+    """Return a page of the train rows of an application: of one class, on or off, the most
+    suspicious first.
 
     Raises ``NotFound``, ``Conflict`` if there are no prepared rows.
     """
@@ -56,10 +65,19 @@ def train_rows_page(
         looking = suspicion.is_under_way(rooms, application)
         changes = changing.is_changing(rooms, application)
     _check_prepared(version)
-    scores = None if report is None else store.artefacts.path(caller.tenant_id, report.value["artefact"])
+    scores = (
+        None if report is None else store.artefacts.path(caller.tenant_id, report.value["artefact"])
+    )
     files = store.artefacts.members(caller.tenant_id, version.artefact)
     found, total = train_rows(files, Wanted(label, on, suspicious), skip, limit, scores)
-    classes = next((c["classes"] for c in version.columns if c["role"] == "target" and c["type"] == "category"), [])
+    classes = next(
+        (
+            c["classes"]
+            for c in version.columns
+            if c["role"] == "target" and c["type"] == "category"
+        ),
+        [],
+    )
     return contract.TrainRows(
         items=[contract.TrainRow(**asdict(row)) for row in found],
         next=str(skip + limit) if skip + limit < total else None,
@@ -74,10 +92,13 @@ def train_rows_page(
     )
 
 
-def comparison(store: Store, caller: Caller, version_id: str, before_id: str | None = None) -> contract.Comparison:
+def comparison(
+    store: Store, caller: Caller, version_id: str, before_id: str | None = None
+) -> contract.Comparison:
     """Return what a version has that ``before_id`` (None: its parent) had not.
 
-    Raises ``NotFound``, ``InvalidInput`` for versions of different datasets, ``Conflict`` without prepared rows.
+    Raises ``NotFound``, ``InvalidInput`` for versions of different datasets, ``Conflict`` without
+    prepared rows.
     """
     with store.read() as tx:
         rooms = tx.scoped(caller.tenant_id)
@@ -93,14 +114,17 @@ def comparison(store: Store, caller: Caller, version_id: str, before_id: str | N
 
 
 def export(store: Store, caller: Caller, version_id: str, ending: str, folder: Path) -> Path:
-    """Write the rows of a version into a file in ``folder``, and return its path. ``ending``: csv, parquet, zip ...
+    """Write the rows of a version into a file in ``folder``, and return its path. ``ending``: csv,
+    parquet, zip ...
 
-    Raises ``NotFound``, ``Conflict`` without prepared rows, ``InvalidInput`` for another ending and for rows that
-    the format cannot hold.
+    Raises ``NotFound``, ``Conflict`` without prepared rows, ``InvalidInput`` for another ending and
+    for rows that the format cannot hold.
     """
     if f".{ending}" not in VERSION_FORMATS:
         known = ", ".join(form.removeprefix(".") for form in VERSION_FORMATS)
-        raise InvalidInput(f"{ending!r} is no format of an export.", where="format", remedy=f"One of {known}.")
+        raise InvalidInput(
+            f"{ending!r} is no format of an export.", where="format", remedy=f"One of {known}."
+        )
     with store.read() as tx:
         version = tx.scoped(caller.tenant_id).versions.get(version_id)
     _check_prepared(version)
@@ -111,7 +135,9 @@ def export(store: Store, caller: Caller, version_id: str, ending: str, folder: P
 
 
 def _history(rooms: Rooms, application: Application) -> list[DatasetVersion]:
-    """The versions that led to the application's, and the changes of it that are under way or failed; newest first."""
+    """The versions that led to the application's, and the changes of it that are under way or
+    failed; newest first.
+    """
     found = rooms.versions.list(dataset_id=application.dataset_id, limit=None)
     by_id = {version.id: version for version in found}
     line, at = set(), [application.version_id]
@@ -154,12 +180,18 @@ def _before(rooms: Rooms, version: DatasetVersion, before_id: str | None) -> Dat
 
 def _check_prepared(version: DatasetVersion) -> None:
     if version.operation["name"] == "upload":
-        raise Conflict("An upload has no prepared rows.", where=version.id, remedy="Name a version made of it.")
+        raise Conflict(
+            "An upload has no prepared rows.", where=version.id, remedy="Name a version made of it."
+        )
     if version.state != "ready" or not version.artefact:
-        raise Conflict(f"The version is {version.state}: there are no prepared rows.", where=version.id)
+        raise Conflict(
+            f"The version is {version.state}: there are no prepared rows.", where=version.id
+        )
 
 
-def _show(found: Comparison, version: DatasetVersion, before: DatasetVersion | None) -> contract.Comparison:
+def _show(
+    found: Comparison, version: DatasetVersion, before: DatasetVersion | None
+) -> contract.Comparison:
     ranges = [
         contract.RowRange(role=role, first=first, last=last)
         for role, ids in found.added.items()

@@ -9,7 +9,17 @@ from pydantic import TypeAdapter
 from easeml.contract.tasks import Body, TaskResult, TaskSpec
 from easeml.errors import EasemlError
 from easeml.ids import new_id
-from easeml.service import adding, artefacts, changing, importance, jobs, ledger, rescoring, suspicion, tasks
+from easeml.service import (
+    adding,
+    artefacts,
+    changing,
+    importance,
+    jobs,
+    ledger,
+    rescoring,
+    suspicion,
+    tasks,
+)
 from easeml.store import Rooms, Transaction
 from easeml.store.records import Attempt, Task, TrainedModel
 
@@ -18,10 +28,14 @@ _BODY: TypeAdapter[Body] = TypeAdapter(Body)
 
 
 def task_spec(tx: Transaction, task: Task) -> TaskSpec:
-    """Return a task's instruction with the digests of its inputs; raises ``NotFound`` if one is gone."""
+    """Return a task's instruction with the digests of its inputs; raises ``NotFound`` if one is
+    gone.
+    """
     body = _BODY.validate_python(task.payload)
     seconds = adding.SECONDS if body.kind == adding.KIND else None
-    return TaskSpec(body=body, seconds=seconds, inputs=_INPUTS[body.kind](tx.scoped(task.tenant_id), task))
+    return TaskSpec(
+        body=body, seconds=seconds, inputs=_INPUTS[body.kind](tx.scoped(task.tenant_id), task)
+    )
 
 
 def accept(
@@ -31,11 +45,13 @@ def accept(
     digests: Mapping[str, str],
     sizes: Mapping[str, int] | None = None,
 ) -> Task:
-    """Take what an attempt brought: its task's end, the records its kind makes, and events, all in ``tx``.
+    """Take what an attempt brought: its task's end, the records its kind makes, and events, all in
+    ``tx``.
 
-    ``digests`` and ``sizes`` (bytes): of its outputs by name, already in the artefact store; ``LOG`` names what it
-    printed. A result that fails puts the task back while it may be retried. Returns the task as it is now. Raises
-    ``Fenced`` (then let the transaction end without a commit) if the attempt is not the current one.
+    ``digests`` and ``sizes`` (bytes): of its outputs by name, already in the artefact store;
+    ``LOG`` names what it printed. A result that fails puts the task back while it may be retried.
+    Returns the task as it is now. Raises ``Fenced`` (then let the transaction end without a commit)
+    if the attempt is not the current one.
     """
     task = tx.unscoped().tasks.get(attempt.task_id)
     sizes = sizes or {}
@@ -45,7 +61,9 @@ def accept(
     problem = "" if not result.ok else _what_lacks(task, result, digests)
     if problem or not result.ok:
         error = problem or result.error or "The attempt failed without saying why."
-        failed = tx.queue.fail(attempt, error=error, retry=result.retry and not problem, cost=result.cost)
+        failed = tx.queue.fail(
+            attempt, error=error, retry=result.retry and not problem, cost=result.cost
+        )
         if failed.state == "failed":
             after_failure(tx, failed)
         return failed
@@ -59,7 +77,8 @@ def accept(
 
 
 def after_failure(tx: Transaction, task: Task) -> None:
-    """Carry the failure of ``task`` (state failed) to what it was for: a version, its applications and jobs.
+    """Carry the failure of ``task`` (state failed) to what it was for: a version, its applications
+    and jobs.
 
     ``accept`` does so itself; call it for tasks that failed because their attempts were lost.
     """
@@ -73,7 +92,9 @@ def after_failure(tx: Transaction, task: Task) -> None:
 
 
 def _kept(result: TaskResult) -> dict[str, Any]:
-    """Return what a task shows as its result: what the body found, its notes, and when the body ran."""
+    """Return what a task shows as its result: what the body found, its notes, and when the body
+    ran.
+    """
     extra = {"notes": result.notes, "began": result.began, "ended": result.ended}
     return {**result.value, **{name: value for name, value in extra.items() if value}}
 
@@ -90,14 +111,18 @@ def _what_lacks(task: Task, result: TaskResult, digests: Mapping[str, str]) -> s
     return ""
 
 
-def _accept_upload(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_upload(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     value = dict(result.value)
     changes = {"columns": value.pop("columns"), "summary": value, "artefact": digests["table"]}
     tx.scoped(task.tenant_id).versions.update(task.subject, state="ready", **changes)
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
 
 
-def _accept_declared(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_declared(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     names = ("columns", "schema_in", "schema_out", "summary")
     changes = {name: result.value[name] for name in names}
     versions = tx.scoped(task.tenant_id).versions
@@ -105,12 +130,16 @@ def _accept_declared(tx: Transaction, task: Task, result: TaskResult, digests: M
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
 
 
-def _accept_changed(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_changed(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     _accept_declared(tx, task, result, digests)
     changing.take_over(tx, tx.scoped(task.tenant_id).versions.get(task.subject))
 
 
-def _accept_trained(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_trained(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     rooms = tx.scoped(task.tenant_id)
     job = rooms.jobs.get(task.job_id)
     rooms.models.add(
@@ -132,23 +161,33 @@ def _accept_trained(tx: Transaction, task: Task, result: TaskResult, digests: Ma
     )
 
 
-def _accept_reading(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_reading(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     ledger.record(tx, task, result)
 
 
-def _accept_rescored(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_rescored(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     rescoring.record(tx, task, float(result.value["quality"]))
 
 
-def _accept_suspicion(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_suspicion(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     suspicion.record(tx, task, digests["suspicion"])
 
 
-def _accept_importance(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_importance(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     importance.record(tx, task, result)
 
 
-def _accept_checks(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+def _accept_checks(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
     adding.record(tx, task, result)
 
 
@@ -180,7 +219,10 @@ def _declare_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
 
 
 def _feed_inputs(rooms: Rooms, task: Task) -> dict[str, str]:
-    return {**_parent_inputs(rooms, task), "source": rooms.versions.get(task.subject).source_artefact}
+    return {
+        **_parent_inputs(rooms, task),
+        "source": rooms.versions.get(task.subject).source_artefact,
+    }
 
 
 def _parent_inputs(rooms: Rooms, task: Task) -> dict[str, str]:

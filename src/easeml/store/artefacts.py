@@ -1,7 +1,8 @@
-"""Stored bytes by content: files under ``<root>/<tenant>/<ab>/<sha256>``, written once and verified when fetched.
+"""Stored bytes by content: files under ``<root>/<tenant>/<ab>/<sha256>``, written once and verified
+when fetched.
 
-A folder is a manifest, ``<sha256>.folder``, of the files in it. Only ``put`` writes manifests: an uploaded file
-never is one, whatever its bytes.
+A folder is a manifest, ``<sha256>.folder``, of the files in it. Only ``put`` writes manifests: an
+uploaded file never is one, whatever its bytes.
 """
 
 import hashlib
@@ -29,7 +30,9 @@ class ArtefactStore:
     """A local folder of artefacts. Any number of processes may use it at once."""
 
     def __init__(self, root: Path):
-        """Make the folder if needed, and clear what interrupted writers left there more than a day ago."""
+        """Make the folder if needed, and clear what interrupted writers left there more than a day
+        ago.
+        """
         self._root = root
         self._incoming = root / ".incoming"
         self._incoming.mkdir(parents=True, exist_ok=True)
@@ -40,7 +43,8 @@ class ArtefactStore:
     def put(self, tenant_id: str, path: Path) -> str:
         """Store a file or a folder; returns its digest. Durable on return.
 
-        Raises ``InvalidInput`` for anything else, links included: what a task left behind must not reach out.
+        Raises ``InvalidInput`` for anything else, links included: what a task left behind must not
+        reach out.
         """
         if stat.S_ISDIR(os.lstat(path).st_mode):
             manifest = json.dumps(self._put_members(tenant_id, path), sort_keys=True).encode()
@@ -49,11 +53,15 @@ class ArtefactStore:
             return self._put_bytes(tenant_id, _chunks(file))[0]
 
     def put_stream(self, tenant_id: str, chunks: Iterable[bytes], limit: int) -> tuple[str, int]:
-        """Store bytes as they come; returns digest and size. Raises ``TooLarge`` beyond ``limit`` bytes."""
+        """Store bytes as they come; returns digest and size.
+
+        Raises ``TooLarge`` beyond ``limit`` bytes.
+        """
         return self._put_bytes(tenant_id, _limited(chunks, limit))
 
     def fetch(self, tenant_id: str, digest: str, destination: Path) -> Path:
-        """Copy an artefact to ``destination`` (a file or a folder, not there yet), verifying every byte.
+        """Copy an artefact to ``destination`` (a file or a folder, not there yet), verifying every
+        byte.
 
         Raises ``NotFound``, and ``Damaged`` if stored bytes do not match their digest.
         """
@@ -83,7 +91,9 @@ class ArtefactStore:
         manifest = self._manifest(tenant_id, digest)
         if manifest is None:
             raise NotFound("There is no such artefact.", where=digest)
-        return {member["path"]: self.path(tenant_id, member["digest"]) for member in manifest["files"]}
+        return {
+            member["path"]: self.path(tenant_id, member["digest"]) for member in manifest["files"]
+        }
 
     def exists(self, tenant_id: str, digest: str) -> bool:
         """Whether a file or folder with this digest is stored."""
@@ -108,10 +118,17 @@ class ArtefactStore:
 
         with ThreadPoolExecutor(_WRITERS) as pool:
             files = list(pool.map(put_member, [path for path in paths if path not in folders]))
-        return {"files": files, "folders": [path.relative_to(folder).as_posix() for path in paths if path in folders]}
+        return {
+            "files": files,
+            "folders": [path.relative_to(folder).as_posix() for path in paths if path in folders],
+        }
 
-    def _put_bytes(self, tenant_id: str, chunks: Iterable[bytes], suffix: str = "") -> tuple[str, int]:
-        """Write beside, flush to disk, then rename: a name stands for whole, durable bytes, and heals damaged ones."""
+    def _put_bytes(
+        self, tenant_id: str, chunks: Iterable[bytes], suffix: str = ""
+    ) -> tuple[str, int]:
+        """Write beside, flush to disk, then rename: a name stands for whole, durable bytes, and
+        heals damaged ones.
+        """
         hashed, size = hashlib.sha256(), 0
         descriptor, temporary = tempfile.mkstemp(dir=self._incoming)
         try:
@@ -162,7 +179,9 @@ def _open_plain(path: Path) -> BinaryIO:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
-        raise InvalidInput(f"This file cannot be stored: {error.strerror}.", where=str(path)) from error
+        raise InvalidInput(
+            f"This file cannot be stored: {error.strerror}.", where=str(path)
+        ) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise InvalidInput("Only plain files and folders can be stored.", where=str(path))
@@ -179,7 +198,10 @@ def _limited(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
     for chunk in chunks:
         size += len(chunk)
         if size > limit:
-            raise TooLarge(f"The upload has more than {limit} bytes.", remedy="Send less, or ask for a higher limit.")
+            raise TooLarge(
+                f"The upload has more than {limit} bytes.",
+                remedy="Send less, or ask for a higher limit.",
+            )
         yield chunk
 
 

@@ -17,7 +17,10 @@ _PRAGMAS = ("synchronous=FULL", "temp_store=MEMORY", "cache_size=-16000")
 
 
 def connect(url: str) -> sa.Engine:
-    """An engine for a SQLAlchemy URL of a SQLite file or of PostgreSQL. Raises ``InvalidInput`` for others."""
+    """An engine for a SQLAlchemy URL of a SQLite file or of PostgreSQL.
+
+    Raises ``InvalidInput`` for others.
+    """
     try:
         parsed = sa.make_url(url)
     except exc.ArgumentError as error:
@@ -40,7 +43,9 @@ def read_clock(connection: sa.Connection) -> float:
     """Seconds of the epoch by the database's clock; with SQLite that is this machine's."""
     if connection.dialect.name == "sqlite":
         return time.time()
-    return float(connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one())
+    return float(
+        connection.execute(sa.text("SELECT extract(epoch FROM clock_timestamp())")).scalar_one()
+    )
 
 
 def _sqlite(url: sa.URL) -> sa.Engine:
@@ -53,7 +58,9 @@ def _sqlite(url: sa.URL) -> sa.Engine:
 
 
 def _postgres(url: sa.URL) -> sa.Engine:
-    return sa.create_engine(url, pool_size=4, max_overflow=28, pool_pre_ping=True, **_json_options())
+    return sa.create_engine(
+        url, pool_size=4, max_overflow=28, pool_pre_ping=True, **_json_options()
+    )
 
 
 def _json_options() -> dict[str, Any]:
@@ -62,12 +69,16 @@ def _json_options() -> dict[str, Any]:
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
-    connection.isolation_level = None  # the driver opens no transactions of its own; _begin_sqlite does
+    connection.isolation_level = (
+        None  # the driver opens no transactions of its own; _begin_sqlite does
+    )
     for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}").close()
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    """Take the writers' lock at once: a reader that turns into a writer may find its snapshot outdated."""
+    """Take the writers' lock at once: a reader that turns into a writer may find its snapshot
+    outdated.
+    """
     writes = connection.get_execution_options().get("writes", False)
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")

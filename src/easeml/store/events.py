@@ -34,11 +34,18 @@ class Events:
             query = query.where(events.c.tenant_id == tenant_id)
         return [Event(*row) for row in self._session.all(query.order_by(events.c.seq).limit(limit))]
 
-    def newest(self, tenant_id: str, kinds: Sequence[str], *, after: int = 0, limit: int = 50) -> list[Event]:
+    def newest(
+        self, tenant_id: str, kinds: Sequence[str], *, after: int = 0, limit: int = 50
+    ) -> list[Event]:
         """The newest events of these kinds of a tenant, numbered above ``after``, newest first."""
         self.flush()
-        query = sa.select(events).where(events.c.tenant_id == tenant_id, events.c.kind.in_(kinds), events.c.seq > after)
-        return [Event(*row) for row in self._session.all(query.order_by(events.c.seq.desc()).limit(limit))]
+        query = sa.select(events).where(
+            events.c.tenant_id == tenant_id, events.c.kind.in_(kinds), events.c.seq > after
+        )
+        return [
+            Event(*row)
+            for row in self._session.all(query.order_by(events.c.seq.desc()).limit(limit))
+        ]
 
     def last(self) -> int:
         """The highest number so far, 0 if there is none."""
@@ -49,8 +56,8 @@ class Events:
     def flush(self) -> None:
         """Write what was appended.
 
-        The transaction does this last: from here to its commit no other may number events, so that numbers
-        become visible in order, and nothing is waited for while holding that right.
+        The transaction does this last: from here to its commit no other may number events, so that
+        numbers become visible in order, and nothing is waited for while holding that right.
         """
         if not self._pending:
             return

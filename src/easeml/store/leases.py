@@ -21,13 +21,16 @@ class Leases:
     def acquire(self, name: str, holder: str, seconds: float) -> Lease | None:
         """Take the lease if it is free, expired or one's own; ``None`` if another holds it.
 
-        Epochs start at 1 and grow with every change of holder. Renewing an almost whole lease writes nothing.
+        Epochs start at 1 and grow with every change of holder. Renewing an almost whole lease
+        writes nothing.
         """
         now = self._session.now()
         held = self._session.first(sa.select(leases).where(leases.c.name == name))
         if held and held.holder == holder and held.expires >= now + (1 - _RENEW_AFTER) * seconds:
             return Lease(*held)
-        insert = self._session.insert(leases).values(name=name, holder=holder, epoch=1, expires=now + seconds)
+        insert = self._session.insert(leases).values(
+            name=name, holder=holder, epoch=1, expires=now + seconds
+        )
         same = leases.c.holder == holder
         taken = insert.on_conflict_do_update(
             index_elements=["name"],
@@ -42,13 +45,17 @@ class Leases:
         return Lease(*rows[0]) if rows else None
 
     def check(self, name: str, holder: str, epoch: int) -> None:
-        """Raise ``Fenced`` unless this holder has the lease in this epoch, and keep it so until the commit."""
+        """Raise ``Fenced`` unless this holder has the lease in this epoch, and keep it so until the
+        commit.
+        """
         query = sa.select(leases).where(leases.c.name == name).with_for_update(read=True)
         held = self._session.first(query)
         if held is None or (held.holder, held.epoch) != (holder, epoch):
             raise Fenced(where=f"lease {name}, epoch {epoch}")
 
     def release(self, name: str, holder: str) -> None:
-        """Give the lease up, so that the next holder need not wait; does nothing if it is not one's own."""
+        """Give the lease up, so that the next holder need not wait; does nothing if it is not one's
+        own.
+        """
         own = sa.update(leases).where(leases.c.name == name, leases.c.holder == holder)
         self._session.change(own.values(holder="", expires=0.0))

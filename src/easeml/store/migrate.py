@@ -1,4 +1,6 @@
-"""Bringing a database to this program's schema, when it is opened; safe when many processes open it at once."""
+"""Bringing a database to this program's schema, when it is opened; safe when many processes open it
+at once.
+"""
 
 import fcntl
 from collections.abc import Iterator
@@ -10,13 +12,18 @@ import sqlalchemy as sa
 from easeml.errors import Conflict
 
 SCHEMA_VERSION = "0004"
-"""The newest revision under ``migrations/versions``; known here so that an up-to-date start needs no Alembic."""
+"""The newest revision under ``migrations/versions``; known here so that an up-to-date start needs
+no Alembic.
+"""
 
 _LOCK = 0x6561_7365_0002
 
 
 def migrate(engine: sa.Engine) -> None:
-    """Create or upgrade the tables if needed. Raises ``Conflict`` if a newer easeml has written this database."""
+    """Create or upgrade the tables if needed.
+
+    Raises ``Conflict`` if a newer easeml has written this database.
+    """
     if engine.dialect.name == "sqlite":
         _migrate_sqlite(engine)
     elif not _is_current(engine):
@@ -54,7 +61,10 @@ def _is_current(engine: sa.Engine) -> bool:
 
 
 def _version(connection: sa.Connection) -> str | None:
-    """The schema version a database has, ``None`` if it has no tables yet. Raises ``Conflict`` if too new."""
+    """The schema version a database has, ``None`` if it has no tables yet.
+
+    Raises ``Conflict`` if too new.
+    """
     if not sa.inspect(connection).has_table("alembic_version"):
         return None
     version = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
@@ -73,5 +83,7 @@ def _upgrade(connection: sa.Connection) -> None:
     from alembic.config import Config
 
     config = Config(attributes={"connection": connection})
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.set_main_option(
+        "script_location", str(Path(__file__).parent / "migrations").replace("%", "%%")
+    )
     command.upgrade(config, "head")

@@ -1,6 +1,8 @@
-"""The queue of tasks: claims under a lease, and completions that are accepted from the current attempt only.
+"""The queue of tasks: claims under a lease, and completions that are accepted from the current
+attempt only.
 
-A task's row is always locked before its attempts' rows, so that no two transactions wait for each other.
+A task's row is always locked before its attempts' rows, so that no two transactions wait for each
+other.
 """
 
 from collections.abc import Sequence
@@ -20,7 +22,9 @@ LOST_ALLOWED = 3
 """Attempts that may be lost, with their process, on top of a task's own ``max_attempts``."""
 
 _RENEW_AFTER = 0.1
-"""Part of a lease that must have passed before renewing writes: a loop woken by its own writes calms down."""
+"""Part of a lease that must have passed before renewing writes: a loop woken by its own writes
+calms down.
+"""
 
 
 class Queue:
@@ -50,7 +54,13 @@ class Queue:
             return None
         task = Task(*rows[0])
         attempt = Attempt(
-            new_id("att"), task.tenant_id, task.id, task.attempts, process_id, now + lease_seconds, started=now
+            new_id("att"),
+            task.tenant_id,
+            task.id,
+            task.attempts,
+            process_id,
+            now + lease_seconds,
+            started=now,
         )
         self._session.change(sa.insert(attempts).values(**values(attempt)))
         return task, attempt
@@ -65,19 +75,28 @@ class Queue:
         row = self._session.first(sa.select(attempts.c.lease_expires).where(current))
         if row is None or row.lease_expires >= expires - _RENEW_AFTER * lease_seconds:
             return row is not None
-        return self._session.change(sa.update(attempts).where(current).values(lease_expires=expires)) > 0
+        return (
+            self._session.change(sa.update(attempts).where(current).values(lease_expires=expires))
+            > 0
+        )
 
-    def complete(self, attempt: Attempt, *, result: dict[str, Any], quality: float | None, cost: float) -> Task:
+    def complete(
+        self, attempt: Attempt, *, result: dict[str, Any], quality: float | None, cost: float
+    ) -> Task:
         """Accept a result: the task is done. ``cost`` (device seconds) adds to the task's.
 
         Raises ``Fenced`` unless the attempt is running and current.
         """
-        return self._finish(attempt, "done", "", {"result": result, "quality": quality, "cost": cost})
+        return self._finish(
+            attempt, "done", "", {"result": result, "quality": quality, "cost": cost}
+        )
 
     def fail(self, attempt: Attempt, *, error: str, retry: bool, cost: float) -> Task:
-        """Record a failure. With ``retry`` the task waits again until ``max_attempts`` of its attempts failed.
+        """Record a failure. With ``retry`` the task waits again until ``max_attempts`` of its
+        attempts failed.
 
-        Attempts lost with their process do not count. Raises ``Fenced`` unless the attempt is running and current.
+        Attempts lost with their process do not count. Raises ``Fenced`` unless the attempt is
+        running and current.
         """
         failed = self._finish(attempt, "failed", error, {"cost": cost})
         if not retry or self._failures(failed.id) >= failed.max_attempts:
@@ -85,15 +104,22 @@ class Queue:
         return self._set(failed, state="waiting", finished=None)
 
     def reap(self) -> list[Task]:
-        """Give up all attempts whose lease has expired; returns their tasks, waiting again or failed."""
+        """Give up all attempts whose lease has expired; returns their tasks, waiting again or
+        failed.
+        """
         return self._lose(attempts.c.lease_expires < self._session.now(), "The worker fell silent.")
 
     def release(self, process_id: str) -> list[Task]:
-        """Give up all attempts of a process that ended; returns their tasks, waiting again or failed."""
+        """Give up all attempts of a process that ended; returns their tasks, waiting again or
+        failed.
+        """
         return self._lose(attempts.c.process_id == process_id, "The worker ended.")
 
     def cancel(self, task_id: str) -> Task:
-        """Cancel a waiting or running task; one that is finished stays as it is. Raises ``NotFound``."""
+        """Cancel a waiting or running task; one that is finished stays as it is.
+
+        Raises ``NotFound``.
+        """
         task = self._locked(task_id)
         if task.state not in {"waiting", "running"}:
             return task
@@ -107,11 +133,20 @@ class Queue:
             raise Fenced(where=f"{attempt.task_id} attempt {attempt.number}")
         cost = task.cost + outcome["cost"]
         return self._set(
-            task, **{**outcome, "cost": cost, "state": state, "error": error, "finished": self._session.now()}
+            task,
+            **{
+                **outcome,
+                "cost": cost,
+                "state": state,
+                "error": error,
+                "finished": self._session.now(),
+            },
         )
 
     def _lose(self, which: "sa.ColumnElement[bool]", error: str) -> list[Task]:
-        lost = sa.select(attempts.c.id, attempts.c.task_id).where(attempts.c.state == "running", which)
+        lost = sa.select(attempts.c.id, attempts.c.task_id).where(
+            attempts.c.state == "running", which
+        )
         found = self._session.all(lost.order_by(attempts.c.task_id))
         return [task for row in found if (task := self._lose_one(row, which, error))]
 
@@ -131,10 +166,17 @@ class Queue:
 
     def _end_attempt(self, which: "sa.ColumnElement[bool]", state: str, error: str) -> bool:
         ended = sa.update(attempts).where(which, attempts.c.state == "running")
-        return self._session.change(ended.values(state=state, error=error, finished=self._session.now())) > 0
+        return (
+            self._session.change(
+                ended.values(state=state, error=error, finished=self._session.now())
+            )
+            > 0
+        )
 
     def _failures(self, task_id: str) -> int:
-        failed = sa.select(sa.func.count()).where(attempts.c.task_id == task_id, attempts.c.state == "failed")
+        failed = sa.select(sa.func.count()).where(
+            attempts.c.task_id == task_id, attempts.c.state == "failed"
+        )
         row = self._session.first(failed)
         return row[0] if row else 0
 

@@ -1,4 +1,5 @@
-"""The rows of the store as values: frozen, JSON fields as plain dicts and lists, times in seconds of the epoch.
+"""The rows of the store as values: frozen, JSON fields as plain dicts and lists, times in seconds
+of the epoch.
 
 States are plain strings; each record's docstring names them and how they follow one another.
 """
@@ -16,12 +17,17 @@ class Tenant:
     id: str
     name: str
     created: float = 0.0
-    limits: Json = field(default_factory=dict)  # priority, devices, seconds, storage, applications; each may be missing
+    limits: Json = field(
+        default_factory=dict
+    )  # priority, devices, seconds, storage, applications; each may be missing
 
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person who signs in. ``role``: ``user`` or ``provider`` (runs this easeml, sees all tenants)."""
+    """A person who signs in.
+
+    ``role``: ``user`` or ``provider`` (runs this easeml, sees all tenants).
+    """
 
     id: str
     name: str
@@ -45,7 +51,10 @@ class Membership:
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A named, hashed, revocable, expiring key of a user, acting in one tenant. ``hash``: SHA-256, hex."""
+    """A named, hashed, revocable, expiring key of a user, acting in one tenant.
+
+    ``hash``: SHA-256, hex.
+    """
 
     id: str
     user_id: str
@@ -59,7 +68,10 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class IdempotencyKey:
-    """A creation that was acknowledged: the same key again gives the same answer. ``id``: tenant, route, key."""
+    """A creation that was acknowledged: the same key again gives the same answer.
+
+    ``id``: tenant, route, key.
+    """
 
     id: str
     tenant_id: str
@@ -82,9 +94,10 @@ class Dataset:
 class DatasetVersion:
     """An immutable version. ``state``: ingesting -> ready | failed.
 
-    ``operation`` says how it was made: ``{"name": "upload", ...}`` reads a file and proposes columns;
-    ``{"name": "declare", ...}`` applies the user's changes to its parent and gives every row a role.
-    ``columns`` is the inference: a list of column reports. ``artefact`` is the digest of the stored tables.
+    ``operation`` says how it was made: ``{"name": "upload", ...}`` reads a file and proposes
+    columns; ``{"name": "declare", ...}`` applies the user's changes to its parent and gives every
+    row a role. ``columns`` is the inference: a list of column reports. ``artefact`` is the digest
+    of the stored tables.
     """
 
     id: str
@@ -108,8 +121,8 @@ class DatasetVersion:
 class Application:
     """What a user declares; lives for years and owns an endpoint.
 
-    ``state``: declared -> searching -> serving (has a live model) ; failed (its data could not be prepared).
-    ``live_model_id`` changes only by compare-and-set, together with a live promotion.
+    ``state``: declared -> searching -> serving (has a live model) ; failed (its data could not be
+    prepared). ``live_model_id`` changes only by compare-and-set, together with a live promotion.
     """
 
     id: str
@@ -131,10 +144,10 @@ class Application:
 class Job:
     """One model search for an application on one version.
 
-    ``state``: preparing -> running <-> paused; running <-> resting (converged); any -> stopped | failed.
-    ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing). ``expected_improvement`` and
-    its error: quality still expected from further search. ``gain_rate``: quality that the next task may be expected
-    to gain a device second.
+    ``state``: preparing -> running <-> paused; running <-> resting (converged); any -> stopped |
+    failed. ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing).
+    ``expected_improvement`` and its error: quality still expected from further search.
+    ``gain_rate``: quality that the next task may be expected to gain a device second.
     """
 
     id: str
@@ -157,7 +170,8 @@ class Job:
 class Candidate:
     """Transforms + model + configuration that could be trained for a job: an arm of the search.
 
-    ``pipeline``: ``{"transforms": [{"module", "config"}], "model": {"module", "config"}}``. ``arm``: its index.
+    ``pipeline``: ``{"transforms": [{"module", "config"}], "model": {"module", "config"}}``.
+    ``arm``: its index.
     """
 
     id: str
@@ -175,9 +189,10 @@ class Candidate:
 class Task:
     """One self-contained piece of work.
 
-    ``kind``: ingest, train, advise. ``lane``: ``search`` (a device) or ``short`` (the slot for short work).
-    ``state``: waiting -> running -> done | failed; running -> waiting (attempt lost or retried);
-    waiting | running -> cancelled. ``payload`` is the JSON of the kind's spec in ``easeml.contract.tasks``.
+    ``kind``: ingest, train, advise. ``lane``: ``search`` (a device) or ``short`` (the slot for
+    short work). ``state``: waiting -> running -> done | failed; running -> waiting (attempt lost or
+    retried); waiting | running -> cancelled. ``payload`` is the JSON of the kind's spec in
+    ``easeml.contract.tasks``.
     """
 
     id: str
@@ -202,7 +217,10 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One execution of a task. ``number`` is the fencing token. ``state``: running -> done | failed | lost."""
+    """One execution of a task.
+
+    ``number`` is the fencing token. ``state``: running -> done | failed | lost.
+    """
 
     id: str
     tenant_id: str
@@ -219,7 +237,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """The artefact of a finished training task. ``quality`` is on validation rows (optimistic for the best)."""
+    """The artefact of a finished training task.
+
+    ``quality`` is on validation rows (optimistic for the best).
+    """
 
     id: str
     tenant_id: str
@@ -234,7 +255,9 @@ class TrainedModel:
     metrics: Json = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     created: float = 0.0
-    evaluation: str = ""  # digest of how it does on validation rows; empty in models of earlier releases
+    evaluation: str = (
+        ""  # digest of how it does on validation rows; empty in models of earlier releases
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,8 +322,8 @@ class Event:
 class ModuleMark:
     """What the provider decided on a module of the knowledge base. ``id``: its name.
 
-    One that he added has the text of its file as ``source`` and a ``state``: checking -> ready | failed. ``task_id``
-    is the task that checks it; ``error`` says what failed.
+    One that he added has the text of its file as ``source`` and a ``state``: checking -> ready |
+    failed. ``task_id`` is the task that checks it; ``error`` says what failed.
     """
 
     id: str

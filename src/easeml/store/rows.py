@@ -28,7 +28,9 @@ class Rows(Generic[R]):
 
     __slots__ = ("_record", "_session", "_table", "_tenant")
 
-    def __init__(self, session: Session, table: sa.Table, record: type[R], tenant_id: str | None = None):
+    def __init__(
+        self, session: Session, table: sa.Table, record: type[R], tenant_id: str | None = None
+    ):
         self._session = session
         self._table = table
         self._record = record
@@ -53,28 +55,39 @@ class Rows(Generic[R]):
         return row[0] if row else 0
 
     def add(self, record: R) -> R:
-        """Add a row; an unset ``created`` becomes now. Raises ``Conflict`` if it, or a unique value, is there."""
+        """Add a row; an unset ``created`` becomes now.
+
+        Raises ``Conflict`` if it, or a unique value, is there.
+        """
         return self.add_all([record])[0]
 
     def add_all(self, records: Sequence[R]) -> builtins.list[R]:
-        """Add rows as ``add`` does, in one statement. Raises ``Conflict``; then roll the transaction back."""
+        """Add rows as ``add`` does, in one statement.
+
+        Raises ``Conflict``; then roll the transaction back.
+        """
         if not records:
             return []
         added = [self._completed(record) for record in records]
         statement = self._session.insert(self._table).on_conflict_do_nothing()
         if self._session.change(statement, [values(record) for record in added]) < len(added):
-            raise Conflict(f"One of these {self._table.name} is already there.", where=self._table.name)
+            raise Conflict(
+                f"One of these {self._table.name} is already there.", where=self._table.name
+            )
         return added
 
     def update(self, id: str, *, where: dict[str, Any] | None = None, **changes: Any) -> R:
-        """Change a row if it has the values ``where`` (compare-and-set); returns the row as it is then.
+        """Change a row if it has the values ``where`` (compare-and-set); returns the row as it is
+        then.
 
         Raises ``NotFound`` if there is no such row, ``Conflict`` if ``where`` does not hold,
         ``NotAllowed`` if the change would give the row to another tenant.
         """
         self._check_owner(changes.get("tenant_id", self._tenant))
         conditions = self._conditions({**(where or {}), "id": id})
-        statement = sa.update(self._table).where(*conditions).values(**changes).returning(*self._table.c)
+        statement = (
+            sa.update(self._table).where(*conditions).values(**changes).returning(*self._table.c)
+        )
         rows = self._session.change_returning(statement)
         if not rows:
             found = self.get(id)
@@ -91,19 +104,25 @@ class Rows(Generic[R]):
         newest_first: bool = False,
         **equals: Any,
     ) -> builtins.list[R]:
-        """Rows with these values in order of id, at most ``limit`` (``None``: all), beyond the id ``after``.
+        """Rows with these values in order of id, at most ``limit`` (``None``: all), beyond the id
+        ``after``.
 
-        ``skip``: how many to leave out first; it reads them, so ``after`` is the way through long lists.
+        ``skip``: how many to leave out first; it reads them, so ``after`` is the way through long
+        lists.
         """
         key = self._table.c.id
         query = sa.select(self._table).where(*self._conditions(equals))
         if after is not None:
             query = query.where(key < after if newest_first else key > after)
-        query = query.order_by(key.desc() if newest_first else key).limit(limit).offset(skip or None)
+        query = (
+            query.order_by(key.desc() if newest_first else key).limit(limit).offset(skip or None)
+        )
         return [self._record(*row) for row in self._session.all(query)]
 
     def pick(self, *names: str, **equals: Any) -> builtins.list[tuple[Any, ...]]:
-        """These fields of all rows with these values, in order of id: much less to read than whole rows."""
+        """These fields of all rows with these values, in order of id: much less to read than whole
+        rows.
+        """
         columns = [self._table.c[name] for name in names]
         query = sa.select(*columns).where(*self._conditions(equals)).order_by(self._table.c.id)
         return [tuple(row) for row in self._session.all(query)]
@@ -122,11 +141,17 @@ class Rows(Generic[R]):
 
     def _completed(self, record: Any) -> R:
         self._check_owner(getattr(record, "tenant_id", None))
-        return replace(record, created=self._session.now()) if getattr(record, "created", None) == 0 else record
+        return (
+            replace(record, created=self._session.now())
+            if getattr(record, "created", None) == 0
+            else record
+        )
 
     def _check_owner(self, tenant_id: str | None) -> None:
         if self._tenant is not None and tenant_id != self._tenant:
-            raise NotAllowed(f"A row of {self._table.name} must belong to the tenant it is written for.")
+            raise NotAllowed(
+                f"A row of {self._table.name} must belong to the tenant it is written for."
+            )
 
     def _missing(self, id: str) -> NotFound:
         noun = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self._record.__name__).lower()

@@ -42,7 +42,9 @@ class Session:
         return self.connection.execute(statement).all()
 
     def change(self, statement: sa.Executable, values: Sequence[Values] | None = None) -> int:
-        """Run a writing statement, once for each of ``values`` if given; returns how many rows it wrote."""
+        """Run a writing statement, once for each of ``values`` if given; returns how many rows it
+        wrote.
+        """
         self._check_writes()
         options = {"preserve_rowcount": True}
         count = self.connection.execute(statement, values, execution_options=options).rowcount

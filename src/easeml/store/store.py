@@ -18,12 +18,15 @@ from easeml.store.wakeups import Wakeup, open_wakeup
 
 
 class Store:
-    """A database, its artefacts and unfinished uploads. Any thread may use it; a transaction belongs to one thread.
+    """A database, its artefacts and unfinished uploads. Any thread may use it; a transaction
+    belongs to one thread.
 
     Do not use one across a fork: open a new one in the child.
     """
 
-    def __init__(self, engine: sa.Engine, artefacts: ArtefactStore, uploads: UploadStore, clock: Clock):
+    def __init__(
+        self, engine: sa.Engine, artefacts: ArtefactStore, uploads: UploadStore, clock: Clock
+    ):
         """Use ``Store.open``."""
         self._engine = engine
         self._clock = clock
@@ -33,11 +36,12 @@ class Store:
 
     @classmethod
     def open(cls, url: str, artefacts: Path, clock: Callable[[], float] | None = None) -> "Store":
-        """Open the database at a SQLAlchemy URL and the artefacts in a folder, creating or upgrading both.
+        """Open the database at a SQLAlchemy URL and the artefacts in a folder, creating or
+        upgrading both.
 
-        ``clock`` (seconds of the epoch) stands in for the database's clock. Raises ``InvalidInput`` for a URL
-        that cannot be used, ``Unreachable`` if no connection comes about, ``Conflict`` if a newer easeml
-        wrote the database.
+        ``clock`` (seconds of the epoch) stands in for the database's clock. Raises ``InvalidInput``
+        for a URL that cannot be used, ``Unreachable`` if no connection comes about, ``Conflict`` if
+        a newer easeml wrote the database.
         """
         engine = connect(url)
         try:
@@ -46,18 +50,28 @@ class Store:
             engine.dispose()
             raise _unreachable(engine, error) from error
         uploads = UploadStore(artefacts / ".uploads")
-        return cls(engine, ArtefactStore(artefacts), uploads, (lambda _: clock()) if clock else read_clock)
+        return cls(
+            engine, ArtefactStore(artefacts), uploads, (lambda _: clock()) if clock else read_clock
+        )
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
         """A transaction that sees one state of the database, and writes nothing."""
-        with self._engine.connect().execution_options(**self._read_options) as connection, connection.begin():
+        with (
+            self._engine.connect().execution_options(**self._read_options) as connection,
+            connection.begin(),
+        ):
             yield Transaction(Session(connection, self._clock, writes=False))
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """A writing transaction: committed at the end of the block, rolled back if the block raises."""
-        with self._engine.connect().execution_options(**self._write_options) as connection, connection.begin():
+        """A writing transaction: committed at the end of the block, rolled back if the block
+        raises.
+        """
+        with (
+            self._engine.connect().execution_options(**self._write_options) as connection,
+            connection.begin(),
+        ):
             transaction = Transaction(Session(connection, self._clock, writes=True))
             yield transaction
             transaction.finish()

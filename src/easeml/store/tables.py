@@ -1,4 +1,5 @@
-"""The tables: one a record, its columns derived from the record's fields, and an index for every query made.
+"""The tables: one a record, its columns derived from the record's fields, and an index for every
+query made.
 
 References are plain ids without foreign keys: many may be empty, and rows are never deleted.
 """
@@ -11,8 +12,12 @@ import sqlalchemy as sa
 from easeml.store import records
 
 metadata = sa.MetaData()
-_BIG = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # SQLite counts up only plain INTEGER keys
-_KEY = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")  # ids in order of their bytes, as in SQLite
+_BIG = sa.BigInteger().with_variant(
+    sa.Integer(), "sqlite"
+)  # SQLite counts up only plain INTEGER keys
+_KEY = sa.Text().with_variant(
+    sa.Text(collation="C"), "postgresql"
+)  # ids in order of their bytes, as in SQLite
 _TYPES: dict[type, Any] = {
     str: sa.Text(),
     int: _BIG,
@@ -26,7 +31,10 @@ _TYPES: dict[type, Any] = {
 def _table(name: str, record: type, *constraints: sa.Index, **options: Any) -> sa.Table:
     """The table of a record; its first field is the primary key."""
     hints = get_type_hints(record)
-    columns = [_column(field.name, hints[field.name], key=not place) for place, field in enumerate(fields(record))]
+    columns = [
+        _column(field.name, hints[field.name], key=not place)
+        for place, field in enumerate(fields(record))
+    ]
     return sa.Table(name, metadata, *columns, *constraints, **options)
 
 
@@ -50,7 +58,8 @@ def _owned(
 ) -> sa.Table:
     """A table of rows that belong to a tenant.
 
-    Listed by tenant, and by each column of ``by`` within it or over all; ``overall`` are indexes over all tenants.
+    Listed by tenant, and by each column of ``by`` within it or over all; ``overall`` are indexes
+    over all tenants.
     """
     indexes = [_index("tenant_id", "id", table=name)]
     indexes += [_index(column, "tenant_id", "id", table=name) for column in by]
@@ -76,8 +85,12 @@ memberships = _owned("memberships", records.Membership, unique=("user_id", "tena
 api_keys = _owned("api_keys", records.ApiKey, "user_id", unique=("hash",))
 idempotency = _owned("idempotency", records.IdempotencyKey)
 datasets = _owned("datasets", records.Dataset, "name")
-versions = _owned("versions", records.DatasetVersion, "state", unique=("dataset_id", "tenant_id", "number"))
-applications = _owned("applications", records.Application, "state", "dataset_id", "version_id", "name")
+versions = _owned(
+    "versions", records.DatasetVersion, "state", unique=("dataset_id", "tenant_id", "number")
+)
+applications = _owned(
+    "applications", records.Application, "state", "dataset_id", "version_id", "name"
+)
 jobs = _owned("jobs", records.Job, "state", "application_id", "version_id")
 candidates = _owned("candidates", records.Candidate, unique=("job_id", "tenant_id", "arm"))
 tasks = _owned(

@@ -42,7 +42,9 @@ class Transaction:
         return Rooms(self._session, None)
 
     def finish(self) -> None:
-        """Write what waited for the end of the transaction; the store calls this just before the commit."""
+        """Write what waited for the end of the transaction; the store calls this just before the
+        commit.
+        """
         self.events.flush()
         if self._session.changed and self._session.postgres:
             self._session.all(sa.select(sa.func.pg_notify(CHANNEL, "")))

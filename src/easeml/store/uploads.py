@@ -1,7 +1,9 @@
-"""Files that come in pieces: what of them is here lies on disk, and the size of what lies there is all that is known.
+"""Files that come in pieces: what of them is here lies on disk, and the size of what lies there is
+all that is known.
 
-An upload is one file, ``<root>/<tenant>/<id>.<length>``, so no record can say anything else than the bytes. Taken, it
-leaves ``<id>.<length>.<digest>``, empty: whoever missed the answer can take it again.
+An upload is one file, ``<root>/<tenant>/<id>.<length>``, so no record can say anything else than
+the bytes. Taken, it leaves ``<id>.<length>.<digest>``, empty: whoever missed the answer can take it
+again.
 """
 
 import fcntl
@@ -23,7 +25,9 @@ _TENANT = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """``offset`` of ``length`` bytes are here; gone after ``expires`` (seconds of the epoch) if none follow."""
+    """``offset`` of ``length`` bytes are here; gone after ``expires`` (seconds of the epoch) if
+    none follow.
+    """
 
     id: str
     length: int
@@ -52,7 +56,11 @@ class UploadStore:
         """Return an upload as it is now. Raises ``NotFound``, also after it expired."""
         found = [one for one in self._all(tenant_id, upload_id) if one.expires > time.time()]
         if not found or not _ID.fullmatch(upload_id):
-            raise NotFound("There is no such upload; it may have expired.", where=upload_id, remedy="Upload anew.")
+            raise NotFound(
+                "There is no such upload; it may have expired.",
+                where=upload_id,
+                remedy="Upload anew.",
+            )
         return max(found, key=lambda one: one.digest)
 
     def open_ones(self, tenant_id: str) -> list[Upload]:
@@ -60,10 +68,11 @@ class UploadStore:
         return [one for one in self._all(tenant_id) if not one.digest and one.expires > time.time()]
 
     def append(self, tenant_id: str, upload_id: str, offset: int, chunks: Iterable[bytes]) -> int:
-        """Add bytes that begin at ``offset``; return how many are here, durable. What came before a break is kept.
+        """Add bytes that begin at ``offset``; return how many are here, durable. What came before a
+        break is kept.
 
-        Raises ``NotFound``, ``Conflict`` where the upload is not at ``offset`` (any more), ``InvalidInput`` for more
-        bytes than were announced.
+        Raises ``NotFound``, ``Conflict`` where the upload is not at ``offset`` (any more),
+        ``InvalidInput`` for more bytes than were announced.
         """
         upload = self.get(tenant_id, upload_id)
         if upload.digest:
@@ -83,7 +92,8 @@ class UploadStore:
         return offset
 
     def take(self, tenant_id: str, upload_id: str, artefacts: ArtefactStore) -> tuple[str, int]:
-        """Put a whole upload among the artefacts; return digest and size, the same if it is taken again.
+        """Put a whole upload among the artefacts; return digest and size, the same if it is taken
+        again.
 
         Raises ``NotFound``, ``Conflict`` while bytes are missing.
         """
@@ -134,14 +144,22 @@ def _upload(path: Path) -> Upload:
 
 
 def _append(descriptor: int, upload: Upload, offset: int, chunk: bytes) -> None:
-    """Write one chunk, if the file ends at ``offset``: of two connections that send the same bytes one goes on."""
+    """Write one chunk, if the file ends at ``offset``: of two connections that send the same bytes
+    one goes on.
+    """
     if offset + len(chunk) > upload.length:
-        raise InvalidInput(f"The upload was announced with {upload.length:,} bytes; more came.", where=upload.id)
+        raise InvalidInput(
+            f"The upload was announced with {upload.length:,} bytes; more came.", where=upload.id
+        )
     fcntl.flock(descriptor, fcntl.LOCK_EX)
     try:
         size = os.fstat(descriptor).st_size
         if size != offset:
-            raise Conflict(f"The upload is at byte {size:,}, not {offset:,}.", where=upload.id, remedy="Ask for it.")
+            raise Conflict(
+                f"The upload is at byte {size:,}, not {offset:,}.",
+                where=upload.id,
+                remedy="Ask for it.",
+            )
         left = memoryview(chunk)
         while left:
             left = left[os.write(descriptor, left) :]

@@ -22,7 +22,9 @@ class Wakeup(Protocol):
     """One waiter's view of the commits of all processes. For one thread at a time."""
 
     def wait(self, timeout: float) -> bool:
-        """Wait up to ``timeout`` seconds; true if anything was committed since the last wait returned."""
+        """Wait up to ``timeout`` seconds; true if anything was committed since the last wait
+        returned.
+        """
         ...
 
     def close(self) -> None:
@@ -36,9 +38,11 @@ def open_wakeup(engine: sa.Engine) -> Wakeup:
 
 
 class SqliteWakeup:
-    """Asks SQLite for the number that changes with every commit, when the kernel says that its files are written to.
+    """Asks SQLite for the number that changes with every commit, when the kernel says that its
+    files are written to.
 
-    A waiter that nobody writes for uses no processor time; polling alone would take some from every prediction.
+    A waiter that nobody writes for uses no processor time; polling alone would take some from every
+    prediction.
     """
 
     def __init__(self, engine: sa.Engine):
@@ -56,7 +60,9 @@ class SqliteWakeup:
             left = end - time.monotonic()
             if left <= 0:
                 return False
-            if pause < _LONGEST_PAUSE:  # a write was seen: its commit will show when it has reached the disk
+            if (
+                pause < _LONGEST_PAUSE
+            ):  # a write was seen: its commit will show when it has reached the disk
                 time.sleep(min(left, pause))
                 pause *= _BACKING_OFF
             elif self._writes.read(timeout=1000 * left):
@@ -77,7 +83,9 @@ class PostgresWakeup:
     """Listens for the notifications that writing transactions send as they commit."""
 
     def __init__(self, engine: sa.Engine):
-        self._address = engine.url.set(drivername="postgresql").render_as_string(hide_password=False)
+        self._address = engine.url.set(drivername="postgresql").render_as_string(
+            hide_password=False
+        )
         self._connection = self._listen()
 
     def wait(self, timeout: float) -> bool:

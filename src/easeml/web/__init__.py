@@ -1,4 +1,5 @@
-"""The web interface: server-rendered pages over ``easeml.client``, kept live by the service's event stream.
+"""The web interface: server-rendered pages over ``easeml.client``, kept live by the service's event
+stream.
 
 A page is a module in ``views`` (which says what it shows) and a template (which says how).
 """

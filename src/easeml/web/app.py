@@ -18,7 +18,9 @@ __all__ = ["UPLOADS_PATH", "create_pages"]
 
 
 def create_pages(api: ASGIApp) -> Starlette:
-    """Return the pages over ``api``, the REST application, which they call in this process with the visitor's key."""
+    """Return the pages over ``api``, the REST application, which they call in this process with the
+    visitor's key.
+    """
     site = Site(api)
     pages = Starlette(
         routes=[
@@ -48,5 +50,7 @@ class _Static(StaticFiles):
 async def _http_problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return await problem_page(request, NotFound("There is no such page.", where=request.url.path))
+        return await problem_page(
+            request, NotFound("There is no such page.", where=request.url.path)
+        )
     return Response(error.detail, error.status_code, error.headers, "text/plain")

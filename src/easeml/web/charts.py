@@ -1,4 +1,7 @@
-"""Where the marks of a chart go. Templates draw them as SVG; all coordinates are percentages, so charts stretch."""
+"""Where the marks of a chart go.
+
+Templates draw them as SVG; all coordinates are percentages, so charts stretch.
+"""
 
 import math
 from collections.abc import Sequence
@@ -14,7 +17,8 @@ _FAR = 4.0  # times the distance from the best to the middle: what lies lower is
 
 
 def spark(improvements: Sequence[Improvement], cost: float) -> str:
-    """Return the points of a polyline: best quality against cost spent so far, in a box of 200 x 40.
+    """Return the points of a polyline: best quality against cost spent so far, in a box of 200 x
+    40.
 
     Empty where there is nothing to draw.
     """
@@ -26,7 +30,11 @@ def spark(improvements: Sequence[Improvement], cost: float) -> str:
     span = (high - low) or 1.0
 
     def y(quality: float) -> float:
-        return _SPARK_HEIGHT * (0.9 - 0.8 * (quality - low) / span) if high > low else _SPARK_HEIGHT / 2
+        return (
+            _SPARK_HEIGHT * (0.9 - 0.8 * (quality - low) / span)
+            if high > low
+            else _SPARK_HEIGHT / 2
+        )
 
     points = [(0.0, y(qualities[0]))]
     for one in improvements:
@@ -58,8 +66,9 @@ class Tick:
 class QualityChart:
     """Quality of tasks against the device time that the job had spent when they ended.
 
-    ``steps``: the line of the best so far, as segments (x1, y1, x2, y2) in percent. ``below``: dots drawn at the
-    lower edge because they are far below the others. ``thinned``: tasks that are not drawn.
+    ``steps``: the line of the best so far, as segments (x1, y1, x2, y2) in percent. ``below``: dots
+    drawn at the lower edge because they are far below the others. ``thinned``: tasks that are not
+    drawn.
     """
 
     dots: list[Dot]
@@ -77,10 +86,15 @@ def quality_chart(progress: Progress) -> QualityChart | None:
     qualities = [point.quality for point in progress.points]
     low, high = _bounds(qualities)
     total = max(progress.cost, _LEAST_SECONDS)
-    dots = [Dot(100 * one.spent / total, _up(one.quality, low, high), _kind(one), one) for one in progress.points]
+    dots = [
+        Dot(100 * one.spent / total, _up(one.quality, low, high), _kind(one), one)
+        for one in progress.points
+    ]
     across = [Tick(100 * value / total, seconds(value)) for value in round_values(0.0, total)]
     up = [Tick(_up(value, low, high), f"{value:.4g}") for value in round_values(low, high)]
-    return QualityChart(dots, _steps(dots), across, up, sum(q < low for q in qualities), progress.tasks - len(dots))
+    return QualityChart(
+        dots, _steps(dots), across, up, sum(q < low for q in qualities), progress.tasks - len(dots)
+    )
 
 
 def _kind(point: ProgressPoint) -> str:
@@ -98,7 +112,9 @@ def _steps(dots: Sequence[Dot]) -> list[tuple[float, float, float, float]]:
 
 
 def _bounds(qualities: Sequence[float]) -> tuple[float, float]:
-    """Return the range to draw: all qualities but those far below the better half, with room at both ends."""
+    """Return the range to draw: all qualities but those far below the better half, with room at
+    both ends.
+    """
     ordered = sorted(qualities)
     best, middle = ordered[-1], ordered[len(ordered) // 2]
     least = best - _FAR * (best - middle) if best > middle else ordered[0]

@@ -1,4 +1,6 @@
-"""What browsers send to and read from the REST API as a stream: the key is put in, the bytes pass as they come."""
+"""What browsers send to and read from the REST API as a stream: the key is put in, the bytes pass
+as they come.
+"""
 
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
@@ -19,7 +21,10 @@ class _Forwarded:
         headers.append((b"authorization", b"Bearer " + key.encode()))
         self._scope: Scope = {
             "type": "http",
-            **{name: request.scope[name] for name in ("asgi", "http_version", "method", "scheme", "query_string")},
+            **{
+                name: request.scope[name]
+                for name in ("asgi", "http_version", "method", "scheme", "query_string")
+            },
             **{name: request.scope.get(name) for name in ("client", "server")},
             "path": path,
             "raw_path": path.encode(),

@@ -33,7 +33,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Plot:
-    """Curves and dots between two axes. ``diagonal``: the line (x1, y1, x2, y2) of what would be perfect."""
+    """Curves and dots between two axes.
+
+    ``diagonal``: the line (x1, y1, x2, y2) of what would be perfect.
+    """
 
     across: list[Tick]
     up: list[Tick]
@@ -54,7 +57,9 @@ class Cell:
 def confusion(evaluation: Evaluation) -> list[tuple[str, list[Cell]]]:
     """Return the rows of the confusion matrix: an actual class and its counts."""
     rows = []
-    for place, (label, counts) in enumerate(zip(evaluation.labels, evaluation.confusion, strict=True)):
+    for place, (label, counts) in enumerate(
+        zip(evaluation.labels, evaluation.confusion, strict=True)
+    ):
         most = sum(counts) or 1
         cells = [Cell(n, -(-_SHADES * n // most), at == place) for at, n in enumerate(counts)]
         rows.append((label, cells))
@@ -64,7 +69,11 @@ def confusion(evaluation: Evaluation) -> list[tuple[str, list[Cell]]]:
 def roc(evaluation: Evaluation) -> Plot | None:
     """Return the curves of true against false positives."""
     curves = [
-        Curve(f"{one.label}: area {one.area:.3f}", place % _TONES + 1, _line(one.false_positives, one.true_positives))
+        Curve(
+            f"{one.label}: area {one.area:.3f}",
+            place % _TONES + 1,
+            _line(one.false_positives, one.true_positives),
+        )
         for place, one in enumerate(evaluation.roc)
     ]
     return Plot(_shares(), _shares(up=True), curves, diagonal=(0, 100, 100, 0)) if curves else None
@@ -82,7 +91,11 @@ def calibration(evaluation: Evaluation) -> Plot | None:
         )
         for one in evaluation.calibration
     ]
-    return Plot(_shares(), _shares(up=True), points=points, diagonal=(0, 100, 100, 0)) if points else None
+    return (
+        Plot(_shares(), _shares(up=True), points=points, diagonal=(0, 100, 100, 0))
+        if points
+        else None
+    )
 
 
 def residuals(evaluation: Evaluation) -> Plot | None:
@@ -112,7 +125,9 @@ def learning(evaluation: Evaluation) -> Plot | None:
         return None
     low, high = _bounds([one.quality for one in found])
     first, last = found[0].step, found[-1].step or 1
-    points = " ".join(f"{_at(one.step, first, last):.2f},{100 - _at(one.quality, low, high):.2f}" for one in found)
+    points = " ".join(
+        f"{_at(one.step, first, last):.2f},{100 - _at(one.quality, low, high):.2f}" for one in found
+    )
     across = [Tick(_at(value, first, last), f"{value:g}") for value in round_values(first, last)]
     up = [Tick(100 - _at(value, low, high), f"{value:.4g}") for value in round_values(low, high)]
     return Plot(across, up, [Curve("quality", 1, points)])
@@ -123,7 +138,9 @@ def _shares(up: bool = False) -> list[Tick]:
 
 
 def _line(x: Sequence[float], y: Sequence[float]) -> str:
-    return " ".join(f"{100 * one:.2f},{100 * (1 - other):.2f}" for one, other in zip(x, y, strict=True))
+    return " ".join(
+        f"{100 * one:.2f},{100 * (1 - other):.2f}" for one, other in zip(x, y, strict=True)
+    )
 
 
 def _bounds(values: Sequence[float]) -> tuple[float, float]:

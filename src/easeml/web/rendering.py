@@ -1,4 +1,6 @@
-"""Templates: Jinja with everything escaped, and the filters that say numbers and times as people read them."""
+"""Templates: Jinja with everything escaped, and the filters that say numbers and times as people
+read them.
+"""
 
 import hashlib
 from functools import cache
@@ -23,7 +25,9 @@ _THEMES = ("light", "dark")
 
 @cache
 def static_path() -> str:
-    """Return the path of the static files: it holds their digest, so that browsers may keep them for ever."""
+    """Return the path of the static files: it holds their digest, so that browsers may keep them
+    for ever.
+    """
     digest = hashlib.sha256()
     for file in sorted(STATIC.rglob("*.*")):
         digest.update(file.read_bytes())
@@ -45,7 +49,8 @@ def _environment() -> Environment:
 
 
 def render(request: Request, template: str, **values: Any) -> str:
-    """Return the HTML of a template; ``request`` tells the theme and which entry of the menu is current.
+    """Return the HTML of a template; ``request`` tells the theme and which entry of the menu is
+    current.
 
     ``user``, where there is one, tells which menu he gets.
     """

@@ -38,7 +38,10 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A curve in a box of 100 x 100: ``points`` of a polyline. ``kind``: average or worst; ``tone`` from 1."""
+    """A curve in a box of 100 x 100: ``points`` of a polyline.
+
+    ``kind``: average or worst; ``tone`` from 1.
+    """
 
     name: str
     kind: str
@@ -68,7 +71,9 @@ def lanes(view: SchedulerView, tone: dict[str, int]) -> list[Lane]:
     for run in view.timeline:
         start, end = max(run.started, view.since), run.finished or view.now
         width = max(100 * (end - start) / span, _LEAST_WIDTH)
-        marks[run.device].append(Mark(run, 100 * (start - view.since) / span, width, tone[run.tenant]))
+        marks[run.device].append(
+            Mark(run, 100 * (start - view.since) / span, width, tone[run.tenant])
+        )
     found = []
     for device, own in zip(view.devices, marks, strict=True):
         running = [mark.task for mark in own if mark.end is None and mark.task.lane == "search"]
@@ -79,13 +84,20 @@ def lanes(view: SchedulerView, tone: dict[str, int]) -> list[Lane]:
 
 def time_ticks(span: float, count: int = 5) -> list[Tick]:
     """Return marks from ``span`` seconds ago to now."""
-    unit, length = next((u, n) for u, n in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)) if span >= 2 * n)
-    ticks = [(100 * place / (count - 1), span * (1 - place / (count - 1))) for place in range(count)]
+    unit, length = next(
+        (u, n) for u, n in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)) if span >= 2 * n
+    )
+    ticks = [
+        (100 * place / (count - 1), span * (1 - place / (count - 1))) for place in range(count)
+    ]
     return [Tick(at, "now" if ago < 1 else f"−{ago / length:.3g} {unit}") for at, ago in ticks]
 
 
 def loss_chart(curves: Sequence[LossCurve], across: list[Tick] | None = None) -> LossChart | None:
-    """Return the picture of losses; without ``across`` its axis is device seconds. None if there is nothing to show."""
+    """Return the picture of losses; without ``across`` its axis is device seconds.
+
+    None if there is nothing to show.
+    """
     curves = [curve for curve in curves if curve.at]
     if not curves:
         return None
@@ -106,7 +118,9 @@ def loss_chart(curves: Sequence[LossCurve], across: list[Tick] | None = None) ->
 
 
 def intervals(step: Step) -> list[tuple[float, float, float]]:
-    """Return for each candidate of a step where mean - sd, mean and mean + sd lie, in percent of their range."""
+    """Return for each candidate of a step where mean - sd, mean and mean + sd lie, in percent of
+    their range.
+    """
     spans = [(one.mean - one.sd, one.mean, one.mean + one.sd) for one in step.candidates]
     low = min((span[0] for span in spans), default=0.0)
     width = max((span[2] for span in spans), default=1.0) - low or 1.0
@@ -114,7 +128,9 @@ def intervals(step: Step) -> list[tuple[float, float, float]]:
 
 
 def _steps(points: Iterable[tuple[float, float]], start: float, end: float, floor: float) -> str:
-    """Return the points of a line that holds each loss until the next one; without loss it runs along the floor."""
+    """Return the points of a line that holds each loss until the next one; without loss it runs
+    along the floor.
+    """
     placed, before = [], None
     for at, loss in points:
         x = 100 * (min(at, end) - start) / ((end - start) or 1.0)

@@ -1,4 +1,5 @@
-"""The session: a cookie that holds the key which signing in made, and the token that proves a form is ours.
+"""The session: a cookie that holds the key which signing in made, and the token that proves a form
+is ours.
 
 Nothing is kept on the server, so a restart ends no session; revoking the key does.
 """
@@ -19,7 +20,9 @@ CSRF_HEADER = "x-csrf"
 
 
 def cookie_name(port: int | None) -> str:
-    """Return the name of the session's cookie: cookies go to all ports of a host, so it names the port."""
+    """Return the name of the session's cookie: cookies go to all ports of a host, so it names the
+    port.
+    """
     return f"easeml_session_{port}" if port else "easeml_session"
 
 
@@ -37,7 +40,9 @@ def begin(request: Request, response: Response, key: Key) -> None:
     seconds = None if key.expires is None else max(0, int(key.expires - time.time()))
     secure = request.url.scheme == "https"
     name = cookie_name(request.url.port)
-    response.set_cookie(name, key.secret, max_age=seconds, httponly=True, samesite="lax", secure=secure)
+    response.set_cookie(
+        name, key.secret, max_age=seconds, httponly=True, samesite="lax", secure=secure
+    )
 
 
 def end(request: Request, response: Response) -> None:
@@ -46,14 +51,18 @@ def end(request: Request, response: Response) -> None:
 
 
 def csrf_token(key: str) -> str:
-    """Return the token of a session: only who holds the key can know it, and it does not tell the key."""
+    """Return the token of a session: only who holds the key can know it, and it does not tell the
+    key.
+    """
     return hmac.new(key.encode(), b"easeml form", hashlib.sha256).hexdigest()
 
 
 def check_csrf(key: str, token: str) -> None:
     """Raise NotAllowed unless ``token`` is that of the session."""
     if not hmac.compare_digest(token.encode(), csrf_token(key).encode()):
-        raise NotAllowed("This form is not from your session.", remedy="Reload the page and try again.")
+        raise NotAllowed(
+            "This form is not from your session.", remedy="Reload the page and try again."
+        )
 
 
 def check_origin(request: Request) -> None:

@@ -70,7 +70,10 @@ class Visit:
         return HTMLResponse(render(self.request, template, **shared, **values), status)
 
     async def form(self) -> FormData:
-        """Return the fields of the form that was sent. Raises NotAllowed for one that is not of this session."""
+        """Return the fields of the form that was sent.
+
+        Raises NotAllowed for one that is not of this session.
+        """
         form = await self.request.form(max_fields=_MOST_FIELDS)
         session.check_csrf(self.key, str(form.get(session.CSRF_FIELD, "")))
         return form
@@ -85,8 +88,12 @@ def site_of(request: Request) -> Site:
     return request.app.state.site
 
 
-def signed_in(page: Callable[[Visit], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-    """Make an endpoint of a page for people who are signed in; all others are asked to sign in first."""
+def signed_in(
+    page: Callable[[Visit], Awaitable[Response]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Make an endpoint of a page for people who are signed in; all others are asked to sign in
+    first.
+    """
 
     @wraps(page)
     async def endpoint(request: Request) -> Response:
@@ -94,13 +101,19 @@ def signed_in(page: Callable[[Visit], Awaitable[Response]]) -> Callable[[Request
             return await _shared(request, session.key_of(request), page)
         except NotSignedIn:
             there = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-            target = f"/sign-in?next={quote(there)}" if request.method == "GET" and there != "/" else "/sign-in"
+            target = (
+                f"/sign-in?next={quote(there)}"
+                if request.method == "GET" and there != "/"
+                else "/sign-in"
+            )
             return RedirectResponse(target, 303)
 
     return endpoint
 
 
-async def _shared(request: Request, key: str, page: Callable[[Visit], Awaitable[Response]]) -> Response:
+async def _shared(
+    request: Request, key: str, page: Callable[[Visit], Awaitable[Response]]
+) -> Response:
     """Return the page; who follows events gets what was rendered for others who know no newer ones."""
     site = site_of(request)
 
@@ -118,7 +131,9 @@ async def _shared(request: Request, key: str, page: Callable[[Visit], Awaitable[
 async def problem_page(request: Request, error: Exception) -> Response:
     """Answer with what is wrong, where, and what to do."""
     assert isinstance(error, EasemlError)
-    return HTMLResponse(render(request, "problem.html", problem=error), _STATUS.get(error.code, 503))
+    return HTMLResponse(
+        render(request, "problem.html", problem=error), _STATUS.get(error.code, 503)
+    )
 
 
 def back_to(path: str) -> Response:

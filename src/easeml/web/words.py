@@ -57,7 +57,9 @@ def _two(large: int, unit: str, small: int, part: str) -> str:
 
 
 def ago(moment: float | None) -> Markup:
-    """Return the time element of a moment (seconds of the epoch): relative, with the exact one on hover."""
+    """Return the time element of a moment (seconds of the epoch): relative, with the exact one on
+    hover.
+    """
     if moment is None:
         return Markup("–")
     exact = datetime.fromtimestamp(moment, UTC)
@@ -113,7 +115,9 @@ def rate(value: float) -> str:
 
 def badge(state: str) -> Markup:
     """Return the badge of a state; its tone is colour, its word carries the meaning."""
-    return Markup('<span class="badge badge-{}">{}</span>').format(_TONES.get(state, "calm"), escape(state))
+    return Markup('<span class="badge badge-{}">{}</span>').format(
+        _TONES.get(state, "calm"), escape(state)
+    )
 
 
 def counted(count: int, noun: str) -> str:

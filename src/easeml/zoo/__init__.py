@@ -1,1 +1,4 @@
-"""The modules that ship with easeml. They are found by their files; no other room imports this one."""
+"""The modules that ship with easeml.
+
+They are found by their files; no other room imports this one.
+"""

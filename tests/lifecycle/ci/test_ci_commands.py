@@ -45,7 +45,17 @@ def called(*args: str) -> tuple[int, str]:
 
 
 def outcome(new: str, labels: str = "labels", *more: str) -> tuple[int, dict]:
-    args = ["test", ".easeml-ci.yml", "--old", "old.csv", "--new", f"{new}.csv", "--labels", f"{labels}.csv", "--json"]
+    args = [
+        "test",
+        ".easeml-ci.yml",
+        "--old",
+        "old.csv",
+        "--new",
+        f"{new}.csv",
+        "--labels",
+        f"{labels}.csv",
+        "--json",
+    ]
     code, text = called(*args, *more)
     return code, json.loads(text) if text.startswith("{") else {"error": text}
 
@@ -62,7 +72,9 @@ def test_plan_prints_baseline_and_chosen() -> None:
 
 
 def test_plan_and_test_of_f1(folder: Path) -> None:
-    keys = "\n".join(["condition: n > 0.7 +/- 0.1", "reliability: 0.95", "metric: f1", "positive: 1", "steps: 2"])
+    keys = "\n".join(
+        ["condition: n > 0.7 +/- 0.1", "reliability: 0.95", "metric: f1", "positive: 1", "steps: 2"]
+    )
     Path(".easeml-ci.yml").write_text(keys)
     code, text = called("plan", ".easeml-ci.yml")
     assert (code, "--positives" in text) == (2, True)
@@ -147,7 +159,9 @@ def test_ids_join_files_in_any_order(folder: Path) -> None:
     Path("ids.csv").write_text("id,label\n" + "\n".join(rows[:5]))
     for name in ("good", "old"):
         values = (folder / f"{name}.csv").read_text().split()
-        lines = [f"{value},x{number}" for number, value in enumerate(values)][:: -1 if name == "old" else 1]
+        lines = [f"{value},x{number}" for number, value in enumerate(values)][
+            :: -1 if name == "old" else 1
+        ]
         Path(f"{name}-ids.csv").write_text("prediction,id\n" + "\n".join(lines))
     args = ["--old", "old-ids.csv", "--new", "good-ids.csv", "--labels", "ids.csv"]
     code, text = called("test", ".easeml-ci.yml", *args, "--json")
@@ -201,7 +215,9 @@ def test_kinds_of_files(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("accuracy\n0.5\nNA\n")
     (tmp_path / "c.csv").write_text("cat\ndog\n")
     np.save(tmp_path / "d.npy", np.array([1, 2]))
-    found = [read_column(tmp_path / name, labels=True) for name in ("a.json", "b.txt", "c.csv", "d.npy")]
+    found = [
+        read_column(tmp_path / name, labels=True) for name in ("a.json", "b.txt", "c.csv", "d.npy")
+    ]
     assert [column.values for column in found] == [[1, None], ["0.5", None], ["cat", "dog"], [1, 2]]
     assert found[0].ids == ["x", "y"]
     ids, columns = align(found[2], found[3])

@@ -1,4 +1,6 @@
-"""The condition language: what it accepts, what it means, where it points when it does not understand."""
+"""The condition language: what it accepts, what it means, where it points when it does not
+understand.
+"""
 
 import itertools
 
@@ -19,8 +21,14 @@ from easeml.lifecycle.ci import Both, Clause, Either, clauses, evaluate, parse
         ("-n < -5e-1 +/- 0.1", "-n < -0.5 +/- 0.1"),
         ("2 * (n - 1.1 * o) >= 0.01 +/- 0.01", "2 * n - 2.2 * o > 0.01 +/- 0.01"),
         ("0.1*n + 0.2*n - 0.3*n + d < 0.1 +/- 0.01", "d < 0.1 +/- 0.01"),
-        ("n>.8+/-.1 or d<.1+/-.01 and o>.5+/-.1", "n > 0.8 +/- 0.1 \\/ d < 0.1 +/- 0.01 /\\ o > 0.5 +/- 0.1"),
-        ("(n>.8+/-.1 || d<.1+/-.01) && o>.5+/-.1", "(n > 0.8 +/- 0.1 \\/ d < 0.1 +/- 0.01) /\\ o > 0.5 +/- 0.1"),
+        (
+            "n>.8+/-.1 or d<.1+/-.01 and o>.5+/-.1",
+            "n > 0.8 +/- 0.1 \\/ d < 0.1 +/- 0.01 /\\ o > 0.5 +/- 0.1",
+        ),
+        (
+            "(n>.8+/-.1 || d<.1+/-.01) && o>.5+/-.1",
+            "(n > 0.8 +/- 0.1 \\/ d < 0.1 +/- 0.01) /\\ o > 0.5 +/- 0.1",
+        ),
     ],
 )
 def test_text_is_read_and_written(text: str, shown: str) -> None:
@@ -62,7 +70,9 @@ def test_empty_and_endless_texts_are_refused(text: str) -> None:
 
 
 _CLAUSES = st.builds(
-    lambda weights, above, threshold, tolerance: Clause(*weights, above, threshold / 100, tolerance / 100),
+    lambda weights, above, threshold, tolerance: Clause(
+        *weights, above, threshold / 100, tolerance / 100
+    ),
     st.tuples(*[st.integers(-3, 3).map(float)] * 3).filter(any),
     st.booleans(),
     st.integers(-99, 99),
@@ -84,7 +94,11 @@ def _flat(formula):
     if isinstance(formula, Clause):
         return formula
     parts = [_flat(part) for part in formula.parts]
-    merged = [leaf for part in parts for leaf in (part.parts if isinstance(part, type(formula)) else (part,))]
+    merged = [
+        leaf
+        for part in parts
+        for leaf in (part.parts if isinstance(part, type(formula)) else (part,))
+    ]
     return type(formula)(tuple(merged))
 
 

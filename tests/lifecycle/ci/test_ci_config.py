@@ -18,22 +18,36 @@ ml:
 
 def test_published_form() -> None:
     config = parse_config(PUBLISHED)
-    assert (config.adaptivity, config.mail, config.steps) == (Adaptivity.NONE, "team@example.org", 32)
-    assert (config.mode, config.script, config.metric) == (Mode.FP_FREE, "./test_model.py", Metric.ACCURACY)
+    assert (config.adaptivity, config.mail, config.steps) == (
+        Adaptivity.NONE,
+        "team@example.org",
+        32,
+    )
+    assert (config.mode, config.script, config.metric) == (
+        Mode.FP_FREE,
+        "./test_model.py",
+        Metric.ACCURACY,
+    )
     assert config.delta == pytest.approx(1e-4)
     assert uses_old(config.condition)
 
 
 def test_flat_form_and_round_trip() -> None:
-    config = parse_config("condition: n > 0.8 +/- 0.1\nreliability: 9.9e-1\nadaptivity: hybrid\nmode: FN-free\n")
+    config = parse_config(
+        "condition: n > 0.8 +/- 0.1\nreliability: 9.9e-1\nadaptivity: hybrid\nmode: FN-free\n"
+    )
     assert (config.adaptivity, config.mode) == (Adaptivity.FIRST_CHANGE, Mode.FN_FREE)
     assert not uses_old(config.condition)
-    again = read_config({key: value for key, value in config.to_json().items() if value is not None})
+    again = read_config(
+        {key: value for key, value in config.to_json().items() if value is not None}
+    )
     assert again.digest == config.digest
     assert again.to_json() == config.to_json()
 
 
-@pytest.mark.parametrize("word", ["firstChange", "first-change", "First Change", "hybrid", "FIRSTCHANGE"])
+@pytest.mark.parametrize(
+    "word", ["firstChange", "first-change", "First Change", "hybrid", "FIRSTCHANGE"]
+)
 def test_words_of_adaptivity(word: str) -> None:
     config = parse_config(f"condition: n > 0.8 +/- 0.1\nreliability: 0.99\nadaptivity: {word}")
     assert config.adaptivity is Adaptivity.FIRST_CHANGE
@@ -68,13 +82,17 @@ def test_what_is_wrong_is_named(change: dict, where: str) -> None:
     assert error.value.where == where
 
 
-@pytest.mark.parametrize("document", [None, [], 5, "text", [1], {"ml": None}, [{"steps": 1}, {"steps": 2}]])
+@pytest.mark.parametrize(
+    "document", [None, [], 5, "text", [1], {"ml": None}, [{"steps": 1}, {"steps": 2}]]
+)
 def test_no_configuration(document) -> None:
     with pytest.raises(InvalidInput):
         read_config(document)
 
 
-@pytest.mark.parametrize("text", ["a: [", "x" * 200_000, "a: !!python/object:os.system 1", "a: \x00"])
+@pytest.mark.parametrize(
+    "text", ["a: [", "x" * 200_000, "a: !!python/object:os.system 1", "a: \x00"]
+)
 def test_no_yaml(text: str) -> None:
     with pytest.raises(InvalidInput):
         parse_config(text)

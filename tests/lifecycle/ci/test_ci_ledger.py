@@ -14,7 +14,12 @@ ROWS = 1200
 
 
 def configured(adaptivity: str, **more):
-    keys = {"condition": "n - o > 0.02 +/- 0.05", "reliability": 0.95, "adaptivity": adaptivity, "steps": 3}
+    keys = {
+        "condition": "n - o > 0.02 +/- 0.05",
+        "reliability": 0.95,
+        "adaptivity": adaptivity,
+        "steps": 3,
+    }
     return read_config({**keys, **more})
 
 
@@ -56,7 +61,9 @@ def test_a_ledger_goes_through_json_at_every_moment() -> None:
     assert len(ledger.figure().data) == 2
 
 
-@pytest.mark.parametrize("document", [{}, {"version": 2}, {"version": 1}, {"version": 1, "config": 5}, None, []])
+@pytest.mark.parametrize(
+    "document", [{}, {"version": 2}, {"version": 1}, {"version": 1, "config": 5}, None, []]
+)
 def test_what_is_no_ledger_is_refused(document) -> None:
     with pytest.raises(InvalidInput, match=r"ledger|version"):
         Ledger.from_json(document)
@@ -66,13 +73,20 @@ def test_the_first_pass_retires_the_test_set() -> None:
     ledger = open_ledger(configured("firstChange"), ALL)
     failed, ledger = ledger.test("a", WORSE)
     passed, ledger = ledger.test("b", BETTER)
-    assert (failed.answer, failed.steps_left, passed.answer, passed.new_test_set_due) == ("fail", 2, "pass", True)
+    assert (failed.answer, failed.steps_left, passed.answer, passed.new_test_set_due) == (
+        "fail",
+        2,
+        "pass",
+        True,
+    )
     assert (failed.findings, failed.labels_used) == (None, None)
     assert ledger.test("c", BETTER)[0].answer == "exhausted"
 
 
 def test_with_first_change_only_a_failed_commit_may_be_followed() -> None:
-    waiting, ledger = open_ledger(configured("firstChange"), NONE).test("a", replace(BETTER, known=NONE))
+    waiting, ledger = open_ledger(configured("firstChange"), NONE).test(
+        "a", replace(BETTER, known=NONE)
+    )
     assert (waiting.answer, waiting.steps_left) == ("unknown", 2)
     with pytest.raises(InvalidInput, match="waits for labels"):
         ledger.test("b", WORSE)
@@ -127,7 +141,11 @@ def test_an_abandoned_commit_keeps_its_examples() -> None:
 def test_fresh_examples_run_out() -> None:
     ledger = open_ledger(configured("full", steps=50, condition="n - o > 0.02 +/- 0.005"), NONE)
     verdict, ledger = ledger.test("a", commit(0, 0.03))
-    assert (verdict.answer, verdict.labels_wanted, verdict.new_test_set_due) == ("unknown", (), True)
+    assert (verdict.answer, verdict.labels_wanted, verdict.new_test_set_due) == (
+        "unknown",
+        (),
+        True,
+    )
     assert "larger test set" in verdict.advice
     assert ledger.is_exhausted
     assert ledger.test("a", commit(0, 0.03))[0].answer == "unknown"
@@ -170,7 +188,9 @@ def test_labelled_examples_come_first() -> None:
 
 def test_names_follow_from_predictions_and_labels() -> None:
     assert commit_digest([1, 2], [1, 1]) == commit_digest(["1", "2"], ["1", "1"])
-    assert len({commit_digest([1, 2], None), commit_digest([1, 2], []), commit_digest([1], [2])}) == 3
+    assert (
+        len({commit_digest([1, 2], None), commit_digest([1, 2], []), commit_digest([1], [2])}) == 3
+    )
     assert set_digest(["a", None]) == set_digest(["a", float("nan")])
     assert set_digest(["a"], ["1"]) != set_digest(["a"], ["2"])
     assert set_digest([None, None]) == ""

@@ -33,14 +33,24 @@ TABLE = {
 
 
 def configured(condition: str, reliability: float, adaptivity: str, steps: int, **more):
-    keys = {"condition": condition, "reliability": reliability, "adaptivity": adaptivity, "steps": steps}
+    keys = {
+        "condition": condition,
+        "reliability": reliability,
+        "adaptivity": adaptivity,
+        "steps": steps,
+    }
     return read_config({**keys, **more})
 
 
 @pytest.mark.parametrize("reliability", TABLE)
 def test_published_table(reliability: float) -> None:
     for tolerance, expected in TABLE[reliability].items():
-        cases = [("n > 0.5", "none"), ("d < 0.1", "full"), ("n - o > 0.02", "firstChange"), ("n - o > 0.02", "full")]
+        cases = [
+            ("n > 0.5", "none"),
+            ("d < 0.1", "full"),
+            ("n - o > 0.02", "firstChange"),
+            ("n - o > 0.02", "full"),
+        ]
         found = [
             baseline_size(configured(f"{text} +/- {tolerance}", reliability, adaptivity, 32))
             for text, adaptivity in cases
@@ -55,7 +65,9 @@ def test_published_pattern_of_small_differences(adaptivity: str, labelled: int) 
     assert found is not None
     assert (found.labelled, found.per_commit) == (labelled, 2189)
     assert found.share == pytest.approx(0.1)
-    stated = optimised_size(configured("n - o > 0.02 +/- 0.01", 0.9999, adaptivity, 32, difference=0.1))
+    stated = optimised_size(
+        configured("n - o > 0.02 +/- 0.01", 0.9999, adaptivity, 32, difference=0.1)
+    )
     assert stated is not None
     assert stated.labelled == labelled
 
@@ -92,7 +104,9 @@ def test_thousands_of_adaptive_steps_do_not_overflow() -> None:
         (980, 1000, 0.001, (0.9609720188, 0.9915019287)),
     ],
 )
-def test_clopper_pearson(successes: int, trials: int, level: float, interval: tuple[float, float]) -> None:
+def test_clopper_pearson(
+    successes: int, trials: int, level: float, interval: tuple[float, float]
+) -> None:
     assert clopper_pearson(successes, trials, level) == pytest.approx(interval, abs=1e-8)
 
 
@@ -102,7 +116,9 @@ def test_no_share_has_no_interval(args) -> None:
         clopper_pearson(*args)
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.8, 0.9), (0.9, 1.0), (0.0, 0.05), (0.5, 0.52), (0.001, 0.02)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.8, 0.9), (0.9, 1.0), (0.0, 0.05), (0.5, 0.52), (0.001, 0.02)]
+)
 @pytest.mark.parametrize("nats", [3.0, 9.2])
 def test_exact_size_tells_the_two_apart(low: float, high: float, nats: float) -> None:
     size = exact_size(low, high, nats)

@@ -33,7 +33,9 @@ def configured(condition: str, **more):
     return read_config({"condition": condition, "reliability": 0.9, "adaptivity": "none", **more})
 
 
-def drawn(generator, rows: int, gain: float, d: float, *, right: float = 0.7, ties: float = 0.0) -> Examples:
+def drawn(
+    generator, rows: int, gain: float, d: float, *, right: float = 0.7, ties: float = 0.0
+) -> Examples:
     """Rows of a commit with n - o = gain; ``ties`` of the changed ones are wrong by both."""
     u = generator.random(rows)
     won = (d * (1 - ties) + gain) / 2
@@ -50,7 +52,9 @@ def tried(config, examples: Examples):
 def test_wealth_of_fixed_bets() -> None:
     values = np.array([1, 1, -1, 1, 0, 1, 1, -1, 1, 1], dtype=float)
     sizes = np.array([0.1, 0.3, 0.5])
-    alone = [math.exp(log_wealth(values, 0.2, Bets(np.array([bet]), np.ones(1)))[-1]) for bet in sizes]
+    alone = [
+        math.exp(log_wealth(values, 0.2, Bets(np.array([bet]), np.ones(1)))[-1]) for bet in sizes
+    ]
     assert alone == pytest.approx([1.300641803468, 1.73555986194, 1.5179544576])
     mixed = log_wealth(values, 0.2, Bets(sizes, np.full(3, 1 / 3)))
     assert math.exp(mixed[-1]) == pytest.approx(1.518052041003)
@@ -63,7 +67,9 @@ def test_the_crossing_is_the_first_look_at_which_the_wealth_suffices(values, mea
     bets = ladder_of_bets(0.05, mean + 1)
     wealth = log_wealth(np.array(values), mean, bets)
     reached = [row + 1 for row, nats in enumerate(wealth) if nats >= 2.0]
-    assert first_crossing(np.array(values), mean, bets, 2.0) == (reached[0] if reached else len(values) + 1)
+    assert first_crossing(np.array(values), mean, bets, 2.0) == (
+        reached[0] if reached else len(values) + 1
+    )
 
 
 @given(st.floats(1e-4, 5.0), st.floats(0.0, 5.0))
@@ -109,7 +115,10 @@ def test_errors_at_the_edge_are_rare(condition: str, mode: str, world, wrong: bo
     generator = np.random.default_rng(7)
     gain, d, *right = world
     rows = min(plan(config).unlabelled, 600)
-    found = [tried(config, drawn(generator, rows, gain, d, right=right[0] if right else 0.7)) for _ in range(150)]
+    found = [
+        tried(config, drawn(generator, rows, gain, d, right=right[0] if right else 0.7))
+        for _ in range(150)
+    ]
     assert sum(trial.truth is wrong for trial in found) <= 27
 
 
@@ -148,7 +157,9 @@ def test_planned_rows_always_settle(threshold: float, percent: int, mode: str, s
 
 @given(st.integers(5, 30), st.integers(0, 2**32 - 1))
 @settings(max_examples=8, deadline=None)
-def test_planned_rows_settle_a_difference_if_no_more_than_planned_differ(percent: int, seed: int) -> None:
+def test_planned_rows_settle_a_difference_if_no_more_than_planned_differ(
+    percent: int, seed: int
+) -> None:
     config = configured("n - o > 0.03 +/- 0.05", difference=percent / 100)
     generator = np.random.default_rng(seed)
     rows = plan(config).unlabelled
@@ -185,7 +196,9 @@ def test_asking_label_by_label_ends_where_full_labels_do() -> None:
     assert (trial.truth, asked, trial.rows) == (whole.truth, whole.labels, whole.rows)
 
 
-@pytest.mark.parametrize("condition", ["n > 1 +/- 0.1", "n - o < -1 +/- 0.1", "n > -0.5 +/- 0.1", "d < 0 +/- 0.1"])
+@pytest.mark.parametrize(
+    "condition", ["n > 1 +/- 0.1", "n - o < -1 +/- 0.1", "n > -0.5 +/- 0.1", "d < 0 +/- 0.1"]
+)
 def test_clauses_that_cannot_fail_or_pass_are_refused(condition: str) -> None:
     with pytest.raises(InvalidInput, match=r"never|always"):
         plan(configured(condition))
@@ -193,7 +206,9 @@ def test_clauses_that_cannot_fail_or_pass_are_refused(condition: str) -> None:
 
 def test_equal_models_fail_without_a_label() -> None:
     examples = drawn(np.random.default_rng(1), 2000, 0.0, 0.0)
-    trial = tried(configured("n - o > 0.02 +/- 0.02"), replace(examples, known=np.zeros(2000, dtype=bool)))
+    trial = tried(
+        configured("n - o > 0.02 +/- 0.02"), replace(examples, known=np.zeros(2000, dtype=bool))
+    )
     assert (trial.truth, trial.labels) == (False, 0)
 
 
@@ -245,7 +260,9 @@ def test_f1_agrees_with_its_definition_and_finds_the_better_model() -> None:
 
 @pytest.mark.parametrize("f1", [0.8, 0.85, 0.9])
 def test_plans_of_f1_hold_on_simulated_commits(f1: float) -> None:
-    """Misses alone, the hardest case: nine in ten commits are settled by the planned number of rows."""
+    """Misses alone, the hardest case: nine in ten commits are settled by the planned number of
+    rows.
+    """
     config = configured("n > 0.8 +/- 0.05", metric="f1", positive="1", batch=20)
     most, generator, found = plan(config, positives=0.3).chosen, np.random.default_rng(3), []
     for _ in range(10):

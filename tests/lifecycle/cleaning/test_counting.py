@@ -9,7 +9,12 @@ from hypothesis import strategies as st
 from worlds_by_hand import count, random_rows
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.cleaning import Incomplete, count_worlds, count_worlds_by_similarity, possible_labels
+from easeml.lifecycle.cleaning import (
+    Incomplete,
+    count_worlds,
+    count_worlds_by_similarity,
+    possible_labels,
+)
 
 FIVE = [[0.9, 0.2], [0.8, 0.35, 0.1], [0.7], [0.6, 0.5], [0.4, 0.95]]
 
@@ -53,7 +58,9 @@ def test_ties_go_to_the_smaller_row_and_the_smaller_label() -> None:
 
 def test_numbers_beyond_floats_stay_exact() -> None:
     generator = np.random.default_rng(0)
-    found = count_worlds(generator.random((400, 10, 2)), generator.integers(0, 3, 400), [0.5, 0.5], 3)
+    found = count_worlds(
+        generator.random((400, 10, 2)), generator.integers(0, 3, 400), [0.5, 0.5], 3
+    )
     assert sum(found.values()) == 10**400
     assert min(found.values()) > 0
 
@@ -81,7 +88,9 @@ def test_equal_candidates_are_different_worlds_and_k_may_be_large() -> None:
         ([[[1.0]], [[1.0]]], np.array([0, "a"], dtype=object), [0.0], 1),
     ],
 )
-def test_what_does_not_fit_is_refused(candidates: object, labels: object, x: object, k: object) -> None:
+def test_what_does_not_fit_is_refused(
+    candidates: object, labels: object, x: object, k: object
+) -> None:
     with pytest.raises(InvalidInput):
         count_worlds(candidates, labels, x, k)  # pyright: ignore[reportArgumentType]
 

@@ -20,7 +20,9 @@ def cities(count: int = 60) -> pd.DataFrame:
             "score": generator.normal(50, 5, count).round(1).astype(str),
             "when": [
                 f"{h}:{m:02d} a.m."
-                for h, m in zip(generator.integers(1, 12, count), generator.integers(0, 60, count), strict=True)
+                for h, m in zip(
+                    generator.integers(1, 12, count), generator.integers(0, 60, count), strict=True
+                )
             ],
         }
     )
@@ -89,7 +91,9 @@ def test_dependencies_are_found_and_their_breaches_too() -> None:
     right = table.at[9, "city"]
     table.at[9, "city"] = "salem"
     report = detect_errors(table, methods=["dependency"])
-    assert [(cell.row, cell.column, cell.suggestion) for cell in report.cells] == [(9, "city", right)]
+    assert [(cell.row, cell.column, cell.suggestion) for cell in report.cells] == [
+        (9, "city", right)
+    ]
 
 
 def test_rules_and_ties() -> None:
@@ -100,7 +104,9 @@ def test_rules_and_ties() -> None:
 
 
 def test_duplicates_but_for_case_space_and_numbering() -> None:
-    table = pd.DataFrame({"id": ["1", "2", "3"], "name": ["Ann Lee", "ann  lee", "Bob"], "age": ["3", "3", "3"]})
+    table = pd.DataFrame(
+        {"id": ["1", "2", "3"], "name": ["Ann Lee", "ann  lee", "Bob"], "age": ["3", "3", "3"]}
+    )
     assert found(table, "duplicate") == {(1, "")}
 
 
@@ -135,8 +141,12 @@ def test_tables_of_any_kind() -> None:
     detect_errors(pd.DataFrame({"a": [1.5, np.nan, 3.0]}))
     detect_errors(pd.DataFrame({"a": ["", ""], "b": ["", ""]}))
     detect_errors(pd.DataFrame({"a": ["x"]}), target="a")
-    detect_errors(pd.DataFrame({"a": ["1", "2"] * 30, "b": ["same"] * 60}, index=[5] * 60), target="b")
-    detect_errors(pd.DataFrame({0: ["é\u0301" * 300, "1e999"] * 6, "b": pd.to_datetime(["2024-01-01"] * 12)}))
+    detect_errors(
+        pd.DataFrame({"a": ["1", "2"] * 30, "b": ["same"] * 60}, index=[5] * 60), target="b"
+    )
+    detect_errors(
+        pd.DataFrame({0: ["é\u0301" * 300, "1e999"] * 6, "b": pd.to_datetime(["2024-01-01"] * 12)})
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,12 @@ from easeml.lifecycle.cleaning import Incomplete, count_worlds, label_probabilit
 def test_both_queries_equal_enumeration(seed: int, k: int) -> None:
     rows, x = random_rows(np.random.default_rng(seed))
     worlds = count(rows, x.tolist(), k)
-    assert possible_labels(rows, [x], k)[0].tolist() == [worlds[label] > 0 for label in rows.classes.tolist()]
-    np.testing.assert_allclose(label_probabilities(rows, [x], k)[0], shares(rows, x.tolist(), k), atol=1e-12)
+    assert possible_labels(rows, [x], k)[0].tolist() == [
+        worlds[label] > 0 for label in rows.classes.tolist()
+    ]
+    np.testing.assert_allclose(
+        label_probabilities(rows, [x], k)[0], shares(rows, x.tolist(), k), atol=1e-12
+    )
 
 
 @pytest.mark.parametrize(("classes", "k"), [(2, 1), (2, 3), (2, 8), (3, 5), (7, 4), (12, 9)])
@@ -26,7 +30,9 @@ def test_probabilities_equal_exact_counts_on_many_rows(classes: int, k: int) -> 
     labels = generator.integers(0, classes, 120)
     rows, points = Incomplete.of(candidates, labels), generator.random((3, 2))
     found = label_probabilities(rows, points, k)
-    for x, given_labels, possible in zip(points, found, possible_labels(rows, points, k), strict=True):
+    for x, given_labels, possible in zip(
+        points, found, possible_labels(rows, points, k), strict=True
+    ):
         worlds = list(count_worlds(candidates, labels, x, k).values())
         total = sum(worlds)
         np.testing.assert_allclose(given_labels, [count / total for count in worlds], atol=1e-12)
@@ -41,7 +47,11 @@ def test_an_unlikely_label_is_still_possible() -> None:
 
 def test_clean_rows_are_certain_and_agree_with_the_classifier() -> None:
     generator = np.random.default_rng(1)
-    X, y, points = generator.random((50, 3)), generator.integers(0, 3, 50), generator.random((20, 3))
+    X, y, points = (
+        generator.random((50, 3)),
+        generator.integers(0, 3, 50),
+        generator.random((20, 3)),
+    )
     found = possible_labels(Incomplete.of(X[:, None, :], y), points, 5)
     assert (found.sum(axis=1) == 1).all()
 

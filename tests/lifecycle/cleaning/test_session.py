@@ -11,7 +11,8 @@ from easeml.lifecycle.cleaning import CleaningSession, Incomplete, plan_cleaning
 
 
 def five_rows() -> Incomplete:
-    """The worked example as points in two dimensions: validation point v sees candidates at distance 1 - similarity.
+    """The worked example as points in two dimensions: validation point v sees candidates at
+    distance 1 - similarity.
 
     Distances to two points fix a position in the plane: points (0, 0) and (1, 0).
     """
@@ -70,7 +71,9 @@ def test_a_step_equals_starting_again(seed: int) -> None:
         assert session.certain.tolist() == again.certain.tolist()
         np.testing.assert_allclose(session.probabilities, again.probabilities, atol=1e-12)
         np.testing.assert_allclose(
-            session.gains.sum(axis=0)[np.isin(session.dirty, again.dirty)], again.gains.sum(axis=0), atol=1e-5
+            session.gains.sum(axis=0)[np.isin(session.dirty, again.dirty)],
+            again.gains.sum(axis=0),
+            atol=1e-5,
         )
         rows = again.rows
         if len(session.cleaned) > 6:
@@ -168,16 +171,22 @@ def test_doubt_is_the_share_of_worlds_that_say_otherwise() -> None:
 
 def test_the_plan_says_when_the_rest_hardly_matters() -> None:
     # One point in 100 depends on a row, in one world of 300.
-    likely = Incomplete.of([[[0.0], [9.0]], [[2.0]], [[8.0]]], ["a", "b", "b"], [[299, 1], [1], [1]])
+    likely = Incomplete.of(
+        [[[0.0], [9.0]], [[2.0]], [[8.0]]], ["a", "b", "b"], [[299, 1], [1], [1]]
+    )
     points = [[0.0]] + [[8.0]] * 99
     plan = plan_cleaning(likely, points, k=1)
     assert plan.may_stop
     assert not plan.finished
-    assert plan.advice.startswith("You may stop: 99.0% of the 100 validation predictions are certain")
+    assert plan.advice.startswith(
+        "You may stop: 99.0% of the 100 validation predictions are certain"
+    )
     assert plan.planned[0].row == 0
     few = plan_cleaning(likely, points[:1], k=1)
     assert few.may_stop
-    fair = plan_cleaning(Incomplete.of([[[0.0], [9.0]], [[2.0]], [[8.0]]], ["a", "b", "b"]), points, k=1)
+    fair = plan_cleaning(
+        Incomplete.of([[[0.0], [9.0]], [[2.0]], [[8.0]]], ["a", "b", "b"]), points, k=1
+    )
     assert not fair.may_stop
 
 
@@ -188,7 +197,9 @@ def test_no_validation_points_are_refused() -> None:
 
 def test_the_plan_says_what_to_do() -> None:
     told: list[float] = []
-    plan = plan_cleaning(five_rows(), [[0.0, 0.0], [1.0, 0.0]], [0, 1], k=3, n=3, progress=told.append)
+    plan = plan_cleaning(
+        five_rows(), [[0.0, 0.0], [1.0, 0.0]], [0, 1], k=3, n=3, progress=told.append
+    )
     assert told[-1] == 1.0
     assert plan.planned[0].row == 0
     assert plan.entropy_after[0] == pytest.approx(0.949082295353)

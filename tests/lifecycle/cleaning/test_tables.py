@@ -12,7 +12,12 @@ from typer.testing import CliRunner
 from easeml.cli import clean
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning import candidates_of, plan_table
-from easeml.lifecycle.cleaning.repairs import category_repairs, cell_options, number_repairs, row_options
+from easeml.lifecycle.cleaning.repairs import (
+    category_repairs,
+    cell_options,
+    number_repairs,
+    row_options,
+)
 
 
 def flowers(count: int, seed: int) -> pd.DataFrame:
@@ -27,7 +32,9 @@ def flowers(count: int, seed: int) -> pd.DataFrame:
             ],
             "length": (kind * 2.0 + generator.normal(0, 0.7, count)).round(3).astype(str),
             "width": (kind + generator.normal(0, 1.0, count)).round(3).astype(str),
-            "colour": np.array(["red", "blue", "white"])[np.where(generator.random(count) < 0.8, kind, 0)],
+            "colour": np.array(["red", "blue", "white"])[
+                np.where(generator.random(count) < 0.8, kind, 0)
+            ],
             "kind": np.array(["rose", "iris", "lily"])[kind],
         }
     )
@@ -73,7 +80,9 @@ def test_the_plan_names_cells_and_rows_of_the_file(dirty: pd.DataFrame) -> None:
 
 def test_values_with_units_are_repaired_for_sure() -> None:
     train = flowers(60, 0)
-    train["length"] = [f"{value} cm" if i % 2 else f"{value} centim." for i, value in enumerate(train["length"])]
+    train["length"] = [
+        f"{value} cm" if i % 2 else f"{value} centim." for i, value in enumerate(train["length"])
+    ]
     made = candidates_of(train, flowers(20, 1), "kind")
     assert made.fixed == 60
     plain = candidates_of(flowers(60, 0), flowers(20, 1), "kind")
@@ -91,9 +100,9 @@ def test_a_misspelt_category_keeps_its_value_as_a_candidate() -> None:
 def test_absent_columns_are_named(column: str) -> None:
     train, valid = flowers(30, 0), flowers(10, 1)
     with pytest.raises(InvalidInput, match=column):
-        candidates_of(train.drop(columns=column), valid, "kind") if column == "kind" else candidates_of(
-            train, valid.drop(columns=column), "kind"
-        )
+        candidates_of(
+            train.drop(columns=column), valid, "kind"
+        ) if column == "kind" else candidates_of(train, valid.drop(columns=column), "kind")
 
 
 def test_tables_without_labels_or_inputs_are_refused() -> None:
@@ -147,7 +156,11 @@ def test_rows_combine_cells_up_to_a_bound() -> None:
     assert len(full) == 6
     assert sum(weight for _, weight in full) == pytest.approx(1.0)
     few = row_options(cells, 5)
-    assert [world for world, _ in few] == [{"x": 1, "y": "a"}, {"x": 2, "y": "b"}, {"x": 1, "y": "c"}]
+    assert [world for world, _ in few] == [
+        {"x": 1, "y": "a"},
+        {"x": 2, "y": "b"},
+        {"x": 1, "y": "c"},
+    ]
 
 
 @pytest.fixture
@@ -165,7 +178,9 @@ def files(tmp_path: Path, dirty: pd.DataFrame) -> list[str]:
 
 
 def test_plan_command(program: typer.Typer, files: list[str], tmp_path: Path) -> None:
-    ran = CliRunner().invoke(program, ["clean", "plan", *files, "-n", "3", "--json", "--out", str(tmp_path / "p.csv")])
+    ran = CliRunner().invoke(
+        program, ["clean", "plan", *files, "-n", "3", "--json", "--out", str(tmp_path / "p.csv")]
+    )
     assert ran.exit_code == 0
     document = json.loads(ran.stdout)
     assert len(document["planned"]) == 3
@@ -182,14 +197,17 @@ def test_detect_command(program: typer.Typer, files: list[str], tmp_path: Path) 
     rules = tmp_path / "rules.txt"
     rules.write_text("t1&t2&EQ(t1.colour,t2.colour)&IQ(t1.kind,t2.kind)")
     ran = CliRunner().invoke(
-        program, ["clean", "detect", files[0], "--rules", str(rules), "--out", str(tmp_path / "r.html")]
+        program,
+        ["clean", "detect", files[0], "--rules", str(rules), "--out", str(tmp_path / "r.html")],
     )
     assert ran.exit_code == 0
     assert "suspicious places" in ran.stdout
     assert (tmp_path / "r.html").stat().st_size > 1000
 
 
-@pytest.mark.parametrize("wrong", [["--rules", "absent.txt"], ["--out", "x.pdf"], ["--target", "nothing"]])
+@pytest.mark.parametrize(
+    "wrong", [["--rules", "absent.txt"], ["--out", "x.pdf"], ["--target", "nothing"]]
+)
 def test_wrong_use_is_an_error(program: typer.Typer, files: list[str], wrong: list[str]) -> None:
     ran = CliRunner().invoke(program, ["clean", "detect", files[0], *wrong])
     assert isinstance(ran.exception, InvalidInput)

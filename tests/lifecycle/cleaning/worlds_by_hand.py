@@ -12,16 +12,23 @@ from easeml.lifecycle.cleaning import Incomplete
 
 
 def vote(distances: Sequence[float], labels: Sequence[Any], k: int) -> Any:
-    """The label of the k nearest: smaller index first among equals, smallest label first among equal votes."""
+    """The label of the k nearest: smaller index first among equals, smallest label first among
+    equal votes.
+    """
     nearest = sorted(range(len(distances)), key=lambda i: (distances[i], i))[:k]
     votes = Counter(labels[i] for i in nearest)
     return min(votes, key=lambda label: (-votes[label], label))
 
 
-def all_worlds(rows: Incomplete, x: Sequence[float], k: int) -> Iterator[tuple[tuple[int, ...], float, Any]]:
-    """Yield every world: its choice of candidates, its probability, and the label that it gives to x."""
+def all_worlds(
+    rows: Incomplete, x: Sequence[float], k: int
+) -> Iterator[tuple[tuple[int, ...], float, Any]]:
+    """Yield every world: its choice of candidates, its probability, and the label that it gives to
+    x.
+    """
     far = [
-        [sum((a - b) ** 2 for a, b in zip(c, x, strict=True)) for c in rows.candidates_of(i)] for i in range(len(rows))
+        [sum((a - b) ** 2 for a, b in zip(c, x, strict=True)) for c in rows.candidates_of(i)]
+        for i in range(len(rows))
     ]
     labels = rows.labels.tolist()
     for choice in itertools.product(*[range(size) for size in rows.sizes]):
@@ -35,7 +42,9 @@ def count(rows: Incomplete, x: Sequence[float], k: int) -> dict[Any, int]:
     return {label: found[label] for label in rows.classes.tolist()}
 
 
-def shares(rows: Incomplete, x: Sequence[float], k: int, known: tuple[int, int] | None = None) -> list[float]:
+def shares(
+    rows: Incomplete, x: Sequence[float], k: int, known: tuple[int, int] | None = None
+) -> list[float]:
     """The probability of each label, given that row ``known[0]`` is its candidate ``known[1]``."""
     found: Counter[Any] = Counter()
     for choice, share, label in all_worlds(rows, x, k):
@@ -52,7 +61,9 @@ def bits(parts: Sequence[float]) -> float:
 
 def gain(rows: Incomplete, x: Sequence[float], k: int, row: int) -> float:
     """Bits that knowing a row takes off the entropy of the label of x, on average."""
-    after = sum(float(p) * bits(shares(rows, x, k, (row, j))) for j, p in enumerate(rows.weights_of(row)))
+    after = sum(
+        float(p) * bits(shares(rows, x, k, (row, j))) for j, p in enumerate(rows.weights_of(row))
+    )
     return bits(shares(rows, x, k)) - after
 
 
@@ -61,7 +72,9 @@ def random_rows(
 ) -> tuple[Incomplete, np.ndarray]:
     """Small rows on a coarse grid, so that ties abound, and a point."""
     n, width = int(generator.integers(1, most_rows + 1)), int(generator.integers(1, 3))
-    candidates = [generator.integers(0, 5, (int(generator.integers(1, 4)), width)) for _ in range(n)]
+    candidates = [
+        generator.integers(0, 5, (int(generator.integers(1, 4)), width)) for _ in range(n)
+    ]
     weights = [generator.random(len(block)) + 0.01 for block in candidates]
     rows = Incomplete.of(candidates, generator.integers(0, classes, n), weights)
     return rows, generator.integers(0, 5, width).astype(float)

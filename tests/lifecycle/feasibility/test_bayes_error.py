@@ -102,17 +102,25 @@ def test_noise_variance_of_a_regression():
 def test_a_table_with_words_dates_and_gaps():
     rng = np.random.default_rng(0)
     city = rng.choice(["Ulm", "Bern", "Graz"], 120)
-    frame = pd.DataFrame({"city": city, "size": rng.normal(size=120), "when": pd.Timestamp("2024-01-01")})
+    frame = pd.DataFrame(
+        {"city": city, "size": rng.normal(size=120), "when": pd.Timestamp("2024-01-01")}
+    )
     frame.loc[::7, "size"] = np.nan
     answer = bayes_error(frame, pd.Series(np.where(city == "Ulm", "yes", "no"), dtype="category"))
     assert answer.classes == ("no", "yes")
     assert answer.upper < 0.1
-    assert {"skrub table", "raw", "ranks", "skrub minhash"} <= {tried.name for tried in answer.tried}
+    assert {"skrub table", "raw", "ranks", "skrub minhash"} <= {
+        tried.name for tried in answer.tried
+    }
     assert answer.verdict is None
 
 
 def test_texts():
-    texts = [f"{word} number {number}" for number in range(45) for word in ("cheap pills", "see you soon")]
+    texts = [
+        f"{word} number {number}"
+        for number in range(45)
+        for word in ("cheap pills", "see you soon")
+    ]
     answer = bayes_error(texts, ["spam", "ham"] * 45)
     assert {"words", "characters", "skrub minhash"} <= {tried.name for tried in answer.tried}
     assert answer.upper < 0.1
@@ -171,8 +179,18 @@ X20, Y20 = np.arange(40.0).reshape(20, 2), np.arange(20) % 2
         (np.zeros((20, 0)), Y20, {}, "not understood"),
         (pd.DataFrame(index=range(20)), Y20, {}, "no input columns"),
         (X20, Y20, {"representations": [Representation("raw", np.asarray)]}, "same name"),
-        (X20, Y20, {"representations": [Representation("bad", lambda part: part[:1])]}, "representation bad"),
-        (X20, Y20, {"representations": [Representation("nan", lambda part: part * np.nan)]}, "not finite"),
+        (
+            X20,
+            Y20,
+            {"representations": [Representation("bad", lambda part: part[:1])]},
+            "representation bad",
+        ),
+        (
+            X20,
+            Y20,
+            {"representations": [Representation("nan", lambda part: part * np.nan)]},
+            "not finite",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -183,7 +201,9 @@ def test_what_makes_no_sense_is_refused(X: object, y: object, options: dict, mes
 
 def test_odd_inputs_are_taken():
     rng = np.random.default_rng(0)
-    X = np.c_[np.full(40, np.nan), np.full(40, 5.0), rng.normal(size=40) * 1e12, rng.normal(size=40)]
+    X = np.c_[
+        np.full(40, np.nan), np.full(40, 5.0), rng.normal(size=40) * 1e12, rng.normal(size=40)
+    ]
     answer = bayes_error(X, np.r_[np.zeros(39), 1])
     assert 0 <= answer.lower <= answer.upper <= 1
     same = bayes_error(np.zeros((40, 1)), np.arange(40) % 2)

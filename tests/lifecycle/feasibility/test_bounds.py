@@ -29,7 +29,9 @@ def test_the_bound_of_cover_and_hart(error: float, classes: int, bound: float):
     assert lower_bound(error, classes) == pytest.approx(bound, abs=1e-9)
 
 
-@pytest.mark.parametrize(("k", "bound"), [(2, 0.06), (3, 0.076076951546), (5, 0.082917960675), (10, 0.091169631198)])
+@pytest.mark.parametrize(
+    ("k", "bound"), [(2, 0.06), (3, 0.076076951546), (5, 0.082917960675), (10, 0.091169631198)]
+)
 def test_the_bound_of_several_neighbours(k: int, bound: float):
     assert lower_bound(0.12, 2, k) == pytest.approx(bound, abs=1e-9)
 
@@ -48,13 +50,17 @@ def test_two_gaussians_by_integration():
     assert lower_bound(neighbour, 2) == pytest.approx(0.129055095, abs=1e-6)
 
 
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=8).filter(lambda weights: sum(weights) > 0.01))
+@given(
+    st.lists(st.floats(0, 1), min_size=2, max_size=8).filter(lambda weights: sum(weights) > 0.01)
+)
 def test_the_bound_never_exceeds_the_bayes_error_of_endless_rows(weights: list[float]):
     posterior = np.array(weights) / sum(weights)
     assert lower_bound(1 - float((posterior**2).sum()), len(weights)) <= 1 - posterior.max() + 1e-9
 
 
-@pytest.mark.parametrize(("error", "classes", "k"), [(-0.1, 2, 1), (1.1, 2, 1), (0.1, 1, 1), (0.1, 3, 3), (0.1, 2, 0)])
+@pytest.mark.parametrize(
+    ("error", "classes", "k"), [(-0.1, 2, 1), (1.1, 2, 1), (0.1, 1, 1), (0.1, 3, 3), (0.1, 2, 0)]
+)
 def test_no_bound_for_what_makes_no_sense(error: float, classes: int, k: int):
     with pytest.raises(InvalidInput):
         lower_bound(error, classes, k)
@@ -66,7 +72,9 @@ def test_noise_moves_the_error():
 
 @given(st.floats(0, 0.5), st.floats(0, 0.9), st.integers(2, 50))
 def test_noise_can_be_taken_back(error: float, share: float, classes: int):
-    assert without_noise(with_noise(error, share, classes), share, classes) == pytest.approx(error, abs=1e-9)
+    assert without_noise(with_noise(error, share, classes), share, classes) == pytest.approx(
+        error, abs=1e-9
+    )
 
 
 @given(st.integers(0, 1000), st.floats(0, 0.9))
@@ -82,7 +90,11 @@ def test_intervals_cover_and_shrink():
     assert binomial_interval(10, 10)[1] == 1
     low, high = binomial_interval(8, 100)
     assert (low, high) == pytest.approx((0.03517156, 0.15155764), abs=1e-6)
-    covered = sum(low <= 0.1 <= high for low, high in (binomial_interval(w, 50) for w in range(51)) if low <= 0.1)
+    covered = sum(
+        low <= 0.1 <= high
+        for low, high in (binomial_interval(w, 50) for w in range(51))
+        if low <= 0.1
+    )
     assert covered > 0
     chance = sum(
         math.comb(50, w) * 0.1**w * 0.9 ** (50 - w)

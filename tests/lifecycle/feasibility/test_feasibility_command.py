@@ -19,7 +19,9 @@ RUNNER = CliRunner()
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2))
-    frame = pd.DataFrame({"width": X[:, 0], "height": X[:, 1], "kind": np.where(X[:, 0] > 0, "wide", "thin")})
+    frame = pd.DataFrame(
+        {"width": X[:, 0], "height": X[:, 1], "kind": np.where(X[:, 0] > 0, "wide", "thin")}
+    )
     path = tmp_path_factory.mktemp("feasibility") / "table.csv"
     frame.to_csv(path, index=False)
     return path

@@ -29,7 +29,9 @@ def brute(known: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.integers(1, 30), st.integers(1, 4), st.integers(1, 6))
-def test_nearest_rows_are_those_of_brute_force_with_ties(seed: int, known: int, columns: int, k: int):
+def test_nearest_rows_are_those_of_brute_force_with_ties(
+    seed: int, known: int, columns: int, k: int
+):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 3, (known, columns))
     queries = rng.integers(0, 3, (7, columns))
@@ -120,7 +122,9 @@ def test_streaming_is_the_same_as_reading_all_at_once():
 
 
 def test_learned_scores_do_not_leak_labels():
-    """With labels that nothing predicts, no way does better than guessing; scores of the rows learned from would."""
+    """With labels that nothing predicts, no way does better than guessing; scores of the rows
+    learned from would.
+    """
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 20))
     target = Target(rng.integers(0, 2, 600), 2)

@@ -1,4 +1,6 @@
-"""Pre-trained models at local paths; with the libraries where they are installed, and clear words where not."""
+"""Pre-trained models at local paths; with the libraries where they are installed, and clear words
+where not.
+"""
 
 import importlib
 from pathlib import Path
@@ -30,7 +32,9 @@ def test_a_torch_model(tmp_path: Path):
     assert found.name == "layer"
     expected = X @ layer.weight.detach().numpy().T + layer.bias.detach().numpy()
     assert np.allclose(found.embed(X), expected, atol=1e-5)
-    exported = torch.export.export(layer, (torch.zeros(64, 3),), dynamic_shapes=({0: torch.export.Dim("n", min=2)},))
+    exported = torch.export.export(
+        layer, (torch.zeros(64, 3),), dynamic_shapes=({0: torch.export.Dim("n", min=2)},)
+    )
     torch.export.save(exported, tmp_path / "layer.pt2")
     assert np.allclose(pretrained(tmp_path / "layer.pt2").embed(X), expected, atol=1e-5)
     (tmp_path / "broken.pt").write_bytes(b"no model")
@@ -51,15 +55,24 @@ def test_a_hugging_face_model_of_texts(tmp_path: Path):
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "good", "bad", "day"]
     (tmp_path / "vocab.txt").write_text("\n".join(words))
     torch.manual_seed(0)
-    shape = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    shape = {
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 16,
+    }
     model = transformers.BertModel(transformers.BertConfig(vocab_size=len(words), **shape)).eval()
     model.save_pretrained(tmp_path / "model")
-    transformers.BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(tmp_path / "model")
+    transformers.BertTokenizerFast(vocab=str(tmp_path / "vocab.txt")).save_pretrained(
+        tmp_path / "model"
+    )
     found = pretrained(tmp_path / "model", name="tiny")
     texts = np.array(["good day", "bad day", "good good good day"] * 30, dtype=object)
     matrix = found.embed(texts)
     assert matrix.shape == (90, 16)
-    assert np.allclose(matrix[0], found.embed(texts[:1])[0], atol=1e-5)  # padding beside longer texts changes nothing
+    assert np.allclose(
+        matrix[0], found.embed(texts[:1])[0], atol=1e-5
+    )  # padding beside longer texts changes nothing
     assert not np.allclose(matrix[0], matrix[1], atol=1e-3)
     answer = bayes_error(texts, ["yes", "no", "yes"] * 30, representations=[found])
     assert next(tried for tried in answer.tried if tried.name == "tiny").error == 0
@@ -68,7 +81,12 @@ def test_a_hugging_face_model_of_texts(tmp_path: Path):
 def test_a_hugging_face_model_of_images(tmp_path: Path):
     pytest.importorskip("torch")
     transformers = pytest.importorskip("transformers")
-    shape = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    shape = {
+        "hidden_size": 8,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+        "intermediate_size": 8,
+    }
     model = transformers.ViTModel(transformers.ViTConfig(image_size=16, patch_size=8, **shape))
     model.save_pretrained(tmp_path)
     transformers.ViTImageProcessor(size={"height": 16, "width": 16}).save_pretrained(tmp_path)

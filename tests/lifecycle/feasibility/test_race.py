@@ -64,7 +64,9 @@ def test_the_arm_with_the_least_bound_from_below_is_kept():
     assert not run(arms)[-1].dropped
 
 
-@pytest.mark.parametrize(("a", "b", "c"), [(0.1, 2.0, 0.5), (0.0, 1.0, 0.7), (0.2, 0.0, 1.0), (0.05, 3.0, 1.0)])
+@pytest.mark.parametrize(
+    ("a", "b", "c"), [(0.1, 2.0, 0.5), (0.0, 1.0, 0.7), (0.2, 0.0, 1.0), (0.05, 3.0, 1.0)]
+)
 def test_curves_go_on_to_the_end_of_a_power_law(a: float, b: float, c: float):
     counts = np.array([100.0, 200, 400, 800, 1600])
     losses = np.zeros((5, 10_000))
@@ -80,7 +82,9 @@ def test_curves_go_on_to_the_end_of_a_power_law(a: float, b: float, c: float):
 
 def test_ends_vary_with_the_power():
     counts = np.array([100.0, 200, 400])
-    losses = (np.random.default_rng(0).random((1, 400)) < np.array([[0.4], [0.35], [0.31]])).astype(float)
+    losses = (np.random.default_rng(0).random((1, 400)) < np.array([[0.4], [0.35], [0.31]])).astype(
+        float
+    )
     fitted = fit_curve(counts, losses, np.random.default_rng(0), powers=SLOW_POWERS)
     ends = fitted.ends(np.random.default_rng(0))
     assert ends[0] == fitted.at(np.inf)[0]
@@ -89,5 +93,7 @@ def test_ends_vary_with_the_power():
 
 
 def test_one_point_is_a_level():
-    fitted = fit_curve(np.array([50.0]), np.array([[0.0, 1.0, 0.0, 1.0]]), np.random.default_rng(0), draws=1)
+    fitted = fit_curve(
+        np.array([50.0]), np.array([[0.0, 1.0, 0.0, 1.0]]), np.random.default_rng(0), draws=1
+    )
     assert 0 <= fitted.at(np.inf)[0] <= 0.5

@@ -24,7 +24,9 @@ def nearest(distances: np.ndarray, coalition: Sequence[int], k: int) -> list[int
     return sorted(coalition, key=lambda i: (distances[i], i))[:k]
 
 
-def over_ties(distances: np.ndarray, match: np.ndarray, k: int, worth: Callable[..., Callable]) -> np.ndarray:
+def over_ties(
+    distances: np.ndarray, match: np.ndarray, k: int, worth: Callable[..., Callable]
+) -> np.ndarray:
     """Return values averaged over all orders of rows: every order of the tied ones is as frequent."""
     n = len(match)
     total = np.zeros(n)
@@ -40,8 +42,12 @@ def hard(distances: np.ndarray, match: np.ndarray, k: int) -> Callable[[Sequence
     return lambda coalition: sum(match[i] for i in nearest(distances, coalition, k)) / k
 
 
-def soft(distances: np.ndarray, match: np.ndarray, k: int, n_classes: int = 2) -> Callable[[Sequence[int]], float]:
+def soft(
+    distances: np.ndarray, match: np.ndarray, k: int, n_classes: int = 2
+) -> Callable[[Sequence[int]], float]:
     """Return the game of the mean match among the k nearest."""
     return lambda coalition: (
-        float(np.mean([match[i] for i in nearest(distances, coalition, k)])) if len(coalition) else 1 / n_classes
+        float(np.mean([match[i] for i in nearest(distances, coalition, k)]))
+        if len(coalition)
+        else 1 / n_classes
     )

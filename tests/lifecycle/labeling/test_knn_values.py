@@ -28,11 +28,18 @@ def blobs(n: int, t: int, seed: int = 0, classes: int = 3) -> tuple[np.ndarray, 
     generator = np.random.default_rng(seed)
     y, v = generator.integers(0, classes, n), generator.integers(0, classes, t)
     centres = generator.normal(size=(classes, 3)) * 2
-    return centres[y] + generator.normal(size=(n, 3)), y, centres[v] + generator.normal(size=(t, 3)), v
+    return (
+        centres[y] + generator.normal(size=(n, 3)),
+        y,
+        centres[v] + generator.normal(size=(t, 3)),
+        v,
+    )
 
 
 def test_fewer_rows_than_neighbours():  # mkt-2
-    assert knn_shapley(line(3), [1, 0, 1], ORIGIN, [1], 5) == pytest.approx([1 / 5, 0, 1 / 5], abs=1e-15)
+    assert knn_shapley(line(3), [1, 0, 1], ORIGIN, [1], 5) == pytest.approx(
+        [1 / 5, 0, 1 / 5], abs=1e-15
+    )
 
 
 def test_soft_labels_with_fewer_rows_than_neighbours():  # mkt-8
@@ -75,7 +82,9 @@ def test_equal_distances_are_averaged_over_their_orders(places: list[int], k: in
 def test_equal_distances_by_index_on_request():
     y = np.array([0, 1, 1, 0])
     values = knn_shapley(np.ones((4, 1)), y, ORIGIN, [1], 2, ties="index")
-    assert values == pytest.approx(shapley(4, hard(np.ones(4), (y == 1).astype(float), 2)), abs=1e-13)
+    assert values == pytest.approx(
+        shapley(4, hard(np.ones(4), (y == 1).astype(float), 2)), abs=1e-13
+    )
 
 
 def test_rounding_does_not_decide_between_equal_distances():
@@ -84,7 +93,13 @@ def test_rounding_does_not_decide_between_equal_distances():
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.integers(1, 400), st.integers(1, 12), st.integers(1, 30), st.booleans(), st.integers(0, 10**6))
+@given(
+    st.integers(1, 400),
+    st.integers(1, 12),
+    st.integers(1, 30),
+    st.booleans(),
+    st.integers(0, 10**6),
+)
 def test_values_sum_to_what_all_rows_are_worth(n: int, t: int, k: int, is_soft: bool, seed: int):
     X, y, V, v = blobs(n, t, seed)
     values = knn_shapley(X, y, V, v, k, soft=is_soft)
@@ -101,7 +116,9 @@ def test_order_of_rows_does_not_matter(n: int, k: int, seed: int):
     X, y, V, v = blobs(n, 5, seed)
     X = np.round(X)  # many ties
     order = np.random.default_rng(seed).permutation(n)
-    assert knn_shapley(X, y, V, v, k)[order] == pytest.approx(knn_shapley(X[order], y[order], V, v, k), abs=1e-12)
+    assert knn_shapley(X, y, V, v, k)[order] == pytest.approx(
+        knn_shapley(X[order], y[order], V, v, k), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("is_soft", [False, True])
@@ -160,7 +177,11 @@ def test_weighted_vote_against_every_order(n: int, k: int):
     distances = np.sqrt((X**2).sum(axis=1))
     spread = np.ptp(distances) or 1.0
     weights = np.rint(1 + 7 * (distances.max() - distances) / spread) * np.where(y == 1, 1, -1)
-    worth = lambda coalition: (np.sign(sum(weights[i] for i in nearest(distances, coalition, k))) + 1) / 2  # noqa: E731
+
+    def worth(coalition):
+        votes = sum(weights[i] for i in nearest(distances, coalition, k))
+        return (np.sign(votes) + 1) / 2
+
     values = weighted_knn_shapley(X, y, [[0.0, 0.0]], [1], k)
     assert values == pytest.approx(shapley(n, worth), abs=1e-12)
 
@@ -175,7 +196,9 @@ def test_threshold_against_every_order(radius: float):
         voters = [i for i in coalition if inside[i]]
         return float(np.mean(y[voters] == 1)) if voters else 1 / 3
 
-    assert threshold_knn_shapley(X, y, [[0.0, 0.0]], [1], radius) == pytest.approx(shapley(6, worth), abs=1e-13)
+    assert threshold_knn_shapley(X, y, [[0.0, 0.0]], [1], radius) == pytest.approx(
+        shapley(6, worth), abs=1e-13
+    )
 
 
 def test_approximate_neighbours_measure_their_error():
@@ -187,7 +210,9 @@ def test_approximate_neighbours_measure_their_error():
     assert shares[-1] == 1
     assert many.recall == 1
     assert np.abs(many.values - exact).max() <= 0.02
-    assert many.error == pytest.approx(np.abs(many.values - exact).max())  # all validation rows are in the sample
+    assert many.error == pytest.approx(
+        np.abs(many.values - exact).max()
+    )  # all validation rows are in the sample
     assert few.recall <= 1
     assert few.error == pytest.approx(np.abs(few.values - exact).max())
 
@@ -199,7 +224,9 @@ def test_labels_that_training_rows_lack_are_matched_by_none():
 def test_cosine_looks_at_directions():
     X, y, V, v = blobs(50, 5)
     scaled = X * np.linspace(1, 9, 50)[:, None]
-    assert knn_shapley(scaled, y, V, v, metric="cosine") == pytest.approx(knn_shapley(X, y, V, v, metric="cosine"))
+    assert knn_shapley(scaled, y, V, v, metric="cosine") == pytest.approx(
+        knn_shapley(X, y, V, v, metric="cosine")
+    )
 
 
 def test_standard_errors_are_those_of_single_validation_rows():
@@ -208,7 +235,9 @@ def test_standard_errors_are_those_of_single_validation_rows():
         answer = value_rows(X, y, V, v, 3, soft=is_soft)
         each = np.array([knn_shapley(X, y, V[i : i + 1], v[i : i + 1], 3) for i in range(10)])
         if not is_soft:
-            assert answer.standard_errors == pytest.approx(each.std(axis=0, ddof=1) / np.sqrt(10), abs=1e-12)
+            assert answer.standard_errors == pytest.approx(
+                each.std(axis=0, ddof=1) / np.sqrt(10), abs=1e-12
+            )
         assert (answer.standard_errors >= 0).all()
 
 

@@ -28,10 +28,17 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     frame["species"] = np.array(bunch.target_names)[bunch.target]
     frame = frame.sample(frac=1, random_state=0, ignore_index=True)
     train, valid, pool = frame[:80].copy(), frame[80:120], frame[120:].drop(columns="species")
-    train.loc[[3, 30], "species"] = ["virginica" if s != "virginica" else "setosa" for s in train.species[[3, 30]]]
+    train.loc[[3, 30], "species"] = [
+        "virginica" if s != "virginica" else "setosa" for s in train.species[[3, 30]]
+    ]
     train["lab"] = np.where(np.arange(80) % 2 == 0, "north", "south")
     made = {}
-    for name, part in (("owned", train), ("train", train.drop(columns="lab")), ("valid", valid), ("pool", pool)):
+    for name, part in (
+        ("owned", train),
+        ("train", train.drop(columns="lab")),
+        ("valid", valid),
+        ("pool", pool),
+    ):
         made[name] = str(folder / f"{name}.csv")
         part.to_csv(made[name], index=False)
     return made
@@ -59,7 +66,16 @@ def test_value(files: dict[str, str], tmp_path: Path):
 
 
 def test_next(files: dict[str, str]):
-    words = ["next", files["train"], "--pool", files["pool"], "--valid", files["valid"], "--target", "species"]
+    words = [
+        "next",
+        files["train"],
+        "--pool",
+        files["pool"],
+        "--valid",
+        files["valid"],
+        "--target",
+        "species",
+    ]
     rows = json.loads(run(*words, "-n", "7", "--json"))["rows"]
     assert len(rows) == 7
     assert {row["guess"] for row in rows} <= {"setosa", "versicolor", "virginica"}
@@ -69,13 +85,24 @@ def test_next(files: dict[str, str]):
 @pytest.mark.parametrize("valid", [True, False])
 def test_mislabelled(files: dict[str, str], valid: bool):
     words = ["mislabelled", files["train"], "--target", "species"]
-    rows = json.loads(run(*words, *(["--valid", files["valid"]] if valid else []), "--json"))["rows"]
+    rows = json.loads(run(*words, *(["--valid", files["valid"]] if valid else []), "--json"))[
+        "rows"
+    ]
     assert {3, 30} <= {row["row"] for row in rows[:8]}
 
 
 def test_owners(files: dict[str, str]):
     # The validation file has no owners; nobody needs to own it.
-    words = ["owners", files["owned"], "--valid", files["valid"], "--target", "species", "--owner", "lab"]
+    words = [
+        "owners",
+        files["owned"],
+        "--valid",
+        files["valid"],
+        "--target",
+        "species",
+        "--owner",
+        "lab",
+    ]
     rows = json.loads(run(*words, "--budget", "10", "--json"))["rows"]
     assert {row["owner"] for row in rows} == {"north", "south"}
     assert sum(row["payment"] for row in rows) == pytest.approx(10)
@@ -85,17 +112,26 @@ def test_owners(files: dict[str, str]):
     "words",
     [
         pytest.param(["value", "TRAIN", "--valid", "POOL", "--target", "species"], id="no labels"),
-        pytest.param(["value", "TRAIN", "--valid", "VALID", "--target", "colour"], id="no such target"),
-        pytest.param(["value", "TRAIN", "--valid", "nowhere.csv", "--target", "species"], id="no such file"),
         pytest.param(
-            ["value", "TRAIN", "--valid", "VALID", "--target", "species", "--out", "x.pdf"], id="kind of file"
+            ["value", "TRAIN", "--valid", "VALID", "--target", "colour"], id="no such target"
         ),
-        pytest.param(["owners", "TRAIN", "--valid", "VALID", "--target", "species", "--owner", "lab"], id="no owner"),
+        pytest.param(
+            ["value", "TRAIN", "--valid", "nowhere.csv", "--target", "species"], id="no such file"
+        ),
+        pytest.param(
+            ["value", "TRAIN", "--valid", "VALID", "--target", "species", "--out", "x.pdf"],
+            id="kind of file",
+        ),
+        pytest.param(
+            ["owners", "TRAIN", "--valid", "VALID", "--target", "species", "--owner", "lab"],
+            id="no owner",
+        ),
     ],
 )
 def test_wrong_use_is_an_error_with_a_message(files: dict[str, str], words: list[str]):
     given = [
-        {"TRAIN": files["train"], "VALID": files["valid"], "POOL": files["pool"]}.get(word, word) for word in words
+        {"TRAIN": files["train"], "VALID": files["valid"], "POOL": files["pool"]}.get(word, word)
+        for word in words
     ]
     with pytest.raises(InvalidInput) as caught:
         RUNNER.invoke(APP, ["label", *given], catch_exceptions=False)

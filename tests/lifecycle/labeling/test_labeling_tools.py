@@ -1,4 +1,6 @@
-"""The tools on top of the values: the pool, the queue, wrong labels, owners; and what their results share."""
+"""The tools on top of the values: the pool, the queue, wrong labels, owners; and what their results
+share.
+"""
 
 import json
 
@@ -32,7 +34,9 @@ def test_pool_values_are_those_of_the_game_with_one_more_row(k: int, grid: bool)
     posterior = np.random.default_rng(1).dirichlet([1, 1], 8)
     known = (Y[:25, None] == np.array(["no", "yes"])).astype(float)
     expected = [
-        expected_knn_shapley(np.vstack([rows, row]), np.vstack([known, chance]), valid, LABELS[:9], k)[-1]
+        expected_knn_shapley(
+            np.vstack([rows, row]), np.vstack([known, chance]), valid, LABELS[:9], k
+        )[-1]
         for row, chance in zip(pool, posterior, strict=True)
     ]
     found = value_pool(rows, Y[:25], pool, valid, LABELS[:9], k, posterior=posterior)
@@ -54,13 +58,18 @@ def test_the_queue_avoids_duplicates_and_heeds_prices():
     prices = np.ones(60)
     first = int(next_to_label(X, Y, POOL, V, LABELS, 1, posterior=chances).rows[0])
     prices[first] = 100
-    assert int(next_to_label(X, Y, POOL, V, LABELS, 1, posterior=chances, prices=prices).rows[0]) != first
+    assert (
+        int(next_to_label(X, Y, POOL, V, LABELS, 1, posterior=chances, prices=prices).rows[0])
+        != first
+    )
     assert len(next_to_label(X, Y, POOL, V, LABELS, 500, posterior=chances).rows) == 60
 
 
 def test_the_queue_with_certain_labels_follows_the_values():
     posterior = np.tile([0.0, 1.0], (60, 1))
-    queue = next_to_label(X, Y, POOL, V, LABELS, 10, posterior=posterior, uncertainty=0, diversity=0)
+    queue = next_to_label(
+        X, Y, POOL, V, LABELS, 10, posterior=posterior, uncertainty=0, diversity=0
+    )
     values = value_pool(X, Y, POOL, V, LABELS, posterior=posterior)
     assert queue.rows.tolist() == np.argsort(-values, kind="stable")[:10].tolist()
     assert queue.guesses.tolist() == ["yes"] * 10
@@ -145,7 +154,9 @@ def test_an_owner_of_wrong_labels_is_paid_nothing():
         pytest.param(lambda: value_rows(X, NOISY, V, LABELS, error=0.1), id="truncated"),
         pytest.param(lambda: next_to_label(X, NOISY, POOL, V, LABELS, 5), id="queue"),
         pytest.param(lambda: find_mislabelled(X, NOISY, V, LABELS), id="suspects"),
-        pytest.param(lambda: contributions(X, NOISY, np.arange(200) % 3, V, LABELS), id="contributions"),
+        pytest.param(
+            lambda: contributions(X, NOISY, np.arange(200) % 3, V, LABELS), id="contributions"
+        ),
     ],
 )
 def test_results_show_themselves(answer):
@@ -172,11 +183,19 @@ def test_long_work_reports_its_progress():
         pytest.param(lambda: find_mislabelled(X, Y, odds=1), id="odds"),
         pytest.param(lambda: find_mislabelled(X, Y, folds=1), id="folds"),
         pytest.param(lambda: next_to_label(X, Y, POOL, V, LABELS, 0), id="no rows"),
-        pytest.param(lambda: next_to_label(X, Y, POOL, V, LABELS, value=0, uncertainty=0), id="no weight"),
-        pytest.param(lambda: next_to_label(X, Y, POOL, V, LABELS, diversity=-1), id="negative weight"),
-        pytest.param(lambda: next_to_label(X, Y, POOL, V, LABELS, prices=np.zeros(60)), id="prices"),
+        pytest.param(
+            lambda: next_to_label(X, Y, POOL, V, LABELS, value=0, uncertainty=0), id="no weight"
+        ),
+        pytest.param(
+            lambda: next_to_label(X, Y, POOL, V, LABELS, diversity=-1), id="negative weight"
+        ),
+        pytest.param(
+            lambda: next_to_label(X, Y, POOL, V, LABELS, prices=np.zeros(60)), id="prices"
+        ),
         pytest.param(lambda: value_pool(X, Y, POOL[:, :2], V, LABELS), id="pool's columns"),
-        pytest.param(lambda: value_pool(X, Y, POOL, V, LABELS, posterior=np.ones((60, 2))), id="posterior"),
+        pytest.param(
+            lambda: value_pool(X, Y, POOL, V, LABELS, posterior=np.ones((60, 2))), id="posterior"
+        ),
         pytest.param(lambda: contributions(X, Y, Y[:3], V, LABELS), id="owners' length"),
         pytest.param(lambda: contributions(X, Y, Y, V, LABELS, players="all"), id="players"),
         pytest.param(lambda: contributions(X, Y, Y, V, LABELS, budget=-1), id="budget"),

@@ -5,7 +5,12 @@ import pytest
 from labeling_oracles import shapley
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling import Provenance, knn_shapley, sampled_unit_knn_shapley, unit_knn_shapley
+from easeml.lifecycle.labeling import (
+    Provenance,
+    knn_shapley,
+    sampled_unit_knn_shapley,
+    unit_knn_shapley,
+)
 from easeml.lifecycle.labeling._inputs import check_task
 from easeml.lifecycle.labeling.units import integrated_values
 
@@ -14,7 +19,9 @@ def oracle(provenance: Provenance, match: np.ndarray, k: int) -> np.ndarray:
     """Return values of units for output rows sorted nearest first."""
 
     def worth(coalition):
-        there = [i for i, units in enumerate(provenance.units) if set(units.tolist()) <= set(coalition)]
+        there = [
+            i for i, units in enumerate(provenance.units) if set(units.tolist()) <= set(coalition)
+        ]
         return sum(match[i] for i in there[:k]) / k
 
     return shapley(provenance.n_units, worth)
@@ -29,7 +36,9 @@ def test_fork_with_one_neighbour():  # mkt-6
     values = unit_knn_shapley(provenance, line(5), [0, 1, 1, 1, 0], [[0.0]], [1], 1)
     assert values == pytest.approx([-2 / 3, 1 / 3, 1 / 3], abs=1e-15)
     task = check_task(line(5), [0, 1, 1, 1, 0], [[0.0]], [1], 1)
-    assert integrated_values(task, provenance.units[:, 0], None, 3) == pytest.approx(values, abs=1e-14)
+    assert integrated_values(task, provenance.units[:, 0], None, 3) == pytest.approx(
+        values, abs=1e-14
+    )
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 7])
@@ -48,7 +57,10 @@ def test_forks_against_every_order(k: int, seed: int):
 @pytest.mark.parametrize("swapped", [False, True])
 def test_one_to_many_joins_against_every_order(k: int, seed: int, swapped: bool):
     generator = np.random.default_rng(seed)
-    facts, dims = Provenance.source(4).take(generator.integers(0, 4, 8)), generator.integers(0, 2, 4)
+    facts, dims = (
+        Provenance.source(4).take(generator.integers(0, 4, 8)),
+        generator.integers(0, 2, 4),
+    )
     parents = dims[facts.units[:, 0]]
     if swapped:
         joined = Provenance.source(2).join(facts, parents, np.arange(8))
@@ -79,7 +91,9 @@ def test_sampling_takes_many_to_many_joins():
     y = generator.integers(0, 2, 7)
     with pytest.raises(InvalidInput, match="sampled"):
         unit_knn_shapley(joined, line(7), y, [[0.0]], [1], 2)
-    values, errors = sampled_unit_knn_shapley(joined, line(7), y, [[0.0]], [1], 2, permutations=3000, seed=4)
+    values, errors = sampled_unit_knn_shapley(
+        joined, line(7), y, [[0.0]], [1], 2, permutations=3000, seed=4
+    )
     assert (np.abs(values - oracle(joined, y, 2)) <= 5 * errors + 1e-9).all()
 
 

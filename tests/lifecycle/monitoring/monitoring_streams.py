@@ -24,8 +24,8 @@ class World:
 def world(rows: int, seed: int, *, shift: float = 0.0, flipped: float = 0.0) -> World:
     """A model that is sure of itself everywhere but wrong more often where ``hard`` is large.
 
-    ``shift`` moves the inputs towards the hard region (labels' cause is in the data); ``flipped`` is the share of
-    labels that a new concept turns over (nothing in the data tells).
+    ``shift`` moves the inputs towards the hard region (labels' cause is in the data); ``flipped``
+    is the share of labels that a new concept turns over (nothing in the data tells).
     """
     rng = np.random.default_rng(seed)
     hard, other = rng.normal(shift, 1, rows), rng.normal(0, 1, rows)

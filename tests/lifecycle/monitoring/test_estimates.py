@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.monitoring import KINDS, default_tolerance, level_at, poisson_binomial, right_interval
+from easeml.lifecycle.monitoring import (
+    KINDS,
+    default_tolerance,
+    level_at,
+    poisson_binomial,
+    right_interval,
+)
 from easeml.lifecycle.monitoring._backtest import backtest
 from easeml.lifecycle.monitoring._drift import concept_test, covariate_test, prior_test
 from easeml.lifecycle.monitoring._forest import grow
@@ -32,7 +38,9 @@ def test_poisson_binomial_check():
 def test_poisson_binomial_is_the_sum_over_outcomes(p):
     expected = np.zeros(len(p) + 1)
     for outcome in product((0, 1), repeat=len(p)):
-        expected[sum(outcome)] += np.prod([q if hit else 1 - q for q, hit in zip(p, outcome, strict=True)])
+        expected[sum(outcome)] += np.prod(
+            [q if hit else 1 - q for q, hit in zip(p, outcome, strict=True)]
+        )
     assert np.allclose(poisson_binomial(p), expected)
 
 
@@ -51,7 +59,9 @@ def test_many_trials_by_halves():
 def test_published_gaps_of_model_performance_predictor():
     classification = [(0.92, 0.92), (0.95, 0.95), (0.78, 0.63), (0.65, 0.64), (0.71, 0.6)]
     regression = [(0.56, 0.56), (0.58, 0.61), (0.73, 0.71), (0.51, 0.85), (0.59, 0.72)]
-    gaps = [float(np.mean([abs(a - b) for a, b in table])) for table in (classification, regression)]
+    gaps = [
+        float(np.mean([abs(a - b) for a, b in table])) for table in (classification, regression)
+    ]
     assert gaps == pytest.approx([0.054, 0.104], abs=1e-6)
 
 
@@ -61,16 +71,22 @@ def test_tolerance_of_a_normal_target_is_its_deviation(rows, seed):
     target = np.random.default_rng(seed).normal(7, 2, rows)
     tolerance = default_tolerance(target)
     assert tolerance == pytest.approx(2.0, rel=0.15)
-    assert np.mean(np.abs(target - target.mean()) <= tolerance) == pytest.approx(0.682689492137, abs=0.08)
+    assert np.mean(np.abs(target - target.mean()) <= tolerance) == pytest.approx(
+        0.682689492137, abs=0.08
+    )
 
 
 @pytest.mark.parametrize("draw_target", ["laplace", "uniform"])
 def test_tolerance_without_a_knee_is_the_median_deviation(draw_target):
     target = getattr(np.random.default_rng(0), draw_target)(size=20000)
-    assert default_tolerance(target, "median") == pytest.approx(np.median(np.abs(target - np.median(target))), rel=1e-9)
+    assert default_tolerance(target, "median") == pytest.approx(
+        np.median(np.abs(target - np.median(target))), rel=1e-9
+    )
 
 
-@pytest.mark.parametrize("target", [[], [3.0, 3.0, 3.0], [float("nan")]], ids=["empty", "constant", "nan"])
+@pytest.mark.parametrize(
+    "target", [[], [3.0, 3.0, 3.0], [float("nan")]], ids=["empty", "constant", "nan"]
+)
 def test_no_tolerance_without_variation(target):
     with pytest.raises(InvalidInput):
         default_tolerance(target)
@@ -88,7 +104,9 @@ def test_false_alarms_are_rare_over_a_stream():
     for _ in range(30):
         reference, codes = rng.normal(size=(400, 3)), rng.integers(0, 3, 400)
         alarms = [
-            covariate_test(reference, rng.normal(size=(150, 3)), list("abc"), level_at(t, 0.05)).alarm
+            covariate_test(
+                reference, rng.normal(size=(150, 3)), list("abc"), level_at(t, 0.05)
+            ).alarm
             or prior_test(codes, rng.integers(0, 3, 150), level_at(t, 0.05)).alarm
             for t in range(1, 9)
         ]
@@ -149,7 +167,9 @@ def test_forest_predicts_as_its_trees_did():
     rows = rng.normal(size=(300, 4)).astype(np.float32)
     right = (rng.random(300) < 1 / (1 + np.exp(-rows[:, 0]))).astype(float)
     forest, out_of_bag = grow(rows, right, seed=5, trees=40)
-    same = RandomForestClassifier(40, min_samples_leaf=15, max_features=0.5, random_state=5).fit(rows, right)
+    same = RandomForestClassifier(40, min_samples_leaf=15, max_features=0.5, random_state=5).fit(
+        rows, right
+    )
     assert np.allclose(forest.predict(rows), same.predict_proba(rows)[:, 1])
     assert out_of_bag.shape == (300,)
     constant, chances = grow(rows, np.ones(300), seed=0)
@@ -165,13 +185,17 @@ def test_weights_follow_the_density_ratio():
 
 
 def test_what_labels_say_ages_as_the_past_shows():
-    """A share of right rows that walks at random: the variance found grows with the lag, and with the rows scored."""
+    """A share of right rows that walks at random: the variance found grows with the lag, and with
+    the rows scored.
+    """
     rng = np.random.default_rng(0)
     found = []
     for _ in range(12):
         level = 0.7 + np.cumsum(rng.normal(0, 0.06, 8))
         right = (rng.random(1600) < np.repeat(np.clip(level, 0.05, 0.95), 200)).astype(float)
-        found.append(backtest(rng.normal(size=(1600, 1)), right, None, np.zeros(1600, dtype=int), seed=0))
+        found.append(
+            backtest(rng.normal(size=(1600, 1)), right, None, np.zeros(1600, dtype=int), seed=0)
+        )
     still = (rng.random(1600) < 0.7).astype(float)
     calm = backtest(rng.normal(size=(1600, 1)), still, None, np.zeros(1600, dtype=int), seed=0)
     assert 0.03 < np.mean([trust.drift**2 / 3 + trust.step**2 for trust in found]) ** 0.5 < 0.12

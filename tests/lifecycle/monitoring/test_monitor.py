@@ -73,7 +73,9 @@ def test_what_only_labels_can_show_is_said_until_labels_are_told(state):
     blind = monitor.score(*changed[0].batch())
     assert "only labels can show" in blind.to_json()["assumes"]
     assert blind.assumes in blind.advice
-    assert blind.to_frame().loc[0, "concept drift"] is None, "not tested is not the same as no drift"
+    assert blind.to_frame().loc[0, "concept drift"] is None, (
+        "not tested is not the same as no drift"
+    )
     query = monitor.choose(*changed[1].batch(), budget=150, seed=0)
     told = monitor.score(*changed[1].batch(), Labelled(query, changed[1].labels[query.rows]))
     assert told.assumes is None
@@ -156,13 +158,17 @@ def test_many_classes_with_names_and_a_class_never_seen():
     other = np.where(np.arange(200) < 5, "fox", predicted[500:])
     report = monitor.score(chances[500:], other, chances[500:])
     assert 0 <= report.low <= report.score <= report.high <= 1
-    assert report.estimates.confidence == pytest.approx(float((labels == predicted)[500:].mean()), abs=0.1)
+    assert report.estimates.confidence == pytest.approx(
+        float((labels == predicted)[500:].mean()), abs=0.1
+    )
 
 
 @pytest.mark.parametrize("right", [True, False])
 def test_a_model_without_errors_or_successes(right):
     labels = np.ones(200, dtype=int)
-    monitor = fit(np.random.default_rng(0).normal(size=(200, 2)), labels if right else 1 - labels, labels)
+    monitor = fit(
+        np.random.default_rng(0).normal(size=(200, 2)), labels if right else 1 - labels, labels
+    )
     report = monitor.score(np.zeros((1, 2)), [1 if right else 0])
     assert report.score == float(right)
     assert report.high - report.low > 0.3  # one row says little, however well the reference went
@@ -171,7 +177,8 @@ def test_a_model_without_errors_or_successes(right):
 def test_gaps_and_new_levels_in_the_inputs(state):
     new = world(300, 7)
     inputs = new.inputs.assign(
-        hard=new.inputs["hard"].where(np.arange(300) % 3 > 0), group=np.where(np.arange(300) % 2, "new", None)
+        hard=new.inputs["hard"].where(np.arange(300) % 3 > 0),
+        group=np.where(np.arange(300) % 2, "new", None),
     )
     report = load(state).score(inputs, new.predicted, new.scores)
     assert 0 <= report.low <= report.high <= 1
@@ -212,7 +219,11 @@ def test_wrong_batches_are_refused_and_not_counted(state, spoil):
     ids=["lengths", "nan", "tolerance", "few", "shape", "probabilities", "text", "infinite"],
 )
 def test_wrong_references_are_refused(wrong):
-    good = {"inputs": np.zeros((100, 2)), "predictions": np.zeros(100), "labels": np.arange(100) % 2}
+    good = {
+        "inputs": np.zeros((100, 2)),
+        "predictions": np.zeros(100),
+        "labels": np.arange(100) % 2,
+    }
     with pytest.raises(InvalidInput):
         fit(**{**good, **wrong})
 

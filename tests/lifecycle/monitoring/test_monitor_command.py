@@ -27,7 +27,9 @@ def run(*arguments: object):
 
 
 def table(some: World, target: bool) -> pd.DataFrame:
-    frame = some.inputs.assign(said=some.predicted, score=some.scores, id=np.arange(len(some.labels)))
+    frame = some.inputs.assign(
+        said=some.predicted, score=some.scores, id=np.arange(len(some.labels))
+    )
     return frame.assign(truth=some.labels) if target else frame
 
 
@@ -36,7 +38,16 @@ def fitted(tmp_path_factory):
     """The bytes of a monitor that the command made, and what it printed."""
     folder = tmp_path_factory.mktemp("monitor")
     table(world(800, 0), True).to_csv(folder / "reference.csv", index=False)
-    done = run("fit", folder / "reference.csv", "--target", "truth", *OUTPUTS, "--out", folder / "m.npz", "--json")
+    done = run(
+        "fit",
+        folder / "reference.csv",
+        "--target",
+        "truth",
+        *OUTPUTS,
+        "--out",
+        folder / "m.npz",
+        "--json",
+    )
     assert done.exit_code == 0, done.output
     return (folder / "m.npz").read_bytes(), json.loads(done.stdout)
 
@@ -55,7 +66,9 @@ def test_fit_leaves_counters_out(fitted):
 def test_score_prints_one_json_document(state, tmp_path):
     new = world(400, 1)
     table(new, False).to_csv(tmp_path / "new.csv", index=False)
-    done = run("score", state, tmp_path / "new.csv", *OUTPUTS, "--json", "--out", tmp_path / "report.html")
+    done = run(
+        "score", state, tmp_path / "new.csv", *OUTPUTS, "--json", "--out", tmp_path / "report.html"
+    )
     found = json.loads(done.stdout)
     assert done.exit_code == 0
     assert found["low"] <= new.quality <= found["high"]
@@ -67,7 +80,16 @@ def test_score_prints_one_json_document(state, tmp_path):
 def test_rows_are_chosen_labelled_and_used(state, tmp_path):
     new = world(400, 2, flipped=0.45)
     table(new, False).to_csv(tmp_path / "new.csv", index=False)
-    chosen = run("score", state, tmp_path / "new.csv", *OUTPUTS, "--choose", 120, "--out", tmp_path / "ask.csv")
+    chosen = run(
+        "score",
+        state,
+        tmp_path / "new.csv",
+        *OUTPUTS,
+        "--choose",
+        120,
+        "--out",
+        tmp_path / "ask.csv",
+    )
     assert chosen.exit_code == 0
     asked = pd.read_csv(tmp_path / "ask.csv")
     asked.assign(label=new.labels[asked["row"]]).to_csv(tmp_path / "answers.csv", index=False)
@@ -87,7 +109,16 @@ def test_regression_by_files(tmp_path):
     frame["y"] = 2 * frame["x"]
     frame["prediction"] = frame["y"] + rng.normal(size=400)
     frame.to_csv(tmp_path / "r.csv", index=False)
-    done = run("fit", tmp_path / "r.csv", "--target", "y", "--regression", "--out", tmp_path / "m.npz", "--json")
+    done = run(
+        "fit",
+        tmp_path / "r.csv",
+        "--target",
+        "y",
+        "--regression",
+        "--out",
+        tmp_path / "m.npz",
+        "--json",
+    )
     assert json.loads(done.stdout)["tolerance"] == pytest.approx(2, rel=0.3)
     assert run("score", tmp_path / "m.npz", tmp_path / "r.csv").exit_code in {0, 6}
 
@@ -111,7 +142,8 @@ def test_wrong_rows_are_refused(state, tmp_path, column, value):
 
 
 @pytest.mark.parametrize(
-    "text", ["row,label\n99999,1\n", "row,label\n1.5,1\n", "row,label,chance\n1,1,0\n", "label\n1\n"]
+    "text",
+    ["row,label\n99999,1\n", "row,label\n1.5,1\n", "row,label,chance\n1,1,0\n", "label\n1\n"],
 )
 def test_wrong_answers_are_refused(state, tmp_path, text):
     table(world(60, 5), False).to_csv(tmp_path / "new.csv", index=False)
@@ -124,10 +156,14 @@ def test_files_that_are_not_there_or_no_monitor_are_refused(state, tmp_path):
     table(world(60, 6), False).to_csv(tmp_path / "new.csv", index=False)
     (tmp_path / "no.npz").write_bytes(b"PK\x03\x04nonsense")
     for wrong in (tmp_path / "absent.npz", tmp_path / "no.npz"):
-        assert isinstance(run("score", wrong, tmp_path / "new.csv", *OUTPUTS).exception, EasemlError)
+        assert isinstance(
+            run("score", wrong, tmp_path / "new.csv", *OUTPUTS).exception, EasemlError
+        )
     assert isinstance(run("score", state, tmp_path / "absent.csv", *OUTPUTS).exception, EasemlError)
     table(world(60, 7), True).to_csv(tmp_path / "r.csv", index=False)
-    assert isinstance(run("fit", tmp_path / "r.csv", "--target", "gone", *OUTPUTS).exception, InvalidInput)
+    assert isinstance(
+        run("fit", tmp_path / "r.csv", "--target", "gone", *OUTPUTS).exception, InvalidInput
+    )
     done = run("fit", tmp_path / "r.csv", "--target", "truth", "--prediction", "truth")
     assert isinstance(done.exception, InvalidInput), "a model compared with itself is always right"
     done = run("fit", tmp_path / "r.csv", "--target", "truth", *OUTPUTS, "--ignore", "gone")

@@ -40,7 +40,12 @@ def scores(right: int, examples: int) -> np.ndarray:
 
 def test_published_sizes():
     found = plan(signals=5, reports=10, tolerance=0.02, delta=0.01)
-    assert (found.non_adaptive, found.plain, found.monotone, found.one_bit) == (9502, 26741, 15259, 15288)
+    assert (found.non_adaptive, found.plain, found.monotone, found.one_bit) == (
+        9502,
+        26741,
+        15259,
+        15288,
+    )
 
 
 def test_published_budget():
@@ -66,7 +71,9 @@ def test_counts_of_models_by_enumeration(signals, reports):
 
 @pytest.mark.parametrize(("signals", "reports"), [(1, 4), (2, 6), (3, 5), (4, None)])
 def test_code_is_a_code(signals, reports):
-    """Kraft: the granted failure probabilities of all models that can come up sum to at most one delta."""
+    """Kraft: the granted failure probabilities of all models that can come up sum to at most one
+    delta.
+    """
     longest = 6 if reports is None else reports
     total = sum(
         exp(-code_length(History.of(tuple(s + 1 for s in shown)), signals, reports))
@@ -81,10 +88,17 @@ def test_code_is_a_code(signals, reports):
 def test_sizes_and_supported_reports_are_inverse(signals, reports, tolerance, delta):
     found = plan(signals, reports, tolerance, delta)
     for option in found.options:
-        given_back = supported_reports(option.size, mode=option.mode, signals=signals, tolerance=tolerance, delta=delta)
+        given_back = supported_reports(
+            option.size, mode=option.mode, signals=signals, tolerance=tolerance, delta=delta
+        )
         assert given_back >= reports
         smaller = size(option.learned, tolerance, delta) - 1
-        assert supported_reports(smaller, mode=option.mode, signals=signals, tolerance=tolerance, delta=delta) < reports
+        assert (
+            supported_reports(
+                smaller, mode=option.mode, signals=signals, tolerance=tolerance, delta=delta
+            )
+            < reports
+        )
 
 
 def test_good_models_need_fewer_examples():
@@ -132,7 +146,10 @@ def test_the_same_question_costs_nothing():
 def test_a_worn_out_meter_says_nothing(mode):
     examples = max(option.size for option in plan(3, 2, 0.1, 0.05).options)
     meter = Meter(examples, edges=(0.02, 0.1), tolerance=0.1, delta=0.05, reports=2, mode=mode)
-    shown = [meter.read(0.9, scores(right, examples)).signal for right in (examples - 1, examples // 2, 3, 4)]
+    shown = [
+        meter.read(0.9, scores(right, examples)).signal
+        for right in (examples - 1, examples // 2, 3, 4)
+    ]
     assert shown == [1, 3, None, None]
     assert meter.exhausted
     assert "worn out" in meter.read(0.9, scores(9, examples)).advice
@@ -154,7 +171,13 @@ def test_a_coded_meter_pays_for_changes_and_counts_what_remains():
 
 def test_a_monotone_meter_shows_the_worst_so_far():
     meter = Meter(3000, edges=(0.02, 0.1), tolerance=0.1, delta=0.05, reports=5, mode="monotone")
-    assert [meter.read(q, scores(1500, 3000)).signal for q in (0.5, 0.55, 0.52, 0.9, 0.4)] == [1, 2, 2, 3, 3]
+    assert [meter.read(q, scores(1500, 3000)).signal for q in (0.5, 0.55, 0.52, 0.9, 0.4)] == [
+        1,
+        2,
+        2,
+        3,
+        3,
+    ]
 
 
 def test_a_meter_goes_on_from_its_state():
@@ -166,7 +189,12 @@ def test_a_meter_goes_on_from_its_state():
 
 
 @pytest.mark.parametrize(
-    "state", [{}, {"examples": "x"}, {"examples": 1000, "edges": [0.1], "tolerance": 0.2, "shown": {}, "history": [7]}]
+    "state",
+    [
+        {},
+        {"examples": "x"},
+        {"examples": 1000, "edges": [0.1], "tolerance": 0.2, "shown": {}, "history": [7]},
+    ],
 )
 def test_what_is_no_state_is_refused(state):
     with pytest.raises(InvalidInput):
@@ -217,7 +245,9 @@ def test_the_promise_holds_against_developers(mode, developer):
     examples = next(option.size for option in plan(5, 20, 0.1, 0.05).options if option.mode == mode)
     found = attack(
         mode,
-        lambda rng: keep_with_meter(Meter(examples, EDGES, tolerance=0.1, delta=0.05, reports=20, mode=mode)),
+        lambda rng: keep_with_meter(
+            Meter(examples, EDGES, tolerance=0.1, delta=0.05, reports=20, mode=mode)
+        ),
         examples=examples,
         rounds=20,
         delta=0.05,
@@ -230,7 +260,12 @@ def test_the_promise_holds_against_developers(mode, developer):
 
 def test_careless_reuse_breaks_its_promise():
     found = attack(
-        "test score", lambda rng: keep_without_care(1000, 100, 0.05), examples=1000, rounds=100, delta=0.05, runs=60
+        "test score",
+        lambda rng: keep_without_care(1000, 100, 0.05),
+        examples=1000,
+        rounds=100,
+        delta=0.05,
+        runs=60,
     )
     assert found.refuted
     assert found.rate > 0.9
@@ -250,7 +285,13 @@ def test_thresholdout_answers_until_its_budget_is_spent():
 
 def test_the_ladder_shows_only_gains_of_a_step():
     ladder = Ladder(0.05)
-    assert [round(ladder.submit(q), 9) for q in (0.62, 0.64, 0.5, 0.66, 0.71)] == [0.6, 0.6, 0.6, 0.65, 0.7]
+    assert [round(ladder.submit(q), 9) for q in (0.62, 0.64, 0.5, 0.66, 0.71)] == [
+        0.6,
+        0.6,
+        0.6,
+        0.65,
+        0.7,
+    ]
     with pytest.raises(InvalidInput):
         ladder.submit(1.5)
     with pytest.raises(InvalidInput):
@@ -270,7 +311,9 @@ def test_bounds_after_rounds():
 
 
 def test_ladder_bound_holds_against_boosting():
-    """Submit random guesses, then the vote of those that helped; the release must stay within the bound."""
+    """Submit random guesses, then the vote of those that helped; the release must stay within the
+    bound.
+    """
     rounds, examples, rng = 60, 500, np.random.default_rng(3)
     bound, step = ladder_bound(examples, rounds, 0.05)
     worst, free = 0.0, 0.0
@@ -283,7 +326,9 @@ def test_ladder_bound_holds_against_boosting():
         worst = max(worst, max(shown) - 0.5, ladder.submit(float(vote.mean())) - 0.5)
         free = max(free, vote.mean() - 0.5)
     assert worst <= bound
-    assert free > (log(60) / 1000) ** 0.5  # full scores, as if fixed in advance, would have been overfitted
+    assert (
+        free > (log(60) / 1000) ** 0.5
+    )  # full scores, as if fixed in advance, would have been overfitted
 
 
 def test_plan_says_what_to_do():
@@ -296,7 +341,9 @@ def test_plan_says_what_to_do():
     assert plan(least_accuracy=0.9).options[0].size < plan().options[0].size
 
 
-@pytest.mark.parametrize("wrong", [{"signals": 0}, {"reports": 0}, {"tolerance": 1.5}, {"delta": 0.0}], ids=str)
+@pytest.mark.parametrize(
+    "wrong", [{"signals": 0}, {"reports": 0}, {"tolerance": 1.5}, {"delta": 0.0}], ids=str
+)
 def test_wrong_plans_are_refused(wrong):
     with pytest.raises(InvalidInput):
         plan(**wrong)

@@ -27,20 +27,32 @@ def files(tmp_path):
     """Labels of 1000 test rows, and predictions of a model that is right on 900 of them."""
     labels, predictions = tmp_path / "labels.csv", tmp_path / "predictions.csv"
     labels.write_text("label\n" + "a\n" * 1000)
-    predictions.write_text("row,prediction\n" + "".join(f"{i},{'a' if i < 900 else 'b'}\n" for i in range(1000)))
+    predictions.write_text(
+        "row,prediction\n" + "".join(f"{i},{'a' if i < 900 else 'b'}\n" for i in range(1000))
+    )
     return ["--labels", labels, "--predictions", predictions]
 
 
 def test_plan_prints_one_json_document():
-    done = run("plan", "--signals", 5, "--reports", 10, "--tolerance", 0.02, "--delta", 0.01, "--json")
+    done = run(
+        "plan", "--signals", 5, "--reports", 10, "--tolerance", 0.02, "--delta", 0.01, "--json"
+    )
     found = json.loads(done.stdout)
     assert done.exit_code == 0
-    assert [found[k] for k in ("non_adaptive", "plain", "monotone", "one_bit")] == [9502, 26741, 15259, 15288]
+    assert [found[k] for k in ("non_adaptive", "plain", "monotone", "one_bit")] == [
+        9502,
+        26741,
+        15259,
+        15288,
+    ]
     assert {option["mode"] for option in found["options"]} == {"coded", "monotone", "plain"}
 
 
 def test_reliability_is_one_minus_delta():
-    one, other = run("plan", "--reliability", 0.99, "--json"), run("plan", "--delta", 0.01, "--json")
+    one, other = (
+        run("plan", "--reliability", 0.99, "--json"),
+        run("plan", "--delta", 0.01, "--json"),
+    )
     assert json.loads(one.stdout)["plain"] == json.loads(other.stdout)["plain"]
     assert isinstance(run("plan", "--reliability", 0.99, "--delta", 0.1).exception, InvalidInput)
 
@@ -61,7 +73,10 @@ def test_wrong_plans_fail(wrong):
 def test_read_keeps_its_ledger_and_exit_codes(tmp_path, files):
     state = tmp_path / "meter.json"
     options = [state, *files, "--tolerance", 0.1, "--reports", 2]
-    codes = [run("read", *options, "--validation", quality).exit_code for quality in (0.9, 0.9, 0.97, 0.5)]
+    codes = [
+        run("read", *options, "--validation", quality).exit_code
+        for quality in (0.9, 0.9, 0.97, 0.5)
+    ]
     assert codes == [0, 0, 1, 6]
     assert json.loads(state.read_text())["history"] == [1, 4]
     again = run("read", *options, "--validation", 0.97, "--json")
@@ -81,7 +96,9 @@ def test_files_that_do_not_fit_are_refused(tmp_path, files):
     short.write_text("label\na\nb\n")
     gap.write_text("row,label\n1,a\n2,\n")
     for wrong in (short, gap, tmp_path / "absent.csv"):
-        done = run("read", tmp_path / "m.json", *files[:2], "--predictions", wrong, "--validation", 0.9)
+        done = run(
+            "read", tmp_path / "m.json", *files[:2], "--predictions", wrong, "--validation", 0.9
+        )
         assert isinstance(done.exception, EasemlError)
     done = run("read", tmp_path / "m.json", *files, "--validation", 0.9, "--edges", "a,b")
     assert isinstance(done.exception, InvalidInput)

@@ -4,7 +4,9 @@ import pytest
 
 @pytest.fixture(scope="session")
 def three_classes():
-    """Predictions of five models for 400 examples, and labels; model 3 is right on 90 %, the others on 50 to 75 %."""
+    """Predictions of five models for 400 examples, and labels; model 3 is right on 90 %, the others
+    on 50 to 75 %.
+    """
     rng = np.random.default_rng(7)
     labels = rng.integers(1, 4, size=400)
     predictions = np.repeat(labels[:, None], 5, axis=1)

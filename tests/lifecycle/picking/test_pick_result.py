@@ -35,12 +35,20 @@ def test_certificates_and_intervals_err_at_most_as_often_as_stated(method, worse
     for seed in range(runs):
         predictions, truth = close_models(seed, worse)
         accuracy = (predictions == truth[:, None]).mean(axis=0)
-        found = pick(predictions, truth.__getitem__, method=method, tolerance=tolerance, confidence=0.8, seed=seed)
+        found = pick(
+            predictions,
+            truth.__getitem__,
+            method=method,
+            tolerance=tolerance,
+            confidence=0.8,
+            seed=seed,
+        )
         chosen = accuracy[int(found.model.removeprefix("model "))]
         early += found.stopped == "certified"
         wrong += found.certified and chosen < accuracy.max() - tolerance - 1e-9
         missed += any(
-            not one.low - 1e-9 <= true <= one.high + 1e-9 for one, true in zip(found.models, accuracy, strict=True)
+            not one.low - 1e-9 <= true <= one.high + 1e-9
+            for one, true in zip(found.models, accuracy, strict=True)
         )
     # 20 % of 60 runs are 12; 19 or more happen by chance once in a hundred times.
     assert wrong <= 18
@@ -56,12 +64,19 @@ def test_the_interval_of_random_labels_is_near_the_truth():
 
 def test_one_model_needs_no_label():
     found = pick(np.zeros((5, 1)), lambda row: pytest.fail("asked"), budget=3)
-    assert (found.model, found.labels, found.stopped, found.certified) == ("model 0", 0, "settled", True)
+    assert (found.model, found.labels, found.stopped, found.certified) == (
+        "model 0",
+        0,
+        "settled",
+        True,
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_models_that_always_agree_need_no_label(method):
-    found = pick([["x", "x"], ["y", "y"]], lambda row: pytest.fail("asked"), method=method, budget=2)
+    found = pick(
+        [["x", "x"], ["y", "y"]], lambda row: pytest.fail("asked"), method=method, budget=2
+    )
     assert found.labels == 0
     assert [one.same_as for one in found.models] == [None, "model 0"]
 
@@ -133,7 +148,9 @@ def test_bad_arguments_are_refused():
 def test_result_shows_itself(three_classes):
     predictions, labels = three_classes
     shares: list[float] = []
-    found = pick(predictions, labels.__getitem__, budget=30, stop_early=False, progress=shares.append)
+    found = pick(
+        predictions, labels.__getitem__, budget=30, stop_early=False, progress=shares.append
+    )
     assert shares[-1] == 1
     assert found.to_frame().loc[0, "model"] == found.model
     assert found.figure().data
@@ -144,7 +161,9 @@ def test_result_shows_itself(three_classes):
 
 def write(folder, predictions, labels):
     files = folder / "predictions.csv", folder / "labels.csv"
-    pd.DataFrame(predictions, columns=pd.Index([f"m{j}" for j in range(predictions.shape[1])])).to_csv(files[0])
+    pd.DataFrame(
+        predictions, columns=pd.Index([f"m{j}" for j in range(predictions.shape[1])])
+    ).to_csv(files[0])
     pd.DataFrame({"label": labels}).to_csv(files[1], index=False)
     return [str(file) for file in files]
 
@@ -201,7 +220,9 @@ def test_command_refuses_bad_files(run, tmp_path):
     assert isinstance(failed, InvalidInput)
     assert "row 2, column 'b'" in failed.where
     assert isinstance(run(str(tmp_path / "none.csv"), "--labels", labels).exception, InvalidInput)
-    assert isinstance(run(predictions, "--labels", labels, "--method", "guess").exception, InvalidInput)
+    assert isinstance(
+        run(predictions, "--labels", labels, "--method", "guess").exception, InvalidInput
+    )
 
 
 @pytest.mark.skipif(not DATA.exists(), reason="the shared data are not here")

@@ -1,4 +1,6 @@
-"""The published rules and easeml's own, against check values, brute force and a rule that is known to be wrong."""
+"""The published rules and easeml's own, against check values, brute force and a rule that is known
+to be wrong.
+"""
 
 import numpy as np
 import pytest
@@ -8,7 +10,15 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.picking import METHODS, Session, StreamPicker, _kernels, pick, tune_epsilon, vote_accuracy
+from easeml.lifecycle.picking import (
+    METHODS,
+    Session,
+    StreamPicker,
+    _kernels,
+    pick,
+    tune_epsilon,
+    vote_accuracy,
+)
 from easeml.lifecycle.picking._certificate import Certificate
 from easeml.lifecycle.picking._coda import Coda
 from easeml.lifecycle.picking._kernels import dispute, learn, query_chance
@@ -19,7 +29,9 @@ from easeml.lifecycle.picking._rules import ModelSelector
 def test_stream_query_probability_of_known_case():
     rate = np.sqrt(np.log(4) / 20)
     losses = -np.log(np.array([0.4, 0.3, 0.2, 0.1])) / rate
-    disagreement, floor, chance = query_chance(np.array([0, 1, 1, 2], dtype=np.int32), 3, losses, 10, 1.0)
+    disagreement, floor, chance = query_chance(
+        np.array([0, 1, 1, 2], dtype=np.int32), 3, losses, 10, 1.0
+    )
     assert disagreement == pytest.approx(0.25, abs=1e-9)
     assert floor == pytest.approx(0.263276884773, abs=1e-9)
     assert chance == pytest.approx(0.263276884773, abs=1e-9)
@@ -38,7 +50,9 @@ def test_selector_entropy_and_posterior_of_known_case():
 
 def test_expected_agreement_with_the_votes_of_known_case():
     pool = Pool.of(np.array([[0, 1, 1], [2, 2, 0], [1, 0, 2], [1, 1, 1]]))
-    assert vote_accuracy(pool) == pytest.approx([0.583333333333, 0.666666666667, 0.583333333333], abs=1e-9)
+    assert vote_accuracy(pool) == pytest.approx(
+        [0.583333333333, 0.666666666667, 0.583333333333], abs=1e-9
+    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -98,7 +112,9 @@ def test_learning_moves_the_weights_by_one_newton_step():
 
 
 def rate_divided_again_and_again(predictions, labels, budget, seed):
-    """Stream picking whose rate is divided by sqrt(t) at every step, cumulatively, as the published package has it."""
+    """Stream picking whose rate is divided by sqrt(t) at every step, cumulatively, as the published
+    package has it.
+    """
     rng = np.random.default_rng(seed)
     models = predictions.shape[1]
     losses, rate = np.zeros(models), np.sqrt(np.log(models) / 2)
@@ -107,7 +123,9 @@ def rate_divided_again_and_again(predictions, labels, budget, seed):
         rate /= np.sqrt(step)
         belief = np.exp(-rate * losses)
         belief /= belief.sum()
-        wrong = np.array([belief[predictions[row] != label].sum() for label in np.unique(predictions[row])])
+        wrong = np.array(
+            [belief[predictions[row] != label].sum() for label in np.unique(predictions[row])]
+        )
         chance = (wrong * (1 - wrong)).max()
         if asked < budget and rng.random() < chance:
             asked += 1
@@ -123,7 +141,10 @@ def test_the_published_rate_returns_model_0_and_the_corrected_one_the_best(three
         chosen, belief = rate_divided_again_and_again(predictions, labels, 300, seed)
         assert chosen == 0
         assert belief == pytest.approx(np.full(len(belief), 1 / len(belief)), abs=1e-9)
-    found = [pick(predictions, labels.__getitem__, method="model-picker", budget=300, seed=s).model for s in range(10)]
+    found = [
+        pick(predictions, labels.__getitem__, method="model-picker", budget=300, seed=s).model
+        for s in range(10)
+    ]
     assert found.count(f"model {best}") >= 9
 
 
@@ -150,7 +171,9 @@ def test_stream_weights_of_known_losses():
 
 
 def test_epsilon_is_tuned_without_labels_and_within_the_grid(three_classes):
-    chosen = tune_epsilon(Pool.of(three_classes[0]), np.random.default_rng(0), pools=1, examples=60, labels=20)
+    chosen = tune_epsilon(
+        Pool.of(three_classes[0]), np.random.default_rng(0), pools=1, examples=60, labels=20
+    )
     assert 0.35 <= chosen <= 0.49
 
 
@@ -175,7 +198,8 @@ def test_every_method_finds_a_clear_best(method, three_classes):
 def test_the_same_seed_asks_the_same(method, three_classes):
     predictions, labels = three_classes
     first, second = (
-        pick(predictions, labels.__getitem__, budget=40, method=method, seed=5, epsilon=0.46) for _ in range(2)
+        pick(predictions, labels.__getitem__, budget=40, method=method, seed=5, epsilon=0.46)
+        for _ in range(2)
     )
     assert first == second
 
@@ -202,13 +226,17 @@ def test_one_batch_may_take_the_whole_pool(method, three_classes):
 
 
 def test_coda_asks_by_the_published_expected_information():
-    """By quadrature, from the formulas of the paper: hard consensus, Dirichlet prior, class shares, information."""
+    """By quadrature, from the formulas of the paper: hard consensus, Dirichlet prior, class shares,
+    information.
+    """
     predictions = np.random.default_rng(4).integers(0, 3, (12, 4))
     rule = Coda(Pool.of(predictions))
     rule.tell(0, 0)
     votes = np.eye(3)[predictions]  # (n, k, C)
     consensus = votes.sum(axis=1).argmax(axis=1)
-    confusion = np.stack([[votes[consensus == c, j].mean(axis=0) for c in range(3)] for j in range(4)])
+    confusion = np.stack(
+        [[votes[consensus == c, j].mean(axis=0) for c in range(3)] for j in range(4)]
+    )
     mass = 2 * (np.where(np.eye(3) == 1, 1, 1 / 2) + 0.1 * confusion)
     told = consensus[0]
     mass[range(4), told, predictions[0]] += 0.01
@@ -218,7 +246,13 @@ def test_coda_asks_by_the_published_expected_information():
     def best(right: np.ndarray, wrong: np.ndarray) -> np.ndarray:
         laws = [beta(a, b) for a, b in zip(right, wrong, strict=True)]
         found = [
-            quad(lambda x, j=j: laws[j].pdf(x) * np.prod([law.cdf(x) for law in laws[:j] + laws[j + 1 :]]), 0, 1)[0]
+            quad(
+                lambda x, j=j: (
+                    laws[j].pdf(x) * np.prod([law.cdf(x) for law in laws[:j] + laws[j + 1 :]])
+                ),
+                0,
+                1,
+            )[0]
             for j in range(len(laws))
         ]
         return np.array(found) / sum(found)
@@ -231,13 +265,17 @@ def test_coda_asks_by_the_published_expected_information():
         expected = 0.0
         for c in range(3):
             hit = predictions[row] == c
-            after = shares @ now + shares[c] * (best(mass[:, c, c] + hit, rest[:, c] + ~hit) - now[c])
+            after = shares @ now + shares[c] * (
+                best(mass[:, c, c] + hit, rest[:, c] + ~hit) - now[c]
+            )
             expected += chances[row, c] * (after * np.log(after)).sum()
         assert rule.scores(np.ones(12, bool))[row] == pytest.approx(expected, abs=0.005)
 
 
 def every_bet(pool, labelled, tolerance, needed):
-    """Log-wealth of the bets between every two models, (k, k), after labels (row, slot, chance, floor): plain loops."""
+    """Log-wealth of the bets between every two models, (k, k), after labels (row, slot, chance,
+    floor): plain loops.
+    """
     k, n = pool.models, pool.examples
     wealth, gap, total, squares = np.zeros((4, k, k))
     left = (pool.slots[:, :, None] != pool.slots[:, None, :]).sum(axis=0)
@@ -265,7 +303,9 @@ def every_bet(pool, labelled, tolerance, needed):
 def test_bets_made_up_for_are_those_of_every_label(seed, tolerance):
     rng = np.random.default_rng(seed)
     truth = rng.integers(3, size=60)
-    predictions = np.where(rng.random((60, 4)) < (0.9, 0.7, 0.6, 0.5), truth[:, None], rng.integers(3, size=(60, 4)))
+    predictions = np.where(
+        rng.random((60, 4)) < (0.9, 0.7, 0.6, 0.5), truth[:, None], rng.integers(3, size=(60, 4))
+    )
     pool = Pool.of(predictions)
     certificate = Certificate(pool, tolerance, 0.8)
     labelled, nothing = [], np.zeros(pool.models)
@@ -284,7 +324,9 @@ def test_a_label_moves_the_bets_of_models_that_led_alone(monkeypatch):
     rng = np.random.default_rng(0)
     truth = rng.integers(5, size=600)
     skill = np.linspace(0.5, 0.9, 40)
-    predictions = np.where(rng.random((600, 40)) < skill, truth[:, None], rng.integers(5, size=(600, 40)))
+    predictions = np.where(
+        rng.random((600, 40)) < skill, truth[:, None], rng.integers(5, size=(600, 40))
+    )
     session, moved, led = Session(predictions), [], set()
     bet = _kernels.bet
 

@@ -4,7 +4,16 @@ from fastapi import APIRouter, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.contract.notifications import Notifications, ReadMark
-from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, Page, PasswordChange, RoleChange, User
+from easeml.contract.resources import (
+    Key,
+    LoginRequest,
+    NewKey,
+    NewUser,
+    Page,
+    PasswordChange,
+    RoleChange,
+    User,
+)
 from easeml.service import accounts, notifications
 
 router = APIRouter(tags=["accounts"])
@@ -31,7 +40,9 @@ def me(here: Here, asker: Asker) -> User:
 
 @router.get("/notifications")
 def list_notifications(here: Here, asker: Asker, limit: Limit = 50) -> Notifications:
-    """List what easeml tells the caller by itself, newest first: better models, searches that rest, failures."""
+    """List what easeml tells the caller by itself, newest first: better models, searches that rest,
+    failures.
+    """
     return notifications.get(here.store, asker, limit)
 
 

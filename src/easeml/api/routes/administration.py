@@ -46,7 +46,9 @@ def get_storage(here: Here, asker: Asker) -> Storage:
 def list_audit(
     here: Here,
     asker: Asker,
-    before: Annotated[int | None, Query(ge=1, le=2**63 - 1, description="`next` of the page before")] = None,
+    before: Annotated[
+        int | None, Query(ge=1, le=2**63 - 1, description="`next` of the page before")
+    ] = None,
     limit: Limit = 50,
 ) -> Page[AuditEvent]:
     """List what happened to all tenants, newest first (providers only)."""

@@ -25,13 +25,17 @@ def propose(here: Here, asker: Asker, declaration: Declaration) -> Proposal:
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
-def declare(here: Here, asker: Asker, declaration: Declaration, once: OnceKey = None) -> Application:
+def declare(
+    here: Here, asker: Asker, declaration: Declaration, once: OnceKey = None
+) -> Application:
     """Declare an application; its model search starts by itself."""
     return applications.declare(here.store, asker, declaration, idempotency_key=once)
 
 
 @router.get("")
-def list_applications(here: Here, asker: Asker, after: After = None, limit: Limit = 50) -> Page[Application]:
+def list_applications(
+    here: Here, asker: Asker, after: After = None, limit: Limit = 50
+) -> Page[Application]:
     """List the tenant's applications, oldest first."""
     return applications.list_page(here.store, asker, after=after, limit=limit)
 
@@ -47,7 +51,9 @@ def list_models(
     here: Here,
     asker: Asker,
     application_id: str,
-    best: Annotated[int | None, Query(ge=1, le=10_000, description="this many of the best only")] = None,
+    best: Annotated[
+        int | None, Query(ge=1, le=10_000, description="this many of the best only")
+    ] = None,
 ) -> Page[TrainedModel]:
     """List the trained models of an application, best on validation rows first, on one page."""
     return Page(items=applications.models(here.store, asker, application_id, best=best))
@@ -63,7 +69,10 @@ def list_promotions(
 
 @router.post("/{application_id}/rollback")
 def roll_back(
-    here: Here, asker: Asker, application_id: str, model_id: Annotated[str | None, Body(embed=True)] = None
+    here: Here,
+    asker: Asker,
+    application_id: str,
+    model_id: Annotated[str | None, Body(embed=True)] = None,
 ) -> Application:
     """Serve an earlier model again and pin it: the one before, or the named one."""
     return applications.roll_back(here.store, asker, application_id, model_id)
@@ -71,7 +80,10 @@ def roll_back(
 
 @router.post("/{application_id}/include")
 def include_model(
-    here: Here, asker: Asker, application_id: str, model: Annotated[str, Body(embed=True, max_length=200)]
+    here: Here,
+    asker: Asker,
+    application_id: str,
+    model: Annotated[str, Body(embed=True, max_length=200)],
 ) -> Application:
     """Let the search try a model, too, that was left out; a search that rests may go on."""
     return applications.include(here.store, asker, application_id, model)

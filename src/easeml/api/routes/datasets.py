@@ -21,19 +21,29 @@ async def create_dataset(
     here: Here,
     asker: Asker,
     *,
-    filename: Annotated[str, Query(min_length=1, max_length=1000, description="its ending tells the format")],
-    name: Annotated[str | None, Query(description="the file's name without its ending by default")] = None,
+    filename: Annotated[
+        str, Query(min_length=1, max_length=1000, description="its ending tells the format")
+    ],
+    name: Annotated[
+        str | None, Query(description="the file's name without its ending by default")
+    ] = None,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Dataset:
-    """Make a dataset of a file (the body, or an upload); its version is ``ingesting`` until a worker has read it."""
+    """Make a dataset of a file (the body, or an upload); its version is ``ingesting`` until a
+    worker has read it.
+    """
     limit = here.settings.upload_limit
-    keep = partial(datasets.upload, here.store, asker, name, filename, source(request, upload), once, limit)
+    keep = partial(
+        datasets.upload, here.store, asker, name, filename, source(request, upload), once, limit
+    )
     return await to_thread.run_sync(keep, limiter=here.uploads)
 
 
 @router.get("/datasets")
-def list_datasets(here: Here, asker: Asker, after: After = None, limit: Limit = 50) -> Page[Dataset]:
+def list_datasets(
+    here: Here, asker: Asker, after: After = None, limit: Limit = 50
+) -> Page[Dataset]:
     """List the tenant's datasets, oldest first."""
     return datasets.list_page(here.store, asker, after=after, limit=limit)
 

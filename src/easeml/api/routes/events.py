@@ -16,14 +16,18 @@ from easeml.service import Caller, events
 
 router = APIRouter(prefix="/events", tags=["events"])
 
-KEEP_ALIVE = 15.0  # seconds: how often a silent stream says that it lives, and its key is looked at again
+KEEP_ALIVE = (
+    15.0  # seconds: how often a silent stream says that it lives, and its key is looked at again
+)
 _BATCH = 200
 _LARGEST = 2**63 - 1  # a number that every database holds
 
 Seq = Annotated[int, Query(ge=0, le=_LARGEST, description="number of the last event already known")]
 
 
-@router.get("", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
+@router.get(
+    "", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}}
+)
 async def stream_events(
     request: Request,
     here: Here,
@@ -31,10 +35,13 @@ async def stream_events(
     after: Seq = 0,
     latest: Annotated[bool, Query(description="begin with what happens from now on")] = False,
     last_event_id: Annotated[
-        int | None, Header(ge=0, le=_LARGEST, description="as `after`; browsers send it when they reconnect")
+        int | None,
+        Header(ge=0, le=_LARGEST, description="as `after`; browsers send it when they reconnect"),
     ] = None,
 ) -> StreamingResponse:
-    """Stream the tenant's events as they happen, from the first that follows ``after`` or ``Last-Event-ID``."""
+    """Stream the tenant's events as they happen, from the first that follows ``after`` or
+    ``Last-Event-ID``.
+    """
     start = after if last_event_id is None else max(after, last_event_id)
     if latest and last_event_id is None:
         start = await run_in_threadpool(events.last, here.store)
@@ -49,7 +56,9 @@ def list_events(here: Here, asker: Asker, after: Seq = 0, limit: Limit = 50) -> 
     return Page(items=found[:limit], next=str(found[limit - 1].seq) if more else None)
 
 
-async def _messages(here: Context, request: Request, asker: Caller, seq: int) -> AsyncIterator[bytes]:
+async def _messages(
+    here: Context, request: Request, asker: Caller, seq: int
+) -> AsyncIterator[bytes]:
     """Give the messages of one stream until its key ends or the controller stops."""
     look_again = time.monotonic() + KEEP_ALIVE
     with here.bell.subscribe(asker.tenant_id) as news:
@@ -84,5 +93,7 @@ async def wait(news: asyncio.Event, seconds: float) -> bool:
 
 
 def _message(event: Event) -> bytes:
-    """Return an event in the form of the WHATWG HTML standard, section 9.2; JSON holds no line ends."""
+    """Return an event in the form of the WHATWG HTML standard, section 9.2; JSON holds no line
+    ends.
+    """
     return f"id: {event.seq}\nevent: {event.kind}\ndata: {event.model_dump_json()}\n\n".encode()

@@ -19,7 +19,9 @@ def list_modules(here: Here, asker: Asker) -> KnowledgeBase:
 
 @router.post("", status_code=status.HTTP_201_CREATED)
 def add_module(here: Here, asker: Asker, wish: NewModule, once: OnceKey = None) -> ModuleChecks:
-    """Have a model checked; it joins the knowledge base, and searches that it fits, if it passes (providers only)."""
+    """Have a model checked; it joins the knowledge base, and searches that it fits, if it passes
+    (providers only).
+    """
     return adding.add(here.store, here.settings, asker, wish, once)
 
 
@@ -30,6 +32,8 @@ def get_checks(here: Here, asker: Asker, name: str) -> ModuleChecks:
 
 
 @router.post("/{name}/{action}")
-def change_module(here: Here, asker: Asker, name: str, action: Literal["archive", "restore"]) -> KnowledgeBase:
+def change_module(
+    here: Here, asker: Asker, name: str, action: Literal["archive", "restore"]
+) -> KnowledgeBase:
     """Let no new search try a model, or let them again (providers only); its trained models stay."""
     return modules.set_archived(here.store, asker, name, action == "archive")

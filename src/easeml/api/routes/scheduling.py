@@ -22,7 +22,9 @@ PolicyName = Annotated[str, Query(max_length=100, description="name of a policy"
 
 @router.get("")
 def get_scheduler(here: Here, asker: Asker, span: Seconds = 600.0) -> SchedulerView:
-    """Show devices, queue, tenants and losses of all; who does not run this easeml sees other tenants by number."""
+    """Show devices, queue, tenants and losses of all; who does not run this easeml sees other
+    tenants by number.
+    """
     return scheduling.view(here.store, asker, here.settings.policy, span)
 
 
@@ -33,7 +35,9 @@ def list_steps(
     after: Annotated[int, Query(ge=0, le=2**31, description="number of the decision before")] = 0,
     limit: Limit = 50,
 ) -> Page[Step]:
-    """List the decisions of the scheduler for all tenants, oldest first, with the scores behind each."""
+    """List the decisions of the scheduler for all tenants, oldest first, with the scores behind
+    each.
+    """
     return steps.page(here.store, asker, after=after, limit=limit)
 
 
@@ -51,7 +55,9 @@ def simulate_work(
     policy: PolicyName = "default",
     against: PolicyName = "random",
     tenants: Annotated[int, Query(ge=1, le=20, description="how many search")] = 10,
-    devices: Annotated[int, Query(ge=1, le=20, description="how many equal devices they share")] = 1,
+    devices: Annotated[
+        int, Query(ge=1, le=20, description="how many equal devices they share")
+    ] = 1,
     seed: Annotated[int, Query(ge=0, lt=2**31, description="of what is drawn")] = 0,
 ) -> Replay:
     """Let a policy search the invented work of one tenant or of many, beside another policy."""
@@ -59,9 +65,15 @@ def simulate_work(
     return replay.simulation(here.store, asker, policy, **wanted)
 
 
-@router.get("/live", response_class=StreamingResponse, responses={200: {"content": {"text/event-stream": {}}}})
+@router.get(
+    "/live",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}}},
+)
 async def stream_changes(request: Request, here: Here, asker: Asker) -> StreamingResponse:
-    """Stream an event ``scheduler.changed``, which tells nothing more, whenever something happens to any tenant."""
+    """Stream an event ``scheduler.changed``, which tells nothing more, whenever something happens
+    to any tenant.
+    """
     return StreamingResponse(_changes(here, request, asker), media_type="text/event-stream")
 
 

@@ -22,14 +22,18 @@ def list_tasks(
     job_id: OfJob = None,
     state: Annotated[TaskState | None, Query(description="in this state only")] = None,
     kind: Annotated[str | None, Query(description="kind of the tasks, such as train")] = None,
-    subject: Annotated[str | None, Query(max_length=100, description="for this application or version only")] = None,
+    subject: Annotated[
+        str | None, Query(max_length=100, description="for this application or version only")
+    ] = None,
     newest_first: NewestFirst = False,
     after: After = None,
     limit: Limit = 50,
 ) -> Page[Task]:
     """List the tenant's tasks."""
     wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
-    return tasks.list_page(here.store, asker, after=after, limit=limit, newest_first=newest_first, **wanted)
+    return tasks.list_page(
+        here.store, asker, after=after, limit=limit, newest_first=newest_first, **wanted
+    )
 
 
 @router.get("/tasks/{task_id}/detail")
@@ -49,7 +53,9 @@ def get_task_log(
     here: Here,
     asker: Asker,
     task_id: str,
-    attempt: Annotated[int | None, Query(ge=1, le=2**31, description="its number; the newest by default")] = None,
+    attempt: Annotated[
+        int | None, Query(ge=1, le=2**31, description="its number; the newest by default")
+    ] = None,
     offset: Annotated[int, Query(ge=0, le=2**40, description="bytes already known")] = 0,
 ) -> AttemptLog:
     """Show what an attempt printed, also while it runs."""
@@ -74,4 +80,6 @@ def list_decisions(
     limit: Limit = 50,
 ) -> Page[Decision]:
     """List what the scheduler decided for the tenant's jobs, with what explains it."""
-    return tasks.decisions_page(here.store, asker, after=after, limit=limit, newest_first=newest_first, job_id=job_id)
+    return tasks.decisions_page(
+        here.store, asker, after=after, limit=limit, newest_first=newest_first, job_id=job_id
+    )

@@ -1,7 +1,9 @@
-"""Uploads in pieces, which survive a lost connection: the tus protocol 1.0 (https://tus.io/protocols/resumable-upload)
-with its extensions creation, expiration and termination.
+"""Uploads in pieces, which survive a lost connection: the tus protocol 1.0
+(https://tus.io/protocols/resumable-upload) with its extensions creation, expiration and
+termination.
 
-A whole upload becomes a dataset, or rows of an application, by the requests that else carry the bytes: ``?upload=ID``.
+A whole upload becomes a dataset, or rows of an application, by the requests that else carry the
+bytes: ``?upload=ID``.
 """
 
 from email.utils import formatdate
@@ -24,7 +26,8 @@ PIECE_TYPE = "application/offset+octet-stream"
 
 
 async def _tus(
-    response: Response, version: Annotated[str, Header(alias="Tus-Resumable", description=f"always `{TUS}`")] = ""
+    response: Response,
+    version: Annotated[str, Header(alias="Tus-Resumable", description=f"always `{TUS}`")] = "",
 ) -> None:
     if version != TUS:
         text = f"Send the header Tus-Resumable: {TUS}."
@@ -55,17 +58,23 @@ def get_upload(here: Here, asker: Asker, upload_id: str) -> Response:
     return _told(status.HTTP_200_OK, uploads.get(here.store, asker, upload_id))
 
 
-@router.patch("/{upload_id}", status_code=status.HTTP_204_NO_CONTENT, openapi_extra=binary(PIECE_TYPE))
+@router.patch(
+    "/{upload_id}", status_code=status.HTTP_204_NO_CONTENT, openapi_extra=binary(PIECE_TYPE)
+)
 async def append_upload(
     request: Request,
     here: Here,
     asker: Asker,
     upload_id: str,
-    offset: Annotated[int, Header(alias="Upload-Offset", ge=0, description="where the piece begins")],
+    offset: Annotated[
+        int, Header(alias="Upload-Offset", ge=0, description="where the piece begins")
+    ],
 ) -> Response:
     """Send the next piece (the raw body); 409 if the upload is elsewhere, which HEAD tells."""
     if request.headers.get("content-type", "") != PIECE_TYPE:
-        raise HTTPException(status.HTTP_415_UNSUPPORTED_MEDIA_TYPE, f"A piece has the content type {PIECE_TYPE}.")
+        raise HTTPException(
+            status.HTTP_415_UNSUPPORTED_MEDIA_TYPE, f"A piece has the content type {PIECE_TYPE}."
+        )
     append = partial(uploads.append, here.store, asker, upload_id, offset, chunks(request))
     return _told(status.HTTP_204_NO_CONTENT, await to_thread.run_sync(append, limiter=here.uploads))
 

@@ -20,27 +20,39 @@ router = APIRouter(tags=["versions"])
 Role = Literal["train", "validation", "test", "pool", "production"]
 
 
-@router.post("/applications/{application_id}/feed", status_code=status.HTTP_201_CREATED, openapi_extra=BODY)
+@router.post(
+    "/applications/{application_id}/feed", status_code=status.HTTP_201_CREATED, openapi_extra=BODY
+)
 async def feed(
     request: Request,
     here: Here,
     asker: Asker,
     application_id: str,
     *,
-    filename: Annotated[str, Query(min_length=1, max_length=1000, description="its ending tells the format")],
-    role: Annotated[Role | None, Query(description="of all new rows; as the rows before by default")] = None,
+    filename: Annotated[
+        str, Query(min_length=1, max_length=1000, description="its ending tells the format")
+    ],
+    role: Annotated[
+        Role | None, Query(description="of all new rows; as the rows before by default")
+    ] = None,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Version:
-    """Add the rows of a file (the body, or an upload); if they do not fit, the version fails, and nothing changes."""
+    """Add the rows of a file (the body, or an upload); if they do not fit, the version fails, and
+    nothing changes.
+    """
     limit = here.settings.upload_limit
     file = source(request, upload)
-    keep = partial(changing.feed, here.store, asker, application_id, filename, file, role, once, limit)
+    keep = partial(
+        changing.feed, here.store, asker, application_id, filename, file, role, once, limit
+    )
     return await to_thread.run_sync(keep, limiter=here.uploads)
 
 
 @router.post("/applications/{application_id}/refine", status_code=status.HTTP_201_CREATED)
-def refine(here: Here, asker: Asker, application_id: str, wish: Refinement, once: OnceKey = None) -> Version:
+def refine(
+    here: Here, asker: Asker, application_id: str, wish: Refinement, once: OnceKey = None
+) -> Version:
     """Switch train rows off or on, in a new version."""
     return changing.refine(here.store, asker, application_id, wish, once)
 
@@ -51,15 +63,21 @@ def list_train_rows(
     asker: Asker,
     application_id: str,
     *,
-    label: Annotated[str | None, Query(max_length=1000, description="with this target value only")] = None,
+    label: Annotated[
+        str | None, Query(max_length=1000, description="with this target value only")
+    ] = None,
     on: Annotated[bool | None, Query(description="only those that are on, or off")] = None,
-    suspicious: Annotated[bool, Query(description="the most suspicious first, where somebody looked")] = False,
+    suspicious: Annotated[
+        bool, Query(description="the most suspicious first, where somebody looked")
+    ] = False,
     after: Annotated[int, Query(ge=0, description="`next` of the page before")] = 0,
     limit: Limit = 50,
 ) -> TrainRows:
     """List the training pairs of an application."""
     wanted = {"label": label, "on": on, "suspicious": suspicious}
-    return versions.train_rows_page(here.store, asker, application_id, skip=after, limit=limit, **wanted)
+    return versions.train_rows_page(
+        here.store, asker, application_id, skip=after, limit=limit, **wanted
+    )
 
 
 @router.post("/applications/{application_id}/suspicion", status_code=status.HTTP_201_CREATED)
@@ -81,7 +99,9 @@ def compare_versions(
     here: Here,
     asker: Asker,
     version_id: str,
-    before: Annotated[str | None, Query(max_length=100, description="the version it came from by default")] = None,
+    before: Annotated[
+        str | None, Query(max_length=100, description="the version it came from by default")
+    ] = None,
 ) -> Comparison:
     """Show what a version has that another had not."""
     return versions.comparison(here.store, asker, version_id, before)
@@ -92,7 +112,9 @@ def export_version(
     here: Here,
     asker: Asker,
     version_id: str,
-    form: Annotated[str, Query(alias="format", description="csv, tsv, parquet, arrow, jsonl, arff, zip ...")] = "csv",
+    form: Annotated[
+        str, Query(alias="format", description="csv, tsv, parquet, arrow, jsonl, arff, zip ...")
+    ] = "csv",
 ) -> FileResponse:
     """Download the rows of a version that are on, with their ids and roles."""
     folder = TemporaryDirectory(prefix="easeml-export-")

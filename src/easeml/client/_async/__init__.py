@@ -1,1 +1,3 @@
-"""The asynchronous client, written by hand; ``scripts/unasync.py`` makes the synchronous twin from it."""
+"""The asynchronous client, written by hand; ``scripts/unasync.py`` makes the synchronous twin from
+it.
+"""

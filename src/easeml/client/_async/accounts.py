@@ -5,14 +5,25 @@ from collections.abc import AsyncIterator
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request, read_answer
 from easeml.contract.notifications import Notifications
-from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, RoleChange, User
+from easeml.contract.resources import (
+    Key,
+    LoginRequest,
+    NewKey,
+    NewUser,
+    PasswordChange,
+    RoleChange,
+    User,
+)
 
 
 class AsyncAccounts(AsyncCalls):
     """Who calls, and with what."""
 
     async def login(self, name: str, password: str) -> Key:
-        """Sign in and use the key from now on; its ``secret`` is in the answer. Raises NotSignedIn."""
+        """Sign in and use the key from now on; its ``secret`` is in the answer.
+
+        Raises NotSignedIn.
+        """
         self._transport.key = ""
         request = made_request(LoginRequest, name=name, password=password)
         response = await self._transport.request(
@@ -39,7 +50,10 @@ class AsyncAccounts(AsyncCalls):
         return await self._send(Notifications, "/notifications/read", {"seq": seq})
 
     async def create_key(self, name: str, *, expires_in: float | None = None) -> Key:
-        """Make an API key for the caller. ``expires_in`` in seconds; its secret is in this answer only."""
+        """Make an API key for the caller.
+
+        ``expires_in`` in seconds; its secret is in this answer only.
+        """
         request = made_request(NewKey, name=name, expires_in=expires_in)
         return await self._create(Key, "/keys", key=None, request=request)
 
@@ -52,7 +66,10 @@ class AsyncAccounts(AsyncCalls):
         await self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
 
     async def create_user(self, name: str, password: str) -> User:
-        """Make a user with a tenant of his own (providers only). Raises NotAllowed, InvalidInput, Conflict."""
+        """Make a user with a tenant of his own (providers only).
+
+        Raises NotAllowed, InvalidInput, Conflict.
+        """
         request = made_request(NewUser, name=name, password=password)
         return await self._create(User, "/users", key=None, request=request)
 
@@ -61,7 +78,10 @@ class AsyncAccounts(AsyncCalls):
         return self._list(User, "/users")
 
     async def change_password(self, user_id: str, new: str, *, old: str = "") -> None:
-        """Change a password; ``old`` may be empty where a provider changes someone else's. Raises NotAllowed."""
+        """Change a password; ``old`` may be empty where a provider changes someone else's.
+
+        Raises NotAllowed.
+        """
         request = made_request(PasswordChange, old=old, new=new)
         await self._transport.request(
             "POST",
@@ -71,8 +91,8 @@ class AsyncAccounts(AsyncCalls):
         )
 
     async def change_role(self, user_id: str, role: str) -> User:
-        """Make a user a ``provider`` or a ``user`` (providers only). Raises NotAllowed, NotFound, Conflict for the last
-        provider.
+        """Make a user a ``provider`` or a ``user`` (providers only). Raises NotAllowed, NotFound,
+        Conflict for the last provider.
         """
         request = made_request(RoleChange, role=role)
         return await self._send(User, f"/users/{user_id}/role", request.model_dump(mode="json"))

@@ -21,11 +21,20 @@ class AsyncApplications(AsyncCalls):
 
     async def propose(self, declaration: Declaration) -> Proposal:
         """Return what a declaration would mean; nothing is made. Raises InvalidInput, NotReady."""
-        return await self._send(Proposal, "/applications/propose", declaration.model_dump(mode="json"))
+        return await self._send(
+            Proposal, "/applications/propose", declaration.model_dump(mode="json")
+        )
 
-    async def create_application(self, declaration: Declaration, *, idempotency_key: str | None = None) -> Application:
-        """Declare an application; its search starts by itself. Raises InvalidInput, NotFound, NotReady."""
-        return await self._create(Application, "/applications", key=idempotency_key, request=declaration)
+    async def create_application(
+        self, declaration: Declaration, *, idempotency_key: str | None = None
+    ) -> Application:
+        """Declare an application; its search starts by itself.
+
+        Raises InvalidInput, NotFound, NotReady.
+        """
+        return await self._create(
+            Application, "/applications", key=idempotency_key, request=declaration
+        )
 
     async def application(self, application_id: str) -> Application:
         """Return an application and how it does. Raises NotFound."""
@@ -35,8 +44,12 @@ class AsyncApplications(AsyncCalls):
         """Give all applications of the tenant, oldest first."""
         return self._list(Application, "/applications")
 
-    def models(self, application_id: str, *, best: int | None = None) -> AsyncIterator[TrainedModel]:
-        """Give the trained models of an application, best on validation rows first; ``best``: this many only."""
+    def models(
+        self, application_id: str, *, best: int | None = None
+    ) -> AsyncIterator[TrainedModel]:
+        """Give the trained models of an application, best on validation rows first; ``best``: this
+        many only.
+        """
         return self._list(TrainedModel, f"/applications/{application_id}/models", best=best)
 
     def promotions(self, application_id: str) -> AsyncIterator[Promotion]:
@@ -44,7 +57,10 @@ class AsyncApplications(AsyncCalls):
         return self._list(Promotion, f"/applications/{application_id}/promotions")
 
     async def roll_back(self, application_id: str, model_id: str | None = None) -> Application:
-        """Serve an earlier model again and pin it: the one before, or the named one. Raises Conflict, NotFound."""
+        """Serve an earlier model again and pin it: the one before, or the named one.
+
+        Raises Conflict, NotFound.
+        """
         body = {} if model_id is None else {"model_id": model_id}
         path = f"/applications/{application_id}/rollback"
         return await self._send(Application, path, body, repeatable=False)
@@ -54,7 +70,9 @@ class AsyncApplications(AsyncCalls):
 
         Raises InvalidInput where the model does not fit, Conflict where the search has ended.
         """
-        return await self._send(Application, f"/applications/{application_id}/include", {"model": model})
+        return await self._send(
+            Application, f"/applications/{application_id}/include", {"model": model}
+        )
 
     async def pin(self, application_id: str) -> Application:
         """Keep what is served now, whatever the search finds."""
@@ -72,8 +90,8 @@ class AsyncApplications(AsyncCalls):
         csv: str | bytes | None = None,
         file: bytes | None = None,
     ) -> Prediction:
-        """Predict rows, the body of a CSV file with a header, or a ``file``: a picture, a zip file of pictures or texts
-        or an ease.ml data set, NumPy arrays, ``.ts`` series.
+        """Predict rows, the body of a CSV file with a header, or a ``file``: a picture, a zip file
+        of pictures or texts or an ease.ml data set, NumPy arrays, ``.ts`` series.
 
         Rows that have the target, too, get the quality of their predictions with them.
         Raises InvalidInput (naming row and column), NotReady while there is no model yet.

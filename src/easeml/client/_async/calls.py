@@ -36,10 +36,17 @@ class AsyncCalls:
                 return
 
     async def _send(
-        self, model: type[M], path: str, body: Mapping[str, Any] | None = None, *, repeatable: bool = True
+        self,
+        model: type[M],
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        repeatable: bool = True,
     ) -> M:
         """Ask for a change; ``repeatable`` where asking twice changes no more than asking once."""
-        response = await self._transport.request("POST", API + path, repeatable=repeatable, json=body)
+        response = await self._transport.request(
+            "POST", API + path, repeatable=repeatable, json=body
+        )
         return read_answer(model, response)
 
     async def _create(

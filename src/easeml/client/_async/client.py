@@ -34,8 +34,9 @@ class AsyncClient(
 ):
     """A connection to an easeml service. Use it as a context manager, or close it.
 
-    ``url`` and ``key`` default to ``EASEML_URL`` and ``EASEML_API_KEY``, then to what ``easeml login`` saved.
-    ``timeout``: seconds without an answer to a request. ``retries``: further attempts at what may be repeated.
+    ``url`` and ``key`` default to ``EASEML_URL`` and ``EASEML_API_KEY``, then to what ``easeml
+    login`` saved. ``timeout``: seconds without an answer to a request. ``retries``: further
+    attempts at what may be repeated.
     """
 
     def __init__(
@@ -48,7 +49,9 @@ class AsyncClient(
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
         found = find_credentials(url, key)
-        self._transport = AsyncTransport(found.url, found.key, timeout=timeout, retries=retries, transport=transport)
+        self._transport = AsyncTransport(
+            found.url, found.key, timeout=timeout, retries=retries, transport=transport
+        )
 
     @property
     def url(self) -> str:
@@ -90,8 +93,8 @@ class AsyncClient(
     ) -> Application:
         """Wait until an application has its first model, or until its search rests or was stopped.
 
-        ``timeout`` in seconds; None waits without end. A service that is away for half a minute is waited for.
-        Raises TimedOut, Conflict where it can no longer happen, Unreachable.
+        ``timeout`` in seconds; None waits without end. A service that is away for half a minute is
+        waited for. Raises TimedOut, Conflict where it can no longer happen, Unreachable.
         """
         milestone = Milestone(until)
         patience = _Patience(f"Application {application_id} is not there yet ({until})", timeout)
@@ -113,7 +116,10 @@ class AsyncClient(
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.aclose()
 
@@ -141,6 +147,8 @@ class _Patience:
             raise unreachable
         left = float("inf") if self._timeout is None else self._timeout - (now - self._start)
         if left <= 0:
-            raise TimedOut(f"{self._what} after {self._timeout:g} s.", remedy="Wait on, or ask for its state.")
+            raise TimedOut(
+                f"{self._what} after {self._timeout:g} s.", remedy="Wait on, or ask for its state."
+            )
         await async_sleep(min(self._delay, left))
         self._delay = min(self._delay * 1.5, _POLL_SECONDS[1])

@@ -18,10 +18,11 @@ class AsyncDatasets(AsyncUploads):
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Dataset:
-        """Upload a file as a new dataset; its version is ``ingesting`` then. A lost connection is taken up again.
+        """Upload a file as a new dataset; its version is ``ingesting`` then. A lost connection is
+        taken up again.
 
-        ``name``: the file's stem by default. ``progress`` is called with bytes sent and bytes in all.
-        Raises InvalidInput where the file cannot be read, TooLarge.
+        ``name``: the file's stem by default. ``progress`` is called with bytes sent and bytes in
+        all. Raises InvalidInput where the file cannot be read, TooLarge.
         """
         path = check_file(path)
         params = {"name": name or path.stem, "filename": path.name}

@@ -13,11 +13,16 @@ class AsyncScheduling(AsyncCalls):
         return await self._get(SchedulerView, "/scheduler", span=span)
 
     async def scheduler_steps(self, *, after: int = 0, limit: int = 50) -> Page[Step]:
-        """Return the decisions that follow number ``after``, at most ``limit``, with the scores behind each."""
+        """Return the decisions that follow number ``after``, at most ``limit``, with the scores
+        behind each.
+        """
         return await self._get(Page[Step], "/scheduler/steps", after=after, limit=limit)
 
     async def replay(self, *, policy: str | None = None) -> Replay:
-        """Return what ``policy`` would have done with the tasks that were run. Raises InvalidInput, NotReady."""
+        """Return what ``policy`` would have done with the tasks that were run.
+
+        Raises InvalidInput, NotReady.
+        """
         return await self._get(Replay, "/scheduler/replay", policy=policy)
 
     async def simulate(
@@ -29,6 +34,15 @@ class AsyncScheduling(AsyncCalls):
         devices: int | None = None,
         seed: int | None = None,
     ) -> Replay:
-        """Return what two policies do with the invented work of 1 to 20 tenants. Raises InvalidInput."""
-        wanted = {"policy": policy, "against": against, "tenants": tenants, "devices": devices, "seed": seed}
+        """Return what two policies do with the invented work of 1 to 20 tenants.
+
+        Raises InvalidInput.
+        """
+        wanted = {
+            "policy": policy,
+            "against": against,
+            "tenants": tenants,
+            "devices": devices,
+            "seed": seed,
+        }
         return await self._get(Replay, "/scheduler/simulation", **wanted)

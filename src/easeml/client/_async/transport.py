@@ -56,9 +56,9 @@ class AsyncTransport:
     ) -> httpx.Response:
         """Send a request and return its answer, which is always a success.
 
-        A request that never left is tried again; one that may have arrived only if it is ``repeatable``.
-        Raises Unreachable, InvalidInput for what no request can hold, or what the service's problem document stands
-        for.
+        A request that never left is tried again; one that may have arrived only if it is
+        ``repeatable``. Raises Unreachable, InvalidInput for what no request can hold, or what the
+        service's problem document stands for.
         """
         attempt = 0
         while True:
@@ -67,17 +67,24 @@ class AsyncTransport:
                 response = await self._http.request(
                     method,
                     path,
-                    params={name: value for name, value in (params or {}).items() if value is not None},
+                    params={
+                        name: value for name, value in (params or {}).items() if value is not None
+                    },
                     json=json,
                     content=content() if callable(content) else content,
                     headers={**self._authorization(), **(headers or {})},
                 )
             except EasemlError:  # from the content
                 raise
-            except (httpx.InvalidURL, ValueError) as error:  # a control character in an id, a number without end
+            except (
+                httpx.InvalidURL,
+                ValueError,
+            ) as error:  # a control character in an id, a number without end
                 raise InvalidInput(f"This cannot be sent: {error}.", where=path) from error
             except httpx.TransportError as error:
-                once = isinstance(error, httpx.ReadTimeout) or not (repeatable or isinstance(error, _NOT_SENT))
+                once = isinstance(error, httpx.ReadTimeout) or not (
+                    repeatable or isinstance(error, _NOT_SENT)
+                )
                 if last or once:
                     raise self._unreachable(error) from error
                 delay = backoff(attempt)
@@ -90,8 +97,13 @@ class AsyncTransport:
             attempt += 1
             await async_sleep(delay)
 
-    async def lines(self, path: str, *, params: Mapping[str, Any], headers: Mapping[str, str]) -> AsyncIterator[str]:
-        """Give the lines of a streamed answer as they come. Raises like ``request``, without retries."""
+    async def lines(
+        self, path: str, *, params: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> AsyncIterator[str]:
+        """Give the lines of a streamed answer as they come.
+
+        Raises like ``request``, without retries.
+        """
         try:
             async with self._http.stream(
                 "GET",
@@ -116,7 +128,10 @@ class AsyncTransport:
         return self
 
     async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         await self.aclose()
 

@@ -39,7 +39,9 @@ class AsyncUploads(AsyncCalls):
         """
         if path.stat().st_size <= PIECE:
             content, body = "application/octet-stream", lambda: file_chunks(path, progress)
-            return await self._create(model, address, key=key, params=params, content=body, content_type=content)
+            return await self._create(
+                model, address, key=key, params=params, content=body, content_type=content
+            )
         upload_id = await self._send_in_pieces(path, progress)
         return await self._create(model, address, key=key, params={**params, "upload": upload_id})
 
@@ -47,7 +49,9 @@ class AsyncUploads(AsyncCalls):
         """Send a file by the tus protocol; return the id of the upload."""
         size = path.stat().st_size
         headers = {**_TUS, "upload-length": str(size)}
-        began = await self._transport.request("POST", f"{API}/uploads", repeatable=True, headers=headers)
+        began = await self._transport.request(
+            "POST", f"{API}/uploads", repeatable=True, headers=headers
+        )
         upload_id = str(began.json()["id"])
         address, offset, last = f"{API}/uploads/{upload_id}", 0, time.monotonic()
         failed = 0
@@ -56,7 +60,11 @@ class AsyncUploads(AsyncCalls):
                 file.seek(offset)
                 piece = await async_read(file, PIECE)
                 if not piece:
-                    raise InvalidInput("The file was cut while it was sent.", where=str(path), remedy="Send it again.")
+                    raise InvalidInput(
+                        "The file was cut while it was sent.",
+                        where=str(path),
+                        remedy="Send it again.",
+                    )
                 try:
                     offset = await self._send_piece(address, offset, piece)
                     failed, last = 0, time.monotonic()
@@ -71,8 +79,14 @@ class AsyncUploads(AsyncCalls):
         return upload_id
 
     async def _send_piece(self, address: str, offset: int, piece: bytes) -> int:
-        headers = {**_TUS, "upload-offset": str(offset), "content-type": "application/offset+octet-stream"}
-        answer = await self._transport.request("PATCH", address, repeatable=False, content=piece, headers=headers)
+        headers = {
+            **_TUS,
+            "upload-offset": str(offset),
+            "content-type": "application/offset+octet-stream",
+        }
+        answer = await self._transport.request(
+            "PATCH", address, repeatable=False, content=piece, headers=headers
+        )
         return int(answer.headers["upload-offset"])
 
     async def _offset(self, address: str, known: int) -> int:

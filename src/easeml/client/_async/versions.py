@@ -24,13 +24,18 @@ class AsyncVersions(AsyncUploads):
     ) -> Version:
         """Add the rows of a file to an application's data; the new version is ``ingesting`` then.
 
-        ``role`` of the new rows: train, validation, test, pool or production; None: divided as the rows before.
-        If the rows do not fit, the version fails, saying why, and nothing changes. Raises NotFound, InvalidInput,
-        NotReady while the data is being changed.
+        ``role`` of the new rows: train, validation, test, pool or production; None: divided as the
+        rows before. If the rows do not fit, the version fails, saying why, and nothing changes.
+        Raises NotFound, InvalidInput, NotReady while the data is being changed.
         """
         path = check_file(path)
-        params, address = {"filename": path.name, "role": role}, f"/applications/{application_id}/feed"
-        return await self._create_from(Version, address, path, key=idempotency_key, params=params, progress=progress)
+        params, address = (
+            {"filename": path.name, "role": role},
+            f"/applications/{application_id}/feed",
+        )
+        return await self._create_from(
+            Version, address, path, key=idempotency_key, params=params, progress=progress
+        )
 
     async def refine(
         self,
@@ -41,13 +46,16 @@ class AsyncVersions(AsyncUploads):
         version_id: str | None = None,
         idempotency_key: str | None = None,
     ) -> Version:
-        """Switch train rows off or on, by id, in a new version (the same one where nothing changes).
+        """Switch train rows off or on, by id, in a new version (the same one where nothing
+        changes).
 
-        ``version_id``: refuse if the data has another version by now. Raises NotFound, InvalidInput for an id that
-        is no train row's, Conflict, NotReady while the data is being changed.
+        ``version_id``: refuse if the data has another version by now. Raises NotFound, InvalidInput
+        for an id that is no train row's, Conflict, NotReady while the data is being changed.
         """
         wish = made_request(Refinement, off=list(off), on=list(on), version_id=version_id)
-        return await self._create(Version, f"/applications/{application_id}/refine", key=idempotency_key, request=wish)
+        return await self._create(
+            Version, f"/applications/{application_id}/refine", key=idempotency_key, request=wish
+        )
 
     async def train_rows_page(
         self,
@@ -59,19 +67,36 @@ class AsyncVersions(AsyncUploads):
         after: str | None = None,
         limit: int = 50,
     ) -> TrainRows:
-        """Return a page of the training pairs: of one class, on or off, the most suspicious first. Raises NotFound."""
-        wanted = {"label": label, "on": on, "suspicious": suspicious or None, "after": after, "limit": limit}
+        """Return a page of the training pairs: of one class, on or off, the most suspicious first.
+
+        Raises NotFound.
+        """
+        wanted = {
+            "label": label,
+            "on": on,
+            "suspicious": suspicious or None,
+            "after": after,
+            "limit": limit,
+        }
         return await self._get(TrainRows, f"/applications/{application_id}/rows", **wanted)
 
     def train_rows(
-        self, application_id: str, *, label: str | None = None, on: bool | None = None, suspicious: bool = False
+        self,
+        application_id: str,
+        *,
+        label: str | None = None,
+        on: bool | None = None,
+        suspicious: bool = False,
     ) -> AsyncIterator[TrainRow]:
         """Give all training pairs, as ``train_rows_page`` orders them."""
         wanted = {"label": label, "on": on, "suspicious": suspicious or None}
         return self._list(TrainRow, f"/applications/{application_id}/rows", **wanted)
 
     async def look_for_suspicious(self, application_id: str) -> Task:
-        """Have a task find train rows that contradict the others. Raises Conflict while there is no model."""
+        """Have a task find train rows that contradict the others.
+
+        Raises Conflict while there is no model.
+        """
         return await self._send(Task, f"/applications/{application_id}/suspicion")
 
     def versions(self, application_id: str) -> AsyncIterator[VersionLine]:
@@ -79,14 +104,20 @@ class AsyncVersions(AsyncUploads):
         return self._list(VersionLine, f"/applications/{application_id}/versions")
 
     async def compare(self, version_id: str, before_id: str | None = None) -> Comparison:
-        """Return what a version has that ``before_id`` (None: its parent) had not. Raises NotFound, Conflict."""
+        """Return what a version has that ``before_id`` (None: its parent) had not.
+
+        Raises NotFound, Conflict.
+        """
         return await self._get(Comparison, f"/versions/{version_id}/comparison", before=before_id)
 
     async def export(self, version_id: str, form: str = "csv") -> bytes:
-        """Return the rows of a version as a file: csv, tsv, parquet, arrow, feather, jsonl, arff, zip, tar or tar.gz.
+        """Return the rows of a version as a file: csv, tsv, parquet, arrow, feather, jsonl, arff,
+        zip, tar or tar.gz.
 
         Raises NotFound, InvalidInput for another format and for rows that it cannot hold.
         """
         path = f"{API}/versions/{version_id}/export"
-        response = await self._transport.request("GET", path, repeatable=True, params={"format": form})
+        response = await self._transport.request(
+            "GET", path, repeatable=True, params={"format": form}
+        )
         return response.content

@@ -9,7 +9,16 @@ from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
 from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.progress import Progress
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task, TaskDetail
+from easeml.contract.resources import (
+    Decision,
+    Event,
+    Job,
+    JobLimits,
+    Page,
+    Status,
+    Task,
+    TaskDetail,
+)
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -25,7 +34,8 @@ class AsyncWork(AsyncCalls):
         return self._list(Job, "/jobs", application_id=application_id)
 
     async def progress(self, job_id: str, *, points: int = 1000) -> Progress:
-        """Return the finished tasks of a job: what was better than before or went live, and about ``points`` others.
+        """Return the finished tasks of a job: what was better than before or went live, and about
+        ``points`` others.
 
         Raises NotFound.
         """
@@ -40,7 +50,10 @@ class AsyncWork(AsyncCalls):
         return await self._send(Job, f"/jobs/{job_id}/resume")
 
     async def stop_job(self, job_id: str) -> Job:
-        """End a job for good; what it found stays. Raises Conflict where its state does not allow it."""
+        """End a job for good; what it found stays.
+
+        Raises Conflict where its state does not allow it.
+        """
         return await self._send(Job, f"/jobs/{job_id}/stop")
 
     async def limit_job(
@@ -51,11 +64,14 @@ class AsyncWork(AsyncCalls):
         max_seconds: float | None = None,
         deadline: datetime | None = None,
     ) -> Job:
-        """Set what a job may use in all (None: no limit); a job that rests because of its limits may go on.
+        """Set what a job may use in all (None: no limit); a job that rests because of its limits
+        may go on.
 
         Raises InvalidInput, Conflict for a job that has ended.
         """
-        limits = made_request(JobLimits, max_tasks=max_tasks, max_seconds=max_seconds, deadline=deadline)
+        limits = made_request(
+            JobLimits, max_tasks=max_tasks, max_seconds=max_seconds, deadline=deadline
+        )
         return await self._send(Job, f"/jobs/{job_id}/limits", limits.model_dump(mode="json"))
 
     async def task(self, task_id: str) -> Task:
@@ -67,11 +83,19 @@ class AsyncWork(AsyncCalls):
         return await self._get(TaskDetail, f"/tasks/{task_id}/detail")
 
     async def task_report(self, task_id: str) -> TaskReport:
-        """Return how the model of a training task does on validation rows, as far as it is known. Raises NotFound."""
+        """Return how the model of a training task does on validation rows, as far as it is known.
+
+        Raises NotFound.
+        """
         return await self._get(TaskReport, f"/tasks/{task_id}/report")
 
-    async def task_log(self, task_id: str, *, attempt: int | None = None, offset: int = 0) -> AttemptLog:
-        """Return what an attempt (None: the newest) printed from byte ``offset`` on. Raises NotFound."""
+    async def task_log(
+        self, task_id: str, *, attempt: int | None = None, offset: int = 0
+    ) -> AttemptLog:
+        """Return what an attempt (None: the newest) printed from byte ``offset`` on.
+
+        Raises NotFound.
+        """
         return await self._get(AttemptLog, f"/tasks/{task_id}/log", attempt=attempt, offset=offset)
 
     def tasks(
@@ -90,8 +114,17 @@ class AsyncWork(AsyncCalls):
         after: str | None = None,
         limit: int = 50,
     ) -> Page[Task]:
-        """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older ones."""
-        wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject, "after": after, "limit": limit}
+        """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older
+        ones.
+        """
+        wanted = {
+            "job_id": job_id,
+            "state": state,
+            "kind": kind,
+            "subject": subject,
+            "after": after,
+            "limit": limit,
+        }
         return await self._get(Page[Task], "/tasks", newest_first=True, **wanted)
 
     def decisions(self, *, job_id: str | None = None) -> AsyncIterator[Decision]:
@@ -102,11 +135,13 @@ class AsyncWork(AsyncCalls):
         """Give the events so far, those after number ``after`` only, and end."""
         return self._list(Event, "/events/list", after=after)
 
-    async def events(self, *, after: int | None = None, patience: float = 60.0) -> AsyncIterator[Event]:
+    async def events(
+        self, *, after: int | None = None, patience: float = 60.0
+    ) -> AsyncIterator[Event]:
         """Give events as they happen, without end; a lost connection is taken up where it broke.
 
-        ``after``: the number of the last event already known. Raises Unreachable when the service did not
-        answer for about ``patience`` seconds.
+        ``after``: the number of the last event already known. Raises Unreachable when the service
+        did not answer for about ``patience`` seconds.
         """
         last, failures, waited = after, 0, 0.0
         while True:
@@ -114,7 +149,9 @@ class AsyncWork(AsyncCalls):
             headers = {} if last is None else {"last-event-id": str(last)}
             params = {} if last is None else {"after": last}
             try:
-                async for line in self._transport.lines(f"{API}/events", params=params, headers=headers):
+                async for line in self._transport.lines(
+                    f"{API}/events", params=params, headers=headers
+                ):
                     failures, waited = 0, 0.0
                     event = parser.feed(line)
                     if event is not None:

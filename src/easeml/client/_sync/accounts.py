@@ -6,14 +6,25 @@ from collections.abc import Iterator
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request, read_answer
 from easeml.contract.notifications import Notifications
-from easeml.contract.resources import Key, LoginRequest, NewKey, NewUser, PasswordChange, RoleChange, User
+from easeml.contract.resources import (
+    Key,
+    LoginRequest,
+    NewKey,
+    NewUser,
+    PasswordChange,
+    RoleChange,
+    User,
+)
 
 
 class Accounts(Calls):
     """Who calls, and with what."""
 
     def login(self, name: str, password: str) -> Key:
-        """Sign in and use the key from now on; its ``secret`` is in the answer. Raises NotSignedIn."""
+        """Sign in and use the key from now on; its ``secret`` is in the answer.
+
+        Raises NotSignedIn.
+        """
         self._transport.key = ""
         request = made_request(LoginRequest, name=name, password=password)
         response = self._transport.request(
@@ -40,7 +51,10 @@ class Accounts(Calls):
         return self._send(Notifications, "/notifications/read", {"seq": seq})
 
     def create_key(self, name: str, *, expires_in: float | None = None) -> Key:
-        """Make an API key for the caller. ``expires_in`` in seconds; its secret is in this answer only."""
+        """Make an API key for the caller.
+
+        ``expires_in`` in seconds; its secret is in this answer only.
+        """
         request = made_request(NewKey, name=name, expires_in=expires_in)
         return self._create(Key, "/keys", key=None, request=request)
 
@@ -53,7 +67,10 @@ class Accounts(Calls):
         self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
 
     def create_user(self, name: str, password: str) -> User:
-        """Make a user with a tenant of his own (providers only). Raises NotAllowed, InvalidInput, Conflict."""
+        """Make a user with a tenant of his own (providers only).
+
+        Raises NotAllowed, InvalidInput, Conflict.
+        """
         request = made_request(NewUser, name=name, password=password)
         return self._create(User, "/users", key=None, request=request)
 
@@ -62,7 +79,10 @@ class Accounts(Calls):
         return self._list(User, "/users")
 
     def change_password(self, user_id: str, new: str, *, old: str = "") -> None:
-        """Change a password; ``old`` may be empty where a provider changes someone else's. Raises NotAllowed."""
+        """Change a password; ``old`` may be empty where a provider changes someone else's.
+
+        Raises NotAllowed.
+        """
         request = made_request(PasswordChange, old=old, new=new)
         self._transport.request(
             "POST",
@@ -72,8 +92,8 @@ class Accounts(Calls):
         )
 
     def change_role(self, user_id: str, role: str) -> User:
-        """Make a user a ``provider`` or a ``user`` (providers only). Raises NotAllowed, NotFound, Conflict for the last
-        provider.
+        """Make a user a ``provider`` or a ``user`` (providers only). Raises NotAllowed, NotFound,
+        Conflict for the last provider.
         """
         request = made_request(RoleChange, role=role)
         return self._send(User, f"/users/{user_id}/role", request.model_dump(mode="json"))

@@ -1,4 +1,5 @@
-# Made from ../_async/applications.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/applications.py by scripts/unasync.py; change that file and run the script
+# again.
 """Applications: declare, look at, predict, and decide what is live."""
 
 import json
@@ -24,8 +25,13 @@ class Applications(Calls):
         """Return what a declaration would mean; nothing is made. Raises InvalidInput, NotReady."""
         return self._send(Proposal, "/applications/propose", declaration.model_dump(mode="json"))
 
-    def create_application(self, declaration: Declaration, *, idempotency_key: str | None = None) -> Application:
-        """Declare an application; its search starts by itself. Raises InvalidInput, NotFound, NotReady."""
+    def create_application(
+        self, declaration: Declaration, *, idempotency_key: str | None = None
+    ) -> Application:
+        """Declare an application; its search starts by itself.
+
+        Raises InvalidInput, NotFound, NotReady.
+        """
         return self._create(Application, "/applications", key=idempotency_key, request=declaration)
 
     def application(self, application_id: str) -> Application:
@@ -37,7 +43,9 @@ class Applications(Calls):
         return self._list(Application, "/applications")
 
     def models(self, application_id: str, *, best: int | None = None) -> Iterator[TrainedModel]:
-        """Give the trained models of an application, best on validation rows first; ``best``: this many only."""
+        """Give the trained models of an application, best on validation rows first; ``best``: this
+        many only.
+        """
         return self._list(TrainedModel, f"/applications/{application_id}/models", best=best)
 
     def promotions(self, application_id: str) -> Iterator[Promotion]:
@@ -45,7 +53,10 @@ class Applications(Calls):
         return self._list(Promotion, f"/applications/{application_id}/promotions")
 
     def roll_back(self, application_id: str, model_id: str | None = None) -> Application:
-        """Serve an earlier model again and pin it: the one before, or the named one. Raises Conflict, NotFound."""
+        """Serve an earlier model again and pin it: the one before, or the named one.
+
+        Raises Conflict, NotFound.
+        """
         body = {} if model_id is None else {"model_id": model_id}
         path = f"/applications/{application_id}/rollback"
         return self._send(Application, path, body, repeatable=False)
@@ -73,8 +84,8 @@ class Applications(Calls):
         csv: str | bytes | None = None,
         file: bytes | None = None,
     ) -> Prediction:
-        """Predict rows, the body of a CSV file with a header, or a ``file``: a picture, a zip file of pictures or texts
-        or an ease.ml data set, NumPy arrays, ``.ts`` series.
+        """Predict rows, the body of a CSV file with a header, or a ``file``: a picture, a zip file
+        of pictures or texts or an ease.ml data set, NumPy arrays, ``.ts`` series.
 
         Rows that have the target, too, get the quality of their predictions with them.
         Raises InvalidInput (naming row and column), NotReady while there is no model yet.

@@ -35,7 +35,14 @@ class Calls:
             if after is None:
                 return
 
-    def _send(self, model: type[M], path: str, body: Mapping[str, Any] | None = None, *, repeatable: bool = True) -> M:
+    def _send(
+        self,
+        model: type[M],
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        repeatable: bool = True,
+    ) -> M:
         """Ask for a change; ``repeatable`` where asking twice changes no more than asking once."""
         response = self._transport.request("POST", API + path, repeatable=repeatable, json=body)
         return read_answer(model, response)

@@ -19,14 +19,17 @@ class Datasets(Uploads):
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Dataset:
-        """Upload a file as a new dataset; its version is ``ingesting`` then. A lost connection is taken up again.
+        """Upload a file as a new dataset; its version is ``ingesting`` then. A lost connection is
+        taken up again.
 
-        ``name``: the file's stem by default. ``progress`` is called with bytes sent and bytes in all.
-        Raises InvalidInput where the file cannot be read, TooLarge.
+        ``name``: the file's stem by default. ``progress`` is called with bytes sent and bytes in
+        all. Raises InvalidInput where the file cannot be read, TooLarge.
         """
         path = check_file(path)
         params = {"name": name or path.stem, "filename": path.name}
-        return self._create_from(Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress)
+        return self._create_from(
+            Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress
+        )
 
     def dataset(self, dataset_id: str) -> Dataset:
         """Return a dataset with its newest version. Raises NotFound."""

@@ -57,9 +57,9 @@ class Transport:
     ) -> httpx.Response:
         """Send a request and return its answer, which is always a success.
 
-        A request that never left is tried again; one that may have arrived only if it is ``repeatable``.
-        Raises Unreachable, InvalidInput for what no request can hold, or what the service's problem document stands
-        for.
+        A request that never left is tried again; one that may have arrived only if it is
+        ``repeatable``. Raises Unreachable, InvalidInput for what no request can hold, or what the
+        service's problem document stands for.
         """
         attempt = 0
         while True:
@@ -68,17 +68,24 @@ class Transport:
                 response = self._http.request(
                     method,
                     path,
-                    params={name: value for name, value in (params or {}).items() if value is not None},
+                    params={
+                        name: value for name, value in (params or {}).items() if value is not None
+                    },
                     json=json,
                     content=content() if callable(content) else content,
                     headers={**self._authorization(), **(headers or {})},
                 )
             except EasemlError:  # from the content
                 raise
-            except (httpx.InvalidURL, ValueError) as error:  # a control character in an id, a number without end
+            except (
+                httpx.InvalidURL,
+                ValueError,
+            ) as error:  # a control character in an id, a number without end
                 raise InvalidInput(f"This cannot be sent: {error}.", where=path) from error
             except httpx.TransportError as error:
-                once = isinstance(error, httpx.ReadTimeout) or not (repeatable or isinstance(error, _NOT_SENT))
+                once = isinstance(error, httpx.ReadTimeout) or not (
+                    repeatable or isinstance(error, _NOT_SENT)
+                )
                 if last or once:
                     raise self._unreachable(error) from error
                 delay = backoff(attempt)
@@ -91,8 +98,13 @@ class Transport:
             attempt += 1
             sleep(delay)
 
-    def lines(self, path: str, *, params: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[str]:
-        """Give the lines of a streamed answer as they come. Raises like ``request``, without retries."""
+    def lines(
+        self, path: str, *, params: Mapping[str, Any], headers: Mapping[str, str]
+    ) -> Iterator[str]:
+        """Give the lines of a streamed answer as they come.
+
+        Raises like ``request``, without retries.
+        """
         try:
             with self._http.stream(
                 "GET",
@@ -116,7 +128,10 @@ class Transport:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 

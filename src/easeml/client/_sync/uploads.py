@@ -40,7 +40,9 @@ class Uploads(Calls):
         """
         if path.stat().st_size <= PIECE:
             content, body = "application/octet-stream", lambda: file_chunks(path, progress)
-            return self._create(model, address, key=key, params=params, content=body, content_type=content)
+            return self._create(
+                model, address, key=key, params=params, content=body, content_type=content
+            )
         upload_id = self._send_in_pieces(path, progress)
         return self._create(model, address, key=key, params={**params, "upload": upload_id})
 
@@ -57,7 +59,11 @@ class Uploads(Calls):
                 file.seek(offset)
                 piece = read(file, PIECE)
                 if not piece:
-                    raise InvalidInput("The file was cut while it was sent.", where=str(path), remedy="Send it again.")
+                    raise InvalidInput(
+                        "The file was cut while it was sent.",
+                        where=str(path),
+                        remedy="Send it again.",
+                    )
                 try:
                     offset = self._send_piece(address, offset, piece)
                     failed, last = 0, time.monotonic()
@@ -72,8 +78,14 @@ class Uploads(Calls):
         return upload_id
 
     def _send_piece(self, address: str, offset: int, piece: bytes) -> int:
-        headers = {**_TUS, "upload-offset": str(offset), "content-type": "application/offset+octet-stream"}
-        answer = self._transport.request("PATCH", address, repeatable=False, content=piece, headers=headers)
+        headers = {
+            **_TUS,
+            "upload-offset": str(offset),
+            "content-type": "application/offset+octet-stream",
+        }
+        answer = self._transport.request(
+            "PATCH", address, repeatable=False, content=piece, headers=headers
+        )
         return int(answer.headers["upload-offset"])
 
     def _offset(self, address: str, known: int) -> int:

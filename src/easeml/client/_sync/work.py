@@ -10,7 +10,16 @@ from easeml.client.sse import EventParser
 from easeml.client.timing import backoff, sleep
 from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.progress import Progress
-from easeml.contract.resources import Decision, Event, Job, JobLimits, Page, Status, Task, TaskDetail
+from easeml.contract.resources import (
+    Decision,
+    Event,
+    Job,
+    JobLimits,
+    Page,
+    Status,
+    Task,
+    TaskDetail,
+)
 from easeml.errors import EasemlError, Unreachable
 
 
@@ -26,7 +35,8 @@ class Work(Calls):
         return self._list(Job, "/jobs", application_id=application_id)
 
     def progress(self, job_id: str, *, points: int = 1000) -> Progress:
-        """Return the finished tasks of a job: what was better than before or went live, and about ``points`` others.
+        """Return the finished tasks of a job: what was better than before or went live, and about
+        ``points`` others.
 
         Raises NotFound.
         """
@@ -41,7 +51,10 @@ class Work(Calls):
         return self._send(Job, f"/jobs/{job_id}/resume")
 
     def stop_job(self, job_id: str) -> Job:
-        """End a job for good; what it found stays. Raises Conflict where its state does not allow it."""
+        """End a job for good; what it found stays.
+
+        Raises Conflict where its state does not allow it.
+        """
         return self._send(Job, f"/jobs/{job_id}/stop")
 
     def limit_job(
@@ -52,11 +65,14 @@ class Work(Calls):
         max_seconds: float | None = None,
         deadline: datetime | None = None,
     ) -> Job:
-        """Set what a job may use in all (None: no limit); a job that rests because of its limits may go on.
+        """Set what a job may use in all (None: no limit); a job that rests because of its limits
+        may go on.
 
         Raises InvalidInput, Conflict for a job that has ended.
         """
-        limits = made_request(JobLimits, max_tasks=max_tasks, max_seconds=max_seconds, deadline=deadline)
+        limits = made_request(
+            JobLimits, max_tasks=max_tasks, max_seconds=max_seconds, deadline=deadline
+        )
         return self._send(Job, f"/jobs/{job_id}/limits", limits.model_dump(mode="json"))
 
     def task(self, task_id: str) -> Task:
@@ -68,14 +84,22 @@ class Work(Calls):
         return self._get(TaskDetail, f"/tasks/{task_id}/detail")
 
     def task_report(self, task_id: str) -> TaskReport:
-        """Return how the model of a training task does on validation rows, as far as it is known. Raises NotFound."""
+        """Return how the model of a training task does on validation rows, as far as it is known.
+
+        Raises NotFound.
+        """
         return self._get(TaskReport, f"/tasks/{task_id}/report")
 
     def task_log(self, task_id: str, *, attempt: int | None = None, offset: int = 0) -> AttemptLog:
-        """Return what an attempt (None: the newest) printed from byte ``offset`` on. Raises NotFound."""
+        """Return what an attempt (None: the newest) printed from byte ``offset`` on.
+
+        Raises NotFound.
+        """
         return self._get(AttemptLog, f"/tasks/{task_id}/log", attempt=attempt, offset=offset)
 
-    def tasks(self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None) -> Iterator[Task]:
+    def tasks(
+        self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None
+    ) -> Iterator[Task]:
         """Give the tasks of the tenant: of one job, in one state, of one kind."""
         return self._list(Task, "/tasks", job_id=job_id, state=state, kind=kind)
 
@@ -89,8 +113,17 @@ class Work(Calls):
         after: str | None = None,
         limit: int = 50,
     ) -> Page[Task]:
-        """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older ones."""
-        wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject, "after": after, "limit": limit}
+        """Return one page of tasks, the newest first; send its ``next`` as ``after`` for older
+        ones.
+        """
+        wanted = {
+            "job_id": job_id,
+            "state": state,
+            "kind": kind,
+            "subject": subject,
+            "after": after,
+            "limit": limit,
+        }
         return self._get(Page[Task], "/tasks", newest_first=True, **wanted)
 
     def decisions(self, *, job_id: str | None = None) -> Iterator[Decision]:
@@ -104,8 +137,8 @@ class Work(Calls):
     def events(self, *, after: int | None = None, patience: float = 60.0) -> Iterator[Event]:
         """Give events as they happen, without end; a lost connection is taken up where it broke.
 
-        ``after``: the number of the last event already known. Raises Unreachable when the service did not
-        answer for about ``patience`` seconds.
+        ``after``: the number of the last event already known. Raises Unreachable when the service
+        did not answer for about ``patience`` seconds.
         """
         last, failures, waited = after, 0, 0.0
         while True:

@@ -1,4 +1,7 @@
-"""Task bodies by kind: ``body(spec, inputs, outputs) -> TaskResult``. They see files only, and no database."""
+"""Task bodies by kind: ``body(spec, inputs, outputs) -> TaskResult``.
+
+They see files only, and no database.
+"""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -25,7 +25,10 @@ _REMEDY = "Read the log of the task, and name another class or other parameters.
 
 
 def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Return ``{checks}``, each as it ended; what stands on a failed one is left waiting. Writes no output."""
+    """Return ``{checks}``, each as it ended; what stands on a failed one is left waiting.
+
+    Writes no output.
+    """
     from easeml.modules.conformance import CHECKS
 
     module = replace(parse(spec.source, "module.toml"), source=spec.source)
@@ -68,7 +71,13 @@ class _Step:
     def _ended(self, state: str, error: str = "", remedy: str = "") -> Check:
         if error:
             remedy = remedy or _REMEDIES.get(self.name, _REMEDY)
-        ended = {"name": self.name, "title": self.title, "state": state, "error": error, "remedy": remedy}
+        ended = {
+            "name": self.name,
+            "title": self.title,
+            "state": state,
+            "error": error,
+            "remedy": remedy,
+        }
         return Check.model_validate(ended)
 
 
@@ -83,26 +92,36 @@ def _of_library(
 
 
 def _check_class(module: Module, trusted: list[str]) -> None:
-    """Raise ``InvalidInput`` for what is no class of a trusted package, or does not take its parameters."""
+    """Raise ``InvalidInput`` for what is no class of a trusted package, or does not take its
+    parameters.
+    """
     from easeml.modules.named import parameters_of
 
     found = module.load_class()
     if not inspect.isclass(found):
         raise InvalidInput(f"{module.entry} is not a class.", remedy="Name a class.")
-    if not any(found.__module__ == one or found.__module__.startswith(f"{one}.") for one in trusted):
+    if not any(
+        found.__module__ == one or found.__module__.startswith(f"{one}.") for one in trusted
+    ):
         remedy = f"Name a class of {', '.join(trusted)}."
-        raise InvalidInput(f"{module.entry} comes from {found.__module__}, which is not trusted.", remedy=remedy)
+        raise InvalidInput(
+            f"{module.entry} comes from {found.__module__}, which is not trusted.", remedy=remedy
+        )
     if not hasattr(found, "load"):
         known = parameters_of(found)
         for name in (*module.space, *module.parameters):
             if name not in known:
                 remedy = f"It takes: {', '.join(sorted(known))}."
-                raise InvalidInput(f"{found.__qualname__} has no parameter {name!r}.", remedy=remedy)
+                raise InvalidInput(
+                    f"{found.__qualname__} has no parameter {name!r}.", remedy=remedy
+                )
     module.make()
 
 
 def _said(error: BaseException) -> str:
-    """Return an error in one line, from its end where it is long: a wrong configuration is named at the beginning."""
+    """Return an error in one line, from its end where it is long: a wrong configuration is named at
+    the beginning.
+    """
     text = " ".join(str(error).split()) or type(error).__name__
     named = text if isinstance(error, AssertionError) else f"{type(error).__name__}: {text}"
     return named if len(named) <= _LONGEST else f"{named[:_LONGEST]} …"

@@ -1,4 +1,6 @@
-"""How predictions of validation rows differ from what is known of them: counts, curves and the worst rows."""
+"""How predictions of validation rows differ from what is known of them: counts, curves and the
+worst rows.
+"""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,7 +28,8 @@ _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 
 
 def evaluate(frame: "pd.DataFrame", target: str, predictions: "Predictions") -> Evaluation:
-    """Compare ``predictions``, a row each, with column ``target`` of ``frame``, which has column ``_row``, too.
+    """Compare ``predictions``, a row each, with column ``target`` of ``frame``, which has column
+    ``_row``, too.
 
     Rows without an actual value are left out.
     """
@@ -42,16 +45,27 @@ def evaluate(frame: "pd.DataFrame", target: str, predictions: "Predictions") -> 
     return _of_classes(frame, target, actual, predicted, predictions)
 
 
-def _of_numbers(frame: "pd.DataFrame", target: str, actual: "NDArray", predicted: "NDArray") -> Evaluation:
+def _of_numbers(
+    frame: "pd.DataFrame", target: str, actual: "NDArray", predicted: "NDArray"
+) -> Evaluation:
     known = np.flatnonzero(np.isfinite(actual) & np.isfinite(predicted))
-    shown = known[np.linspace(0, len(known) - 1, min(len(known), _MOST_RESIDUALS)).astype(int)] if len(known) else known
+    shown = (
+        known[np.linspace(0, len(known) - 1, min(len(known), _MOST_RESIDUALS)).astype(int)]
+        if len(known)
+        else known
+    )
     error = np.abs(actual - predicted)
     worst = known[np.argsort(-error[known], kind="stable")[:_WORST]]
     return Evaluation(
         rows=len(known),
-        residuals=[Residual(actual=float(actual[at]), predicted=float(predicted[at])) for at in shown],
+        residuals=[
+            Residual(actual=float(actual[at]), predicted=float(predicted[at])) for at in shown
+        ],
         worst=[
-            _example(frame, target, at, f"{actual[at]:.6g}", f"{predicted[at]:.6g}", float(error[at])) for at in worst
+            _example(
+                frame, target, at, f"{actual[at]:.6g}", f"{predicted[at]:.6g}", float(error[at])
+            )
+            for at in worst
         ],
     )
 
@@ -75,7 +89,11 @@ def _of_tensors(frame: "pd.DataFrame", target: str, predicted: "NDArray") -> Eva
 
 
 def _of_classes(
-    frame: "pd.DataFrame", target: str, actual: "NDArray", predicted: "NDArray", predictions: "Predictions"
+    frame: "pd.DataFrame",
+    target: str,
+    actual: "NDArray",
+    predicted: "NDArray",
+    predictions: "Predictions",
 ) -> Evaluation:
     assert predictions.classes is not None
     names = [str(name) for name in predictions.classes]
@@ -84,16 +102,22 @@ def _of_classes(
     found = Evaluation(rows=len(known), labels=labels, confusion=confusion)
     if predictions.probabilities is None:
         wrong = known[actual[known] != predicted[known]][:_WORST]
-        found.worst = [_example(frame, target, at, names[actual[at]], names[predicted[at]], 0.0) for at in wrong]
+        found.worst = [
+            _example(frame, target, at, names[actual[at]], names[predicted[at]], 0.0)
+            for at in wrong
+        ]
         return found
     chances = np.asarray(predictions.probabilities, dtype=np.float64)
     found.roc = _roc(names, actual[known], chances[known])
-    found.calibration = _calibration(actual[known] == predicted[known], chances[known, predicted[known]])
+    found.calibration = _calibration(
+        actual[known] == predicted[known], chances[known, predicted[known]]
+    )
     of_actual = chances[np.arange(len(actual)), np.maximum(actual, 0)]
     wrong = known[actual[known] != predicted[known]]
     worst = wrong[np.argsort(of_actual[wrong], kind="stable")[:_WORST]]
     found.worst = [
-        _example(frame, target, at, names[actual[at]], names[predicted[at]], float(of_actual[at])) for at in worst
+        _example(frame, target, at, names[actual[at]], names[predicted[at]], float(of_actual[at]))
+        for at in worst
     ]
     return found
 
@@ -118,18 +142,26 @@ def _confusion(
     return labels, counts.tolist()
 
 
-def _roc(names: Sequence[str], actual: "NDArray[np.intp]", chances: "NDArray[np.float64]") -> list[RocCurve]:
-    """Return a curve for each of the most frequent classes against the rest; for two classes the second's alone."""
+def _roc(
+    names: Sequence[str], actual: "NDArray[np.intp]", chances: "NDArray[np.float64]"
+) -> list[RocCurve]:
+    """Return a curve for each of the most frequent classes against the rest; for two classes the
+    second's alone.
+    """
     from sklearn.metrics import auc, roc_curve
 
     counts = np.bincount(actual, minlength=len(names))
-    usable = [int(code) for code in np.argsort(-counts, kind="stable") if 0 < counts[code] < len(actual)]
+    usable = [
+        int(code) for code in np.argsort(-counts, kind="stable") if 0 < counts[code] < len(actual)
+    ]
     if len(names) == 2:
         usable = [code for code in usable if code == 1]
     curves = []
     for code in sorted(usable[:_MOST_CURVES]):
         false, true, _ = roc_curve(actual == code, chances[:, code])
-        shown = np.unique(np.linspace(0, len(false) - 1, min(len(false), _CURVE_POINTS)).astype(int))
+        shown = np.unique(
+            np.linspace(0, len(false) - 1, min(len(false), _CURVE_POINTS)).astype(int)
+        )
         curves.append(
             RocCurve(
                 label=names[code],
@@ -141,8 +173,12 @@ def _roc(names: Sequence[str], actual: "NDArray[np.intp]", chances: "NDArray[np.
     return curves
 
 
-def _calibration(right: "NDArray[np.bool_]", confidence: "NDArray[np.float64]") -> list[CalibrationBin]:
-    """Return bins of about equally many rows, by the probability of the predicted class; equal ones share a bin."""
+def _calibration(
+    right: "NDArray[np.bool_]", confidence: "NDArray[np.float64]"
+) -> list[CalibrationBin]:
+    """Return bins of about equally many rows, by the probability of the predicted class; equal ones
+    share a bin.
+    """
     count = min(_BINS, len(right) // _LEAST_IN_BIN)
     if count == 0:
         return []
@@ -158,14 +194,20 @@ def _bin(right: "NDArray[np.bool_]", confidence: "NDArray[np.float64]") -> Calib
     centre = (share + _Z**2 / (2 * rows)) / scale
     half = _Z * np.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2)) / scale
     low, high = max(0.0, float(centre - half)), min(1.0, float(centre + half))
-    return CalibrationBin(confidence=float(confidence.mean()), right=share, low=low, high=high, rows=rows)
+    return CalibrationBin(
+        confidence=float(confidence.mean()), right=share, low=low, high=high, rows=rows
+    )
 
 
-def _example(frame: "pd.DataFrame", target: str, at: Any, actual: str, predicted: str, score: float) -> WorstExample:
+def _example(
+    frame: "pd.DataFrame", target: str, at: Any, actual: str, predicted: str, score: float
+) -> WorstExample:
     inputs = [name for name in frame.columns if name not in ("_row", target)][:_SHOWN_COLUMNS]
     row = frame.iloc[int(at)]
     values = {str(name): _text(row[name]) for name in inputs}
-    return WorstExample(row=int(row["_row"]), actual=actual, predicted=predicted, score=score, values=values)
+    return WorstExample(
+        row=int(row["_row"]), actual=actual, predicted=predicted, score=score, values=values
+    )
 
 
 def _text(value: Any) -> str:

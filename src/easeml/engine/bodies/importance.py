@@ -1,5 +1,5 @@
-"""Advise: which columns a trained model needs, by permutation on the validation rows (L. Breiman, Machine Learning 45,
-2001, section 10; for any model: Fisher, Rudin and Dominici, JMLR 20, 2019).
+"""Advise: which columns a trained model needs, by permutation on the validation rows (L. Breiman,
+Machine Learning 45, 2001, section 10; for any model: Fisher, Rudin and Dominici, JMLR 20, 2019).
 """
 
 import time
@@ -16,10 +16,11 @@ _MOST_ROUNDS = 10
 
 
 def importance(spec: ImportanceSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Return ``{importance}``, an ``Importances``: the loss of quality when the values of a column are shuffled.
+    """Return ``{importance}``, an ``Importances``: the loss of quality when the values of a column
+    are shuffled.
 
-    At most 1,000 rows, and rounds over all columns until ``spec.seconds`` are over; what the first round did not reach
-    is not measured. Writes no output.
+    At most 1,000 rows, and rounds over all columns until ``spec.seconds`` are over; what the first
+    round did not reach is not measured. Writes no output.
     """
     from easeml.data import read_version
     from easeml.modules import score
@@ -52,7 +53,9 @@ def importance(spec: ImportanceSpec, inputs: Path, outputs: Path) -> TaskResult:
         rounds=rounds,
         rows=len(frame),
         seconds=time.monotonic() - began,
-        items=sorted((_item(name, values) for name, values in losses.items()), key=lambda one: -one.loss),
+        items=sorted(
+            (_item(name, values) for name, values in losses.items()), key=lambda one: -one.loss
+        ),
     )
     return TaskResult(ok=True, value={"importance": found.model_dump()})
 

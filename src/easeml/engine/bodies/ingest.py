@@ -1,4 +1,6 @@
-"""Ingest: read an uploaded file and propose columns; apply a declaration; feed and refine what was declared."""
+"""Ingest: read an uploaded file and propose columns; apply a declaration; feed and refine what was
+declared.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,9 +12,11 @@ if TYPE_CHECKING:
 
 
 def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``table`` (the rows and the proposed columns); return ``{columns, rows, target, notes}``.
+    """Write output ``table`` (the rows and the proposed columns); return ``{columns, rows, target,
+    notes}``.
 
-    ``target`` is empty where no column suggests itself. Raises ``DatasetError`` for a file that is no table.
+    ``target`` is empty where no column suggests itself. Raises ``DatasetError`` for a file that is
+    no table.
     """
     from easeml import data
 
@@ -29,14 +33,18 @@ def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
 
 
 def declare_version(spec: DeclareSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``version``, one Arrow file a role; return ``{columns, schema_in, schema_out, summary}``.
+    """Write output ``version``, one Arrow file a role; return ``{columns, schema_in, schema_out,
+    summary}``.
 
-    ``summary``: rows in all and by role, target, seed, notes. Raises ``DatasetError`` for what cannot be declared.
+    ``summary``: rows in all and by role, target, seed, notes. Raises ``DatasetError`` for what
+    cannot be declared.
     """
     from easeml import data
 
     table, reports = data.read_upload(inputs / "table")
-    declared = data.declare(table, reports, spec.target, spec.set, spec.drop, spec.keep, spec.seed, spec.split)
+    declared = data.declare(
+        table, reports, spec.target, spec.set, spec.drop, spec.keep, spec.seed, spec.split
+    )
     return _made(declared, outputs)
 
 
@@ -48,11 +56,15 @@ def feed_version(spec: FeedSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml import data
 
     table = data.read_table(inputs / "source", spec.filename)
-    return _made(data.feed(data.read_declared(inputs / "version"), table, spec.filename, spec.role), outputs)
+    return _made(
+        data.feed(data.read_declared(inputs / "version"), table, spec.filename, spec.role), outputs
+    )
 
 
 def refine_version(spec: RefineSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``version`` with train rows switched off or on; return what ``declare_version`` does."""
+    """Write output ``version`` with train rows switched off or on; return what ``declare_version``
+    does.
+    """
     from easeml import data
 
     return _made(data.refine(data.read_declared(inputs / "version"), spec.off, spec.on), outputs)

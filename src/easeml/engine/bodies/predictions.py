@@ -1,8 +1,8 @@
 """Predictions kept by row id, in one Arrow file a training task.
 
-Columns: ``row`` (int64), ``role`` (validation or test), ``prediction`` (nested lists of a tensor), ``probabilities``
-(list of double, in the order of the classes; null for regression). The classes are in the schema's metadata, key
-``classes``, as JSON.
+Columns: ``row`` (int64), ``role`` (validation or test), ``prediction`` (nested lists of a tensor),
+``probabilities`` (list of double, in the order of the classes; null for regression). The classes
+are in the schema's metadata, key ``classes``, as JSON.
 """
 
 import json
@@ -38,20 +38,32 @@ def read_predictions(path: Path, role: str) -> tuple[np.ndarray, Any]:
         table = file.read_all()
     classes = json.loads((table.schema.metadata or {}).get(b"classes", b"null"))
     chosen = table.filter(np.asarray(table["role"].to_pylist()) == role)
-    values = np.asarray(chosen["prediction"].to_pylist(), dtype=object if classes is not None else float)
-    known = None if classes is None else np.asarray(chosen["probabilities"].to_pylist(), dtype=float)
+    values = np.asarray(
+        chosen["prediction"].to_pylist(), dtype=object if classes is not None else float
+    )
+    known = (
+        None if classes is None else np.asarray(chosen["probabilities"].to_pylist(), dtype=float)
+    )
     probabilities = known if known is not None and known.ndim == 2 else None
     names = None if classes is None else np.asarray(classes, dtype=object)
-    return chosen["row"].to_numpy(), Predictions(values=values, probabilities=probabilities, classes=names)
+    return chosen["row"].to_numpy(), Predictions(
+        values=values, probabilities=probabilities, classes=names
+    )
 
 
 def _table(role: str, rows: Any, predictions: Any) -> Any:
     import pyarrow as pa
 
     probabilities = predictions.probabilities
-    listed = [None] * len(rows) if probabilities is None else np.asarray(probabilities, dtype=float).tolist()
+    listed = (
+        [None] * len(rows)
+        if probabilities is None
+        else np.asarray(probabilities, dtype=float).tolist()
+    )
     values = np.asarray(predictions.values)
-    listed_values = values.astype(float).tolist() if predictions.classes is None else [str(v) for v in values]
+    listed_values = (
+        values.astype(float).tolist() if predictions.classes is None else [str(v) for v in values]
+    )
     return pa.table(
         {
             "row": pa.array(np.asarray(rows), pa.int64()),

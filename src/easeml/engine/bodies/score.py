@@ -1,4 +1,6 @@
-"""Advise: the quality of kept predictions on the test rows, and of an older model on newer validation rows."""
+"""Advise: the quality of kept predictions on the test rows, and of an older model on newer
+validation rows.
+"""
 
 from pathlib import Path
 
@@ -8,7 +10,10 @@ from .predictions import read_predictions
 
 
 def test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Return ``{value, low, high, rows}``: quality on the test rows with its interval. Writes no output."""
+    """Return ``{value, low, high, rows}``: quality on the test rows with its interval.
+
+    Writes no output.
+    """
     from easeml.data import read_version
     from easeml.modules import interval
 
@@ -23,7 +28,10 @@ test_quality.__test__ = False  # type: ignore[attr-defined]  # not a pytest func
 
 
 def rescore(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Return ``{quality, rows}``: of the trained model, on the validation rows of the version. Writes no output."""
+    """Return ``{quality, rows}``: of the trained model, on the validation rows of the version.
+
+    Writes no output.
+    """
     from easeml.data import read_version
     from easeml.modules import score
     from easeml.modules.pipeline import load_trained

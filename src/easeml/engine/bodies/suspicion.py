@@ -16,10 +16,12 @@ _FOLDS = 5
 
 
 def suspicion(spec: SuspicionSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``suspicion``; return ``{rows}``. Every train row is predicted by a model that did not see it.
+    """Write output ``suspicion``; return ``{rows}``. Every train row is predicted by a model that
+    did not see it.
 
-    Of a category, suspicion is 1 - the probability of the row's class (0 or 1 where the model gives none); of a
-    number, the share of rows that are predicted better. Rows that are off are scored too, and never learnt from.
+    Of a category, suspicion is 1 - the probability of the row's class (0 or 1 where the model gives
+    none); of a number, the share of rows that are predicted better. Rows that are off are scored
+    too, and never learnt from.
     """
     import numpy as np
 
@@ -41,7 +43,9 @@ def suspicion(spec: SuspicionSpec, inputs: Path, outputs: Path) -> TaskResult:
     return TaskResult(ok=True, value={"rows": len(train)}, outputs=["suspicion"])
 
 
-def _predict(spec: SuspicionSpec, version: "Declared", learnt: "np.ndarray", held: "np.ndarray") -> "Predictions":
+def _predict(
+    spec: SuspicionSpec, version: "Declared", learnt: "np.ndarray", held: "np.ndarray"
+) -> "Predictions":
     from easeml.modules.pipeline import Context, fit
 
     train = version.frames["train"]
@@ -64,15 +68,21 @@ def _folds(answers: Any, seed: int) -> "np.ndarray":
 
 
 def _surprise(actual: Any, predictions: "Predictions") -> "np.ndarray":
-    """Return 1 - probability of the actual class (NaN for a class that was not learnt), or the size of the error."""
+    """Return 1 - probability of the actual class (NaN for a class that was not learnt), or the size
+    of the error.
+    """
     import numpy as np
 
     if predictions.classes is None:
         return np.abs(actual.to_numpy(dtype=float) - predictions.values)
     classes = [str(name) for name in predictions.classes]
     if predictions.probabilities is None:
-        return (np.asarray(predictions.values).astype(str) != actual.astype(str).to_numpy()).astype(float)
-    place = np.array([classes.index(name) if name in classes else -1 for name in actual.astype(str)])
+        return (np.asarray(predictions.values).astype(str) != actual.astype(str).to_numpy()).astype(
+            float
+        )
+    place = np.array(
+        [classes.index(name) if name in classes else -1 for name in actual.astype(str)]
+    )
     own = np.append(predictions.probabilities, np.full((len(actual), 1), np.nan), axis=1)
     return 1 - own[np.arange(len(actual)), place]
 
@@ -87,7 +97,11 @@ def _write(path: Path, rows: "np.ndarray", scores: "np.ndarray", predicted: "np.
 
     kind = pa.float64() if all(isinstance(value, float) for value in predicted) else pa.string()
     values = predicted.tolist() if kind == pa.float64() else [str(value) for value in predicted]
-    columns = {"row": pa.array(rows), "suspicion": pa.array(scores), "predicted": pa.array(values, kind)}
+    columns = {
+        "row": pa.array(rows),
+        "suspicion": pa.array(scores),
+        "predicted": pa.array(values, kind),
+    }
     table = pa.table(columns)
     with ipc.new_file(path, table.schema) as file:
         file.write_table(table)

@@ -22,12 +22,13 @@ _RESAMPLES = 100  # for the interval of the quality: a few milliseconds
 
 
 def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write outputs ``model``, ``predictions`` and ``evaluation``; return ``{quality, low, high, metrics, name,
-    seconds, latency}``.
+    """Write outputs ``model``, ``predictions`` and ``evaluation``; return ``{quality, low, high,
+    metrics, name, seconds, latency}``.
 
-    Quality is on validation rows, and so are ``metrics``: the quality by every objective that fits. Test rows are
-    predicted, for the ledger, and never scored here. ``low`` and ``high``: 95 % interval of the quality. ``seconds``:
-    of fitting and predicting; ``latency``: of predicting one row.
+    Quality is on validation rows, and so are ``metrics``: the quality by every objective that fits.
+    Test rows are predicted, for the ledger, and never scored here. ``low`` and ``high``: 95 %
+    interval of the quality. ``seconds``: of fitting and predicting; ``latency``: of predicting one
+    row.
     """
     from easeml.data import read_version
     from easeml.modules import interval
@@ -39,26 +40,44 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
     context = Context(seed=spec.seed, threads=threads, report=partial(_report, curve))
     started = time.perf_counter()
-    trained = fit(spec.pipeline.model_dump(), version.train, spec.schema_in, spec.schema_out, context)
+    trained = fit(
+        spec.pipeline.model_dump(), version.train, spec.schema_in, spec.schema_out, context
+    )
     predictions = {role: trained.predict(frame) for role, frame in frames.items()}
     seconds = time.perf_counter() - started
     metrics = _metrics(spec, frames["validation"][version.target], predictions["validation"])
-    write_predictions(outputs / "predictions", {role: frame["_row"] for role, frame in frames.items()}, predictions)
+    write_predictions(
+        outputs / "predictions",
+        {role: frame["_row"] for role, frame in frames.items()},
+        predictions,
+    )
     latency = _latency(trained, frames["validation"])
     evaluation = evaluate(frames["validation"], version.target, predictions["validation"])
     evaluation.curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
     (outputs / "evaluation").write_text(evaluation.model_dump_json())
     save(trained, outputs / "model", quality=metrics[spec.objective], objective=spec.objective)
     name = spec.pipeline.model.module
-    value = {"quality": metrics[spec.objective], "metrics": metrics, "name": name, "seconds": seconds}
+    value = {
+        "quality": metrics[spec.objective],
+        "metrics": metrics,
+        "name": name,
+        "seconds": seconds,
+    }
     actual = frames["validation"][version.target]
     _, low, high = interval(spec.objective, actual, predictions["validation"], resamples=_RESAMPLES)
     value |= {"low": low, "high": high, "latency": latency}
-    return TaskResult(ok=True, value=value, outputs=["model", "predictions", "evaluation"], notes=list(trained.notes))
+    return TaskResult(
+        ok=True,
+        value=value,
+        outputs=["model", "predictions", "evaluation"],
+        notes=list(trained.notes),
+    )
 
 
 def _latency(trained: "TrainedPipeline", frame: Any) -> float:
-    """Return the seconds to predict one row: the faster of two, of which the first may have to load something."""
+    """Return the seconds to predict one row: the faster of two, of which the first may have to load
+    something.
+    """
     took = []
     for _ in range(2):
         began = time.perf_counter()

@@ -13,8 +13,9 @@ Ending = Literal["finished", "crashed", "timed-out", "out-of-memory", "killed"]
 class Outcome:
     """How an execution ended.
 
-    ``result`` is what the body wrote (``finished`` and, where Python noticed it, ``out-of-memory``); in every other
-    case it is made here, with ``ok`` false, what happened, and the tail of the log. ``result.cost`` is ``seconds``.
+    ``result`` is what the body wrote (``finished`` and, where Python noticed it,
+    ``out-of-memory``); in every other case it is made here, with ``ok`` false, what happened, and
+    the tail of the log. ``result.cost`` is ``seconds``.
     """
 
     ending: Ending
@@ -26,11 +27,17 @@ class Execution(Protocol):
     """A body that was started."""
 
     def wait(self) -> Outcome:
-        """Wait for the end, or end it when its time is up. No process of the body is left when this returns."""
+        """Wait for the end, or end it when its time is up.
+
+        No process of the body is left when this returns.
+        """
         ...
 
     def kill(self) -> None:
-        """End it now; ``wait`` then returns ``killed``. May be called from any thread, and more than once."""
+        """End it now; ``wait`` then returns ``killed``.
+
+        May be called from any thread, and more than once.
+        """
         ...
 
 
@@ -38,7 +45,9 @@ class Executor(Protocol):
     """Runs task bodies."""
 
     def start(self, folder: Path, limits: Limits) -> Execution:
-        """Start the body described by ``folder/spec.json``; it writes ``folder/result.json`` and ``folder/outputs``."""
+        """Start the body described by ``folder/spec.json``; it writes ``folder/result.json`` and
+        ``folder/outputs``.
+        """
         ...
 
     def close(self) -> None:

@@ -1,4 +1,6 @@
-"""What a forked child does to itself before it runs a body, so that its faults stay its own (Linux)."""
+"""What a forked child does to itself before it runs a body, so that its faults stay its own
+(Linux).
+"""
 
 import os
 import resource
@@ -48,7 +50,9 @@ def redirect_output(log: Path) -> None:
 
 
 def _private_memory() -> int:
-    pages = int(Path("/proc/self/statm").read_text().split()[5])  # data + stack, what RLIMIT_DATA counts
+    pages = int(
+        Path("/proc/self/statm").read_text().split()[5]
+    )  # data + stack, what RLIMIT_DATA counts
     return pages * resource.getpagesize()
 
 

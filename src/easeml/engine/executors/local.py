@@ -1,4 +1,6 @@
-"""The default executor: for every task a child of a warm zygote on this machine, forked before it is needed."""
+"""The default executor: for every task a child of a warm zygote on this machine, forked before it
+is needed.
+"""
 
 import os
 import signal
@@ -39,10 +41,11 @@ class _Child:
 
 
 class LocalExecutor:
-    """Forks a child a task from the standard library's fork server, which has imported everything already.
+    """Forks a child a task from the standard library's fork server, which has imported everything
+    already.
 
-    One child with ``limits`` is always kept ready, so that a task need not wait for its fork. Make the executor in the
-    main thread: the zygote dies with the thread that made it.
+    One child with ``limits`` is always kept ready, so that a task need not wait for its fork. Make
+    the executor in the main thread: the zygote dies with the thread that made it.
     """
 
     def __init__(
@@ -51,10 +54,11 @@ class LocalExecutor:
         run: Callable[[Path], TaskResult] = task_main.run,
         preload: Sequence[str] = ("easeml.engine.executors.imports",),
     ):
-        """``run`` is called in the child with the work folder and must be importable; it writes the result.
+        """``run`` is called in the child with the work folder and must be importable; it writes the
+        result.
 
-        The zygote imports ``preload`` with the libraries capped to ``limits.threads``; a task with other limits starts
-        a little slower.
+        The zygote imports ``preload`` with the libraries capped to ``limits.threads``; a task with
+        other limits starts a little slower.
         """
         self._run = run
         self._context = get_context("forkserver")
@@ -90,7 +94,9 @@ class LocalExecutor:
 
     def _fork(self, limits: Limits) -> _Child:
         theirs, ours = self._context.Pipe(duplex=False)
-        process = self._context.Process(target=_child, args=(self._run, theirs, limits), daemon=True)
+        process = self._context.Process(
+            target=_child, args=(self._run, theirs, limits), daemon=True
+        )
         process.start()
         theirs.close()
         return _Child(process, ours, limits)
@@ -111,7 +117,11 @@ class LocalExecutor:
 
 class _LocalExecution:
     def __init__(
-        self, process: ForkServerProcess, folder: Path, seconds: float, ended: Callable[["_LocalExecution"], None]
+        self,
+        process: ForkServerProcess,
+        folder: Path,
+        seconds: float,
+        ended: Callable[["_LocalExecution"], None],
     ):
         self._folder = folder
         self._seconds = seconds
@@ -138,7 +148,9 @@ class _LocalExecution:
             self._end_group()
 
     def _end_group(self) -> None:
-        """Kill the child and whatever it forked; it leads a session, and so a process group, of its own."""
+        """Kill the child and whatever it forked; it leads a session, and so a process group, of its
+        own.
+        """
         pid = self._process.pid
         assert pid is not None
         with suppress(ProcessLookupError):
@@ -159,7 +171,11 @@ class _LocalExecution:
             return "out-of-memory", written
         if code == 0 and written is not None:
             return "finished", written
-        how = f"was ended by {signal.Signals(-code).name}" if code and code < 0 else f"ended with exit code {code}"
+        how = (
+            f"was ended by {signal.Signals(-code).name}"
+            if code and code < 0
+            else f"ended with exit code {code}"
+        )
         text = f"The process of the task {how} before it had a result."
         return "crashed", TaskResult(ok=False, error=self._with_log(text), retry=True)
 
@@ -170,7 +186,12 @@ class _LocalExecution:
 
     def _with_log(self, text: str) -> str:
         with suppress(FileNotFoundError):
-            tail = (self._folder / task_main.LOG).read_bytes()[-_LOG_TAIL:].decode(errors="replace").strip()
+            tail = (
+                (self._folder / task_main.LOG)
+                .read_bytes()[-_LOG_TAIL:]
+                .decode(errors="replace")
+                .strip()
+            )
             return f"{text}\n{tail}" if tail else text
         return text
 

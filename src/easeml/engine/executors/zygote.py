@@ -1,4 +1,6 @@
-"""Imported first in the fork server of a worker: it dies with its worker, and so do its children with it."""
+"""Imported first in the fork server of a worker: it dies with its worker, and so do its children
+with it.
+"""
 
 from multiprocessing import parent_process
 

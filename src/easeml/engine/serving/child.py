@@ -1,7 +1,7 @@
 """The child that holds a tenant's models: reads frames, answers frames, and nothing else.
 
-Everything a tenant can influence in serving, the request and the model, is touched only here: in a process with
-a memory limit, that is replaced when it dies.
+Everything a tenant can influence in serving, the request and the model, is touched only here: in a
+process with a memory limit, that is replaced when it dies.
 """
 
 import json
@@ -36,7 +36,8 @@ class _Served:
 
 
 def serve(control: socket.socket, handed: socket.socket, memory: int) -> None:
-    """Load and switch models as ``control`` says, and answer the connections that come over ``handed``.
+    """Load and switch models as ``control`` says, and answer the connections that come over
+    ``handed``.
 
     Returns when the other end closes. ``memory``: most bytes of private memory.
     """
@@ -69,7 +70,9 @@ class _Child:
     def _obey(self) -> None:
         request, _ = receive_frame(self._control)
         match request["do"]:
-            case "load":  # beside the requests: a model that loads does not stop the one that serves
+            case (
+                "load"
+            ):  # beside the requests: a model that loads does not stop the one that serves
                 threading.Thread(target=self._load, args=(request,), daemon=True).start()
             case "serve":
                 self._serving[request["application"]] = request["model_id"]
@@ -81,7 +84,9 @@ class _Child:
     def _load(self, request: Header) -> None:
         try:
             self._loaded[request["model_id"]] = _load(request)
-        except Exception as error:  # whatever a stored model does, the child goes on with the others
+        except (
+            Exception
+        ) as error:  # whatever a stored model does, the child goes on with the others
             self._acknowledge(request, f"{type(error).__name__}: {error}")
         else:
             self._acknowledge(request, "")
@@ -117,7 +122,9 @@ def _load(request: Header) -> _Served:
     trained.check_parity()
     schema_in = Schema.from_json(trained.manifest["schema_in"])
     schema_out = Schema.from_json(trained.manifest["schema_out"])
-    return _Served(request["model_id"], request["name"], request["objective"], trained, schema_in, schema_out)
+    return _Served(
+        request["model_id"], request["name"], request["objective"], trained, schema_in, schema_out
+    )
 
 
 def _predict(served: _Served, content_type: str, body: bytes) -> tuple[int, bytes]:
@@ -131,9 +138,12 @@ def _predict(served: _Served, content_type: str, body: bytes) -> tuple[int, byte
             "Too many rows",
             EasemlError("The rows need too much memory.", remedy="Send fewer at a time."),
         )
-    except Exception as error:  # a model may fail on input it never saw: the caller learns it, serving goes on
+    except (
+        Exception
+    ) as error:  # a model may fail on input it never saw: the caller learns it, serving goes on
         failure = EasemlError(
-            f"The model failed on these rows: {type(error).__name__}.", remedy="Try other rows, or roll back."
+            f"The model failed on these rows: {type(error).__name__}.",
+            remedy="Try other rows, or roll back.",
         )
         return 500, problem(500, "The model failed", failure)
 
@@ -152,7 +162,9 @@ def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, An
     }
     if predicted.probabilities is not None and predicted.classes is not None:
         classes = [str(name) for name in predicted.classes]
-        reply["probabilities"] = [dict(zip(classes, row, strict=True)) for row in predicted.probabilities.tolist()]
+        reply["probabilities"] = [
+            dict(zip(classes, row, strict=True)) for row in predicted.probabilities.tolist()
+        ]
     if rows.labels is not None:
         value, low, high = interval(served.objective, rows.labels, predicted)
         reply["quality"] = {

@@ -1,4 +1,7 @@
-"""One frame: two big-endian 32-bit lengths, a JSON header, a body. Used on loopback and between processes."""
+"""One frame: two big-endian 32-bit lengths, a JSON header, a body.
+
+Used on loopback and between processes.
+"""
 
 import asyncio
 import json
@@ -16,7 +19,9 @@ _SWITCH_SECONDS = 0.0005
 
 
 def answer_before_threads() -> None:
-    """Let this process's event loop wait less for its other threads, which write heartbeats: by default up to 5 ms."""
+    """Let this process's event loop wait less for its other threads, which write heartbeats: by
+    default up to 5 ms.
+    """
     sys.setswitchinterval(_SWITCH_SECONDS)
 
 
@@ -34,14 +39,20 @@ def _lengths(packed: bytes) -> tuple[int, int]:
 
 
 async def read_frame(reader: asyncio.StreamReader) -> tuple[Header, bytes]:
-    """Read one frame. Raises ``IncompleteReadError`` when the peer has gone, ``ConnectionError`` on nonsense."""
+    """Read one frame.
+
+    Raises ``IncompleteReadError`` when the peer has gone, ``ConnectionError`` on nonsense.
+    """
     head, body = _lengths(await reader.readexactly(_LENGTHS.size))
     packed = await reader.readexactly(head + body)
     return json.loads(packed[:head]), packed[head:]
 
 
 async def receive_frame_soon(connection: socket.socket) -> tuple[Header, bytes]:
-    """Read one frame, and not a byte more, from a non-blocking socket. Raises ``EOFError`` when the peer has gone."""
+    """Read one frame, and not a byte more, from a non-blocking socket.
+
+    Raises ``EOFError`` when the peer has gone.
+    """
     head, body = _lengths(await _receive_soon(connection, _LENGTHS.size))
     packed = await _receive_soon(connection, head + body)
     return json.loads(packed[:head]), packed[head:]

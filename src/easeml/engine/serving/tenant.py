@@ -1,4 +1,6 @@
-"""A tenant's serving child, seen from the predictor: starts it, talks to it, and sets it up again when it dies."""
+"""A tenant's serving child, seen from the predictor: starts it, talks to it, and sets it up again
+when it dies.
+"""
 
 import asyncio
 import itertools
@@ -16,7 +18,10 @@ _context = multiprocessing.get_context("forkserver")
 
 
 def warm_up() -> None:
-    """Start the fork server and return when it has imported what every child needs. Call before the first child."""
+    """Start the fork server and return when it has imported what every child needs.
+
+    Call before the first child.
+    """
     _context.set_forkserver_preload(["easeml.engine.serving.warm"])
     first = _context.Process(target=_nothing)
     first.start()
@@ -41,7 +46,9 @@ class TenantChild:
         self._handing, handed = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         from easeml.engine.serving.child import serve  # here: it imports the modules room
 
-        self._process = _context.Process(target=serve, args=(theirs, handed, self._memory), daemon=True)
+        self._process = _context.Process(
+            target=serve, args=(theirs, handed, self._memory), daemon=True
+        )
         await asyncio.to_thread(self._process.start)
         theirs.close()
         handed.close()
@@ -54,13 +61,18 @@ class TenantChild:
         return not self._listener.done()
 
     async def load(self, model_id: str, name: str, objective: str, folder: Path) -> None:
-        """Load a model beside those that serve. Raises ``EasemlError`` if it fails or its parity does not hold."""
+        """Load a model beside those that serve.
+
+        Raises ``EasemlError`` if it fails or its parity does not hold.
+        """
         facts = {"model_id": model_id, "name": name, "objective": objective, "folder": str(folder)}
         if error := await self._call({"do": "load", **facts}):
             raise EasemlError(f"Model {model_id} could not be loaded: {error}")
 
     async def serve(self, application: str, model_id: str) -> None:
-        """Let a loaded model answer for an application from now on; models that answer for none are forgotten."""
+        """Let a loaded model answer for an application from now on; models that answer for none are
+        forgotten.
+        """
         await self._call({"do": "serve", "application": application, "model_id": model_id})
 
     def hand_over(self, connection: socket.socket, application: str) -> None:

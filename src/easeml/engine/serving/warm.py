@@ -1,4 +1,6 @@
-"""Imported once by the fork server, so that a child starts with everything loaded and no user bytes in it."""
+"""Imported once by the fork server, so that a child starts with everything loaded and no user bytes
+in it.
+"""
 
 import lightgbm  # noqa: F401
 import pandas  # noqa: F401

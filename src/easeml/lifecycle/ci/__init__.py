@@ -1,9 +1,10 @@
-"""Continuous integration of models: may this commit replace the old model, how many labels does it take to know, and
-how often can the test set be asked?
+"""Continuous integration of models: may this commit replace the old model, how many labels does it
+take to know, and how often can the test set be asked?
 
-A ``Config`` says the condition and how sure the team wants to be; ``plan`` says how many examples that needs; a
-``Ledger`` tests commits one by one, asks for just the labels that it needs, and refuses beyond what was planned.
-After ease.ml/ci (Renggli et al., MLSys 2019; Karlaš et al., KDD 2020), with tests that may stop at any time.
+A ``Config`` says the condition and how sure the team wants to be; ``plan`` says how many examples
+that needs; a ``Ledger`` tests commits one by one, asks for just the labels that it needs, and
+refuses beyond what was planned. After ease.ml/ci (Renggli et al., MLSys 2019; Karlaš et al., KDD
+2020), with tests that may stop at any time.
 """
 
 from easeml.lifecycle.ci.betting import Bets, confidence_sequence, log_wealth
@@ -16,7 +17,15 @@ from easeml.lifecycle.ci.bounds import (
 )
 from easeml.lifecycle.ci.commit import ClauseFinding, Trial, try_commit
 from easeml.lifecycle.ci.condition import Both, Clause, Either, Formula, clauses, evaluate
-from easeml.lifecycle.ci.config import Adaptivity, Config, Metric, Mode, parse_config, read_config, uses_old
+from easeml.lifecycle.ci.config import (
+    Adaptivity,
+    Config,
+    Metric,
+    Mode,
+    parse_config,
+    read_config,
+    uses_old,
+)
 from easeml.lifecycle.ci.examples import Examples, score_examples
 from easeml.lifecycle.ci.ledger import Ledger, Step, commit_digest, open_ledger, test_set_digest
 from easeml.lifecycle.ci.levels import step_nats

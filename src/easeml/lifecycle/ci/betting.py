@@ -1,9 +1,11 @@
-"""Anytime-valid tests of a mean by betting: look after every example, stop when proven, at no loss of the guarantee.
+"""Anytime-valid tests of a mean by betting: look after every example, stop when proven, at no loss
+of the guarantee.
 
-For independent values ``x`` in [a, b] with mean at most ``m`` and a bet ``0 <= lambda < 1 / (m - a)`` fixed in advance,
-``prod(1 + lambda (x - m))`` is a non-negative supermartingale that starts at 1, and so is a weighted average over
-bets. By Ville's inequality the average ever reaches 1/alpha with probability at most alpha, however often one looks
-(Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2024, section 4).
+For independent values ``x`` in [a, b] with mean at most ``m`` and a bet ``0 <= lambda < 1 / (m -
+a)`` fixed in advance, ``prod(1 + lambda (x - m))`` is a non-negative supermartingale that starts at
+1, and so is a weighted average over bets. By Ville's inequality the average ever reaches 1/alpha
+with probability at most alpha, however often one looks (Waudby-Smith and Ramdas, "Estimating means
+of bounded random variables by betting", JRSS B 2024, section 4).
 """
 
 from __future__ import annotations
@@ -35,14 +37,18 @@ class Bets:
 
 
 def log_wealth(values: np.ndarray, mean: float, bets: Bets) -> np.ndarray:
-    """Return the logarithm of the mixture's wealth after each of ``values``, against "the mean is at most ``mean``"."""
+    """Return the logarithm of the mixture's wealth after each of ``values``, against "the mean is
+    at most ``mean``".
+    """
     with np.errstate(divide="ignore"):
         paths = np.log1p(np.multiply.outer(bets.sizes, values - mean)).cumsum(axis=1)
     return _total(paths + np.log(bets.weights)[:, None])
 
 
 def first_crossing(values: np.ndarray, mean: float, bets: Bets, nats: float) -> int:
-    """Return after how many values the wealth first is at least exp(nats); more than there are if never."""
+    """Return after how many values the wealth first is at least exp(nats); more than there are if
+    never.
+    """
     carried = np.log(bets.weights)
     start, size = 0, _FIRST_CHUNK
     while start < len(values):
@@ -58,7 +64,9 @@ def first_crossing(values: np.ndarray, mean: float, bets: Bets, nats: float) -> 
 
 
 def growth(values: Sequence[float], shares: Sequence[float], mean: float, bet: float) -> float:
-    """Return the expected gain of log wealth an example, where ``values`` come with probabilities ``shares``."""
+    """Return the expected gain of log wealth an example, where ``values`` come with probabilities
+    ``shares``.
+    """
     total = 0.0
     for value, share in zip(values, shares, strict=True):
         if share > 0:
@@ -70,7 +78,9 @@ def growth(values: Sequence[float], shares: Sequence[float], mean: float, bet: f
 
 
 def best_bet(values: Sequence[float], shares: Sequence[float], mean: float) -> float:
-    """Return the bet of the fastest growth (Kelly 1956) against "at most ``mean``"; 0 where the mean is no larger."""
+    """Return the bet of the fastest growth (Kelly 1956) against "at most ``mean``"; 0 where the
+    mean is no larger.
+    """
     excess = [(value - mean, share) for value, share in zip(values, shares, strict=True)]
     if sum(gain * share for gain, share in excess) <= 0:
         return 0.0
@@ -85,10 +95,10 @@ def best_bet(values: Sequence[float], shares: Sequence[float], mean: float) -> f
 def ladder_of_bets(smallest: float, worst: float) -> Bets:
     """Return bets from ``smallest`` upwards by ``RATIO``, of weights 1/2, 1/6, 1/12, ...
 
-    ``worst`` is how far a value can lie below the mean (not above it: nothing to lose); bets stay below ``1 / worst``,
-    so that no value takes all. The smallest, made for the hardest case, has half the weight; the weights
-    ``1 / ((j + 1)(j + 2))`` then fall slowly, so that an easier case costs few nats more than if its bet had been
-    known. The last takes what is left of 1.
+    ``worst`` is how far a value can lie below the mean (not above it: nothing to lose); bets stay
+    below ``1 / worst``, so that no value takes all. The smallest, made for the hardest case, has
+    half the weight; the weights ``1 / ((j + 1)(j + 2))`` then fall slowly, so that an easier case
+    costs few nats more than if its bet had been known. The last takes what is left of 1.
     """
     largest = _MOST / max(worst, _NOTHING)
     smallest = min(max(smallest, _NOTHING), largest)
@@ -99,11 +109,14 @@ def ladder_of_bets(smallest: float, worst: float) -> Bets:
     return Bets(smallest * RATIO**places, weights)
 
 
-def confidence_sequence(values: np.ndarray, low: float, high: float, level: float) -> tuple[float, float]:
-    """Return an interval of the mean of independent values in [low, high], valid at whatever moment it is asked for.
+def confidence_sequence(
+    values: np.ndarray, low: float, high: float, level: float
+) -> tuple[float, float]:
+    """Return an interval of the mean of independent values in [low, high], valid at whatever moment
+    it is asked for.
 
-    The means against which neither side's wealth has reached ``2 / level`` (same paper, theorem 3). The bets do not
-    depend on the mean, so the wealth is monotone in it, and its roots are the ends.
+    The means against which neither side's wealth has reached ``2 / level`` (same paper, theorem 3).
+    The bets do not depend on the mean, so the wealth is monotone in it, and its roots are the ends.
     """
     spread = high - low
     if len(values) == 0 or spread <= 0:
@@ -123,7 +136,9 @@ def _lower_end(values: np.ndarray, counts: np.ndarray, nats: float) -> float:
     weights = np.log(bets.weights)
 
     def excess(mean: float) -> float:
-        """Return the nats of evidence against "at most mean" beyond those that refute it; falls with the mean."""
+        """Return the nats of evidence against "at most mean" beyond those that refute it; falls
+        with the mean.
+        """
         paths = np.log1p(np.multiply.outer(bets.sizes, values - mean)) @ counts + weights
         top = float(paths.max())
         return top + math.log(float(np.exp(paths - top).sum())) - nats
@@ -138,4 +153,6 @@ def _total(paths: np.ndarray) -> np.ndarray:
     top = paths.max(axis=0)
     lost = np.isneginf(top)
     safe = np.where(lost, 0.0, top)
-    return np.where(lost, -np.inf, safe + np.log(np.maximum(np.exp(paths - safe).sum(axis=0), 1e-300)))
+    return np.where(
+        lost, -np.inf, safe + np.log(np.maximum(np.exp(paths - safe).sum(axis=0), 1e-300))
+    )

@@ -1,7 +1,9 @@
-"""Bounds for a fixed number of independent examples: how many are needed, and how far an average may be off.
+"""Bounds for a fixed number of independent examples: how many are needed, and how far an average
+may be off.
 
-``log_inverse`` is ln(1/alpha), the number of nats of evidence that an error probability ``alpha`` asks for; as a
-logarithm it also takes the levels of long adaptive series, far below what a float can hold.
+``log_inverse`` is ln(1/alpha), the number of nats of evidence that an error probability ``alpha``
+asks for; as a logarithm it also takes the levels of long adaptive series, far below what a float
+can hold.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ def up(size: float) -> int:
 
 
 def hoeffding_size(spread: float, tolerance: float, log_inverse: float) -> float:
-    """Return how many values in a range of width ``spread`` give an average within ``tolerance`` on one side.
+    """Return how many values in a range of width ``spread`` give an average within ``tolerance`` on
+    one side.
 
     ``N = spread^2 ln(1/alpha) / (2 tolerance^2)`` (Hoeffding 1963, theorem 2), not rounded.
     """
@@ -33,14 +36,17 @@ def hoeffding_size(spread: float, tolerance: float, log_inverse: float) -> float
 def bennett_size(moment: float, tolerance: float, log_inverse: float) -> float:
     """Return how many values in [-1, 1] with second moment at most ``moment`` suffice, on one side.
 
-    ``N = ln(1/alpha) / (p h(tolerance / p))``, ``h(u) = (1 + u) ln(1 + u) - u`` (Bennett 1962), not rounded.
+    ``N = ln(1/alpha) / (p h(tolerance / p))``, ``h(u) = (1 + u) ln(1 + u) - u`` (Bennett 1962), not
+    rounded.
     """
     u = tolerance / moment
     return log_inverse / (moment * ((1 + u) * math.log1p(u) - u))
 
 
 def bernoulli_divergence(q: float, p: float) -> float:
-    """Return the Kullback-Leibler divergence of Bernoulli(q) from Bernoulli(p), in nats; infinite where q cannot be."""
+    """Return the Kullback-Leibler divergence of Bernoulli(q) from Bernoulli(p), in nats; infinite
+    where q cannot be.
+    """
     total = 0.0
     for a, b in ((q, p), (1 - q, 1 - p)):
         if a > 0:
@@ -51,27 +57,38 @@ def bernoulli_divergence(q: float, p: float) -> float:
 
 
 def clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, float]:
-    """Return the exact two-sided interval of a share, of error at most ``level`` in all (Clopper and Pearson 1934)."""
+    """Return the exact two-sided interval of a share, of error at most ``level`` in all (Clopper
+    and Pearson 1934).
+    """
     from scipy.stats import beta
 
     if not 0 <= successes <= trials or not 0 < level < 1:
-        raise InvalidInput(f"{successes} of {trials} at level {level} is no share with a level in (0, 1).")
+        raise InvalidInput(
+            f"{successes} of {trials} at level {level} is no share with a level in (0, 1)."
+        )
     low = float(beta.ppf(level / 2, successes, trials - successes + 1)) if successes else 0.0
-    high = float(beta.ppf(1 - level / 2, successes + 1, trials - successes)) if successes < trials else 1.0
+    high = (
+        float(beta.ppf(1 - level / 2, successes + 1, trials - successes))
+        if successes < trials
+        else 1.0
+    )
     return low, high
 
 
 def exact_cuts(trials: int, low: float, high: float, log_inverse: float) -> tuple[int, int]:
-    """Return the fewest successes that prove a share above ``low``, and the most that prove one below ``high``.
+    """Return the fewest successes that prove a share above ``low``, and the most that prove one
+    below ``high``.
 
-    Exact binomial tails: P(X >= first | share = low) <= alpha and P(X <= second | share = high) <= alpha. Where no
-    count is proof, the first is ``trials + 1`` and the second -1.
+    Exact binomial tails: P(X >= first | share = low) <= alpha and P(X <= second | share = high) <=
+    alpha. Where no count is proof, the first is ``trials + 1`` and the second -1.
     """
     return _upper_cut(trials, low, log_inverse), trials - _upper_cut(trials, 1 - high, log_inverse)
 
 
 def _upper_cut(trials: int, share: float, log_inverse: float) -> int:
-    """Return the least k with P(X >= k) <= alpha; by Chernoff's bound where alpha is too small for a float."""
+    """Return the least k with P(X >= k) <= alpha; by Chernoff's bound where alpha is too small for
+    a float.
+    """
     from scipy.special import betainc
 
     if share <= 0:
@@ -91,8 +108,8 @@ def _upper_cut(trials: int, share: float, log_inverse: float) -> int:
 def exact_size(low: float, high: float, log_inverse: float) -> int:
     """Return a number of examples at which exact binomial tails tell one share from another.
 
-    At this size every count of successes proves at least one of the two, each at level alpha. Found by bisection; as
-    the binomial is a lattice, a slightly smaller number may do as well.
+    At this size every count of successes proves at least one of the two, each at level alpha. Found
+    by bisection; as the binomial is a lattice, a slightly smaller number may do as well.
     """
     low, high = max(low, 0.0), min(high, 1.0)
     if not low < high:
@@ -107,7 +124,9 @@ def exact_size(low: float, high: float, log_inverse: float) -> int:
 
 
 def _least(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the least number in [low, high] where a monotone property holds; ``high`` where nothing less does."""
+    """Return the least number in [low, high] where a monotone property holds; ``high`` where
+    nothing less does.
+    """
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle + 1, high)
@@ -124,8 +143,12 @@ def empirical_bernstein(values: np.ndarray, spread: float, level: float) -> tupl
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
         raise InvalidInput("An empirical Bernstein interval needs at least two finite values.")
     if not 0 < level < 1 or values.max() - values.min() > spread * (1 + _SLACK):
-        raise InvalidInput("The level must lie in (0, 1) and the values in a range of the stated width.")
+        raise InvalidInput(
+            "The level must lie in (0, 1) and the values in a range of the stated width."
+        )
     nats = math.log(4 / level)
-    radius = math.sqrt(2 * float(values.var(ddof=1)) * nats / len(values)) + 7 * spread * nats / (3 * (len(values) - 1))
+    radius = math.sqrt(2 * float(values.var(ddof=1)) * nats / len(values)) + 7 * spread * nats / (
+        3 * (len(values) - 1)
+    )
     mean = float(values.mean())
     return mean - radius, mean + radius

@@ -21,7 +21,9 @@ _SCOUTS = 200
 
 @dataclass(frozen=True)
 class ClauseFinding:
-    """A clause as text, whether it counts as true (None: open), its estimate with an interval, and the rows seen."""
+    """A clause as text, whether it counts as true (None: open), its estimate with an interval, and
+    the rows seen.
+    """
 
     clause: str
     truth: bool | None
@@ -35,9 +37,9 @@ class ClauseFinding:
 class Trial:
     """What the rows say of a commit.
 
-    ``truth`` is the condition's value, None while open. ``labels`` were needed to find it, ``rows`` (label-free ones
-    too) were looked at. ``wanted`` are the rows, in the order of the examples given, whose labels would help next;
-    none are wanted where the rows themselves have run out.
+    ``truth`` is the condition's value, None while open. ``labels`` were needed to find it, ``rows``
+    (label-free ones too) were looked at. ``wanted`` are the rows, in the order of the examples
+    given, whose labels would help next; none are wanted where the rows themselves have run out.
     """
 
     truth: Truth
@@ -50,9 +52,10 @@ class Trial:
 def try_commit(config: Config, examples: Examples, nats: float, *, shared: bool) -> Trial:
     """Test the condition on examples in a random order, at error probability exp(-nats) a side.
 
-    Clauses over d alone are settled first, for nothing; labels are used only if the condition is still open then, and
-    only of rows that an open clause needs, in order, until the condition is settled. The first few rows only tell how
-    often predictions change, where no bound on that is known: they tune the bets on a difference and are then left out.
+    Clauses over d alone are settled first, for nothing; labels are used only if the condition is
+    still open then, and only of rows that an open clause needs, in order, until the condition is
+    settled. The first few rows only tell how often predictions change, where no bound on that is
+    known: they tune the bets on a difference and are then left out.
     """
     scouts = _scouts(config, examples)
     share = share_that_may_differ(config)
@@ -60,7 +63,10 @@ def try_commit(config: Config, examples: Examples, nats: float, *, shared: bool)
         share = (int(examples.differ[:scouts].sum()) + 2) / (scouts + 4)
     assumed = Assumed(config.mode, config.metric, config.scale, share)
     rest = examples.take(np.arange(scouts, len(examples)))
-    designs = [design_clause(clause, assumed, level) for clause, level in clause_levels(config.condition, nats)]
+    designs = [
+        design_clause(clause, assumed, level)
+        for clause, level in clause_levels(config.condition, nats)
+    ]
     found: dict[int, Settled] = {}
     for place, design in enumerate(designs):
         if design.clause.only_d:
@@ -81,7 +87,11 @@ def _settle(config: Config, design: Design, examples: Examples, shared: bool) ->
 
 
 def _summary(
-    config: Config, designs: list[Design], found: dict[int, Settled], examples: Examples, scouts: int
+    config: Config,
+    designs: list[Design],
+    found: dict[int, Settled],
+    examples: Examples,
+    scouts: int,
 ) -> Trial:
     ends = {place: 0 for place, design in enumerate(designs) if design.clause.only_d}
     truth, end = _resolve(config.condition, _answers(designs, found, ends))
@@ -98,7 +108,9 @@ def _summary(
             missing = gap + np.flatnonzero((needs & ~examples.known)[gap:])
             wanted[missing[: config.batch]] = True
     open_rows = np.flatnonzero(wanted)[: config.batch] + scouts
-    findings = tuple(_finding(clause, found.get(place)) for place, clause in enumerate(clauses(config.condition)))
+    findings = tuple(
+        _finding(clause, found.get(place)) for place, clause in enumerate(clauses(config.condition))
+    )
     return Trial(truth, findings, int(used.sum()), seen + scouts, open_rows)
 
 
@@ -111,7 +123,9 @@ def _finding(clause: Clause, settled: Settled | None) -> ClauseFinding:
     return ClauseFinding(str(clause), settled.truth, estimate, low, high, settled.rows)
 
 
-def _answers(designs: list[Design], found: dict[int, Settled], ends: dict[int, int]) -> Iterator[tuple[Truth, int]]:
+def _answers(
+    designs: list[Design], found: dict[int, Settled], ends: dict[int, int]
+) -> Iterator[tuple[Truth, int]]:
     """Yield value and row of each clause, from left to right; ``ends`` overrides rows."""
     for place in range(len(designs)):
         settled = found.get(place)
@@ -133,7 +147,9 @@ def _resolve(formula: Formula, answers: Iterator[tuple[Truth, int]]) -> tuple[Tr
 
 
 def _scouts(config: Config, examples: Examples) -> int:
-    """Return how many rows to spend on learning how often predictions change; none where a bound is given."""
+    """Return how many rows to spend on learning how often predictions change; none where a bound is
+    given.
+    """
     differences = any(clause.is_difference for clause in clauses(config.condition))
     bounded = config.difference is not None or (
         isinstance(config.condition, Both) and share_that_may_differ(config) < 1

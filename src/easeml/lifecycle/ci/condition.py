@@ -1,7 +1,9 @@
-"""Conditions over n (new quality), o (old quality) and d (share of changed predictions), and their logic.
+"""Conditions over n (new quality), o (old quality) and d (share of changed predictions), and their
+logic.
 
-The language of Renggli et al., "Continuous integration of machine learning models with ease.ml/ci" (MLSys 2019,
-section 2.2), with disjunctions as in the lifecycle paper (CIDR 2021), linear expressions on both sides, and brackets.
+The language of Renggli et al., "Continuous integration of machine learning models with ease.ml/ci"
+(MLSys 2019, section 2.2), with disjunctions as in the lifecycle paper (CIDR 2021), linear
+expressions on both sides, and brackets.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ Truth = bool | None
 
 @dataclass(frozen=True)
 class Clause:
-    """``n * n_weight + o * o_weight + d * d_weight`` compared with ``threshold``, to a tolerance > 0."""
+    """``n * n_weight + o * o_weight + d * d_weight`` compared with ``threshold``, to a tolerance >
+    0.
+    """
 
     n: float
     o: float
@@ -36,7 +40,9 @@ class Clause:
         """Return the same clause as "more than": ``d < 0.1`` becomes ``-d > -0.1``."""
         if self.above:
             return self
-        return Clause(-self.n, -self.o, -self.d, True, -self.threshold, self.tolerance, self.position)
+        return Clause(
+            -self.n, -self.o, -self.d, True, -self.threshold, self.tolerance, self.position
+        )
 
     @property
     def only_d(self) -> bool:
@@ -45,13 +51,17 @@ class Clause:
 
     @property
     def is_difference(self) -> bool:
-        """Whether labels are needed only where the predictions differ: the weights of n and o cancel."""
+        """Whether labels are needed only where the predictions differ: the weights of n and o
+        cancel.
+        """
         return self.n == -self.o and bool(self.n)
 
     def __str__(self) -> str:
         terms = "".join(_term(name, weight) for name, weight in self.weights.items())
         left = f"-{terms[3:]}" if terms.startswith(" - ") else terms[3:]
-        return f"{left} {'>' if self.above else '<'} {self.threshold:.12g} +/- {self.tolerance:.12g}"
+        return (
+            f"{left} {'>' if self.above else '<'} {self.threshold:.12g} +/- {self.tolerance:.12g}"
+        )
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,9 @@ class Both:
     parts: tuple[Formula, ...]
 
     def __str__(self) -> str:
-        return " /\\ ".join(f"({part})" if isinstance(part, Either) else str(part) for part in self.parts)
+        return " /\\ ".join(
+            f"({part})" if isinstance(part, Either) else str(part) for part in self.parts
+        )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,6 @@
-"""What a team writes down once: the condition, how sure it wants to be, and what developers get to see."""
+"""What a team writes down once: the condition, how sure it wants to be, and what developers get to
+see.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class Mode(StrEnum):
 
 
 class Adaptivity(StrEnum):
-    """What developers learn: nothing, every verdict, or the first pass, at which the test set is retired."""
+    """What developers learn: nothing, every verdict, or the first pass, at which the test set is
+    retired.
+    """
 
     NONE = "none"
     FULL = "full"
@@ -35,7 +39,9 @@ class Adaptivity(StrEnum):
 
 
 class Metric(StrEnum):
-    """What n and o measure: a mean of scores an example, in [0, scale], or the F1 score of one class."""
+    """What n and o measure: a mean of scores an example, in [0, scale], or the F1 score of one
+    class.
+    """
 
     ACCURACY = "accuracy"
     F1 = "f1"
@@ -50,7 +56,17 @@ _ADAPTIVITIES = {
     "firstchange": Adaptivity.FIRST_CHANGE,
     "hybrid": Adaptivity.FIRST_CHANGE,
 }
-_KEYS = ("condition", "reliability", "mode", "adaptivity", "steps", "script", "metric", "positive", "scale")
+_KEYS = (
+    "condition",
+    "reliability",
+    "mode",
+    "adaptivity",
+    "steps",
+    "script",
+    "metric",
+    "positive",
+    "scale",
+)
 _OPTIONAL = ("difference", "seed", "batch")
 _LONGEST_TEXT = 100_000
 _Choice = TypeVar("_Choice", bound=StrEnum)
@@ -60,11 +76,12 @@ _Choice = TypeVar("_Choice", bound=StrEnum)
 class Config:
     """The configuration of a series of tests on one test set.
 
-    ``reliability`` is 1 - delta: no false verdict of the kind that ``mode`` guards against in all ``steps`` together,
-    but for a probability of delta. ``positive`` is the class of F1; ``scale`` the largest error that counts (larger
-    ones are cut to it). ``difference`` is the share of predictions that a commit is expected to change at most: it
-    makes tests cheaper where it is right, and costs labels, but no guarantee, where it is wrong. ``seed`` orders the
-    examples; ``batch`` is how many labels are asked for at a time.
+    ``reliability`` is 1 - delta: no false verdict of the kind that ``mode`` guards against in all
+    ``steps`` together, but for a probability of delta. ``positive`` is the class of F1; ``scale``
+    the largest error that counts (larger ones are cut to it). ``difference`` is the share of
+    predictions that a commit is expected to change at most: it makes tests cheaper where it is
+    right, and costs labels, but no guarantee, where it is wrong. ``seed`` orders the examples;
+    ``batch`` is how many labels are asked for at a time.
     """
 
     condition: Formula
@@ -82,10 +99,22 @@ class Config:
     batch: int = 50
 
     def __post_init__(self) -> None:
-        _require(MOST_RELIABLE <= 1 - self.reliability < 1, "reliability", "must lie above 0 and below 1, as 0.9999")
-        _require(1 <= self.steps <= MOST_STEPS, "steps", f"must be a whole number from 1 to {MOST_STEPS:,}")
+        _require(
+            MOST_RELIABLE <= 1 - self.reliability < 1,
+            "reliability",
+            "must lie above 0 and below 1, as 0.9999",
+        )
+        _require(
+            1 <= self.steps <= MOST_STEPS,
+            "steps",
+            f"must be a whole number from 1 to {MOST_STEPS:,}",
+        )
         _require(0 < self.scale < math.inf, "scale", "must be a number above 0")
-        _require(self.difference is None or 0 < self.difference <= 1, "difference", "must lie above 0 and at most 1")
+        _require(
+            self.difference is None or 0 < self.difference <= 1,
+            "difference",
+            "must lie above 0 and at most 1",
+        )
         _require(self.batch >= 1, "batch", "must be at least 1")
         _require(0 <= self.seed < 2**63, "seed", "must be a whole number from 0 on")
         if self.metric in (Metric.ACCURACY, Metric.F1):
@@ -99,7 +128,9 @@ class Config:
     @property
     def digest(self) -> str:
         """A name of what the guarantee depends on; comments, script and batch size do not count."""
-        return hashlib.sha256(json.dumps(self._essentials(), sort_keys=True).encode()).hexdigest()[:16]
+        return hashlib.sha256(json.dumps(self._essentials(), sort_keys=True).encode()).hexdigest()[
+            :16
+        ]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, from which ``read_config`` makes the same configuration."""
@@ -123,8 +154,9 @@ class Config:
 def read_config(document: Any) -> Config:
     """Return the configuration in a parsed YAML or JSON document.
 
-    The document is a mapping of keys, or, as published, a list of mappings of one key each; either may stand under a
-    key ``ml``. ``adaptivity`` is none, full, firstChange (also hybrid), or as published ``none -> ADDRESS``.
+    The document is a mapping of keys, or, as published, a list of mappings of one key each; either
+    may stand under a key ``ml``. ``adaptivity`` is none, full, firstChange (also hybrid), or as
+    published ``none -> ADDRESS``.
 
     Raises:
         InvalidInput: naming the key that is missing, unknown or wrong.
@@ -132,7 +164,9 @@ def read_config(document: Any) -> Config:
     keys = _flat(document)
     for key in keys:
         if key not in (*_KEYS, *_OPTIONAL, "mail"):
-            raise InvalidInput(f"'{key}' is not a key of the configuration.", where=key, remedy=_known_keys())
+            raise InvalidInput(
+                f"'{key}' is not a key of the configuration.", where=key, remedy=_known_keys()
+            )
     for key in ("condition", "reliability"):
         if keys.get(key) is None:
             raise InvalidInput(f"The key '{key}' is missing.", where=key, remedy=_known_keys())
@@ -170,8 +204,14 @@ def parse_config(text: str) -> Config:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        remedy = "Write the condition without quotes, or in single quotes." if "escape" in str(error) else ""
-        raise InvalidInput(f"This is no YAML: {error.problem}.", where=place, remedy=remedy) from error
+        remedy = (
+            "Write the condition without quotes, or in single quotes."
+            if "escape" in str(error)
+            else ""
+        )
+        raise InvalidInput(
+            f"This is no YAML: {error.problem}.", where=place, remedy=remedy
+        ) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise InvalidInput("This is no YAML.") from error
 
@@ -193,7 +233,9 @@ def _flat(document: Any) -> dict[str, Any]:
     keys: dict[str, Any] = {}
     for part in parts:
         if not isinstance(part, Mapping):
-            raise InvalidInput("The configuration is no mapping of keys to values.", remedy=_known_keys())
+            raise InvalidInput(
+                "The configuration is no mapping of keys to values.", remedy=_known_keys()
+            )
         for key, value in part.items():
             if key in keys:
                 raise InvalidInput(f"The key '{key}' stands there twice.", where=str(key))
@@ -210,7 +252,9 @@ def _adaptivity(text: str) -> tuple[Adaptivity, str]:
     plain = word.strip().replace("-", "").replace("_", "").replace(" ", "").lower()
     if plain not in _ADAPTIVITIES:
         raise InvalidInput(
-            f"The adaptivity '{text}' is not known.", where="adaptivity", remedy="Use none, full or firstChange."
+            f"The adaptivity '{text}' is not known.",
+            where="adaptivity",
+            remedy="Use none, full or firstChange.",
         )
     return _ADAPTIVITIES[plain], mail.strip()
 
@@ -220,7 +264,9 @@ def _choice(kind: type[_Choice], key: str, value: Any) -> _Choice:
         return kind(str(value).strip().lower())
     except ValueError as error:
         known = ", ".join(item.value for item in kind)
-        raise InvalidInput(f"The {key} '{value}' is not known.", where=key, remedy=f"Use one of {known}.") from error
+        raise InvalidInput(
+            f"The {key} '{value}' is not known.", where=key, remedy=f"Use one of {known}."
+        ) from error
 
 
 def _number(keys: Mapping[str, Any], key: str, default: float) -> float:

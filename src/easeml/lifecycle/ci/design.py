@@ -1,9 +1,11 @@
-"""How a clause is tested: between which two values it must be told apart, with which bets, and on how many examples.
+"""How a clause is tested: between which two values it must be told apart, with which bets, and on
+how many examples.
 
-A clause ``x > c +/- eps`` is a choice between two claims that overlap: "x > low" (the clause counts as true) and
-"x < high" (it counts as false), ``high = low + 2 eps``. The mode only places the zone between them: where a false pass
-must be rare, low = c; where a false fail must be rare, high = c. This is the guarantee of the published rule, which
-compares an estimate that is within eps with ``c + eps`` (fp-free) or ``c - eps`` (fn-free).
+A clause ``x > c +/- eps`` is a choice between two claims that overlap: "x > low" (the clause counts
+as true) and "x < high" (it counts as false), ``high = low + 2 eps``. The mode only places the zone
+between them: where a false pass must be rare, low = c; where a false fail must be rare, high = c.
+This is the guarantee of the published rule, which compares an estimate that is within eps with ``c
++ eps`` (fp-free) or ``c - eps`` (fn-free).
 """
 
 from __future__ import annotations
@@ -35,10 +37,10 @@ class Zone:
 class Design:
     """The test of an upward clause whose value a row lies in [bottom, top].
 
-    ``above`` bets against "mean <= zone.low", ``below`` (on values with turned sign) against "mean >= zone.high".
-    ``rows`` rows always settle the clause, if at most the assumed share of them differ. ``two_valued``: a row's value
-    is bottom or top, so that half of the level goes to one look by exact binomial tails at a number of rows known in
-    advance, half to the bets.
+    ``above`` bets against "mean <= zone.low", ``below`` (on values with turned sign) against "mean
+    >= zone.high". ``rows`` rows always settle the clause, if at most the assumed share of them
+    differ. ``two_valued``: a row's value is bottom or top, so that half of the level goes to one
+    look by exact binomial tails at a number of rows known in advance, half to the bets.
     """
 
     clause: Clause
@@ -54,7 +56,9 @@ class Design:
 
 
 def value_range(clause: Clause, scale: float) -> tuple[float, float]:
-    """Return the least and the greatest value that one row can take; agreeing rows of a difference take 0."""
+    """Return the least and the greatest value that one row can take; agreeing rows of a difference
+    take 0.
+    """
     if clause.is_difference:
         reach = abs(clause.n) * scale
         return min(0.0, clause.d - reach), max(0.0, clause.d + reach)
@@ -83,7 +87,9 @@ def zone_of(clause: Clause, mode: Mode, bottom: float, top: float) -> Zone:
 
 @dataclass(frozen=True)
 class Assumed:
-    """What a design takes for granted: how scores are scaled, and how many predictions differ at most."""
+    """What a design takes for granted: how scores are scaled, and how many predictions differ at
+    most.
+    """
 
     mode: Mode
     metric: Metric
@@ -93,7 +99,9 @@ class Assumed:
 
 @lru_cache(maxsize=256)
 def design_clause(clause: Clause, assumed: Assumed, level: Level) -> Design:
-    """Return the test of a clause; ``assumed.share`` costs examples, but no guarantee, where it is wrong."""
+    """Return the test of a clause; ``assumed.share`` costs examples, but no guarantee, where it is
+    wrong.
+    """
     clause = clause.upward()
     bottom, top = value_range(clause, assumed.scale)
     zone = zone_of(clause, assumed.mode, bottom, top)
@@ -119,9 +127,11 @@ def design_clause(clause: Clause, assumed: Assumed, level: Level) -> Design:
 
 
 def expected_rows(design: Design, scale: float, truth: float) -> float:
-    """Return about how many rows a test takes where the value of the expression is ``truth``, outside the zone.
+    """Return about how many rows a test takes where the value of the expression is ``truth``,
+    outside the zone.
 
-    Wald's identity for the best single bet of the mixture, without the last step's excess; at most ``design.rows``.
+    Wald's identity for the best single bet of the mixture, without the last step's excess; at most
+    ``design.rows``.
     """
     case = _Case(design.clause, design.zone, scale, design.share, design.bottom, design.top)
     values, shares = case.support(truth)
@@ -161,12 +171,15 @@ class _Case:
     def support(self, mean: float) -> tuple[list[float], list[float]]:
         """Return values and probabilities of the given mean and the largest spread.
 
-        For a difference that is every changed prediction turning right or wrong, ``share`` of the rows; else two
-        values. The logarithm of a bet's gain is concave, so no other case of the same mean and share gains less.
+        For a difference that is every changed prediction turning right or wrong, ``share`` of the
+        rows; else two values. The logarithm of a bet's gain is concave, so no other case of the
+        same mean and share gains less.
         """
         if self.clause.is_difference and self.share < 1:
             size, offset = abs(self.clause.n) * self.scale, self.clause.d
-            gains = min(self.share, max(0.0, ((mean - self.share * offset) / size + self.share) / 2))
+            gains = min(
+                self.share, max(0.0, ((mean - self.share * offset) / size + self.share) / 2)
+            )
             return [offset + size, offset - size, 0.0], [gains, self.share - gains, 1 - self.share]
         high = min(1.0, max(0.0, (mean - self.bottom) / (self.top - self.bottom)))
         return [self.top, self.bottom], [high, 1 - high]
@@ -175,7 +188,10 @@ class _Case:
         """Return the best bets of both sides where the rows' mean is ``mean``."""
         values, shares = self.support(mean)
         turned = [-value for value in values]
-        above, below = best_bet(values, shares, self.zone.low), best_bet(turned, shares, -self.zone.high)
+        above, below = (
+            best_bet(values, shares, self.zone.low),
+            best_bet(turned, shares, -self.zone.high),
+        )
         return (
             _Side(above, growth(values, shares, self.zone.low, above)),
             _Side(below, growth(turned, shares, -self.zone.high, below)),
@@ -183,7 +199,9 @@ class _Case:
 
 
 def _meeting_point(case: _Case, level: Level) -> float:
-    """Return the mean in the zone at which both sides need the same number of rows (Chernoff's point)."""
+    """Return the mean in the zone at which both sides need the same number of rows (Chernoff's
+    point).
+    """
     low, high = case.zone.low, case.zone.high
     for _ in range(30):
         middle = (low + high) / 2
@@ -194,6 +212,11 @@ def _meeting_point(case: _Case, level: Level) -> float:
 
 
 def _rows(level: Level, above: float, below: float) -> int:
-    """Return the rows after which the first bet alone, of half the wealth, settles the clause on one side."""
-    sides = [(level.true + HALF) / above if above > 0 else 0.0, (level.false + HALF) / below if below > 0 else 0.0]
+    """Return the rows after which the first bet alone, of half the wealth, settles the clause on
+    one side.
+    """
+    sides = [
+        (level.true + HALF) / above if above > 0 else 0.0,
+        (level.false + HALF) / below if below > 0 else 0.0,
+    ]
     return max(1, up(max(sides)))

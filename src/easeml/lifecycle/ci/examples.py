@@ -1,7 +1,10 @@
-"""Predictions and labels as what a test needs: a score an example and model, and where the models differ."""
+"""Predictions and labels as what a test needs: a score an example and model, and where the models
+differ.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,9 +19,10 @@ from easeml.lifecycle.ci.config import Config, Metric
 class Examples:
     """What is known of a commit on N examples of the test set.
 
-    ``new`` and ``old`` are scores (N,) in [0, scale], or for F1 (N, 2): true positive, and false positive or false
-    negative. They mean nothing where ``known`` (N,) is False: there the label is missing. ``differ`` (N,) tells where
-    the predictions of the two models differ; the scores of the others must be equal.
+    ``new`` and ``old`` are scores (N,) in [0, scale], or for F1 (N, 2): true positive, and false
+    positive or false negative. They mean nothing where ``known`` (N,) is False: there the label is
+    missing. ``differ`` (N,) tells where the predictions of the two models differ; the scores of the
+    others must be equal.
     """
 
     new: np.ndarray
@@ -34,15 +38,18 @@ class Examples:
         return Examples(self.new[rows], self.old[rows], self.differ[rows], self.known[rows])
 
 
-def score_examples(new: Sequence[Any], old: Sequence[Any] | None, labels: Sequence[Any], config: Config) -> Examples:
+def score_examples(
+    new: Sequence[Any], old: Sequence[Any] | None, labels: Sequence[Any], config: Config
+) -> Examples:
     """Return the scores of two models' predictions by the metric of ``config``.
 
-    A label that is None or NaN is missing. ``old`` may be None for a first commit whose condition needs n alone. For
-    the metric ``score``, ``new`` and ``old`` are scores already, and every example counts as labelled and different
-    where they are not equal; ``labels`` only say (by None or NaN) which are known.
+    A label that is None or NaN is missing. ``old`` may be None for a first commit whose condition
+    needs n alone. For the metric ``score``, ``new`` and ``old`` are scores already, and every
+    example counts as labelled and different where they are not equal; ``labels`` only say (by None
+    or NaN) which are known.
 
-    Raises:
-        InvalidInput: if lengths differ, a prediction is missing, or an error metric meets what is no number.
+    Raises: InvalidInput: if lengths differ, a prediction is missing, or an error metric meets what
+        is no number.
     """
     target = _column(labels, "labels")
     known = ~_missing(target)
@@ -50,9 +57,13 @@ def score_examples(new: Sequence[Any], old: Sequence[Any] | None, labels: Sequen
     second = first if old is None else _column(old, "old predictions")
     for name, column in (("new predictions", first), ("old predictions", second)):
         if len(column) != len(target):
-            raise InvalidInput(f"There are {len(column):,} {name} and {len(target):,} rows of labels.", where=name)
+            raise InvalidInput(
+                f"There are {len(column):,} {name} and {len(target):,} rows of labels.", where=name
+            )
         if (gaps := np.flatnonzero(_missing(column))).size and config.metric is not Metric.SCORE:
-            raise InvalidInput(f"{gaps.size:,} {name} are missing.", where=f"{name}, row {gaps[0] + 1}")
+            raise InvalidInput(
+                f"{gaps.size:,} {name} are missing.", where=f"{name}, row {gaps[0] + 1}"
+            )
     if not len(target):
         raise InvalidInput("There are no examples.", where="labels")
     if config.metric in (Metric.ACCURACY, Metric.F1):
@@ -72,7 +83,9 @@ def _class_scores(predicted: np.ndarray, target: np.ndarray, config: Config) -> 
     return np.column_stack([said & is_true, said ^ is_true]).astype(np.float64)
 
 
-def _number_scores(predicted: np.ndarray, target: np.ndarray, known: np.ndarray, config: Config) -> np.ndarray:
+def _number_scores(
+    predicted: np.ndarray, target: np.ndarray, known: np.ndarray, config: Config
+) -> np.ndarray:
     if config.metric is Metric.SCORE:
         scores = np.where(known, predicted, 0.0)
         if not ((scores >= 0) & (scores <= config.scale)).all():
@@ -94,23 +107,35 @@ def _missing(column: np.ndarray) -> np.ndarray:
         return np.isnan(column)
     if column.dtype.kind != "O":
         return np.zeros(len(column), dtype=bool)
-    return np.array([value is None or (isinstance(value, float) and value != value) for value in column], dtype=bool)  # noqa: PLR0124
+    return np.array(
+        [_is_missing(value) for value in column],
+        dtype=bool,
+    )
 
 
 def _as_text(column: np.ndarray) -> np.ndarray:
-    """Return classes as text, so that 1, "1" and 1.0 are the same class in whatever way a file held them."""
+    """Return classes as text, so that 1, "1" and 1.0 are the same class in whatever way a file held
+    them.
+    """
     return np.array([_class_name(value) for value in column.tolist()], dtype=object)
 
 
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
 def _class_name(value: Any) -> str:
-    if isinstance(value, float) and value == int(value if value == value and abs(value) < 2**53 else 0):  # noqa: PLR0124
+    is_whole = isinstance(value, float) and value.is_integer()
+    if is_whole and abs(value) < 2**53:
         return str(int(value))
     return str(value).strip()
 
 
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:
     try:
-        numbers = np.array([np.nan if value is None else value for value in column.tolist()], dtype=np.float64)
+        numbers = np.array(
+            [np.nan if value is None else value for value in column.tolist()], dtype=np.float64
+        )
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"The {name} are not all numbers.", where=name) from error
     if np.isinf(numbers).any():

@@ -1,7 +1,8 @@
 """The ledger of a test set: what was asked of it, what is left, and when a new one is due.
 
-A value: ``test`` returns a verdict and the ledger after it, and nothing is kept elsewhere, so that a file or a database
-can hold it. It refuses what would break the guarantee: steps beyond the plan, another configuration, other examples.
+A value: ``test`` returns a verdict and the ledger after it, and nothing is kept elsewhere, so that
+a file or a database can hold it. It refuses what would break the guarantee: steps beyond the plan,
+another configuration, other examples.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ ABANDONED, UNDECIDED = "abandoned", "undecided"
 class Step:
     """One commit: its answer, its labels, and the rows it looked at, from ``start`` on.
 
-    The answer may also be abandoned (another commit came before it was settled) or undecided (all that could help was
-    labelled, and it stayed open).
+    The answer may also be abandoned (another commit came before it was settled) or undecided (all
+    that could help was labelled, and it stayed open).
     """
 
     commit: str
@@ -51,9 +52,10 @@ class Step:
 class Ledger(Result):
     """The record of one test set under one configuration.
 
-    ``shared``: every step may use all examples; else each takes fresh ones, in the ledger's random order. ``answers``
-    is how many different answers a developer can see at a step on shared examples. ``known_first`` marks the examples
-    that were labelled when the ledger was opened (packed bits); they come first in the order.
+    ``shared``: every step may use all examples; else each takes fresh ones, in the ledger's random
+    order. ``answers`` is how many different answers a developer can see at a step on shared
+    examples. ``known_first`` marks the examples that were labelled when the ledger was opened
+    (packed bits); they come first in the order.
     """
 
     config: Config
@@ -88,13 +90,17 @@ class Ledger(Result):
     @property
     def advice(self) -> str:
         if self.is_exhausted:
-            return "The test set is used up. Bring a new one; this one may now be used for validation."
+            return (
+                "The test set is used up. Bring a new one; this one may now be used for validation."
+            )
         waiting = " The last commit waits for labels." if self.open_step else ""
         return f"{len(self.history):,} of {self.config.steps:,} steps are spent, {self.steps_left:,} left.{waiting}"
 
     @property
     def released(self) -> np.ndarray:
-        """Examples (0-based) that no later step will use: they may serve for validation, labels and all."""
+        """Examples (0-based) that no later step will use: they may serve for validation, labels and
+        all.
+        """
         if self.is_exhausted:
             return np.arange(self.examples)
         return np.sort(self._order()[: 0 if self.shared else self._next_start()])
@@ -106,8 +112,9 @@ class Ledger(Result):
     def test(self, commit: str, examples: Examples) -> tuple[Verdict, Ledger]:
         """Test a commit; returns the verdict and the ledger after it.
 
-        ``commit`` names the pair of models (see ``commit_digest``). A commit that has its answer gets it again and
-        spends nothing; one that waited for labels goes on. Beyond the last step the answer is "exhausted".
+        ``commit`` names the pair of models (see ``commit_digest``). A commit that has its answer
+        gets it again and spends nothing; one that waited for labels goes on. Beyond the last step
+        the answer is "exhausted".
 
         Raises:
             InvalidInput: if the number of examples is not that of the ledger, labels that were there when it was
@@ -161,7 +168,12 @@ class Ledger(Result):
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, from which ``Ledger.from_json`` makes an equal ledger."""
         document = super().to_json()
-        return {"version": _VERSION, **document, "config": self.config.to_json(), "steps_left": self.steps_left}
+        return {
+            "version": _VERSION,
+            **document,
+            "config": self.config.to_json(),
+            "steps_left": self.steps_left,
+        }
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Ledger:
@@ -172,9 +184,13 @@ class Ledger(Result):
         """
         try:
             if document["version"] != _VERSION:
-                raise InvalidInput(f"The ledger is of version {document['version']}, not {_VERSION}.")
+                raise InvalidInput(
+                    f"The ledger is of version {document['version']}, not {_VERSION}."
+                )
             return cls(
-                config=read_config({key: value for key, value in document["config"].items() if value is not None}),
+                config=read_config(
+                    {key: value for key, value in document["config"].items() if value is not None}
+                ),
                 examples=int(document["examples"]),
                 test_set=str(document["test_set"]),
                 known_first=str(document["known_first"]),
@@ -186,7 +202,9 @@ class Ledger(Result):
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, InvalidInput):
                 raise
-            raise InvalidInput(f"This is no ledger of a test set ({error}).", where="ledger") from error
+            raise InvalidInput(
+                f"This is no ledger of a test set ({error}).", where="ledger"
+            ) from error
 
     def _answer(self, trial: Trial) -> tuple[str, bool]:
         if trial.truth is not None:
@@ -205,7 +223,9 @@ class Ledger(Result):
         """Return the ledger with a step that waited for labels closed: another commit has come."""
         if self.open_step is None:
             return self
-        return replace(self, history=(*self.history[:-1], replace(self.open_step, answer=ABANDONED)))
+        return replace(
+            self, history=(*self.history[:-1], replace(self.open_step, answer=ABANDONED))
+        )
 
     def _order(self) -> np.ndarray:
         """Return the examples in random order, those that were labelled first before the others."""
@@ -220,13 +240,17 @@ class Ledger(Result):
                 remedy="Test on the examples that the ledger was opened with, or open a new ledger for a new test set.",
             )
         if (self.labelled_first() & ~examples.known).any():
-            raise InvalidInput("Labels that were there when the ledger was opened are missing now.", where="labels")
+            raise InvalidInput(
+                "Labels that were there when the ledger was opened are missing now.", where="labels"
+            )
 
     def _refusal(self, commit: str) -> Verdict:
         step = Step(commit, EXHAUSTED, 0, 0, 0)
         return self._verdict(step, len(self.history) - 1)
 
-    def _verdict(self, step: Step, place: int, *, repeated: bool = False, by_mode: bool = False) -> Verdict:
+    def _verdict(
+        self, step: Step, place: int, *, repeated: bool = False, by_mode: bool = False
+    ) -> Verdict:
         reasons = ["This commit was tested before; no step was spent."] if repeated else []
         if by_mode:
             reasons.append(f"The examples left it open, and {self.config.mode.value} decided.")
@@ -248,26 +272,32 @@ class Ledger(Result):
         )
 
 
-def open_ledger(config: Config, known: np.ndarray, test_set: str = "", retired: Sequence[str] = ()) -> Ledger:
+def open_ledger(
+    config: Config, known: np.ndarray, test_set: str = "", retired: Sequence[str] = ()
+) -> Ledger:
     """Open the ledger of a test set of which the examples marked in ``known`` (N,) are labelled.
 
-    ``test_set`` names it (see ``test_set_digest``); it must not be one of the ``retired``. Where developers see every
-    verdict, a wholly labelled test set is shared by the steps, at delta / answers^H each; else each step takes fresh
-    examples, at delta / H.
+    ``test_set`` names it (see ``test_set_digest``); it must not be one of the ``retired``. Where
+    developers see every verdict, a wholly labelled test set is shared by the steps, at delta /
+    answers^H each; else each step takes fresh examples, at delta / H.
 
-    Raises:
-        InvalidInput: if there are no examples, the condition holds always or never, or the test set is retired.
+    Raises: InvalidInput: if there are no examples, the condition holds always or never, or the test
+        set is retired.
     """
     known = np.asarray(known, dtype=bool)
     if known.ndim != 1 or not known.size:
         raise InvalidInput("A test set needs at least one example.", where="labels")
     if _is_retired(test_set, retired):
         raise InvalidInput(
-            "This test set is used up.", where="labels", remedy="Bring examples that no commit was tested on."
+            "This test set is used up.",
+            where="labels",
+            remedy="Bring examples that no commit was tested on.",
         )
     full = config.adaptivity is Adaptivity.FULL
     shared = bool(known.all()) or not full
-    enough = full and shared and (rows_that_settle(config, shared=True) or known.size + 1) <= known.size
+    enough = (
+        full and shared and (rows_that_settle(config, shared=True) or known.size + 1) <= known.size
+    )
     return Ledger(
         config=config,
         examples=known.size,
@@ -280,12 +310,15 @@ def open_ledger(config: Config, known: np.ndarray, test_set: str = "", retired: 
 
 
 def commit_digest(new: Sequence[Any], old: Sequence[Any] | None) -> str:
-    """Return a name of a pair of models: a digest of their predictions, in the order of the test set."""
+    """Return a name of a pair of models: a digest of their predictions, in the order of the test
+    set.
+    """
     return _digest(new if old is None else [*new, "\x1d", *old])
 
 
 def test_set_digest(labels: Sequence[Any], ids: Sequence[Any] | None = None) -> str:
-    """Return a name of a test set: digests of the examples' ids where they have some, and of the labels that exist.
+    """Return a name of a test set: digests of the examples' ids where they have some, and of the
+    labels that exist.
 
     Empty where there is neither: such a test set cannot be told from another.
     """
@@ -296,7 +329,9 @@ def test_set_digest(labels: Sequence[Any], ids: Sequence[Any] | None = None) -> 
 
 
 def _is_retired(test_set: str, retired: Sequence[str]) -> bool:
-    """Tell whether a test set is among the retired: the same ids, whatever was labelled since, or the same labels."""
+    """Tell whether a test set is among the retired: the same ids, whatever was labelled since, or
+    the same labels.
+    """
     ids = test_set.partition("-")[0]
     return any(test_set == old or (ids and ids == old.partition("-")[0]) for old in retired if old)
 
@@ -315,4 +350,6 @@ def _unpacked(text: str, size: int) -> np.ndarray:
         bits = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8)
         return np.unpackbits(bits, count=size).astype(bool)
     except (ValueError, zlib.error) as error:
-        raise InvalidInput("The marks of the labelled examples cannot be read.", where="ledger") from error
+        raise InvalidInput(
+            "The marks of the labelled examples cannot be read.", where="ledger"
+        ) from error

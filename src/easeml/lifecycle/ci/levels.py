@@ -1,4 +1,5 @@
-"""How the error probability is shared: over the steps of a series, and over the clauses of a condition.
+"""How the error probability is shared: over the steps of a series, and over the clauses of a
+condition.
 
 All levels are nats of evidence, ln(1/alpha).
 """
@@ -22,12 +23,14 @@ class Level:
 
 
 def step_nats(config: Config, *, shared: bool, answers: int = 2) -> float:
-    """Return ln(1/alpha) of one step, so that all steps together err with probability at most delta.
+    """Return ln(1/alpha) of one step, so that all steps together err with probability at most
+    delta.
 
-    Models that do not depend on the test set (none; or firstChange, where the only history that goes on is "failed
-    every time") are a union over H steps: alpha = delta / H. The same holds under full adaptivity where every step
-    takes fresh examples: given the past, they are new. A developer who sees each of H verdicts on the *same* examples
-    can reach at most ``answers ** H`` histories: alpha = delta / answers^H (MLSys 2019, section 3.3).
+    Models that do not depend on the test set (none; or firstChange, where the only history that
+    goes on is "failed every time") are a union over H steps: alpha = delta / H. The same holds
+    under full adaptivity where every step takes fresh examples: given the past, they are new. A
+    developer who sees each of H verdicts on the *same* examples can reach at most ``answers ** H``
+    histories: alpha = delta / answers^H (MLSys 2019, section 3.3).
     """
     if config.adaptivity is Adaptivity.FULL and shared:
         return config.steps * math.log(answers) - math.log(config.delta)
@@ -35,11 +38,12 @@ def step_nats(config: Config, *, shared: bool, answers: int = 2) -> float:
 
 
 def clause_levels(formula: Formula, nats: float) -> Iterator[tuple[Clause, Level]]:
-    """Yield each clause with its levels, so that the whole formula errs on each side with probability at most alpha.
+    """Yield each clause with its levels, so that the whole formula errs on each side with
+    probability at most alpha.
 
-    A conjunction is called true wrongly only if some false part was called true: one part's level suffices (the
-    intersection-union test, Berger 1982). It is called false wrongly if any of k parts was: each gets alpha / k.
-    For a disjunction it is the other way round.
+    A conjunction is called true wrongly only if some false part was called true: one part's level
+    suffices (the intersection-union test, Berger 1982). It is called false wrongly if any of k
+    parts was: each gets alpha / k. For a disjunction it is the other way round.
     """
     yield from _levels(formula, Level(nats, nats))
 
@@ -50,6 +54,8 @@ def _levels(formula: Formula, level: Level) -> Iterator[tuple[Clause, Level]]:
         return
     extra = math.log(len(formula.parts))
     either = isinstance(formula, Either)
-    inner = Level(level.true + extra, level.false) if either else Level(level.true, level.false + extra)
+    inner = (
+        Level(level.true + extra, level.false) if either else Level(level.true, level.false + extra)
+    )
     for part in formula.parts:
         yield from _levels(part, inner)

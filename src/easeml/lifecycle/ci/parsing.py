@@ -38,7 +38,9 @@ class _Linear:
 
     def plus(self, other: _Linear, factor: float) -> _Linear:
         """Add ``factor`` times ``other``, to 12 decimals, so that 0.1 n + 0.2 n - 0.3 n is nothing."""
-        n, o, d, constant = (round(a + factor * b, 12) for a, b in zip(self.parts, other.parts, strict=True))
+        n, o, d, constant = (
+            round(a + factor * b, 12) for a, b in zip(self.parts, other.parts, strict=True)
+        )
         return _Linear((n, o, d, constant))
 
     @property
@@ -49,8 +51,9 @@ class _Linear:
 def parse(text: str) -> Formula:
     r"""Return the condition that ``text`` says.
 
-    Clauses are ``EXPRESSION > EXPRESSION +/- TOLERANCE`` (or ``<``), linear in n, o and d; they are joined by ``/\``
-    (also ``and``, ``&&``) and ``\/`` (``or``, ``||``), of which ``/\`` binds closer, and grouped by brackets.
+    Clauses are ``EXPRESSION > EXPRESSION +/- TOLERANCE`` (or ``<``), linear in n, o and d; they are
+    joined by ``/\`` (also ``and``, ``&&``) and ``\/`` (``or``, ``||``), of which ``/\`` binds
+    closer, and grouped by brackets.
 
     Raises:
         InvalidInput: with the column where the text cannot be understood.
@@ -58,7 +61,9 @@ def parse(text: str) -> Formula:
     if not isinstance(text, str) or not text.strip():
         raise InvalidInput("The condition is empty.", where="condition", remedy=_EXAMPLE)
     if len(text) > LONGEST:
-        raise InvalidInput(f"The condition is longer than {LONGEST:,} characters.", where="condition")
+        raise InvalidInput(
+            f"The condition is longer than {LONGEST:,} characters.", where="condition"
+        )
     parser = _Parser(text)
     formula = parser.formula(0)
     if (token := parser.token).kind != "end":
@@ -82,7 +87,9 @@ class _Parser:
         marker = " " * token.position + "^"
         shown = " ".join(self.text.splitlines())
         raise InvalidInput(
-            f"{problem}:\n  {shown}\n  {marker}", where=f"condition, column {token.position + 1}", remedy=remedy
+            f"{problem}:\n  {shown}\n  {marker}",
+            where=f"condition, column {token.position + 1}",
+            remedy=remedy,
         )
 
     def formula(self, depth: int) -> Formula:
@@ -96,7 +103,9 @@ class _Parser:
         parts = [inner(depth)]
         while self._take(kind):
             parts.append(inner(depth))
-        flat = [leaf for part in parts for leaf in (part.parts if isinstance(part, join) else (part,))]
+        flat = [
+            leaf for part in parts for leaf in (part.parts if isinstance(part, join) else (part,))
+        ]
         return flat[0] if len(flat) == 1 else join(tuple(flat))
 
     def _factor(self, depth: int) -> Formula:
@@ -130,7 +139,11 @@ class _Parser:
         linear = left.plus(self._expression(depth), -1.0)
         mark = self.token
         if not self._take("tolerance"):
-            self.fail(mark, "the tolerance is missing here", "End every clause with '+/- TOLERANCE', as in +/- 0.01.")
+            self.fail(
+                mark,
+                "the tolerance is missing here",
+                "End every clause with '+/- TOLERANCE', as in +/- 0.01.",
+            )
         sizing = self.token
         tolerance = self._expression(depth)
         if not tolerance.constant or not tolerance.parts[3] > 0:
@@ -138,7 +151,9 @@ class _Parser:
         n, o, d, constant = linear.parts
         if linear.constant:
             self.fail(start, "the clause says nothing of n, o or d")
-        return Clause(n, o, d, compare.text[0] == ">", -constant + 0.0, tolerance.parts[3], start.position)
+        return Clause(
+            n, o, d, compare.text[0] == ">", -constant + 0.0, tolerance.parts[3], start.position
+        )
 
     def _expression(self, depth: int) -> _Linear:
         total = _Linear((0.0, 0.0, 0.0, 0.0))
@@ -159,7 +174,11 @@ class _Parser:
             self.at += 1
             other = self._atom(depth)
             if not (value.constant or other.constant):
-                self.fail(times, "n, o and d cannot be multiplied with each other", "Conditions are linear.")
+                self.fail(
+                    times,
+                    "n, o and d cannot be multiplied with each other",
+                    "Conditions are linear.",
+                )
             scale, linear = (value, other) if value.constant else (other, value)
             value = _Linear((0.0, 0.0, 0.0, 0.0)).plus(linear, scale.parts[3])
         return value
@@ -180,7 +199,11 @@ class _Parser:
             self._close(token)
             return inner
         if token.kind == "name":
-            return self.fail(token, f"'{token.text}' is not known", "Use n (new), o (old) and d (changed predictions).")
+            return self.fail(
+                token,
+                f"'{token.text}' is not known",
+                "Use n (new), o (old) and d (changed predictions).",
+            )
         return self.fail(token, "a number, n, o or d is missing here")
 
     def _take(self, kind: str) -> bool:
@@ -200,7 +223,11 @@ class _Parser:
             if match is None:
                 start = position + len(self.text[position:]) - len(self.text[position:].lstrip())
                 remedy = _SLASH if self.text[start] == "/" else _EXAMPLE
-                self.fail(_Token("", self.text[start], start), f"'{self.text[start]}' is not understood", remedy)
+                self.fail(
+                    _Token("", self.text[start], start),
+                    f"'{self.text[start]}' is not understood",
+                    remedy,
+                )
             kind = match.lastgroup or ""
             found.append(_Token(kind, match.group(kind), match.start(kind)))
             position = match.end()

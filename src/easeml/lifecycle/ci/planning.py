@@ -11,7 +11,12 @@ from easeml.lifecycle.ci.condition import clauses
 from easeml.lifecycle.ci.config import Adaptivity, Config, Metric, Mode
 from easeml.lifecycle.ci.design import Assumed, Design, design_clause, expected_rows
 from easeml.lifecycle.ci.levels import clause_levels, step_nats
-from easeml.lifecycle.ci.published import baseline_size, optimised_size, share_that_may_differ, single_range_size
+from easeml.lifecycle.ci.published import (
+    baseline_size,
+    optimised_size,
+    share_that_may_differ,
+    single_range_size,
+)
 from easeml.lifecycle.ci.ratio_sizes import fixed_size, typical_rows
 from easeml.lifecycle.result import Result
 
@@ -27,8 +32,9 @@ _INSIDE = (0.3, 0.4, 0.5, 0.6, 0.7)
 class Method:
     """What one method needs for the whole series.
 
-    ``labelled`` labels at most, in a pool of ``pool`` examples that may be unlabelled at first; ``per_commit`` labels
-    at most for one commit, and about ``expected`` where the truth is at the nearer edge of the tolerance.
+    ``labelled`` labels at most, in a pool of ``pool`` examples that may be unlabelled at first;
+    ``per_commit`` labels at most for one commit, and about ``expected`` where the truth is at the
+    nearer edge of the tolerance.
     """
 
     name: str
@@ -43,10 +49,11 @@ class Method:
 class Plan(Result):
     """Sample sizes of a configuration.
 
-    ``baseline`` and ``optimised`` are the published numbers of labels (``optimised`` None where no pattern fits);
-    ``chosen`` is the most labels that ``chosen_method`` can need, ``expected`` about what the series takes where every
-    commit lies at an edge of its tolerance. ``unlabelled`` is the size of the pool, labelled or not;
-    ``may_differ`` the share of predictions that a commit changes at most, where a difference is tested.
+    ``baseline`` and ``optimised`` are the published numbers of labels (``optimised`` None where no
+    pattern fits); ``chosen`` is the most labels that ``chosen_method`` can need, ``expected`` about
+    what the series takes where every commit lies at an edge of its tolerance. ``unlabelled`` is the
+    size of the pool, labelled or not; ``may_differ`` the share of predictions that a commit changes
+    at most, where a difference is tested.
     """
 
     condition: str
@@ -68,14 +75,17 @@ class Plan(Result):
     @property
     def advice(self) -> str:
         found = (
-            f"Gather {self.unlabelled:,} examples; at most {self.chosen:,} labels are needed ({self.chosen_method})."
+            f"Gather {self.unlabelled:,} examples; at most {self.chosen:,} labels are needed "
+            f"({self.chosen_method})."
         )
         own = [method for method in self.methods if method.name.startswith("sequential")]
         least = min(own, key=lambda method: method.expected)
         if least.expected < self.chosen:
             found += f" Commits that lie clearly on one side take about {least.expected:,} in all ({least.name})."
         if self.may_differ == 1:
-            found += " If commits change few predictions, say so (difference): that makes it far fewer."
+            found += (
+                " If commits change few predictions, say so (difference): that makes it far fewer."
+            )
         return found
 
     def to_frame(self) -> pd.DataFrame:
@@ -94,10 +104,11 @@ class Plan(Result):
 def plan(config: Config, *, positives: float | None = None) -> Plan:
     """Return how many examples and labels a configuration needs, by each method.
 
-    For the metric F1 the needs depend on ``positives``, the share of examples whose label is the positive class.
+    For the metric F1 the needs depend on ``positives``, the share of examples whose label is the
+    positive class.
 
-    Raises:
-        InvalidInput: if a clause holds always or never, or the share of positives is missing for F1 or no share.
+    Raises: InvalidInput: if a clause holds always or never, or the share of positives is missing
+        for F1 or no share.
     """
     ratio = config.metric is Metric.F1
     if ratio and positives is None:
@@ -109,7 +120,9 @@ def plan(config: Config, *, positives: float | None = None) -> Plan:
     if positives is not None and not (ratio and 0 < positives <= 1):
         reason = f"is {positives}" if ratio else f"is not used by {config.metric.value}"
         raise InvalidInput(
-            f"The share of positives {reason}.", where="positives", remedy="Give it for F1, above 0 and at most 1."
+            f"The share of positives {reason}.",
+            where="positives",
+            remedy="Give it for F1, above 0 and at most 1.",
         )
     if positives is not None:
         return _plan_f1(config, positives)
@@ -141,7 +154,9 @@ def _plan(
     optimised: int | None = None,
     may_differ: float | None = None,
 ) -> Plan:
-    """Return the plan by the method of ``own`` that needs the fewest labels; ``others`` begin with the baseline."""
+    """Return the plan by the method of ``own`` that needs the fewest labels; ``others`` begin with
+    the baseline.
+    """
     chosen = min(own, key=lambda method: (method.labelled, method.expected))
     return Plan(
         condition=str(config.condition),
@@ -163,11 +178,12 @@ def _plan(
 
 
 def _ratio_method(config: Config, positives: float) -> Method:
-    """Return what the sequential test of F1 needs: at most what settles the worst places within the zone.
+    """Return what the sequential test of F1 needs: at most what settles the worst places within the
+    zone.
 
-    That holds for the expected number of events; chance may take a few more rows. Differences of F1 need every label,
-    not only those of changed predictions; all steps walk one pool, or, where developers see every answer, take
-    examples of their own.
+    That holds for the expected number of events; chance may take a few more rows. Differences of F1
+    need every label, not only those of changed predictions; all steps walk one pool, or, where
+    developers see every answer, take examples of their own.
     """
     fresh = config.adaptivity is Adaptivity.FULL
     designs = _designs(config, shared=not fresh)
@@ -175,13 +191,18 @@ def _ratio_method(config: Config, positives: float) -> Method:
     differ = config.difference or 1.0
 
     def rows(*places: float) -> int:
-        return max((typical_rows(design, positives, differ, at) for design in labelled for at in places), default=0)
+        return max(
+            (typical_rows(design, positives, differ, at) for design in labelled for at in places),
+            default=0,
+        )
 
     most, expected, steps = rows(*_INSIDE), rows(0.0, 1.0), config.steps
     pool = max([most, *(design.rows for design in designs if design.clause.only_d)])
     if fresh:
         why = "each step takes fresh examples; at most: the worst places within the tolerance, by the counts to expect"
-        return Method("sequential, fresh examples", most * steps, pool * steps, most, expected * steps, why)
+        return Method(
+            "sequential, fresh examples", most * steps, pool * steps, most, expected * steps, why
+        )
     why = "all steps walk the same pool; at most: the worst places within the tolerance, by the counts to expect"
     return Method("sequential, shared pool", most, pool, most, min(most, expected * steps), why)
 
@@ -199,16 +220,23 @@ def guarantee(config: Config) -> str:
 
 
 def rows_that_settle(config: Config, *, shared: bool, answers: int = 2) -> int | None:
-    """Return after how many labelled rows every step is settled; None where that depends on the data (F1)."""
+    """Return after how many labelled rows every step is settled; None where that depends on the
+    data (F1).
+    """
     if config.metric is Metric.F1:
         return None
-    return max((design.rows for design in _designs(config, shared=shared, answers=answers)), default=1)
+    return max(
+        (design.rows for design in _designs(config, shared=shared, answers=answers)), default=1
+    )
 
 
 def _designs(config: Config, *, shared: bool, answers: int = 2) -> list[Design]:
     assumed = Assumed(config.mode, config.metric, config.scale, share_that_may_differ(config))
     nats = step_nats(config, shared=shared, answers=answers)
-    return [design_clause(clause, assumed, level) for clause, level in clause_levels(config.condition, nats)]
+    return [
+        design_clause(clause, assumed, level)
+        for clause, level in clause_levels(config.condition, nats)
+    ]
 
 
 def _sequential(config: Config, *, shared: bool) -> Method:
@@ -219,14 +247,25 @@ def _sequential(config: Config, *, shared: bool) -> Method:
     expected = max((_expected(config, design) for design in labelled), default=0)
     rows = max((design.rows for design in labelled), default=0)
     full = config.adaptivity is Adaptivity.FULL
-    if full and shared:  # all is labelled in advance, so that answers alone tell developers anything
+    if (
+        full and shared
+    ):  # all is labelled in advance, so that answers alone tell developers anything
         why = "every step looks at the same labelled examples, at delta / 2^H"
         return Method("sequential, shared examples", rows, pool, rows, rows, why)
     if full:
         steps = config.steps
         why = "each step takes fresh examples, at delta / H, and asks for labels only until it is settled"
-        return Method("sequential, fresh examples", per_commit * steps, pool * steps, per_commit, expected * steps, why)
-    why = "all steps walk the same pool at delta / H, and ask for labels only until they are settled"
+        return Method(
+            "sequential, fresh examples",
+            per_commit * steps,
+            pool * steps,
+            per_commit,
+            expected * steps,
+            why,
+        )
+    why = (
+        "all steps walk the same pool at delta / H, and ask for labels only until they are settled"
+    )
     total = min(rows, per_commit * config.steps)
     series = min(total, expected * config.steps)
     return Method("sequential, shared pool", total, pool, per_commit, series, why)
@@ -237,17 +276,32 @@ def _labels(design: Design, rows: float) -> int:
 
 
 def _expected(config: Config, design: Design) -> int:
-    edges = (expected_rows(design, config.scale, edge) for edge in (design.zone.low, design.zone.high))
+    edges = (
+        expected_rows(design, config.scale, edge) for edge in (design.zone.low, design.zone.high)
+    )
     return max(_labels(design, rows) for rows in edges)
 
 
 def _published(config: Config) -> list[Method]:
     baseline = baseline_size(config)
-    found = [Method("baseline", baseline, baseline, baseline, baseline, "published: Hoeffding's bound a variable")]
+    found = [
+        Method(
+            "baseline",
+            baseline,
+            baseline,
+            baseline,
+            baseline,
+            "published: Hoeffding's bound a variable",
+        )
+    ]
     only = list(clauses(config.condition))
     if len(only) == 1 and len(only[0].weights) > 1:
         size = single_range_size(only[0], step_nats(config, shared=True), scale=config.scale)
-        found.append(Method("single range", size, size, size, size, "Hoeffding's bound on the whole expression"))
+        found.append(
+            Method(
+                "single range", size, size, size, size, "Hoeffding's bound on the whole expression"
+            )
+        )
     if optimised := optimised_size(config):
         why = f"published: Bennett's bound, at most {optimised.share:g} of the predictions changed"
         labels = (optimised.labelled, optimised.labelled + optimised.unlabelled)

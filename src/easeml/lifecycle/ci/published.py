@@ -14,9 +14,9 @@ from easeml.lifecycle.ci.config import Adaptivity, Config, Mode
 class Optimised:
     """Sizes with the bound on the variance that a bound on d implies.
 
-    ``labelled`` serve all steps; ``per_commit`` are the labels of one commit where only changed predictions are
-    labelled (without a share for the number of steps, as published); ``unlabelled`` estimate d. ``share`` is the bound
-    on d that the size rests on.
+    ``labelled`` serve all steps; ``per_commit`` are the labels of one commit where only changed
+    predictions are labelled (without a share for the number of steps, as published); ``unlabelled``
+    estimate d. ``share`` is the bound on d that the size rests on.
     """
 
     labelled: int
@@ -34,16 +34,21 @@ def history_nats(config: Config) -> float:
 def baseline_size(config: Config) -> int:
     """Return the baseline number of labelled examples (section 3.1), a maximum over the clauses.
 
-    A clause of k variables in a condition of m clauses: ``(sum |c_i|)^2 scale^2 ln(k m / delta') / (2 eps^2)`` with
-    ``delta' = delta / H`` or ``delta / 2^H``: the tolerance is split in proportion to the weights, which is optimal.
+    A clause of k variables in a condition of m clauses: ``(sum |c_i|)^2 scale^2 ln(k m / delta') /
+    (2 eps^2)`` with ``delta' = delta / H`` or ``delta / 2^H``: the tolerance is split in proportion
+    to the weights, which is optimal.
     """
     found = list(clauses(config.condition))
     nats = history_nats(config) - math.log(config.delta) + math.log(len(found))
     return max(up(_clause_size(clause, config.scale, nats)) for clause in found)
 
 
-def single_range_size(clause: Clause, log_inverse: float, *, sides: int = 1, scale: float = 1.0) -> int:
-    """Return the size where the whole expression is one variable: one Hoeffding bound on its range, on 1 or 2 sides."""
+def single_range_size(
+    clause: Clause, log_inverse: float, *, sides: int = 1, scale: float = 1.0
+) -> int:
+    """Return the size where the whole expression is one variable: one Hoeffding bound on its range,
+    on 1 or 2 sides.
+    """
     weights = clause.weights
     reach = [scale if name != "d" else 1.0 for name in weights]
     spread = sum(abs(weight) * size for weight, size in zip(weights.values(), reach, strict=True))
@@ -53,10 +58,10 @@ def single_range_size(clause: Clause, log_inverse: float, *, sides: int = 1, sca
 def optimised_size(config: Config) -> Optimised | None:
     r"""Return the sizes of patterns 1 and 2, or None where neither fits (section 4).
 
-    Pattern 1 is ``d < A +/- B /\ n - o > C +/- D``: d is filtered without labels, at half of delta; a commit that
-    stays has d < p = A + 2 B, and Bennett's bound with second moment p gives
-    ``(ln(histories) + ln(4 / delta)) / (p h(D / p))``. Pattern 2 lacks the first clause, and takes p from
-    ``config.difference`` (of which d is found to be within 2 D on unlabelled examples).
+    Pattern 1 is ``d < A +/- B /\ n - o > C +/- D``: d is filtered without labels, at half of delta;
+    a commit that stays has d < p = A + 2 B, and Bennett's bound with second moment p gives
+    ``(ln(histories) + ln(4 / delta)) / (p h(D / p))``. Pattern 2 lacks the first clause, and takes
+    p from ``config.difference`` (of which d is found to be within 2 D on unlabelled examples).
     """
     found = _pattern(config.condition, config)
     if found is None:
@@ -74,10 +79,11 @@ def optimised_size(config: Config) -> Optimised | None:
 
 
 def share_that_may_differ(config: Config) -> float:
-    """Return the share of predictions that a commit may change at most before the condition settles without labels.
+    """Return the share of predictions that a commit may change at most before the condition settles
+    without labels.
 
-    From a clause ``d < A +/- B`` that stands beside all others: A where only proof lets a commit pass, else A + 2 B.
-    Without one, ``config.difference``, or 1.
+    From a clause ``d < A +/- B`` that stands beside all others: A where only proof lets a commit
+    pass, else A + 2 B. Without one, ``config.difference``, or 1.
     """
     for part in config.condition.parts if isinstance(config.condition, Both) else ():
         if isinstance(part, Clause) and part.only_d and (bound := part.upward()).d < 0:

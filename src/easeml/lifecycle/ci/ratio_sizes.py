@@ -17,10 +17,12 @@ _MOST = 10**8
 
 
 def fixed_size(config: Config, positives: float) -> float:
-    """Return the examples that place every F1 within its share of the tolerance, by Hoeffding's bound. Not rounded.
+    """Return the examples that place every F1 within its share of the tolerance, by Hoeffding's
+    bound. Not rounded.
 
-    A clause's tolerance is split in proportion to the weights, its error probability evenly over the variables, and
-    that of the series over clauses and histories as in ``published.baseline_size``.
+    A clause's tolerance is split in proportion to the weights, its error probability evenly over
+    the variables, and that of the series over clauses and histories as in
+    ``published.baseline_size``.
     """
     found = list(clauses(config.condition))
     nats = history_nats(config) - math.log(config.delta) + math.log(len(found))
@@ -30,7 +32,11 @@ def fixed_size(config: Config, positives: float) -> float:
         level = nats + math.log(len(clause.weights))
         for name, weight in clause.weights.items():
             alone = len(clause.weights) == 1
-            share, edge = (1.0, -1.0) if name == "d" else (positives, clause.threshold / weight if alone else 0.0)
+            share, edge = (
+                (1.0, -1.0)
+                if name == "d"
+                else (positives, clause.threshold / weight if alone else 0.0)
+            )
             most = max(most, f1_size(edge, clause.tolerance / spread, share, level))
     return most
 
@@ -38,17 +44,23 @@ def fixed_size(config: Config, positives: float) -> float:
 def typical_rows(design: Design, positives: float, differ: float, place: float) -> int:
     """Return after how many rows a clause is settled by the counts to expect, to 5 %.
 
-    ``place`` is where the truth lies: 0 at the lower end of the zone, 1 at the upper one, 0.5 in the middle. The errors
-    are taken to be positives that were missed, the fewest that an F1 allows (false alarms make events, and so proofs,
-    more frequent), and the scores of other models to be the worst of 0.2, 0.5 and 0.8; ``differ`` is the share of
-    changed predictions.
+    ``place`` is where the truth lies: 0 at the lower end of the zone, 1 at the upper one, 0.5 in
+    the middle. The errors are taken to be positives that were missed, the fewest that an F1 allows
+    (false alarms make events, and so proofs, more frequent), and the scores of other models to be
+    the worst of 0.2, 0.5 and 0.8; ``differ`` is the share of changed predictions.
     """
     target = design.zone.low + place * (design.zone.high - design.zone.low)
-    return max((_rows(design, shares) for shares in _worlds(design, target, positives, differ)), default=1)
+    return max(
+        (_rows(design, shares) for shares in _worlds(design, target, positives, differ)), default=1
+    )
 
 
-def _worlds(design: Design, target: float, positives: float, differ: float) -> list[dict[str, tuple[float, float]]]:
-    """Return shares of rows that are hits and errors, by variable, of which the clause's value is ``target``."""
+def _worlds(
+    design: Design, target: float, positives: float, differ: float
+) -> list[dict[str, tuple[float, float]]]:
+    """Return shares of rows that are hits and errors, by variable, of which the clause's value is
+    ``target``.
+    """
     weights = dict(design.clause.weights)
     rest = target - weights.pop("d", 0.0) * differ
     shares = {"d": (differ, 1 - differ)} if design.clause.d else {}
@@ -66,7 +78,9 @@ def _worlds(design: Design, target: float, positives: float, differ: float) -> l
 
 
 def _events(score: float, positives: float) -> tuple[float, float]:
-    """Return the shares of hits and of misses at an F1: ``2 h / (2 h + m)`` with ``h + m = positives``."""
+    """Return the shares of hits and of misses at an F1: ``2 h / (2 h + m)`` with ``h + m =
+    positives``.
+    """
     hits = positives * min(1.0, max(0.0, score)) / (2 - min(1.0, max(0.0, score)))
     return hits, positives - hits
 

@@ -1,8 +1,8 @@
 """F1, a ratio of two means, tested without approximation.
 
-``F1 = 2 tp / (2 tp + fp + fn) > c`` is ``E[2 (1 - c) TP - c (FP + FN)] > 0``: for each c a statement about the mean of
-bounded values, so that the tests by betting hold for it as they are. The values fall with c, and so does the wealth:
-bisection finds the c that are refuted.
+``F1 = 2 tp / (2 tp + fp + fn) > c`` is ``E[2 (1 - c) TP - c (FP + FN)] > 0``: for each c a
+statement about the mean of bounded values, so that the tests by betting hold for it as they are.
+The values fall with c, and so does the wealth: bisection finds the c that are refuted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _BETS = ladder_of_bets(1 / 64, 1.0)
 def f1_bounds(hits: int, errors: int, nats: float) -> tuple[float, float]:
     """Return a lower and an upper bound of F1, each wrong ever with probability at most exp(-nats).
 
-    ``hits`` are true positives, ``errors`` false positives and false negatives, among examples taken one by one.
+    ``hits`` are true positives, ``errors`` false positives and false negatives, among examples
+    taken one by one.
     """
     lower = _edge(lambda c: _log_wealth(2 * (1 - c), -c, hits, errors) >= nats)
     return lower, 1 - _edge(lambda c: _log_wealth((1 - c), -2 * c, errors, hits) >= nats)
@@ -34,10 +35,11 @@ def f1_score(hits: int, errors: int) -> float:
 
 
 def f1_size(threshold: float, tolerance: float, positives: float, log_inverse: float) -> float:
-    """Return how many examples always place F1 to within the tolerance, where a share ``positives`` is positive.
+    """Return how many examples always place F1 to within the tolerance, where a share ``positives``
+    is positive.
 
-    Hoeffding's bound on the values above, of range ``2 - c``; their mean is ``(F1 - c) E[2 TP + FP + FN]``, and the
-    expectation is at least the share of positives. Not rounded.
+    Hoeffding's bound on the values above, of range ``2 - c``; their mean is ``(F1 - c) E[2 TP + FP
+    + FN]``, and the expectation is at least the share of positives. Not rounded.
     """
     spread = 2 - min(1.0, max(0.0, threshold))
     return spread**2 * log_inverse / (2 * (tolerance * positives) ** 2)

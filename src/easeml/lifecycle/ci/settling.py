@@ -19,10 +19,11 @@ from easeml.lifecycle.ci.ratios import f1_bounds, f1_score
 
 @dataclass(frozen=True)
 class Settled:
-    """``truth`` is None while open. ``rows`` were looked at; ``estimate`` with interval [low, high] is from those.
+    """``truth`` is None while open. ``rows`` were looked at; ``estimate`` with interval [low, high]
+    is from those.
 
-    Each end of the interval is wrong with probability at most twice the clause's level: it joins a confidence sequence
-    with what the test has proven.
+    Each end of the interval is wrong with probability at most twice the clause's level: it joins a
+    confidence sequence with what the test has proven.
     """
 
     truth: Truth
@@ -33,16 +34,20 @@ class Settled:
 
 
 def settle(design: Design, examples: Examples, look: int) -> Settled:
-    """Return what the rows say of a clause whose value is a mean; stops at the first row that settles it.
+    """Return what the rows say of a clause whose value is a mean; stops at the first row that
+    settles it.
 
-    ``look`` is the number of rows, known before any label, at which a two-valued clause is looked at by exact tails.
+    ``look`` is the number of rows, known before any label, at which a two-valued clause is looked
+    at by exact tails.
     """
     values = _values(design, examples)[: first_gap(design, examples)]
     sides = (
         first_crossing(values, design.zone.low, design.above, _nats(design, design.level.true)),
         first_crossing(-values, -design.zone.high, design.below, _nats(design, design.level.false)),
     )
-    truth, row = (sides[0] <= sides[1], min(sides)) if min(sides) <= len(values) else (None, len(values))
+    truth, row = (
+        (sides[0] <= sides[1], min(sides)) if min(sides) <= len(values) else (None, len(values))
+    )
     if design.two_valued and look <= len(values) and (truth is None or look < row):
         seen = _exact_look(design, values[:look])
         truth, row = (seen, look) if seen is not None else (truth, row)
@@ -50,7 +55,9 @@ def settle(design: Design, examples: Examples, look: int) -> Settled:
     level = 2 * math.exp(-min(design.level.true, design.level.false))
     low, high = confidence_sequence(seen_values, design.bottom, design.top, min(level, 0.999))
     if truth is not None:
-        low, high = (max(low, design.zone.low), high) if truth else (low, min(high, design.zone.high))
+        low, high = (
+            (max(low, design.zone.low), high) if truth else (low, min(high, design.zone.high))
+        )
     return Settled(truth, row, float(seen_values.mean()) if row else math.nan, low, high)
 
 
@@ -69,10 +76,14 @@ def needs_label(design: Design, examples: Examples) -> np.ndarray:
     return np.ones(len(examples), dtype=bool)
 
 
-def settle_ratio(zone: Zone, level: Level, design: Design, examples: Examples, every: int) -> Settled:
-    """Return what the rows say of a clause over F1 scores, looking every ``every`` rows (and 5 % more each time).
+def settle_ratio(
+    zone: Zone, level: Level, design: Design, examples: Examples, every: int
+) -> Settled:
+    """Return what the rows say of a clause over F1 scores, looking every ``every`` rows (and 5 %
+    more each time).
 
-    Each variable has bounds that hold at all times, at its share of the level, and the clause the bounds that follow.
+    Each variable has bounds that hold at all times, at its share of the level, and the clause the
+    bounds that follow.
     """
     usable = first_gap(design, examples)
     rows, settled = 0, Settled(None, 0, math.nan, -math.inf, math.inf)
@@ -90,13 +101,18 @@ def _ratio_at(zone: Zone, level: Level, design: Design, examples: Examples, rows
     estimate = 0.0
     for name, weight in design.clause.weights.items():
         first, second = counts[name]
-        estimate += weight * (first / max(first + second, 1) if name == "d" else f1_score(first, second))
+        estimate += weight * (
+            first / max(first + second, 1) if name == "d" else f1_score(first, second)
+        )
     truth = True if low_true > zone.low else False if high_false < zone.high else None
     return Settled(truth, rows, estimate, low_true, high_false)
 
 
-def ratio_ends(clause: Clause, level: Level, counts: Mapping[str, tuple[int, int]]) -> tuple[float, float]:
-    """Return the least value that a clause over F1 scores may have, at ``level.true``, and the largest, at the other.
+def ratio_ends(
+    clause: Clause, level: Level, counts: Mapping[str, tuple[int, int]]
+) -> tuple[float, float]:
+    """Return the least value that a clause over F1 scores may have, at ``level.true``, and the
+    largest, at the other.
 
     ``counts``: by variable, hits and errors; for d, changed and equal predictions.
     """
@@ -137,10 +153,17 @@ def _nats(design: Design, nats: float) -> float:
 
 
 def _exact_look(design: Design, values: np.ndarray) -> Truth:
-    """Return what exact binomial tails say of all ``values`` at half the level; None if they leave it open."""
+    """Return what exact binomial tails say of all ``values`` at half the level; None if they leave
+    it open.
+    """
     spread = design.top - design.bottom
     tops = int((values > design.bottom + spread / 2).sum())
-    low, high = (min(1.0, max(0.0, (edge - design.bottom) / spread)) for edge in (design.zone.low, design.zone.high))
+    low, high = (
+        min(1.0, max(0.0, (edge - design.bottom) / spread))
+        for edge in (design.zone.low, design.zone.high)
+    )
     if tops >= exact_cuts(len(values), low, high, design.level.true + HALF)[0]:
         return True
-    return False if tops <= exact_cuts(len(values), low, high, design.level.false + HALF)[1] else None
+    return (
+        False if tops <= exact_cuts(len(values), low, high, design.level.false + HALF)[1] else None
+    )

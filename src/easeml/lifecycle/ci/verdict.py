@@ -25,11 +25,12 @@ _ADVICE = {
 class Verdict(Result):
     """What a team may tell about a commit.
 
-    ``answer`` is pass, fail, unknown (labels or examples are missing) or exhausted. ``labels_used`` labels were needed;
-    ``labels_wanted`` are the 0-based examples to label next. ``findings``, ``labels_used`` and ``rows_used`` are None
-    where showing them would wear out the test set: developers who adapt to verdicts on shared examples may see nothing
-    else. ``repeated``: the commit had its answer
-    before, and no step was spent. ``by_mode``: the examples left it open, and the mode decided.
+    ``answer`` is pass, fail, unknown (labels or examples are missing) or exhausted. ``labels_used``
+    labels were needed; ``labels_wanted`` are the 0-based examples to label next. ``findings``,
+    ``labels_used`` and ``rows_used`` are None where showing them would wear out the test set:
+    developers who adapt to verdicts on shared examples may see nothing else. ``repeated``: the
+    commit had its answer before, and no step was spent. ``by_mode``: the examples left it open, and
+    the mode decided.
     """
 
     commit: str

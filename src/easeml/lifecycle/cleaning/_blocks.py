@@ -10,9 +10,11 @@ from easeml.lifecycle.cleaning._scan import possible_winners, scan, work_room
 
 @numba.njit(cache=True)
 def squared_distances(columns, point, out):
-    """Fill ``out`` with the squared Euclidean distances of candidates, given by ``columns`` (D, T), to a point (D,).
+    """Fill ``out`` with the squared Euclidean distances of candidates, given by ``columns`` (D, T),
+    to a point (D,).
 
-    Coordinates are added in their order, so equal candidates are equally far, and zero differences change nothing.
+    Coordinates are added in their order, so equal candidates are equally far, and zero differences
+    change nothing.
     """
     out[:] = 0.0
     for d in range(columns.shape[0]):
@@ -24,7 +26,8 @@ def squared_distances(columns, point, out):
 
 @numba.njit(cache=True)
 def kth_smallest(values, k):
-    """Return the k-th smallest of at least k values; the k are kept in order, since k is small beside them.
+    """Return the k-th smallest of at least k values; the k are kept in order, since k is small
+    beside them.
 
     NumPy's partition would take five times as long to compile as all of this file.
     """
@@ -42,11 +45,12 @@ def kth_smallest(values, k):
 
 @numba.njit(cache=True)
 def nearest_items(distances, first, k, items):
-    """Fill ``items`` with the candidates that can be among the k nearest in some world, from near to far; return how
-    many these are.
+    """Fill ``items`` with the candidates that can be among the k nearest in some world, from near
+    to far; return how many these are.
 
-    ``first`` (N + 1,): first candidate of each row. A candidate beyond the k-th smallest of the rows' largest
-    distances never votes: k rows are always nearer. Equally far candidates: the smaller row is nearer.
+    ``first`` (N + 1,): first candidate of each row. A candidate beyond the k-th smallest of the
+    rows' largest distances never votes: k rows are always nearer. Equally far candidates: the
+    smaller row is nearer.
     """
     farthest = np.zeros(first.shape[0] - 1)
     for row in range(farthest.shape[0]):
@@ -84,9 +88,19 @@ def possible_of_points(items, starts, state, k, enough, chosen, possible):
 
 @numba.njit(cache=True, parallel=True)
 def scan_points(items, starts, state, k, chosen, parts, shares, gains, touched):
-    """Fill a row of ``shares`` a chosen point, and of ``gains`` and ``touched`` where these have columns."""
+    """Fill a row of ``shares`` a chosen point, and of ``gains`` and ``touched`` where these have
+    columns.
+    """
     for part in numba.prange(parts):
         room = work_room(state, k, gains.shape[1] > 0)
         for index in range(part, chosen.shape[0], parts):
             v = chosen[index]
-            scan(items[starts[v] : starts[v + 1]], state, k, shares[index], gains[index], touched[index], room)
+            scan(
+                items[starts[v] : starts[v + 1]],
+                state,
+                k,
+                shares[index],
+                gains[index],
+                touched[index],
+                room,
+            )

@@ -1,4 +1,6 @@
-"""One column of a dirty table: what its doubtful cells could be, and how its values become parts of vectors."""
+"""One column of a dirty table: what its doubtful cells could be, and how its values become parts of
+vectors.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,20 @@ from easeml.lifecycle.cleaning import detectors
 from easeml.lifecycle.cleaning._frames import Column
 from easeml.lifecycle.cleaning._matrix import numbers_of
 from easeml.lifecycle.cleaning.detect import SuspectCell
-from easeml.lifecycle.cleaning.repairs import ColumnRepairs, category_repairs, cell_options, number_repairs
+from easeml.lifecycle.cleaning.repairs import (
+    ColumnRepairs,
+    category_repairs,
+    cell_options,
+    number_repairs,
+)
 
 _LEVELS = 100
 
 
 class DoubtfulColumn:
-    """One input column: its code in vectors, what its doubtful cells could be, and its validation points."""
+    """One input column: its code in vectors, what its doubtful cells could be, and its validation
+    points.
+    """
 
     def __init__(
         self,
@@ -29,13 +38,18 @@ class DoubtfulColumn:
         others: np.ndarray,
         seed: int,
     ):
-        """``text`` and ``missing`` (N,): the training column; ``suspects`` by row; ``points`` (V,): the validation
-        column; ``others`` (N, D): all columns as numbers, for the models that make repairs."""
+        """``text`` and ``missing`` (N,): the training column; ``suspects`` by row; ``points`` (V,):
+        the validation column; ``others`` (N, D): all columns as numbers, for the models that make
+        repairs."""
         self.name, self.note = name, ""
         doubt = np.zeros(len(text), bool)
         doubt[list(suspects)] = True
         rows, numbers = numbers_of(text, missing)
-        fixes = {row: cell.suggestion for row, cell in suspects.items() if _number(cell.suggestion) is not None}
+        fixes = {
+            row: cell.suggestion
+            for row, cell in suspects.items()
+            if _number(cell.suggestion) is not None
+        }
         repaired = len(set(fixes) - set(rows.tolist()))
         self.is_number = len(rows) + repaired >= 0.8 * max(1, (~missing).sum())
         trusted = ~missing.to_numpy() & ~doubt
@@ -44,9 +58,15 @@ class DoubtfulColumn:
             values[rows] = numbers
             trusted &= np.isfinite(values)
             for row, fix in fixes.items() if not trusted.any() else ():
-                values[row], trusted[row] = float(fix), True  # every cell has a unit: their numbers are all there is
+                values[row], trusted[row] = (
+                    float(fix),
+                    True,
+                )  # every cell has a unit: their numbers are all there is
             spread = values[trusted].std()
-            self._centre, self._scale = float(np.median(values[trusted])), float(spread) if spread > 0 else 1.0
+            self._centre, self._scale = (
+                float(np.median(values[trusted])),
+                float(spread) if spread > 0 else 1.0,
+            )
             repairs = number_repairs
         else:
             values = text.to_numpy(dtype=object)
@@ -62,7 +82,9 @@ class DoubtfulColumn:
             return self._made.options(row)
 
         self.options = {
-            row: cell_options(*self._claims(cell, missing.iat[row]), cell.confidence, lambda row=row: make(row))
+            row: cell_options(
+                *self._claims(cell, missing.iat[row]), cell.confidence, lambda row=row: make(row)
+            )
             for row, cell in suspects.items()
         }
         self.codes = self._encode_all(values)
@@ -73,16 +95,22 @@ class DoubtfulColumn:
         if self.is_number:
             return np.array([(float(value) - self._centre) / self._scale])
         code = np.zeros(len(self._level) + 1)
-        code[self._level.get(value, len(self._level))] = np.sqrt(0.5)  # two values differ by a distance of 1
+        code[self._level.get(value, len(self._level))] = np.sqrt(
+            0.5
+        )  # two values differ by a distance of 1
         return code
 
     def _encode_all(self, values: np.ndarray) -> np.ndarray:
         if self.is_number:
-            return ((np.where(np.isfinite(values), values, self._centre) - self._centre) / self._scale)[:, None]
+            return (
+                (np.where(np.isfinite(values), values, self._centre) - self._centre) / self._scale
+            )[:, None]
         return np.stack([self.encode(value) for value in values])
 
     def _claims(self, cell: SuspectCell, missing: bool) -> tuple[Any, Any]:
-        """Return original and suggestion of a cell as values of the column, None where there is none."""
+        """Return original and suggestion of a cell as values of the column, None where there is
+        none.
+        """
         original = None if missing else cell.value
         suggestion = cell.suggestion or None
         if self.is_number:

@@ -10,7 +10,9 @@ _LEVELS = 30
 
 
 def quick_matrix(text: Frame, missing: Frame) -> np.ndarray:
-    """Return (N, D') float64: columns of numbers as they are, indicators of the commonest 30 values of the others."""
+    """Return (N, D') float64: columns of numbers as they are, indicators of the commonest 30 values
+    of the others.
+    """
     columns = [np.zeros((len(text), 1))]
     for column in text:
         rows, numbers = numbers_of(text[column], missing[column])
@@ -20,7 +22,9 @@ def quick_matrix(text: Frame, missing: Frame) -> np.ndarray:
             columns.append(values[:, None])
         else:
             common = text.loc[~missing[column], column].value_counts().index[:_LEVELS]
-            columns.append((text[column].to_numpy()[:, None] == common.to_numpy()[None, :]).astype(np.float64))
+            columns.append(
+                (text[column].to_numpy()[:, None] == common.to_numpy()[None, :]).astype(np.float64)
+            )
     return np.concatenate(columns, axis=1)
 
 

@@ -33,7 +33,9 @@ class Points:
             nearest_of_block(columns, rows.first, block, self.k, items, lengths)
             lists.extend(items[v, :length].copy() for v, length in enumerate(lengths))
         self.items = np.concatenate(lists) if lists else np.zeros(0, np.int32)
-        self.starts = np.concatenate([[0], np.cumsum([len(found) for found in lists])]).astype(np.int64)
+        self.starts = np.concatenate([[0], np.cumsum([len(found) for found in lists])]).astype(
+            np.int64
+        )
         codes = np.searchsorted(rows.classes, rows.labels).astype(np.int32)
         self.state = State(
             row_of=np.repeat(np.arange(len(rows), dtype=np.int32), rows.sizes),
@@ -57,17 +59,24 @@ class Points:
         state.slot[row] = -1
 
     def possible(self, chosen: np.ndarray | None = None, enough: int | None = None) -> np.ndarray:
-        """Return (V, C) bool: the labels possible for the chosen points, at least ``enough`` of them if there are."""
+        """Return (V, C) bool: the labels possible for the chosen points, at least ``enough`` of
+        them if there are.
+        """
         from easeml.lifecycle.cleaning._blocks import possible_of_points
 
         found = np.zeros((len(self), len(self.rows.classes)), np.bool_)
         enough = len(self.rows.classes) if enough is None else enough
-        possible_of_points(self.items, self.starts, self.state, self.k, enough, self._all(chosen), found)
+        possible_of_points(
+            self.items, self.starts, self.state, self.k, enough, self._all(chosen), found
+        )
         return found
 
-    def scan(self, *, gains: bool, chosen: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return for the chosen points (n of them): (n, C) label probabilities, and with ``gains`` (n, N) the bits
-        that cleaning each row takes off a label's entropy on average and (n, N) bool which rows the answer depends on.
+    def scan(
+        self, *, gains: bool, chosen: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return for the chosen points (n of them): (n, C) label probabilities, and with ``gains``
+        (n, N) the bits that cleaning each row takes off a label's entropy on average and (n, N)
+        bool which rows the answer depends on.
         """
         import numba
 
@@ -77,15 +86,31 @@ class Points:
         width = len(self.rows) if gains else 0
         shares = np.zeros((len(chosen), len(self.rows.classes)))
         bits, touched = np.zeros((len(chosen), width)), np.zeros((len(chosen), width), np.bool_)
-        scan_points(self.items, self.starts, self.state, self.k, chosen, numba.get_num_threads(), shares, bits, touched)
+        scan_points(
+            self.items,
+            self.starts,
+            self.state,
+            self.k,
+            chosen,
+            numba.get_num_threads(),
+            shares,
+            bits,
+            touched,
+        )
         return shares, bits, touched
 
     def _all(self, chosen: np.ndarray | None) -> np.ndarray:
-        return np.arange(len(self), dtype=np.int64) if chosen is None else np.asarray(chosen, dtype=np.int64)
+        return (
+            np.arange(len(self), dtype=np.int64)
+            if chosen is None
+            else np.asarray(chosen, dtype=np.int64)
+        )
 
 
 def _trees(codes: np.ndarray, sizes: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    """Give every dirty row a leaf in a tree of its class; a tree has a power of two leaves and as many other nodes."""
+    """Give every dirty row a leaf in a tree of its class; a tree has a power of two leaves and as
+    many other nodes.
+    """
     slot = np.full(len(sizes), -1, np.int32)
     leaves = np.ones(classes, np.int32)
     for c in range(classes):

@@ -1,17 +1,20 @@
-# ruff: noqa: PLR0912, PLR0915 - a compiled loop with plain arguments; calls in it would be allocations
+# ruff: noqa: PLR0912, PLR0915 - a compiled loop with plain arguments; calls in it would be
+# allocations
 """One pass over the candidates of all rows, from near to far, for one point (compiled).
 
-Every world has one k-th nearest candidate. At candidate t of row r, r is fixed there and every other row is nearer with
-the mass of its candidates that came before: Karlas et al., VLDB 2021, section 3.2 (SortScan), with class polynomials
-instead of a table of tallies. What cleaning row i tells follows from the same pass. Leave i out; let t be the k-th
-nearest candidate of the others. If i lies beyond t, the vote of t's row counts, else that of i. So with
-L_ij(c) = sum over t before candidate j of i of [Pr(c wins | i votes) - Pr(c wins | t's row votes)]:
+Every world has one k-th nearest candidate. At candidate t of row r, r is fixed there and every
+other row is nearer with the mass of its candidates that came before: Karlas et al., VLDB 2021,
+section 3.2 (SortScan), with class polynomials instead of a table of tallies. What cleaning row i
+tells follows from the same pass. Leave i out; let t be the k-th nearest candidate of the others. If
+i lies beyond t, the vote of t's row counts, else that of i. So with L_ij(c) = sum over t before
+candidate j of i of [Pr(c wins | i votes) - Pr(c wins | t's row votes)]:
 
     Pr(c | i = j) = Pr(c) + sum_j' p_ij' L_ij'(c) - L_ij(c),
 
-and L_ij is what the trees of ``_trees`` have summed up at leaf i when the scan comes to candidate j. One scan gives the
-answers for all rows: O(T (k^2 log N + C^2 k^3)) for T candidates. (Rows of the class of t change nothing by voting in
-its place, so a scan step feeds the trees of the other classes only.)
+and L_ij is what the trees of ``_trees`` have summed up at leaf i when the scan comes to candidate
+j. One scan gives the answers for all rows: O(T (k^2 log N + C^2 k^3)) for T candidates. (Rows of
+the class of t change nothing by voting in its place, so a scan step feeds the trees of the other
+classes only.)
 """
 
 from __future__ import annotations
@@ -43,10 +46,12 @@ class State(NamedTuple):
 
 @numba.njit(cache=True)
 def possible_winners(items, state, k, enough, possible):
-    """Fill ``possible[c]``: c wins in some world. Stops when ``enough`` classes are found; exact, without numbers.
+    """Fill ``possible[c]``: c wins in some world. Stops when ``enough`` classes are found; exact,
+    without numbers.
 
-    The rows nearer than a candidate can number, in each class on their own, anything from those that surely are to
-    those that may be, so a class wins somewhere if some w votes fit between the bounds of the others.
+    The rows nearer than a candidate can number, in each class on their own, anything from those
+    that surely are to those that may be, so a class wins somewhere if some w votes fit between the
+    bounds of the others.
     """
     classes = possible.shape[0]
     seen = np.zeros(state.size.shape[0], np.int32)
@@ -99,9 +104,10 @@ def can_win(c, sure, maybe, k):
 def scan(items, state, k, shares, gains, touched, room):
     """Fill ``shares[c]``, the probability of each label, for one point.
 
-    ``items``: candidates that may be among the k nearest, from near to far. Where ``gains`` has a place for every row,
-    also fill ``gains[i]``, the bits that cleaning row i takes off the entropy of the label on average, and mark in
-    ``touched`` the rows whose place among the neighbours the answer depends on. ``room``: what ``work_room`` gave.
+    ``items``: candidates that may be among the k nearest, from near to far. Where ``gains`` has a
+    place for every row, also fill ``gains[i]``, the bits that cleaning row i takes off the entropy
+    of the label on average, and mark in ``touched`` the rows whose place among the neighbours the
+    answer depends on. ``room``: what ``work_room`` gave.
     """
     product, adjoint, waiting, before = room
     classes, wanted = shares.shape[0], gains.shape[0] > 0
@@ -146,7 +152,11 @@ def scan(items, state, k, shares, gains, touched, room):
                     size += 1
                     counts[c] = 0.0
                     for n in range(sure[c], k):
-                        counts[c, n] = others[n - sure[c]] if c == y else product[state.base[c] + 1, n - sure[c]]
+                        counts[c, n] = (
+                            others[n - sure[c]]
+                            if c == y
+                            else product[state.base[c] + 1, n - sure[c]]
+                        )
             count_winners(counts, present[:size], y, k, won, out, spare)
             for index in range(size):
                 shares[present[index]] += mass * won[present[index]]
@@ -190,7 +200,10 @@ def scan(items, state, k, shares, gains, touched, room):
 
 @numba.njit(cache=True)
 def _expect(items, state, active, shares, gains, nearer, room):
-    """Fill ``gains`` of the active rows from what their leaves hold. ``items``: the candidates that were scanned."""
+    """Fill ``gains`` of the active rows from what their leaves hold.
+
+    ``items``: the candidates that were scanned.
+    """
     product, adjoint, waiting, before = room
     functions = shares.shape[0] - 1
     others, short = np.empty(product.shape[1]), np.empty(product.shape[1])
@@ -209,7 +222,16 @@ def _expect(items, state, active, shares, gains, nearer, room):
         far = 1.0 - nearer[row]
         if far > 0.0:  # its other candidates are all beyond the end of the scan
             y = state.classes[row]
-            descend(product, adjoint, waiting, state.base[y], state.leaves[y], state.slot[row], others, short)
+            descend(
+                product,
+                adjoint,
+                waiting,
+                state.base[y],
+                state.leaves[y],
+                state.slot[row],
+                others,
+                short,
+            )
             leaf = state.base[y] + state.leaves[y] + state.slot[row]
             for f in range(functions):
                 mean[row, f] += far * adjoint[leaf, f, 0]
@@ -236,7 +258,9 @@ def _given(shares, mean, before, given):
 
 @numba.njit(cache=True)
 def work_room(state, k, gains_too):
-    """Allocate the trees and the notes of a scan: products, adjoints, flags, sums before each candidate."""
+    """Allocate the trees and the notes of a scan: products, adjoints, flags, sums before each
+    candidate.
+    """
     nodes = 0
     for size in state.leaves:
         nodes += 2 * size

@@ -1,8 +1,9 @@
 """Who wins a vote of k neighbours, over all tallies at once (compiled).
 
-A tally is written as the winner's votes ``w`` and, for every other class, a count that does not beat it: at most ``w``
-for classes after the winner, ``w - 1`` for those before it, since equal votes go to the smallest class. The others are
-multiplied as polynomials cut at these bounds, so no tally is enumerated: O(C^2 k^3) instead of (k + 1)^C.
+A tally is written as the winner's votes ``w`` and, for every other class, a count that does not
+beat it: at most ``w`` for classes after the winner, ``w - 1`` for those before it, since equal
+votes go to the smallest class. The others are multiplied as polynomials cut at these bounds, so no
+tally is enumerated: O(C^2 k^3) instead of (k + 1)^C.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import numpy as np
 
 @numba.njit(cache=True)
 def votes_of_others(counts, present, extra, left_out, winner, w, out, spare):
-    """Fill ``out[m]``: weight of m votes among the present classes but ``left_out`` and ``winner``, none beating
-    ``w`` votes of the winner. ``counts[c, n]``: weight of n votes of class c; ``extra`` has one vote more."""
+    """Fill ``out[m]``: weight of m votes among the present classes but ``left_out`` and ``winner``,
+    none beating ``w`` votes of the winner. ``counts[c, n]``: weight of n votes of class c;
+    ``extra`` has one vote more."""
     top = out.shape[0]
     out[:] = 0.0
     out[0] = 1.0
@@ -36,7 +38,9 @@ def votes_of_others(counts, present, extra, left_out, winner, w, out, spare):
 
 @numba.njit(cache=True)
 def count_winners(counts, present, y, k, won, out, spare):
-    """Fill ``won[c]``: weight of the tallies of k - 1 neighbours that class c wins once a vote for ``y`` is added."""
+    """Fill ``won[c]``: weight of the tallies of k - 1 neighbours that class c wins once a vote for
+    ``y`` is added.
+    """
     won[:] = 0.0
     for index in range(present.shape[0]):
         c = present[index]
@@ -50,8 +54,9 @@ def count_winners(counts, present, y, k, won, out, spare):
 
 @numba.njit(cache=True)
 def count_swings(counts, present, y, a, k, swing, out, spare):
-    """Fill ``swing[c, d]``: by how much more often c wins when the last vote is for ``a`` instead of ``y``, over the
-    tallies of k - 1 neighbours with d votes of class ``a``; the weight of these d votes is left out."""
+    """Fill ``swing[c, d]``: by how much more often c wins when the last vote is for ``a`` instead
+    of ``y``, over the tallies of k - 1 neighbours with d votes of class ``a``; the weight of these
+    d votes is left out."""
     swing[:] = 0.0
     for bonus in range(2):
         voter, sign = (a, 1.0) if bonus == 1 else (y, -1.0)
@@ -76,7 +81,9 @@ def count_swings(counts, present, y, a, k, swing, out, spare):
 
 @numba.njit(cache=True)
 def entropy(shares):
-    """Entropy in bits of non-negative shares, scaled to sum to one; rounding below zero counts as zero."""
+    """Entropy in bits of non-negative shares, scaled to sum to one; rounding below zero counts as
+    zero.
+    """
     total = 0.0
     for share in shares:
         total += max(share, 0.0)

@@ -1,14 +1,17 @@
-"""Products of many small polynomials under changes of one factor, and derivatives with respect to every factor.
+"""Products of many small polynomials under changes of one factor, and derivatives with respect to
+every factor.
 
-One segment tree a class, all in one array of nodes: leaves are the dirty rows of the class, the polynomial of a leaf is
-(1 - b) + b z, where b is the mass of the row's candidates that are nearer than the place of the scan, and a node holds
-the product of its leaves, cut at degree k - 1. Coefficient n of a root is the weight of n nearer rows.
+One segment tree a class, all in one array of nodes: leaves are the dirty rows of the class, the
+polynomial of a leaf is (1 - b) + b z, where b is the mass of the row's candidates that are nearer
+than the place of the scan, and a node holds the product of its leaves, cut at degree k - 1.
+Coefficient n of a root is the weight of n nearer rows.
 
-``adjoint`` holds, for linear functions of the root's coefficients that were added up in the past, what has not been
-handed down to the leaves yet. A leaf's path is handed down before the leaf changes, while all factors beside the path
-still have the values that they had when the functions were added. So every leaf ends with the sum over the scan of the
-derivatives with respect to its own polynomial: what the scan would have been with that row nearer, or farther. There
-is no division anywhere, so nothing cancels.
+``adjoint`` holds, for linear functions of the root's coefficients that were added up in the past,
+what has not been handed down to the leaves yet. A leaf's path is handed down before the leaf
+changes, while all factors beside the path still have the values that they had when the functions
+were added. So every leaf ends with the sum over the scan of the derivatives with respect to its own
+polynomial: what the scan would have been with that row nearer, or farther. There is no division
+anywhere, so nothing cancels.
 """
 
 from __future__ import annotations
@@ -29,7 +32,9 @@ def multiply(left, right, out):
 
 @numba.njit(cache=True)
 def hand_down(source, sibling, target):
-    """Add to a child's functions those of its parent, applied to the product with the sibling's polynomial."""
+    """Add to a child's functions those of its parent, applied to the product with the sibling's
+    polynomial.
+    """
     k = sibling.shape[0]
     for f in range(source.shape[0]):
         for e in range(k):
@@ -41,7 +46,9 @@ def hand_down(source, sibling, target):
 
 @numba.njit(cache=True)
 def descend(product, adjoint, waiting, base, leaves, slot, others, spare):
-    """Hand the functions on the path to a leaf down, and set ``others`` to the product of all other leaves."""
+    """Hand the functions on the path to a leaf down, and set ``others`` to the product of all other
+    leaves.
+    """
     others[:] = 0.0
     others[0] = 1.0
     node = 1

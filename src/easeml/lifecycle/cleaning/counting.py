@@ -11,44 +11,59 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning.incomplete import Incomplete, check_k, check_labels, check_points
 
 
-def count_worlds(candidates: Sequence[Any], labels: Sequence[Any], x: Sequence[float], k: int) -> dict[Any, int]:
+def count_worlds(
+    candidates: Sequence[Any], labels: Sequence[Any], x: Sequence[float], k: int
+) -> dict[Any, int]:
     """Count in how many worlds a k-nearest-neighbour classifier gives each label to a point.
 
-    A world takes one candidate of every row. Distance is Euclidean. Ties: of equally far rows the one with the smaller
-    index is nearer; of labels with equally many votes the smallest wins. If k is larger than the number of rows, all
-    rows vote. Equal candidates of a row count as different worlds. Query Q2 of Karlas et al., "Nearest Neighbor
-    Classifiers over Incomplete Information: From Certain Answers to Certain Predictions", VLDB 2021, definition 5.
+    A world takes one candidate of every row. Distance is Euclidean. Ties: of equally far rows the
+    one with the smaller index is nearer; of labels with equally many votes the smallest wins. If k
+    is larger than the number of rows, all rows vote. Equal candidates of a row count as different
+    worlds. Query Q2 of Karlas et al., "Nearest Neighbor Classifiers over Incomplete Information:
+    From Certain Answers to Certain Predictions", VLDB 2021, definition 5.
 
-    Args:
-        candidates: for each training row its candidate vectors, M_i x D numbers; with D = 1 plain numbers will do.
-        labels: (N,) label of each row.
-        x: (D,) the point; a number if D = 1.
-        k: how many neighbours vote, at least 1.
+    Args: candidates: for each training row its candidate vectors, M_i x D numbers; with D = 1 plain
+        numbers will do. labels: (N,) label of each row. x: (D,) the point; a number if D = 1. k:
+        how many neighbours vote, at least 1.
 
-    Returns:
-        Label -> number of worlds, in sorted order of labels; the counts sum to the product of all M_i.
+    Returns: Label -> number of worlds, in sorted order of labels; the counts sum to the product of
+        all M_i.
 
     Raises:
         InvalidInput: naming what does not fit.
     """
     rows = Incomplete.of(candidates, labels)
-    point = check_points(np.reshape(np.asarray(x, dtype=np.float64), (1, -1)), rows.values.shape[1])[0]
+    point = check_points(
+        np.reshape(np.asarray(x, dtype=np.float64), (1, -1)), rows.values.shape[1]
+    )[0]
     far = np.zeros(len(rows.values))
     for column, coordinate in zip(rows.values.T, point, strict=True):
-        far += (column - coordinate) ** 2  # in the order of the compiled scans: equal candidates tie there and here
+        far += (
+            column - coordinate
+        ) ** 2  # in the order of the compiled scans: equal candidates tie there and here
     return _count(np.split(-far, rows.first[1:-1]), rows.labels, check_k(k))
 
 
-def count_worlds_by_similarity(similarity: Sequence[Sequence[float]], labels: Sequence[Any], k: int) -> dict[Any, int]:
-    """As ``count_worlds``, from similarities of any kind: for each row those of its candidates, larger is nearer."""
+def count_worlds_by_similarity(
+    similarity: Sequence[Sequence[float]], labels: Sequence[Any], k: int
+) -> dict[Any, int]:
+    """As ``count_worlds``, from similarities of any kind: for each row those of its candidates,
+    larger is nearer.
+    """
     if not len(similarity) or len(similarity) != len(labels):
-        raise InvalidInput(f"{len(similarity)} rows have {len(labels)} labels.", remedy="Give one label a row.")
-    rows = Incomplete.of([np.reshape(np.asarray(row, dtype=np.float64), -1) for row in similarity], labels)
+        raise InvalidInput(
+            f"{len(similarity)} rows have {len(labels)} labels.", remedy="Give one label a row."
+        )
+    rows = Incomplete.of(
+        [np.reshape(np.asarray(row, dtype=np.float64), -1) for row in similarity], labels
+    )
     return _count(np.split(rows.values[:, 0], rows.first[1:-1]), check_labels(labels), check_k(k))
 
 
 def _count(similarity: list[np.ndarray], labels: np.ndarray, k: int) -> dict[Any, int]:
-    """Scan all candidates from near to far; each is the k-th nearest in some worlds, whose tallies are counted."""
+    """Scan all candidates from near to far; each is the k-th nearest in some worlds, whose tallies
+    are counted.
+    """
     classes, codes = np.unique(labels, return_inverse=True)
     k = min(k, len(similarity))
     sizes = [len(row) for row in similarity]
@@ -69,8 +84,9 @@ def _count(similarity: list[np.ndarray], labels: np.ndarray, k: int) -> dict[Any
 class _Nearer:
     """How many rows of each class are nearer than the place of the scan, over all worlds.
 
-    ``products[c]`` is the product over the rows of class c of (M - m) + m z, with m of the row's M candidates nearer;
-    rows with m = M are a factor M and one of ``sure[c]``, so that every factor can be divided out again exactly.
+    ``products[c]`` is the product over the rows of class c of (M - m) + m z, with m of the row's M
+    candidates nearer; rows with m = M are a factor M and one of ``sure[c]``, so that every factor
+    can be divided out again exactly.
     """
 
     def __init__(self, sizes: list[int], labels: list[int], classes: int, k: int):
@@ -87,10 +103,13 @@ class _Nearer:
 
     def without(self, row: int) -> list[int]:
         """Return the product of the row's class without the factor of the row."""
-        return _without(self.products[self.labels[row]], self.sizes[row] - self.seen[row], self.seen[row])
+        return _without(
+            self.products[self.labels[row]], self.sizes[row] - self.seen[row], self.seen[row]
+        )
 
     def worlds_won(self, row: int, rest: list[int]) -> dict[int, int]:
-        """Return, by label, the worlds that it wins with one candidate of this row as the k-th nearest.
+        """Return, by label, the worlds that it wins with one candidate of this row as the k-th
+        nearest.
 
         ``rest`` is what ``without`` returns for the row."""
         k, y = self.k, self.labels[row]
@@ -102,7 +121,9 @@ class _Nearer:
             tallies[label] = ([0] * sure + (rest if label == y else product))[: k + 1]
             tallies[label] += [0] * (k + 1 - len(tallies[label]))
         constant = 1
-        for label in [label for label in tallies if label != y and not self.sure[label] + self.maybe[label]]:
+        for label in [
+            label for label in tallies if label != y and not self.sure[label] + self.maybe[label]
+        ]:
             constant *= tallies.pop(label)[0]  # no row of it is near: it only multiplies worlds
         return {label: constant * _wins(tallies, label, k) for label in tallies}
 
@@ -117,7 +138,8 @@ class _Nearer:
         else:
             self.maybe[label] += 1
             self.products[label] = [
-                (size - seen) * value + (seen * rest[n - 1] if n else 0) for n, value in enumerate(rest)
+                (size - seen) * value + (seen * rest[n - 1] if n else 0)
+                for n, value in enumerate(rest)
             ]
 
 
@@ -132,7 +154,9 @@ def _without(product: list[int], far: int, near: int) -> list[int]:
 
 
 def _wins(tallies: dict[int, list[int]], winner: int, k: int) -> int:
-    """Count the worlds in which no class beats the winner, without listing tallies: see ``_tallies``."""
+    """Count the worlds in which no class beats the winner, without listing tallies: see
+    ``_tallies``.
+    """
     total = 0
     for votes in range(1, k + 1):
         worlds = tallies[winner][votes]
@@ -141,7 +165,9 @@ def _wins(tallies: dict[int, list[int]], winner: int, k: int) -> int:
         others = [1]
         for label, tally in tallies.items():
             if label != winner:
-                others = _times(others, tally[: (votes if label > winner else votes - 1) + 1], k - votes)
+                others = _times(
+                    others, tally[: (votes if label > winner else votes - 1) + 1], k - votes
+                )
         if len(others) > k - votes:
             total += worlds * others[k - votes]
     return total

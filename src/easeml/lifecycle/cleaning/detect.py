@@ -18,13 +18,22 @@ if TYPE_CHECKING:
     import pandas as pd
     import plotly.graph_objects as go
 
-METHODS = ("missing", "format", "outlier", "misspelling", "dependency", "rule", "duplicate", "label")
+METHODS = (
+    "missing",
+    "format",
+    "outlier",
+    "misspelling",
+    "dependency",
+    "rule",
+    "duplicate",
+    "label",
+)
 
 
 @dataclass(frozen=True)
 class SuspectCell:
-    """A cell that may be wrong, with the evidence of one method. ``row`` counts data rows from 0; ``column`` is empty
-    where the whole row is meant (duplicates)."""
+    """A cell that may be wrong, with the evidence of one method. ``row`` counts data rows from 0;
+    ``column`` is empty where the whole row is meant (duplicates)."""
 
     row: int
     column: str
@@ -70,7 +79,9 @@ class ErrorReport(Result):
         return suspects(self.to_json())
 
     def mask(self) -> np.ndarray:
-        """Return (N, D) bool: cells with a finding; duplicates, which have no column, are not in it."""
+        """Return (N, D) bool: cells with a finding; duplicates, which have no column, are not in
+        it.
+        """
         found = np.zeros((self.rows, len(self.columns)), bool)
         place = {name: i for i, name in enumerate(self.columns)}
         for cell in self.cells:
@@ -104,11 +115,18 @@ def detect_errors(
     text = as_text(table)
     unknown = [method for method in methods if method not in METHODS]
     if unknown:
-        raise InvalidInput(f"there is no method {unknown[0]!r}.", remedy=f"Use some of: {', '.join(METHODS)}.")
-    named = {name for rule in rules for name in (*rule.given, rule.then)} | ({target} if target else set())
+        raise InvalidInput(
+            f"there is no method {unknown[0]!r}.", remedy=f"Use some of: {', '.join(METHODS)}."
+        )
+    named = {name for rule in rules for name in (*rule.given, rule.then)} | (
+        {target} if target else set()
+    )
     strange = sorted(named - set(text))
     if strange:
-        raise InvalidInput(f"there is no column {strange[0]!r}.", remedy=f"There are: {', '.join(list(text)[:20])}.")
+        raise InvalidInput(
+            f"there is no column {strange[0]!r}.",
+            remedy=f"There are: {', '.join(list(text)[:20])}.",
+        )
     missing = detectors.mark_missing(text)
     ways: dict[str, Callable[[], pd.DataFrame]] = {
         "missing": lambda: detectors.find_missing(text, missing),
@@ -137,21 +155,30 @@ def detect_errors(
 
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame of stripped strings with rows 0..N-1; missing values are empty. Raises InvalidInput."""
+    """Return a frame of stripped strings with rows 0..N-1; missing values are empty.
+
+    Raises InvalidInput.
+    """
     if not len(table) or not len(table.columns):
         raise InvalidInput("The table is empty.", remedy="Give at least one row and one column.")
     names = [str(name) for name in table.columns]
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise InvalidInput(f"there are two columns {twice!r}.", remedy="Rename one of them.")
-    text = table.astype(object).where(table.notna().to_numpy(), "").map(lambda value: str(value).strip())
+    text = (
+        table.astype(object)
+        .where(table.notna().to_numpy(), "")
+        .map(lambda value: str(value).strip())
+    )
     text.columns = names
     return text.reset_index(drop=True)
 
 
 def _cells(found: pd.DataFrame, method: str, text: pd.DataFrame) -> list[SuspectCell]:
     """Findings as cells; of several by one method about one cell, the most confident."""
-    found = found.sort_values("confidence", ascending=False, kind="stable").drop_duplicates(["row", "column"])
+    found = found.sort_values("confidence", ascending=False, kind="stable").drop_duplicates(
+        ["row", "column"]
+    )
     return [
         SuspectCell(
             int(row),

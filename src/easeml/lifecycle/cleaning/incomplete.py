@@ -15,11 +15,12 @@ from easeml.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Incomplete:
-    """Rows with candidate vectors. A *world* takes one candidate of every row; rows are independent.
+    """Rows with candidate vectors. A *world* takes one candidate of every row; rows are
+    independent.
 
-    ``values`` (T, D) float64 holds the candidates row after row, those of row i at ``first[i]:first[i + 1]``;
-    ``weights`` (T,) their probabilities, which sum to one in each row; ``labels`` (N,) one label a row. Build it with
-    ``Incomplete.of``.
+    ``values`` (T, D) float64 holds the candidates row after row, those of row i at
+    ``first[i]:first[i + 1]``; ``weights`` (T,) their probabilities, which sum to one in each row;
+    ``labels`` (N,) one label a row. Build it with ``Incomplete.of``.
     """
 
     values: np.ndarray
@@ -29,7 +30,10 @@ class Incomplete:
 
     @classmethod
     def of(
-        cls, candidates: Sequence[Any], labels: Sequence[Any], weights: Sequence[Sequence[float]] | None = None
+        cls,
+        candidates: Sequence[Any],
+        labels: Sequence[Any],
+        weights: Sequence[Sequence[float]] | None = None,
     ) -> Incomplete:
         """Check and hold rows.
 
@@ -46,7 +50,9 @@ class Incomplete:
         if len(candidates) == 0:
             raise InvalidInput("There are no rows.", remedy="Give at least one training row.")
         if len(labels) != len(candidates):
-            raise InvalidInput(f"{len(candidates)} rows have {len(labels)} labels.", remedy="Give one label a row.")
+            raise InvalidInput(
+                f"{len(candidates)} rows have {len(labels)} labels.", remedy="Give one label a row."
+            )
         if weights is not None and len(weights) != len(candidates):
             raise InvalidInput(f"{len(candidates)} rows have {len(weights)} lists of weights.")
         blocks = [_vectors(row, i) for i, row in enumerate(candidates)]
@@ -54,7 +60,9 @@ class Incomplete:
         shares = []
         for i, block in enumerate(blocks):
             if block.shape[1] != width:
-                raise InvalidInput(f"has vectors of {block.shape[1]} numbers, row 0 of {width}.", where=f"row {i}")
+                raise InvalidInput(
+                    f"has vectors of {block.shape[1]} numbers, row 0 of {width}.", where=f"row {i}"
+                )
             share = _shares(None if weights is None else weights[i], len(block), i)
             blocks[i] = block[share > 0]
             shares.append(share[share > 0])
@@ -97,24 +105,38 @@ class Incomplete:
         start, end = self.first[row], self.first[row + 1]
         first = self.first.copy()
         first[row + 1 :] -= end - start - 1
-        values = np.concatenate([self.values[:start], np.reshape(vector, (1, -1)), self.values[end:]])
+        values = np.concatenate(
+            [self.values[:start], np.reshape(vector, (1, -1)), self.values[end:]]
+        )
         weights = np.concatenate([self.weights[:start], [1.0], self.weights[end:]])
         return Incomplete(values, first, weights, self.labels)
 
 
 def check_labels(labels: Sequence[Any]) -> np.ndarray:
-    """Return labels as an array that can be sorted; raises InvalidInput where some are missing or cannot."""
+    """Return labels as an array that can be sorted; raises InvalidInput where some are missing or
+    cannot.
+    """
     array = np.asarray(labels)
     if array.ndim != 1:
         raise InvalidInput(f"Labels have {array.ndim} dimensions.", remedy="Give one label a row.")
-    absent = [label is None or (isinstance(label, float) and math.isnan(label)) for label in array.tolist()]
+    absent = [
+        label is None or (isinstance(label, float) and math.isnan(label))
+        for label in array.tolist()
+    ]
     if any(absent):
-        raise InvalidInput("has no label.", where=f"row {absent.index(True)}", remedy="Leave rows without a label out.")
+        raise InvalidInput(
+            "has no label.",
+            where=f"row {absent.index(True)}",
+            remedy="Leave rows without a label out.",
+        )
     if array.dtype == object:
         kinds = {type(label) for label in array.tolist()}
         if len(kinds) > 1 and not kinds <= {int, float, bool}:
             names = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise InvalidInput(f"Labels are of several types: {names}.", remedy="Write all as text or all as numbers.")
+            raise InvalidInput(
+                f"Labels are of several types: {names}.",
+                remedy="Write all as text or all as numbers.",
+            )
         array = np.array(array.tolist())
     return array
 
@@ -144,13 +166,23 @@ def _vectors(row: Any, number: int) -> np.ndarray:
     try:
         block = np.asarray(row, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInput("its candidates are no vectors of equally many numbers.", where=where) from error
+        raise InvalidInput(
+            "its candidates are no vectors of equally many numbers.", where=where
+        ) from error
     if block.ndim == 1:
         block = block.reshape(-1, 1)
     if block.ndim != 2 or len(block) == 0:
-        raise InvalidInput("has no candidates, or no vectors as candidates.", where=where, remedy="Give M x D numbers.")
+        raise InvalidInput(
+            "has no candidates, or no vectors as candidates.",
+            where=where,
+            remedy="Give M x D numbers.",
+        )
     if not np.isfinite(block).all():
-        raise InvalidInput("a candidate holds NaN or infinity.", where=where, remedy="Give candidates for the cell.")
+        raise InvalidInput(
+            "a candidate holds NaN or infinity.",
+            where=where,
+            remedy="Give candidates for the cell.",
+        )
     return block
 
 
@@ -158,6 +190,14 @@ def _shares(weights: Sequence[float] | None, count: int, number: int) -> np.ndar
     if weights is None:
         return np.full(count, 1.0 / count)
     share = np.asarray(weights, dtype=np.float64)
-    if share.shape != (count,) or not np.isfinite(share).all() or (share < 0).any() or share.sum() <= 0:
-        raise InvalidInput(f"weights are not {count} numbers of at least 0 with a positive sum.", where=f"row {number}")
+    if (
+        share.shape != (count,)
+        or not np.isfinite(share).all()
+        or (share < 0).any()
+        or share.sum() <= 0
+    ):
+        raise InvalidInput(
+            f"weights are not {count} numbers of at least 0 with a positive sum.",
+            where=f"row {number}",
+        )
     return share / share.sum()

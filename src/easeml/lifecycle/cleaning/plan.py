@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """A row to clean. ``gain``: mean bits that it takes off the entropy of a validation prediction, at least, given the
-    rows before it in the plan; ``candidates``: how many values it could have; ``cells``: the cells in doubt with their
-    options, likeliest first, where the plan was made from a table."""
+    """A row to clean. ``gain``: mean bits that it takes off the entropy of a validation prediction,
+    at least, given the rows before it in the plan; ``candidates``: how many values it could have;
+    ``cells``: the cells in doubt with their options, likeliest first, where the plan was made from
+    a table."""
 
     row: int
     gain: float
@@ -34,11 +35,12 @@ class PlannedRow:
 class CleaningPlan(Result):
     """Which rows to clean first. Entropies are means over ``points`` validation points, in bits.
 
-    ``certain``: share of validation points whose prediction is the same in all worlds. ``doubt``: share of the
-    predictions to expect to be another label than the likeliest, over all worlds. ``entropy_after[i]``: at most
-    what is left, on average, when i rows of the plan are cleaned. ``accuracy_worst`` and ``accuracy_best``: share of
-    validation points predicted right in all worlds, and in at least one; None without validation labels. (Each point
-    may have its best in another world, so these are bounds.)
+    ``certain``: share of validation points whose prediction is the same in all worlds. ``doubt``:
+    share of the predictions to expect to be another label than the likeliest, over all worlds.
+    ``entropy_after[i]``: at most what is left, on average, when i rows of the plan are cleaned.
+    ``accuracy_worst`` and ``accuracy_best``: share of validation points predicted right in all
+    worlds, and in at least one; None without validation labels. (Each point may have its best in
+    another world, so these are bounds.)
     """
 
     planned: tuple[PlannedRow, ...]
@@ -59,7 +61,8 @@ class CleaningPlan(Result):
 
     @property
     def may_stop(self) -> bool:
-        """Whether hardly a validation prediction is expected to change, though certainty for all may be far off.
+        """Whether hardly a validation prediction is expected to change, though certainty for all
+        may be far off.
 
         That is less than half a prediction, and less than one in 200.
         """
@@ -84,7 +87,9 @@ class CleaningPlan(Result):
             )
         text = f"{self.certain:.0%} of the validation predictions are certain already. Clean row {first} first"
         text += f"; the {len(self.planned)} rows planned take the doubt from {self.entropy_after[0]:.3f} to at most "
-        text += f"{self.entropy_after[-1]:.3f} bits a prediction. Then plan again with what you found."
+        text += (
+            f"{self.entropy_after[-1]:.3f} bits a prediction. Then plan again with what you found."
+        )
         if self.accuracy_worst is not None and self.accuracy_best is not None:
             text += f" Accuracy is between {self.accuracy_worst:.1%} and {self.accuracy_best:.1%} whatever you find."
         return text
@@ -100,7 +105,10 @@ class CleaningPlan(Result):
                     "gain": item.gain,
                     "entropy_after": after,
                     "candidates": item.candidates,
-                    "cells": "; ".join(f"{name}: {', '.join(map(str, values))}" for name, values in item.cells.items()),
+                    "cells": "; ".join(
+                        f"{name}: {', '.join(map(str, values))}"
+                        for name, values in item.cells.items()
+                    ),
                 }
                 for item, after in zip(self.planned, self.entropy_after[1:], strict=True)
             ],
@@ -123,7 +131,8 @@ def plan_cleaning(
     n: int = 50,
     progress: Progress | None = None,
 ) -> CleaningPlan:
-    """Plan the next ``n`` rows to clean; see ``CleaningSession`` for how they are chosen and to go on with answers.
+    """Plan the next ``n`` rows to clean; see ``CleaningSession`` for how they are chosen and to go
+    on with answers.
 
     Args:
         rows: training rows with candidates.
@@ -148,7 +157,9 @@ def plan_of(session: CleaningSession, y_valid: Any = None, *, n: int = 50) -> Cl
     left = session.entropy - np.cumsum([0.0, *[gain for _, gain in chosen]])
     bounds = (None, None) if y_valid is None else session.accuracy_bounds(check_labels(y_valid))
     return CleaningPlan(
-        planned=tuple(PlannedRow(row, gain, int(session.rows.sizes[row]), {}) for row, gain in chosen),
+        planned=tuple(
+            PlannedRow(row, gain, int(session.rows.sizes[row]), {}) for row, gain in chosen
+        ),
         k=session.k,
         points=len(session.certain),
         dirty=len(session.dirty) - len(session.cleaned),
@@ -164,8 +175,13 @@ def plan_of(session: CleaningSession, y_valid: Any = None, *, n: int = 50) -> Cl
 def plan_table(
     candidates: TableCandidates, *, k: int = 3, n: int = 50, progress: Progress | None = None
 ) -> CleaningPlan:
-    """Plan the next ``n`` rows of a table to clean; rows are numbered as in the table. See ``candidates_of``."""
-    plan = plan_cleaning(candidates.rows, candidates.X_valid, candidates.y_valid, k=k, n=n, progress=progress)
+    """Plan the next ``n`` rows of a table to clean; rows are numbered as in the table.
+
+    See ``candidates_of``.
+    """
+    plan = plan_cleaning(
+        candidates.rows, candidates.X_valid, candidates.y_valid, k=k, n=n, progress=progress
+    )
     planned = tuple(
         replace(item, row=int(candidates.row_ids[item.row]), cells=_cells(candidates, item.row))
         for item in plan.planned

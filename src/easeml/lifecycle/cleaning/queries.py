@@ -11,8 +11,8 @@ from easeml.lifecycle.cleaning.incomplete import Incomplete
 
 
 def possible_labels(rows: Incomplete, X: Any, k: int) -> np.ndarray:
-    """Tell which labels a k-nearest-neighbour classifier gives to points in at least one world. Exact for any k and
-    number of classes; ties as in ``count_worlds``.
+    """Tell which labels a k-nearest-neighbour classifier gives to points in at least one world.
+    Exact for any k and number of classes; ties as in ``count_worlds``.
 
     Args:
         rows: training rows with candidates.
@@ -27,9 +27,10 @@ def possible_labels(rows: Incomplete, X: Any, k: int) -> np.ndarray:
 
 
 def label_probabilities(rows: Incomplete, X: Any, k: int) -> np.ndarray:
-    """Return the (V, C) probabilities of the labels that points are given, over the worlds by their weights.
+    """Return the (V, C) probabilities of the labels that points are given, over the worlds by their
+    weights.
 
-    Query Q2 of Karlas et al. with probabilities instead of counts; float64, right to about 1e-12. Arguments as in
-    ``possible_labels``.
+    Query Q2 of Karlas et al. with probabilities instead of counts; float64, right to about 1e-12.
+    Arguments as in ``possible_labels``.
     """
     return Points(rows, X, k).scan(gains=False)[0]

@@ -20,7 +20,9 @@ Options = list[tuple[Any, float]]
 
 @dataclass(frozen=True)
 class ColumnRepairs:
-    """Repairs of a column: ``values[m][i]`` is what repairer m says of row i, ``weights[m]`` how often it is right."""
+    """Repairs of a column: ``values[m][i]`` is what repairer m says of row i, ``weights[m]`` how
+    often it is right.
+    """
 
     names: tuple[str, ...]
     values: tuple[np.ndarray, ...]
@@ -35,11 +37,14 @@ class ColumnRepairs:
         return list(found.items())
 
 
-def number_repairs(values: np.ndarray, trusted: np.ndarray, others: np.ndarray, *, seed: int) -> ColumnRepairs:
+def number_repairs(
+    values: np.ndarray, trusted: np.ndarray, others: np.ndarray, *, seed: int
+) -> ColumnRepairs:
     """Repairs of a column of numbers.
 
-    Repairers: smallest, quartiles, mean and largest of the trusted cells (the candidates of Karlas et al., VLDB 2021,
-    section 5.1), the mean of the five rows most like this one, and a regression tree. Weights: see ``_contest``.
+    Repairers: smallest, quartiles, mean and largest of the trusted cells (the candidates of Karlas
+    et al., VLDB 2021, section 5.1), the mean of the five rows most like this one, and a regression
+    tree. Weights: see ``_contest``.
 
     Args:
         values: (N,) numbers; only those of trusted rows are read.
@@ -70,9 +75,12 @@ def number_repairs(values: np.ndarray, trusted: np.ndarray, others: np.ndarray, 
     return ColumnRepairs(tuple(told), made, _contest(miss == miss.min(axis=1, keepdims=True)))
 
 
-def category_repairs(values: np.ndarray, trusted: np.ndarray, others: np.ndarray, *, seed: int) -> ColumnRepairs:
-    """Repairs of a column of categories: the five commonest values, the vote of the five most similar rows, and a
-    classification tree. Arguments as for ``number_repairs``; values are strings."""
+def category_repairs(
+    values: np.ndarray, trusted: np.ndarray, others: np.ndarray, *, seed: int
+) -> ColumnRepairs:
+    """Repairs of a column of categories: the five commonest values, the vote of the five most
+    similar rows, and a classification tree. Arguments as for ``number_repairs``; values are
+    strings."""
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
 
@@ -92,12 +100,14 @@ def category_repairs(values: np.ndarray, trusted: np.ndarray, others: np.ndarray
     return ColumnRepairs(tuple(told), made, _contest(right))
 
 
-def cell_options(original: Any, suggestion: Any, confidence: float, repairs: Callable[[], Options]) -> Options:
+def cell_options(
+    original: Any, suggestion: Any, confidence: float, repairs: Callable[[], Options]
+) -> Options:
     """Return what a suspicious cell could be.
 
-    ``original``: its value, None where it cannot be right (missing, or no number in a column of numbers): then the
-    suggestion, where there is one, is the only option. Otherwise the original is right with 1 - ``confidence``, and
-    what is left goes to the suggestion, or to all ``repairs``.
+    ``original``: its value, None where it cannot be right (missing, or no number in a column of
+    numbers): then the suggestion, where there is one, is the only option. Otherwise the original is
+    right with 1 - ``confidence``, and what is left goes to the suggestion, or to all ``repairs``.
     """
     if suggestion is not None and (original is None or suggestion == original):
         return [(suggestion, 1.0)]
@@ -112,10 +122,12 @@ def cell_options(original: Any, suggestion: Any, confidence: float, repairs: Cal
 
 
 def row_options(cells: Mapping[str, Options], most: int) -> list[tuple[dict[str, Any], float]]:
-    """Combine the options of a row's cells into at most ``most`` candidate rows, with probabilities.
+    """Combine the options of a row's cells into at most ``most`` candidate rows, with
+    probabilities.
 
-    All combinations, as if cells were independent, where there are few enough. Otherwise candidate j takes the j-th
-    likeliest option of every cell (cells with fewer start again), so every option is there, but not every combination.
+    All combinations, as if cells were independent, where there are few enough. Otherwise candidate
+    j takes the j-th likeliest option of every cell (cells with fewer start again), so every option
+    is there, but not every combination.
     """
     count = 1
     for options in cells.values():
@@ -135,26 +147,35 @@ def row_options(cells: Mapping[str, Options], most: int) -> list[tuple[dict[str,
 
 
 def _contest(right: np.ndarray) -> np.ndarray:
-    """Return each repairer's share of trusted cells on which it did best: (n, m) bool; shared where several did.
+    """Return each repairer's share of trusted cells on which it did best: (n, m) bool; shared where
+    several did.
 
-    A cell that a repairer learned from is not counted for it: models say cross-validated values there. One win is
-    added to each, so that none is ruled out.
+    A cell that a repairer learned from is not counted for it: models say cross-validated values
+    there. One win is added to each, so that none is ruled out.
     """
     wins = (right / np.maximum(1, right.sum(axis=1, keepdims=True))).sum(axis=0) + 1.0
     return wins / wins.sum()
 
 
 def _predictions(
-    models: Mapping[str, Callable[[], Any]], X: np.ndarray, values: np.ndarray, trusted: np.ndarray, seed: int
+    models: Mapping[str, Callable[[], Any]],
+    X: np.ndarray,
+    values: np.ndarray,
+    trusted: np.ndarray,
+    seed: int,
 ) -> dict[str, np.ndarray]:
-    """Fit on trusted cells (a sample of them); say cross-validated values for these, plain predictions elsewhere."""
+    """Fit on trusted cells (a sample of them); say cross-validated values for these, plain
+    predictions elsewhere.
+    """
     from sklearn.model_selection import KFold, cross_val_predict
 
     rows = np.flatnonzero(trusted)
     if len(rows) < 2 * _FOLDS:
         return {}
     generator = np.random.default_rng(seed)
-    taught = np.sort(generator.choice(rows, _CONTEST, replace=False)) if len(rows) > _CONTEST else rows
+    taught = (
+        np.sort(generator.choice(rows, _CONTEST, replace=False)) if len(rows) > _CONTEST else rows
+    )
     said = {}
     for name, make in models.items():
         column = np.asarray(make().fit(X[taught], values[taught]).predict(X))
@@ -170,6 +191,8 @@ def _scaled(matrix: np.ndarray) -> np.ndarray:
 
 
 def _short(column: np.ndarray) -> np.ndarray:
-    """Round to six significant digits: candidates are read by people, and near-equal ones should be equal."""
+    """Round to six significant digits: candidates are read by people, and near-equal ones should be
+    equal.
+    """
     scale = 10.0 ** (5 - np.floor(np.log10(np.maximum(np.abs(column), 1e-300))))
     return np.round(column * scale) / scale

@@ -27,10 +27,12 @@ class Rule:
 
 
 def parse_rules(text: str) -> list[Rule]:
-    """Read denial constraints, one a line, in the form of HoloClean: ``t1&t2&EQ(t1.zip,t2.zip)&IQ(t1.city,t2.city)``.
+    """Read denial constraints, one a line, in the form of HoloClean:
+    ``t1&t2&EQ(t1.zip,t2.zip)&IQ(t1.city,t2.city)``.
 
-    Only functional dependencies are understood: some EQ and one IQ, each between the same column of two rows. A line
-    that compares different columns, or with another operator, is refused; empty lines and those with # are skipped.
+    Only functional dependencies are understood: some EQ and one IQ, each between the same column of
+    two rows. A line that compares different columns, or with another operator, is refused; empty
+    lines and those with # are skipped.
 
     Raises:
         InvalidInput: naming the line.
@@ -62,9 +64,10 @@ def _parse(line: str, where: str) -> Rule:
 def find_rules(codes: np.ndarray, names: Sequence[str]) -> list[Rule]:
     """Find single-column dependencies that hold but for some cells.
 
-    ``codes`` (N, D): values as numbers from 0 within a column, -1 where missing. A rule is kept where knowing ``given``
-    removes at least 85% of the errors of guessing ``then`` by its commonest value (Goodman and Kruskal's lambda, 1954)
-    in the groups of two rows and more, and these have at least three rows on average and half of all rows.
+    ``codes`` (N, D): values as numbers from 0 within a column, -1 where missing. A rule is kept
+    where knowing ``given`` removes at least 85% of the errors of guessing ``then`` by its commonest
+    value (Goodman and Kruskal's lambda, 1954) in the groups of two rows and more, and these have at
+    least three rows on average and half of all rows.
     """
     return [
         Rule((names[a],), names[b])
@@ -75,7 +78,9 @@ def find_rules(codes: np.ndarray, names: Sequence[str]) -> list[Rule]:
 
 
 def _strength(given: np.ndarray, then: np.ndarray) -> float:
-    """Goodman and Kruskal's lambda of ``then`` given ``given``; 0 where groups are too few or too small to tell."""
+    """Goodman and Kruskal's lambda of ``then`` given ``given``; 0 where groups are too few or too
+    small to tell.
+    """
     both = (given >= 0) & (then >= 0)
     if both.sum() < 10:
         return 0.0
@@ -95,9 +100,10 @@ def _strength(given: np.ndarray, then: np.ndarray) -> float:
 def violations(frame: Frame, rule: Rule, missing: Frame) -> Frame:
     """Return cells of ``rule.then`` that differ from what most rows of their group say.
 
-    Columns: ``row``, ``suggestion`` (the majority's value) and ``confidence`` (its share of the group's rows with
-    a value). Where the commonest values are equally frequent nobody knows which is wrong: all rows of the group come
-    back, with an empty suggestion and the confidence that one of them is wrong, 1 - share.
+    Columns: ``row``, ``suggestion`` (the majority's value) and ``confidence`` (its share of the
+    group's rows with a value). Where the commonest values are equally frequent nobody knows which
+    is wrong: all rows of the group come back, with an empty suggestion and the confidence that one
+    of them is wrong, 1 - share.
     """
     import pandas as pd
 
@@ -112,11 +118,18 @@ def violations(frame: Frame, rule: Rule, missing: Frame) -> Frame:
     winners = (
         votes[votes["votes"] == votes["top"]]
         .groupby("key")
-        .agg(winner=("value", "first"), ties=("value", "size"), share=("votes", "first"), total=("total", "first"))
+        .agg(
+            winner=("value", "first"),
+            ties=("value", "size"),
+            share=("votes", "first"),
+            total=("total", "first"),
+        )
     )
     table = table.join(winners, on="key")
     share = table["share"] / table["total"]
     tied, wrong = table["ties"] > 1, table["value"] != table["winner"]
-    table["suggestion"] = np.where(tied, "", np.asarray(levels, dtype=object)[table["winner"].to_numpy()])
+    table["suggestion"] = np.where(
+        tied, "", np.asarray(levels, dtype=object)[table["winner"].to_numpy()]
+    )
     table["confidence"] = np.where(tied, 1.0 - share, share)
     return table.loc[tied | wrong, ["row", "suggestion", "confidence"]].reset_index(drop=True)

@@ -19,10 +19,11 @@ _BLOCK = 256
 class CleaningSession:
     """Which row to clean next, so that validation predictions become certain soonest.
 
-    Sequential information maximisation (Karlas et al., VLDB 2021, section 4): the next row is the one that lowers the
-    mean conditional entropy of the validation predictions most, on average over what the row could turn out to be.
-    Labels of the validation points are not used. After an answer, only the points whose prediction depended on the row
-    are scored again; points that are certain are never looked at again.
+    Sequential information maximisation (Karlas et al., VLDB 2021, section 4): the next row is the
+    one that lowers the mean conditional entropy of the validation predictions most, on average over
+    what the row could turn out to be. Labels of the validation points are not used. After an
+    answer, only the points whose prediction depended on the row are scored again; points that are
+    certain are never looked at again.
 
     Attributes (all are read-only):
         dirty: (R,) the rows that had several candidates at the start.
@@ -30,8 +31,13 @@ class CleaningSession:
         cleaned: the rows cleaned so far, in order.
     """
 
-    def __init__(self, rows: Incomplete, X_valid: Any, k: int = 3, *, progress: Progress | None = None):
-        """Score all validation points (V, D), V >= 1; ``k`` neighbours vote. Keeps 9 bytes a point and dirty row."""
+    def __init__(
+        self, rows: Incomplete, X_valid: Any, k: int = 3, *, progress: Progress | None = None
+    ):
+        """Score all validation points (V, D), V >= 1; ``k`` neighbours vote.
+
+        Keeps 9 bytes a point and dirty row.
+        """
         if len(X_valid) == 0:
             raise InvalidInput("There are no validation points.", remedy="Give at least one.")
         self._start, self._X, self.k = rows, X_valid, k
@@ -60,19 +66,25 @@ class CleaningSession:
 
     @property
     def gains(self) -> np.ndarray:
-        """(V, R) bits that cleaning each row of ``dirty`` takes off the entropy of each prediction on average."""
+        """(V, R) bits that cleaning each row of ``dirty`` takes off the entropy of each prediction
+        on average.
+        """
         self._refresh()
         return self._gains
 
     @property
     def entropy(self) -> float:
-        """Mean entropy of the validation predictions in bits; 0 if and only if all are certain, but for rounding."""
+        """Mean entropy of the validation predictions in bits; 0 if and only if all are certain, but
+        for rounding.
+        """
         self._refresh()
         return float(self._bits.mean())
 
     @property
     def doubt(self) -> float:
-        """Share of validation predictions to expect to be another label than the likeliest, over all worlds."""
+        """Share of validation predictions to expect to be another label than the likeliest, over
+        all worlds.
+        """
         return float(1.0 - self.probabilities.max(axis=1).mean())
 
     @property
@@ -85,26 +97,32 @@ class CleaningSession:
         return self.entropy - self.gains.sum(axis=0) / len(self.certain)
 
     def accuracy_bounds(self, y_valid: np.ndarray) -> tuple[float, float]:
-        """Return the shares of validation points (labels ``y_valid``, (V,)) predicted right in all and in some worlds.
+        """Return the shares of validation points (labels ``y_valid``, (V,)) predicted right in all
+        and in some worlds.
 
         Exact for each point; no single world need reach either bound for all points at once.
         """
         if len(y_valid) != len(self.certain):
             raise InvalidInput(f"{len(self.certain)} validation points have {len(y_valid)} labels.")
-        right = self._points.possible() & (self.rows.classes[None, :] == np.asarray(y_valid)[:, None])
+        right = self._points.possible() & (
+            self.rows.classes[None, :] == np.asarray(y_valid)[:, None]
+        )
         return float((right.any(axis=1) & self.certain).mean()), float(right.any(axis=1).mean())
 
     def next(self, n: int = 1, *, among: Collection[int] | None = None) -> list[tuple[int, float]]:
         """Return the next rows to clean, each with the mean bits that it takes off at least.
 
-        The first is the best one. For a batch, gains of the rows are added up for each validation point, up to its
-        entropy, and rows taken greedily: rows are independent, so together they tell at least that much, and a row
-        that only tells what the batch tells already does not get in. Rows that tell nothing alone, though predictions
-        depend on them, come last, those of most points first. Fewer than ``n`` come back where no more can matter.
-        Ties go to the smaller row. ``among``: only these rows.
+        The first is the best one. For a batch, gains of the rows are added up for each validation
+        point, up to its entropy, and rows taken greedily: rows are independent, so together they
+        tell at least that much, and a row that only tells what the batch tells already does not get
+        in. Rows that tell nothing alone, though predictions depend on them, come last, those of
+        most points first. Fewer than ``n`` come back where no more can matter. Ties go to the
+        smaller row. ``among``: only these rows.
         """
         self._refresh()
-        open_rows = np.array([row not in self._known and (among is None or row in among) for row in self.dirty], bool)
+        open_rows = np.array(
+            [row not in self._known and (among is None or row in among) for row in self.dirty], bool
+        )
         unsure, points = ~self._certain, len(self._certain)
         gains, depends = self._gains[unsure], self._touched[unsure].sum(axis=0)
         left, chosen = self._bits[unsure], []
@@ -122,14 +140,19 @@ class CleaningSession:
         return chosen
 
     def clean(self, row: int, *, candidate: int | None = None, value: Any = None) -> None:
-        """Take in what a person found: that a row is its ``candidate``-th one, or is ``value`` (D,), a new one too.
+        """Take in what a person found: that a row is its ``candidate``-th one, or is ``value``
+        (D,), a new one too.
 
-        Raises:
-            InvalidInput: if the row has no several candidates, was cleaned already, or candidate or value do not fit.
+        Raises: InvalidInput: if the row has no several candidates, was cleaned already, or
+            candidate or value do not fit.
         """
         where = f"row {row}"
         if row not in self._column:
-            raise InvalidInput("has one candidate only, or does not exist.", where=where, remedy="Clean a dirty row.")
+            raise InvalidInput(
+                "has one candidate only, or does not exist.",
+                where=where,
+                remedy="Clean a dirty row.",
+            )
         if row in self._known:
             raise InvalidInput("has been cleaned already.", where=where)
         number = self._number(row, candidate, value, where)
@@ -154,7 +177,9 @@ class CleaningSession:
         known = self.rows.candidates_of(row)
         if candidate is not None:
             if not 0 <= candidate < len(known):
-                raise InvalidInput(f"has no candidate {candidate}, only 0 to {len(known) - 1}.", where=where)
+                raise InvalidInput(
+                    f"has no candidate {candidate}, only 0 to {len(known) - 1}.", where=where
+                )
             return candidate
         vector = np.asarray(value, dtype=np.float64).reshape(-1)
         if len(vector) != known.shape[1] or not np.isfinite(vector).all():
@@ -173,7 +198,9 @@ class CleaningSession:
         self._refresh(progress)
 
     def _refresh(self, progress: Progress | None = None) -> None:
-        """Look at stale points again: are they certain, and if not, what would each row tell about them?"""
+        """Look at stale points again: are they certain, and if not, what would each row tell about
+        them?
+        """
         points = np.flatnonzero(self._stale)
         if len(points) == 0:
             return

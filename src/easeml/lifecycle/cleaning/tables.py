@@ -30,9 +30,10 @@ _CELL_METHODS = tuple(method for method in METHODS if method not in ("duplicate"
 class TableCandidates:
     """A dirty table as rows with candidates.
 
-    ``row_ids`` (N,): which data row of the table each row is (those without a label are left out). ``options[i]``: for
-    each candidate of row i, the cells in doubt and their values; empty dicts for clean rows. ``fixed``: how many cells
-    had a single possible repair, which was taken. ``X_valid`` (V, D) and ``y_valid``: the validation rows.
+    ``row_ids`` (N,): which data row of the table each row is (those without a label are left out).
+    ``options[i]``: for each candidate of row i, the cells in doubt and their values; empty dicts
+    for clean rows. ``fixed``: how many cells had a single possible repair, which was taken.
+    ``X_valid`` (V, D) and ``y_valid``: the validation rows.
     """
 
     rows: Incomplete
@@ -55,12 +56,14 @@ def candidates_of(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> TableCandidates:
-    """Find doubtful cells of a training table and make candidates for them (``detect_errors``, ``repairs``).
+    """Find doubtful cells of a training table and make candidates for them (``detect_errors``,
+    ``repairs``).
 
-    Columns of which 80% are numbers are numbers, all others categories; numbers are scaled to unit spread, a category
-    that differs counts as a distance of 1, and of more than 100 values the rarer ones count as one. What is learned for
-    that comes from trusted cells only and is the same in all worlds. Validation rows are taken as they are; where they
-    have no value, the median or the commonest value is filled in, with a note.
+    Columns of which 80% are numbers are numbers, all others categories; numbers are scaled to unit
+    spread, a category that differs counts as a distance of 1, and of more than 100 values the rarer
+    ones count as one. What is learned for that comes from trusted cells only and is the same in all
+    worlds. Validation rows are taken as they are; where they have no value, the median or the
+    commonest value is filled in, with a note.
 
     Args:
         train: table with ``target``; read files as text.
@@ -80,13 +83,19 @@ def candidates_of(
     for name, table in (("the training table", text), ("the validation table", points)):
         absent = [c for c in text if c not in table and c != target] if target in text else [target]
         if absent:
-            raise InvalidInput(f"has no column {absent[0]!r}.", where=name, remedy="Use tables with the same columns.")
+            raise InvalidInput(
+                f"has no column {absent[0]!r}.",
+                where=name,
+                remedy="Use tables with the same columns.",
+            )
     labels = text[target]
     row_ids = np.flatnonzero(~detectors.mark_missing(text[[target]])[target])
     if len(row_ids) == 0:
         raise InvalidInput("no row has a label.", where=f"column {target!r}")
     inputs = text.drop(columns=target).iloc[row_ids].reset_index(drop=True)
-    notes = [f"Training rows without a label, left out: {len(text) - len(row_ids)}."] * (len(row_ids) < len(text))
+    notes = [f"Training rows without a label, left out: {len(text) - len(row_ids)}."] * (
+        len(row_ids) < len(text)
+    )
     inputs, more = _useful(inputs)
     notes += more
     half = None if progress is None else lambda share: progress(share / 2)
@@ -115,7 +124,9 @@ def candidates_of(
 def _combined(
     columns: Sequence[DoubtfulColumn], labels: Sequence[str], most: int
 ) -> tuple[Incomplete, tuple[tuple[dict[str, Any], ...], ...], int]:
-    """Combine the options of cells to candidates of rows; see ``TableCandidates`` for what comes back."""
+    """Combine the options of cells to candidates of rows; see ``TableCandidates`` for what comes
+    back.
+    """
     base = np.concatenate([column.codes for column in columns], axis=1)
     spans = np.cumsum([0, *[column.codes.shape[1] for column in columns]])
     candidates, weights, options, fixed = [], [], [], 0
@@ -126,7 +137,9 @@ def _combined(
         block = np.repeat(base[row : row + 1], len(worlds), axis=0)
         for place, column in enumerate(columns):
             if column.name in cells:
-                block[:, spans[place] : spans[place + 1]] = [column.encode(world[column.name]) for world, _ in worlds]
+                block[:, spans[place] : spans[place + 1]] = [
+                    column.encode(world[column.name]) for world, _ in worlds
+                ]
         candidates.append(block)
         weights.append([weight for _, weight in worlds])
         doubtful = [name for name, found in cells.items() if len(found) > 1]
@@ -135,7 +148,9 @@ def _combined(
 
 
 def _useful(inputs: Frame) -> tuple[Frame, list[str]]:
-    """Leave out columns that cannot help to predict: with one value, or, if not numbers, another one in every row."""
+    """Leave out columns that cannot help to predict: with one value, or, if not numbers, another
+    one in every row.
+    """
     kept, notes = [], []
     for name in inputs:
         different = inputs[name].nunique()
@@ -144,11 +159,15 @@ def _useful(inputs: Frame) -> tuple[Frame, list[str]]:
             inputs.loc[~missing, name].to_numpy(dtype=object)
         )
         if different == 1 or missing.all() or names_rows:
-            notes.append(f"Column {name!r} is not used: {'it names rows' if names_rows else 'it never changes'}.")
+            notes.append(
+                f"Column {name!r} is not used: {'it names rows' if names_rows else 'it never changes'}."
+            )
         else:
             kept.append(name)
     if not kept:
-        raise InvalidInput("no column is of use for predictions.", remedy="Give columns that differ between rows.")
+        raise InvalidInput(
+            "no column is of use for predictions.", remedy="Give columns that differ between rows."
+        )
     return inputs[kept], notes
 
 

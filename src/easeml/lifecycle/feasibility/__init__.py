@@ -1,16 +1,27 @@
-"""Can the goal be reached at all? Estimates of the Bayes error from both sides, before any training.
+"""Can the goal be reached at all? Estimates of the Bayes error from both sides, before any
+training.
 
-``bayes_error`` gives the final answer, ``study`` one after every size of the training set. The method is that of
-Snoopy (Renggli et al., 2023): nearest neighbours in many representations, the best of which is found by successive
-halving.
+``bayes_error`` gives the final answer, ``study`` one after every size of the training set. The
+method is that of Snoopy (Renggli et al., 2023): nearest neighbours in many representations, the
+best of which is found by successive halving.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from easeml.lifecycle.feasibility.bounds import lower_bound, with_noise, with_transition, without_noise
-from easeml.lifecycle.feasibility.representations import Representation, hugging_face, pretrained, torch_model
+from easeml.lifecycle.feasibility.bounds import (
+    lower_bound,
+    with_noise,
+    with_transition,
+    without_noise,
+)
+from easeml.lifecycle.feasibility.representations import (
+    Representation,
+    hugging_face,
+    pretrained,
+    torch_model,
+)
 from easeml.lifecycle.feasibility.result import BayesError, Forecast, LabelNoise, Tried
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""From readings to an answer: both sides, what lies between, the verdict, and what more rows would do."""
+"""From readings to an answer: both sides, what lies between, the verdict, and what more rows would
+do.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,11 @@ FARTHEST = 1000.0  # how many times more rows are thought of
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides of the Bayes error. ``reached``: losses (evaluated rows,) of the ways that were chosen elsewhere.
+    """Both sides of the Bayes error. ``reached``: losses (evaluated rows,) of the ways that were
+    chosen elsewhere.
 
-    ``floors``: bounds from below at endless rows, one a draw, the first for the rows as they are. ``curve``: that of
-    the best way, of ``track``.
+    ``floors``: bounds from below at endless rows, one a draw, the first for the rows as they are.
+    ``curve``: that of the best way, of ``track``.
     """
 
     track: Track
@@ -31,7 +34,9 @@ class Sides:
 
     @property
     def estimate(self) -> float:
-        """Half way between what is reached and what endless rows would reach: the one errs upwards, the other down."""
+        """Half way between what is reached and what endless rows would reach: the one errs upwards,
+        the other down.
+        """
         upper = float(self.reached.mean())
         middle = (upper + min(upper, float(self.curve.at(math.inf)[0]))) / 2
         return min(upper, max(float(min(self.floors[0], upper)), middle))
@@ -46,25 +51,35 @@ class Sides:
 
 
 def weigh(tracks: list[Track], constant: np.ndarray, classes: int, seed: int) -> Sides:
-    """Return both sides from all arms that still run. ``constant``: losses of always guessing the same."""
+    """Return both sides from all arms that still run.
+
+    ``constant``: losses of always guessing the same.
+    """
     running = [track for track in tracks if not track.dropped]
     ways = [(track, way) for track in running for way in track.last.ways]
     losses = np.vstack([*(track.last.losses for track in running), constant])
-    # the way is chosen on one half and judged on the other, and the reverse: choosing the least of many costs nothing
+    # the way is chosen on one half and judged on the other, and the reverse: choosing the least of
+    # many costs nothing
     half = np.random.default_rng(seed).permutation(losses.shape[1]) % 2 == 0
     reached = np.empty(losses.shape[1])
     for chosen_on, judged_on in ((half, ~half), (~half, half)):
         reached[judged_on] = losses[losses[:, chosen_on].mean(axis=1).argmin(), judged_on]
     track, way = ways[int(losses[:-1].mean(axis=1).argmin())]
     floors = [_floors(track, classes, seed) for track in running]
-    return Sides(track, way, reached, np.min(floors, axis=0), fit_curve(*track.curve(way), np.random.default_rng(seed)))
+    return Sides(
+        track,
+        way,
+        reached,
+        np.min(floors, axis=0),
+        fit_curve(*track.curve(way), np.random.default_rng(seed)),
+    )
 
 
 def _floors(track: Track, classes: int, seed: int) -> np.ndarray:
     """Return bounds from below at endless rows, one a draw.
 
-    Of the nearest neighbour's error, by Cover and Hart (1967); for numbers half of it, as two values with the same
-    inputs differ by twice the noise's variance.
+    Of the nearest neighbour's error, by Cover and Hart (1967); for numbers half of it, as two
+    values with the same inputs differ by twice the noise's variance.
     """
     rng = np.random.default_rng(seed)
     errors = fit_curve(*track.curve(1), rng, powers=SLOW_POWERS).ends(rng)
@@ -89,11 +104,18 @@ def _chance_of(losses: np.ndarray, mean: float) -> float:
 
     if np.isin(losses, (0, 1)).all():
         return float(binom.cdf(int(losses.sum()), len(losses), mean))
-    return float(t.cdf((losses.mean() - mean) / (losses.std(ddof=1) / math.sqrt(len(losses))), len(losses) - 1))
+    return float(
+        t.cdf(
+            (losses.mean() - mean) / (losses.std(ddof=1) / math.sqrt(len(losses))), len(losses) - 1
+        )
+    )
 
 
-def more_examples(sides: Sides, goal: float, confidence: float, rows: int) -> tuple[int, Verdict] | None:
-    """Return how many more rows should decide the verdict, and what it then is; None if a thousandfold would not.
+def more_examples(
+    sides: Sides, goal: float, confidence: float, rows: int
+) -> tuple[int, Verdict] | None:
+    """Return how many more rows should decide the verdict, and what it then is; None if a
+    thousandfold would not.
 
     The error follows the curve, intervals shrink with the root of the rows.
     """

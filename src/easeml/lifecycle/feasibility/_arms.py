@@ -1,4 +1,6 @@
-"""What competes in the race: nearest neighbours in one representation each, streamed over growing training sets."""
+"""What competes in the race: nearest neighbours in one representation each, streamed over growing
+training sets.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,10 @@ DIRECT = 0  # in place of a number of neighbours: the learner's own predictions
 
 @dataclass(frozen=True)
 class Target:
-    """What is predicted: class numbers 0..C-1, or (``classes`` = 0) numbers of unit variance. (rows,)"""
+    """What is predicted: class numbers 0..C-1, or (``classes`` = 0) numbers of unit variance.
+
+    (rows,)
+    """
 
     values: np.ndarray
     classes: int
@@ -27,9 +32,9 @@ class Target:
 class Reading:
     """What an arm knows after ``count`` training rows a fold. Arrays are (ways, evaluated rows).
 
-    ``ways`` are numbers of neighbours, or DIRECT. ``losses``: 0 or 1, or squared errors. ``floors``: what the
-    neighbours' own labels say of the loss (1 - largest share; their variance), NaN for DIRECT. ``guesses`` are the
-    predictions.
+    ``ways`` are numbers of neighbours, or DIRECT. ``losses``: 0 or 1, or squared errors.
+    ``floors``: what the neighbours' own labels say of the loss (1 - largest share; their variance),
+    NaN for DIRECT. ``guesses`` are the predictions.
     """
 
     count: int
@@ -40,7 +45,10 @@ class Reading:
 
 
 class Arm(Protocol):
-    """A competitor. ``read`` takes the first ``count`` rows of every fold, growing from call to call."""
+    """A competitor.
+
+    ``read`` takes the first ``count`` rows of every fold, growing from call to call.
+    """
 
     name: str
 
@@ -50,7 +58,13 @@ class Arm(Protocol):
 class NeighbourArm:
     """Neighbours in a representation that never sees labels: nothing is computed twice."""
 
-    def __init__(self, name: str, embed: Callable[[np.ndarray], np.ndarray], folds: Sequence[Fold], target: Target):
+    def __init__(
+        self,
+        name: str,
+        embed: Callable[[np.ndarray], np.ndarray],
+        folds: Sequence[Fold],
+        target: Target,
+    ):
         """``embed`` turns positions of rows into a matrix (rows, dimensions)."""
         self.name = name
         self._embed, self._folds, self._target = embed, folds, target
@@ -86,12 +100,17 @@ class NeighbourArm:
 class ScoreArm:
     """A learner's own predictions, and neighbours among its scores, learned anew at every stage.
 
-    Two learners see half the rows each and score the other half, so that no neighbour's score was learned from that
-    neighbour's label; evaluated rows, which neither saw, get the mean of both.
+    Two learners see half the rows each and score the other half, so that no neighbour's score was
+    learned from that neighbour's label; evaluated rows, which neither saw, get the mean of both.
     """
 
     def __init__(
-        self, name: str, make: Callable[[int], Any], matrix: np.ndarray, folds: Sequence[Fold], target: Target
+        self,
+        name: str,
+        make: Callable[[int], Any],
+        matrix: np.ndarray,
+        folds: Sequence[Fold],
+        target: Target,
     ):
         """``make`` takes a number of rows and returns a fresh learner with scikit-learn's methods."""
         self.name = name
@@ -109,17 +128,28 @@ class ScoreArm:
             scores[other::2] = predict(learner, self._matrix[halves[other]], self._target.classes)
             tested += predict(learner, self._matrix[test], self._target.classes) / 2
         actual = self._target.values[test]
-        near = vote(self._target.values[train[nearest(root(scores), root(tested))]], actual, self._target.classes)
+        near = vote(
+            self._target.values[train[nearest(root(scores), root(tested))]],
+            actual,
+            self._target.classes,
+        )
         guess = tested.argmax(axis=1) if self._target.classes else tested[:, 0]
         direct = [loss(guess, actual, self._target.classes), np.full(len(test), np.nan), guess]
         return [np.vstack([one, other]) for one, other in zip(direct, near, strict=True)]
 
 
 class LeafArm:
-    """Neighbours by the leaves that rows fall into: trees learn them from one half, the other half votes."""
+    """Neighbours by the leaves that rows fall into: trees learn them from one half, the other half
+    votes.
+    """
 
     def __init__(
-        self, name: str, make: Callable[[int], Any], matrix: np.ndarray, folds: Sequence[Fold], target: Target
+        self,
+        name: str,
+        make: Callable[[int], Any],
+        matrix: np.ndarray,
+        folds: Sequence[Fold],
+        target: Target,
     ):
         """``make`` returns fresh trees with ``apply``."""
         self.name = name
@@ -130,14 +160,18 @@ class LeafArm:
         for fold in self._folds:
             learned, voters = fold.train[: count // 2], fold.train[count // 2 : count]
             trees = fitted(self._make(len(learned)), self._matrix, self._target, learned)
-            codes = leaf_codes(trees.apply(self._matrix[voters]), trees.apply(self._matrix[fold.test]))
+            codes = leaf_codes(
+                trees.apply(self._matrix[voters]), trees.apply(self._matrix[fold.test])
+            )
             labels = self._target.values[voters[nearest(*codes)]]
             parts.append(vote(labels, self._target.values[fold.test], self._target.classes))
         return join(count, parts)
 
 
 def fitted(learner: Any, matrix: np.ndarray, target: Target, rows: np.ndarray) -> Any:
-    """Return the learner after learning ``rows``, or one constant prediction where they hold one class."""
+    """Return the learner after learning ``rows``, or one constant prediction where they hold one
+    class.
+    """
     from sklearn.dummy import DummyClassifier
 
     values = target.values[rows]
@@ -147,7 +181,9 @@ def fitted(learner: Any, matrix: np.ndarray, target: Target, rows: np.ndarray) -
 
 
 def predict(learner: Any, matrix: np.ndarray, classes: int) -> np.ndarray:
-    """Return class shares in columns 0..classes-1 (classes the learner never saw get 0), or one column of numbers."""
+    """Return class shares in columns 0..classes-1 (classes the learner never saw get 0), or one
+    column of numbers.
+    """
     if not classes:
         return np.asarray(learner.predict(matrix), dtype=float).reshape(-1, 1)
     shares = np.zeros((len(matrix), classes))
@@ -156,7 +192,10 @@ def predict(learner: Any, matrix: np.ndarray, classes: int) -> np.ndarray:
 
 
 def root(scores: np.ndarray) -> np.ndarray:
-    """Return shares as square roots: their distances are Hellinger's. Single columns stay as they are."""
+    """Return shares as square roots: their distances are Hellinger's.
+
+    Single columns stay as they are.
+    """
     return scores if scores.shape[1] == 1 else np.sqrt(scores)
 
 
@@ -168,11 +207,13 @@ def nearest(known: np.ndarray, queries: np.ndarray) -> np.ndarray:
     return store.nearest()
 
 
-def leaf_codes(known: np.ndarray, queries: np.ndarray, dimensions: int = 96) -> tuple[np.ndarray, np.ndarray]:
+def leaf_codes(
+    known: np.ndarray, queries: np.ndarray, dimensions: int = 96
+) -> tuple[np.ndarray, np.ndarray]:
     """Return vectors whose squared distances stand for the number of trees that part two rows.
 
-    A random vector a leaf, summed over trees: a projection of the one-hot leaves in the manner of Johnson and
-    Lindenstrauss (1984). ``known`` and ``queries``: (rows, trees) leaf numbers.
+    A random vector a leaf, summed over trees: a projection of the one-hot leaves in the manner of
+    Johnson and Lindenstrauss (1984). ``known`` and ``queries``: (rows, trees) leaf numbers.
     """
     rng = np.random.default_rng(0)
     leaves = int(max(known.max(), queries.max())) + 1
@@ -185,7 +226,8 @@ def leaf_codes(known: np.ndarray, queries: np.ndarray, dimensions: int = 96) -> 
 
 
 def vote(labels: np.ndarray, actual: np.ndarray, classes: int) -> list[np.ndarray]:
-    """Return losses, floors and guesses, each (ways, rows), of all NEIGHBOURS that ``labels`` (rows, k) allows.
+    """Return losses, floors and guesses, each (ways, rows), of all NEIGHBOURS that ``labels``
+    (rows, k) allows.
 
     Ties of the vote go to the class whose votes are nearer.
     """
@@ -200,7 +242,9 @@ def vote(labels: np.ndarray, actual: np.ndarray, classes: int) -> list[np.ndarra
         rows, last = np.arange(len(labels)), labels.shape[1]
         votes = np.zeros((len(labels), classes))
         for rank in range(max(ways)):
-            votes[rows, labels[:, rank]] += 1 + (last - rank) / (4 * last**2)  # the surplus only parts ties
+            votes[rows, labels[:, rank]] += 1 + (last - rank) / (
+                4 * last**2
+            )  # the surplus only parts ties
             if rank + 1 in ways:
                 row = ways.index(rank + 1)
                 guesses[row] = votes.argmax(axis=1)

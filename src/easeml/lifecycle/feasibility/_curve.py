@@ -15,7 +15,8 @@ DRAWS = 200
 class Fitted:
     """Power laws ``a + b n^-c``, a, b >= 0: (draws, powers) each, with the weight of every power.
 
-    The first draw is of the rows as they are, the others of bootstrap samples of the evaluated rows.
+    The first draw is of the rows as they are, the others of bootstrap samples of the evaluated
+    rows.
     """
 
     powers: np.ndarray
@@ -29,7 +30,9 @@ class Fitted:
         return (self.weights * (self.a + self.b * falls)).sum(axis=1)
 
     def ends(self, rng: np.random.Generator) -> np.ndarray:
-        """Return the mean loss at endless rows, (draws,): the first as ``at``, others by one power each, drawn."""
+        """Return the mean loss at endless rows, (draws,): the first as ``at``, others by one power
+        each, drawn.
+        """
         edges = self.weights.cumsum(axis=1)
         drawn = (edges < rng.random((len(edges), 1))).sum(axis=1).clip(max=len(self.powers) - 1)
         return np.append(self.at(np.inf)[:1], self.a[np.arange(len(edges)), drawn][1:])
@@ -43,10 +46,11 @@ def fit_curve(
     draws: int = DRAWS,
     powers: np.ndarray = POWERS,
 ) -> Fitted:
-    """Fit power laws to a curve. ``counts``: (points,) training rows, ``losses``: (points, evaluated rows).
+    """Fit power laws to a curve. ``counts``: (points,) training rows, ``losses``: (points,
+    evaluated rows).
 
-    Powers are weighted by how well they fit (the likelihood of normal residues of unknown size); points count by the
-    square root of their rows, as larger training sets vary less.
+    Powers are weighted by how well they fit (the likelihood of normal residues of unknown size);
+    points count by the square root of their rows, as larger training sets vary less.
     """
     rows = losses.shape[1]
     samples = np.vstack([np.ones(rows), rng.multinomial(rows, np.full(rows, 1 / rows), draws - 1)])

@@ -1,4 +1,7 @@
-"""Which rows are evaluated, and in which order the others arrive. Copies of a row stay on one side."""
+"""Which rows are evaluated, and in which order the others arrive.
+
+Copies of a row stay on one side.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,11 @@ class Fold:
 
 
 def make_folds(strata: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> list[Fold]:
-    """Deal groups of rows to parts, stratum by stratum, so that rows of one group never are on both sides.
+    """Deal groups of rows to parts, stratum by stratum, so that rows of one group never are on both
+    sides.
 
-    ``strata`` and ``groups``: (rows,) integers; a group counts to the stratum of one of its rows. Every fold tests
-    another part; all folds together test each row at most once.
+    ``strata`` and ``groups``: (rows,) integers; a group counts to the stratum of one of its rows.
+    Every fold tests another part; all folds together test each row at most once.
     """
     import numpy as np
 

@@ -25,7 +25,10 @@ FEW_VALUES = 20  # whole numbers with at most so many values are classes
 
 @dataclass(frozen=True)
 class Inputs:
-    """Checked inputs of one kind. ``rows``: a float64 array (two or more axes), a frame, or an array of texts."""
+    """Checked inputs of one kind.
+
+    ``rows``: a float64 array (two or more axes), a frame, or an array of texts.
+    """
 
     kind: Kind
     rows: Any
@@ -44,10 +47,14 @@ def check_inputs(X: Any) -> Inputs:
     """
     kind, rows = _of_kind(X)
     if len(rows) < FEWEST:
-        raise InvalidInput(f"{len(rows)} rows are too few to say anything.", remedy=f"Give at least {FEWEST}.")
+        raise InvalidInput(
+            f"{len(rows)} rows are too few to say anything.", remedy=f"Give at least {FEWEST}."
+        )
     if kind in ("numbers", "images") and np.isinf(rows).any():
         where = f"row {int(np.argwhere(np.isinf(rows))[0][0])} of X"
-        raise InvalidInput("An input is infinite.", where=where, remedy="Replace it, or leave it out (NaN).")
+        raise InvalidInput(
+            "An input is infinite.", where=where, remedy="Replace it, or leave it out (NaN)."
+        )
     groups = _same_rows(kind, rows)
     copies = 1 - len(np.unique(groups)) / len(groups)
     if copies > DISCRETE:
@@ -55,22 +62,33 @@ def check_inputs(X: Any) -> Inputs:
     return Inputs(kind, rows, groups, float(copies))
 
 
-def check_target(y: ArrayLike, rows: int, task: Task | None) -> tuple[Target, tuple[str, ...], float]:
-    """Return the target, the names of its classes (none for numbers), and its variance (1 for classes).
+def check_target(
+    y: ArrayLike, rows: int, task: Task | None
+) -> tuple[Target, tuple[str, ...], float]:
+    """Return the target, the names of its classes (none for numbers), and its variance (1 for
+    classes).
 
     Raises:
         InvalidInput: where y does not fit X, has gaps, or holds one value only.
     """
     values = pd.Series(np.asarray(y).reshape(-1) if not isinstance(y, pd.Series) else y.to_numpy())
     if len(values) != rows:
-        raise InvalidInput(f"X has {rows} rows, y has {len(values)} values.", remedy="Give one value a row.")
+        raise InvalidInput(
+            f"X has {rows} rows, y has {len(values)} values.", remedy="Give one value a row."
+        )
     if values.isna().any():
         where = f"row {int(values.isna().to_numpy().argmax())} of y"
-        raise InvalidInput("A target is missing.", where=where, remedy="Leave out rows without a target.")
+        raise InvalidInput(
+            "A target is missing.", where=where, remedy="Leave out rows without a target."
+        )
     numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
     if task is None:
         whole = numeric and bool((values % 1 == 0).all())
-        task = "regression" if numeric and not (whole and values.nunique() <= FEW_VALUES) else "classification"
+        task = (
+            "regression"
+            if numeric and not (whole and values.nunique() <= FEW_VALUES)
+            else "classification"
+        )
     if values.nunique() < 2:
         raise InvalidInput("All targets are the same: there is nothing to predict.", where="y")
     if task == "regression":
@@ -80,7 +98,11 @@ def check_target(y: ArrayLike, rows: int, task: Task | None) -> tuple[Target, tu
         return Target((numbers - numbers.mean()) / numbers.std(), 0), (), float(numbers.var())
     codes, names = pd.factorize(values, sort=True)
     if len(names) > rows / 2:
-        raise InvalidInput(f"The target has {len(names)} classes in {rows} rows.", where="y", remedy="Merge classes.")
+        raise InvalidInput(
+            f"The target has {len(names)} classes in {rows} rows.",
+            where="y",
+            remedy="Merge classes.",
+        )
     return Target(codes.astype(np.int64), len(names)), tuple(map(str, names)), 1.0
 
 

@@ -1,4 +1,6 @@
-"""Quick learners whose own errors bound the Bayes error from above, and whose scores are representations."""
+"""Quick learners whose own errors bound the Bayes error from above, and whose scores are
+representations.
+"""
 
 from __future__ import annotations
 
@@ -97,7 +99,9 @@ def leaves(classes: int, seed: int) -> Any:
 
 
 def forest(seed: int) -> Any:
-    """Return what makes the forest of many classes, where boosting would grow a tree for every one of them."""
+    """Return what makes the forest of many classes, where boosting would grow a tree for every one
+    of them.
+    """
     from sklearn.ensemble import RandomForestClassifier
 
     def make(rows: int) -> Any:

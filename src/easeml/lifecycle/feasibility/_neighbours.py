@@ -1,4 +1,6 @@
-"""The nearest training rows of every evaluation row, exactly, while training rows arrive in batches."""
+"""The nearest training rows of every evaluation row, exactly, while training rows arrive in
+batches.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,11 @@ EXACT = 1 << 22  # numbers held while winners are measured again
 
 
 class NearestRows:
-    """For each row of ``queries`` the ``k`` nearest of all rows added so far; ties go to the row added first.
+    """For each row of ``queries`` the ``k`` nearest of all rows added so far; ties go to the row
+    added first.
 
-    Products of blocks in float32 find the winners (old rows are never looked at again: O(rows added x queries x
-    dimensions)); their distances are then measured directly, free of cancellation.
+    Products of blocks in float32 find the winners (old rows are never looked at again: O(rows added
+    x queries x dimensions)); their distances are then measured directly, free of cancellation.
     """
 
     def __init__(self, queries: np.ndarray, k: int):
@@ -35,7 +38,9 @@ class NearestRows:
         self._added.append(rows)
 
     def nearest(self) -> np.ndarray:
-        """Return (queries, k) positions of the added rows, nearest first; k is at most the rows added."""
+        """Return (queries, k) positions of the added rows, nearest first; k is at most the rows
+        added.
+        """
         if len(self._added) > 1:
             self._added = [np.concatenate(self._added)]
         known, rows = self._added[0], self._rows[:, : self._count]
@@ -50,7 +55,10 @@ class NearestRows:
 
 @njit(cache=True)
 def _keep_nearest(products, norms, first, distances, rows):  # pragma: no cover - compiled
-    """Insert the block's rows into the sorted lists. Compares ``|y|^2 - 2xy``: ``|x|^2`` is the same for all y."""
+    """Insert the block's rows into the sorted lists.
+
+    Compares ``|y|^2 - 2xy``: ``|x|^2`` is the same for all y.
+    """
     k = distances.shape[1]
     for i in range(products.shape[0]):
         for j in range(products.shape[1]):

@@ -1,4 +1,6 @@
-"""How many labels are wrong, judged where the answer should be beyond doubt, and what cleaning them would do."""
+"""How many labels are wrong, judged where the answer should be beyond doubt, and what cleaning them
+would do.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +14,23 @@ SUREST = 0.25  # share of the rows guessed as a class that counts as beyond doub
 FEWEST = 20
 
 
-def label_noise(reading: Reading, estimate: float, goal: float | None, classes: int, rows: int) -> LabelNoise:
+def label_noise(
+    reading: Reading, estimate: float, goal: float | None, classes: int, rows: int
+) -> LabelNoise:
     """Estimate the share of wrong labels and the error once they are put right.
 
-    Anchor points (Liu and Tao, 2016; Scott, 2015): if each class has inputs where it is certain, the share of other
-    labels among the rows that the neighbours are surest of is the noise of that class. Where no input is certain this
-    counts doubt as noise, so the share is an upper figure. The error without noise follows ``without_noise``, which
-    takes wrong labels as uniform draws from all classes.
+    Anchor points (Liu and Tao, 2016; Scott, 2015): if each class has inputs where it is certain,
+    the share of other labels among the rows that the neighbours are surest of is the noise of that
+    class. Where no input is certain this counts doubt as noise, so the share is an upper figure.
+    The error without noise follows ``without_noise``, which takes wrong labels as uniform draws
+    from all classes.
     """
     way = _way(reading)
-    wrong, doubts, guesses = reading.losses[way], reading.floors[way], reading.guesses[way].astype(int)
+    wrong, doubts, guesses = (
+        reading.losses[way],
+        reading.floors[way],
+        reading.guesses[way].astype(int),
+    )
     surest = np.zeros(len(wrong), dtype=bool)
     expected = 0.0
     for guess in np.unique(guesses):
@@ -40,7 +49,9 @@ def label_noise(reading: Reading, estimate: float, goal: float | None, classes: 
         share=share,
         low=float(low * ratio),
         high=float(min(1.0, high * ratio)),
-        cleaned=tuple((float(step), float(error)) for step, error in zip(steps, errors, strict=True)),
+        cleaned=tuple(
+            (float(step), float(error)) for step, error in zip(steps, errors, strict=True)
+        ),
         labels_to_fix=_labels_to_fix(estimate, share, goal, classes, rows),
     )
 
@@ -48,15 +59,20 @@ def label_noise(reading: Reading, estimate: float, goal: float | None, classes: 
 def cleaned(error: float, wrong: float, share: float, classes: int) -> float:
     """Return the error once a ``share`` of the ``wrong`` labels (a share of all) is put right.
 
-    Uniform noise of rho = wrong C / (C - 1) leaves ``wrong`` labels wrong; the rest of it is put back.
+    Uniform noise of rho = wrong C / (C - 1) leaves ``wrong`` labels wrong; the rest of it is put
+    back.
     """
     chance = (classes - 1) / classes
     clean = without_noise(error, wrong / chance, classes)
     return clean + (1 - share) * (error - clean)
 
 
-def _labels_to_fix(error: float, wrong: float, goal: float | None, classes: int, rows: int) -> int | None:
-    """Return how many wrong labels to put right to reach the goal: 0 if none, None if all are not enough."""
+def _labels_to_fix(
+    error: float, wrong: float, goal: float | None, classes: int, rows: int
+) -> int | None:
+    """Return how many wrong labels to put right to reach the goal: 0 if none, None if all are not
+    enough.
+    """
     if goal is None:
         return None
     if error <= 1 - goal:

@@ -45,10 +45,13 @@ class Track:
     def forecast(self, end: int) -> float:
         """Return the least mean loss over the ways that their curves forecast for ``end`` rows."""
         rng = np.random.default_rng(0)  # of no effect: a single draw is of the rows as they are
-        return min(float(fit_curve(*self.curve(way), rng, draws=1).at(end)[0]) for way in self.last.ways)
+        return min(
+            float(fit_curve(*self.curve(way), rng, draws=1).at(end)[0]) for way in self.last.ways
+        )
 
     def tangent(self, end: int) -> float:
-        """Return a floor of the loss at ``end`` rows: the line through the last two readings, for each way.
+        """Return a floor of the loss at ``end`` rows: the line through the last two readings, for
+        each way.
 
         Curves of mean losses over training rows are convex and fall (Renggli et al., Snoopy, 2023).
         """
@@ -62,12 +65,16 @@ class Track:
         return float((second + slope * (end - last.count)).min())
 
 
-def race(arms: Sequence[Arm], sizes: Sequence[int], classes: int, halving: bool) -> Iterator[list[Track]]:
-    """Read all arms at the first ``WAIT`` sizes, the better half at the next, and so on; yield all after every size.
+def race(
+    arms: Sequence[Arm], sizes: Sequence[int], classes: int, halving: bool
+) -> Iterator[list[Track]]:
+    """Read all arms at the first ``WAIT`` sizes, the better half at the next, and so on; yield all
+    after every size.
 
-    With A arms, at most ``KEPT + 1`` read the last size. Arms are ranked by the loss that their curves forecast for the
-    last size. An arm stops earlier if even its tangent ends above what the leader has already reached. The arm with
-    the least bound from its nearest neighbours is never dropped: the estimate from below is made of it.
+    With A arms, at most ``KEPT + 1`` read the last size. Arms are ranked by the loss that their
+    curves forecast for the last size. An arm stops earlier if even its tangent ends above what the
+    leader has already reached. The arm with the least bound from its nearest neighbours is never
+    dropped: the estimate from below is made of it.
     """
     tracks = [Track(arm) for arm in arms]
     for number, size in enumerate(sizes):
@@ -94,6 +101,8 @@ def _drop(running: list[Track], end: int, classes: int) -> None:
 
 
 def least_possible(track: Track, classes: int) -> float:
-    """Return what the nearest neighbours of the last reading bound from below: by Cover and Hart; half for numbers."""
+    """Return what the nearest neighbours of the last reading bound from below: by Cover and Hart;
+    half for numbers.
+    """
     error = track.neighbour_error()
     return lower_bound(min(1.0, error), classes) if classes else error / 2

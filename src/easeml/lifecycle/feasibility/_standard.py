@@ -16,7 +16,10 @@ FEATURES = 256
 def standard(inputs: Inputs, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Return matrices by name, and the one that learners start from: finite, of unit variance."""
     make = {"numbers": _numbers, "table": _table, "texts": _texts, "images": _images}[inputs.kind]
-    found = {name: np.asarray(matrix, dtype=np.float64) for name, matrix in make(inputs.rows, seed).items()}
+    found = {
+        name: np.asarray(matrix, dtype=np.float64)
+        for name, matrix in make(inputs.rows, seed).items()
+    }
     base = _scaled(np.hstack([found[name] for name in _BASE[inputs.kind] if name in found]))
     found["random features"] = random_features(base, seed)
     return found, base
@@ -31,7 +34,9 @@ _BASE = {
 
 
 def random_features(matrix: np.ndarray, seed: int) -> np.ndarray:
-    """Return cosines of random projections (Rahimi and Recht, 2007), for a Gaussian kernel of the median width."""
+    """Return cosines of random projections (Rahimi and Recht, 2007), for a Gaussian kernel of the
+    median width.
+    """
     rng = np.random.default_rng(seed)
     one, other = (matrix[rng.integers(len(matrix), size=500)] for _ in range(2))
     width = float(np.sqrt(np.median(((one - other) ** 2).sum(axis=1)))) or 1.0
@@ -86,16 +91,22 @@ def _images(images: np.ndarray, seed: int) -> dict[str, np.ndarray]:
 
 
 def gradients(images: np.ndarray, cells: int = 4, turns: int = 8) -> np.ndarray:
-    """Return histograms of edge directions over a grid of cells (Dalal and Triggs, 2005), one row an image."""
+    """Return histograms of edge directions over a grid of cells (Dalal and Triggs, 2005), one row
+    an image.
+    """
     grey = images if images.ndim == 3 else images.mean(axis=3)
-    down, right = np.gradient(grey, axis=(1, 2)) if min(grey.shape[1:]) > 1 else (grey * 0, grey * 0)
+    down, right = (
+        np.gradient(grey, axis=(1, 2)) if min(grey.shape[1:]) > 1 else (grey * 0, grey * 0)
+    )
     strength = np.hypot(down, right)
     turn = ((np.arctan2(down, right) / (2 * np.pi)) % 1 * turns).astype(int) % turns
     parts = []
     for rows in np.array_split(np.arange(grey.shape[1]), cells):
         for columns in np.array_split(np.arange(grey.shape[2]), cells):
             cell = np.ix_(np.arange(len(grey)), rows, columns)
-            parts += [np.where(turn[cell] == t, strength[cell], 0).sum(axis=(1, 2)) for t in range(turns)]
+            parts += [
+                np.where(turn[cell] == t, strength[cell], 0).sum(axis=(1, 2)) for t in range(turns)
+            ]
     found = np.stack(parts, axis=1)
     return found / (np.linalg.norm(found, axis=1, keepdims=True) + 1e-9)
 
@@ -112,7 +123,9 @@ def _ranks(matrix: np.ndarray) -> np.ndarray:
 
 
 def _components(matrix: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """Return the leading principal components, where they are fewer than the columns: those with 90 % of variance."""
+    """Return the leading principal components, where they are fewer than the columns: those with 90
+    % of variance.
+    """
     from sklearn.decomposition import PCA
 
     most = min(COMPONENTS, *matrix.shape)
@@ -126,9 +139,13 @@ def _components(matrix: np.ndarray, seed: int) -> dict[str, np.ndarray]:
 def _strings(column: Any, analyzer: Any, lengths: tuple[int, int], seed: int) -> np.ndarray:
     from skrub import StringEncoder
 
-    encoder = StringEncoder(2 * COMPONENTS, analyzer=analyzer, ngram_range=lengths, random_state=seed)
+    encoder = StringEncoder(
+        2 * COMPONENTS, analyzer=analyzer, ngram_range=lengths, random_state=seed
+    )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The matrix shape", UserWarning)  # few texts have few components
+        warnings.filterwarnings(
+            "ignore", "The matrix shape", UserWarning
+        )  # few texts have few components
         found = encoder.fit_transform(column).to_numpy(dtype=float)
     return found / (np.linalg.norm(found, axis=1, keepdims=True) + 1e-9)
 

@@ -44,15 +44,15 @@ def bayes_error(
 ) -> BayesError:
     """Estimate the least error that any model can reach on rows like these, from both sides.
 
-    Args:
-        X: a frame, numbers (rows, columns; NaN is missing), texts (rows,), or images (rows, height, width[, channels]).
-        y: (rows,) classes, or numbers; without ``task``, numbers that are not whole or have many values are regressed.
-        goal: the wanted accuracy, or R2 for a regression; at most 1. Without it there is no verdict.
-        representations: ``Representation`` of your own, as from ``pretrained``, beside those that come with easeml.
-        confidence: of the bounds together, and of the verdict, in (0, 1).
-        halving: drop representations that fall behind; without, all read all rows.
-        until_decided: stop at the first size that decides the verdict (the chance of error is split over the sizes).
-        seed: of the folds, of random features, and of learners.
+    Args: X: a frame, numbers (rows, columns; NaN is missing), texts (rows,), or images (rows,
+        height, width[, channels]). y: (rows,) classes, or numbers; without ``task``, numbers that
+        are not whole or have many values are regressed. goal: the wanted accuracy, or R2 for a
+        regression; at most 1. Without it there is no verdict. representations: ``Representation``
+        of your own, as from ``pretrained``, beside those that come with easeml. confidence: of the
+        bounds together, and of the verdict, in (0, 1). halving: drop representations that fall
+        behind; without, all read all rows. until_decided: stop at the first size that decides the
+        verdict (the chance of error is split over the sizes). seed: of the folds, of random
+        features, and of learners.
 
     Raises:
         InvalidInput: for inputs that do not fit each other, too few rows, or one class only.
@@ -85,11 +85,19 @@ def study(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[BayesError]:
-    """Yield an answer after every size of the training set, each better than the one before; see ``bayes_error``."""
+    """Yield an answer after every size of the training set, each better than the one before; see
+    ``bayes_error``.
+    """
     if not 0 < confidence < 1:
-        raise InvalidInput(f"A confidence of {confidence} is not between 0 and 1.", where="confidence")
+        raise InvalidInput(
+            f"A confidence of {confidence} is not between 0 and 1.", where="confidence"
+        )
     if goal is not None and not goal <= 1:
-        raise InvalidInput(f"A goal of {goal} is above 1, the best there is.", where="goal", remedy="Use 0.9 for 90 %.")
+        raise InvalidInput(
+            f"A goal of {goal} is above 1, the best there is.",
+            where="goal",
+            remedy="Use 0.9 for 90 %.",
+        )
     inputs = check_inputs(X)
     target, names, variance = check_target(y, len(inputs), task)
     if goal is not None and target.classes and goal < 0:
@@ -97,7 +105,11 @@ def study(
     strata = target.values if target.classes else np.zeros(len(inputs), dtype=np.int64)
     folds = make_folds(strata, inputs.groups, np.random.default_rng(seed))
     if min(len(fold.train) for fold in folds) < 2 or any(not len(fold.test) for fold in folds):
-        raise InvalidInput("Nearly all rows are copies of each other.", where="X", remedy="Give more distinct rows.")
+        raise InvalidInput(
+            "Nearly all rows are copies of each other.",
+            where="X",
+            remedy="Give more distinct rows.",
+        )
     threads = 1 if len(inputs) < _learners.ONE_THREAD else None
     with threadpool_limits(threads):
         arms = _arms(inputs, target, folds, representations, seed)
@@ -117,7 +129,11 @@ def study(
         if goal is not None and verdict == "cannot tell":
             change = more_examples(sides, goal, at_each, len(inputs))
         estimate = sides.estimate
-        noisy = label_noise(sides.track.last, estimate, goal, target.classes, len(inputs)) if names else None
+        noisy = (
+            label_noise(sides.track.last, estimate, goal, target.classes, len(inputs))
+            if names
+            else None
+        )
         tail = (1 + at_each) / 2
         yield BayesError(
             task="classification" if target.classes else "regression",
@@ -151,14 +167,22 @@ def study(
 
 
 def _arms(
-    inputs: Inputs, target: Target, folds: Sequence[Fold], extra: Sequence[Representation], seed: int
+    inputs: Inputs,
+    target: Target,
+    folds: Sequence[Fold],
+    extra: Sequence[Representation],
+    seed: int,
 ) -> list[Arm]:
     """Return all that compete: neighbours in every representation, learners, and a forest's leaves."""
     matrices, base = standard(inputs, seed)
     taken = [*matrices, *(representation.name for representation in extra)]
     if len(set(taken)) < len(taken):
-        raise InvalidInput("Two representations have the same name.", remedy="Give each a name of its own.")
-    arms: list[Arm] = [NeighbourArm(name, matrix.__getitem__, folds, target) for name, matrix in matrices.items()]
+        raise InvalidInput(
+            "Two representations have the same name.", remedy="Give each a name of its own."
+        )
+    arms: list[Arm] = [
+        NeighbourArm(name, matrix.__getitem__, folds, target) for name, matrix in matrices.items()
+    ]
     arms += [NeighbourArm(own.name, _checked(own, inputs), folds, target) for own in extra]
     linear = _learners.discriminant if target.classes else _learners.ridge
     arms.append(ScoreArm("linear scores", linear, base, folds, target))
@@ -166,7 +190,11 @@ def _arms(
     if target.classes:
         arms.append(ScoreArm("logistic scores", _learners.logistic, base, folds, target))
     if target.classes <= MANY_CLASSES:
-        arms.append(ScoreArm("boosted tree scores", _learners.boosted(target.classes, seed), base, folds, target))
+        arms.append(
+            ScoreArm(
+                "boosted tree scores", _learners.boosted(target.classes, seed), base, folds, target
+            )
+        )
     else:
         arms.append(ScoreArm("forest scores", _learners.forest(seed), base, folds, target))
     arms.append(LeafArm("tree leaves", _learners.leaves(target.classes, seed), base, folds, target))

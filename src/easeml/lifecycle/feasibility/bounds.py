@@ -13,20 +13,26 @@ if TYPE_CHECKING:
 
 
 def lower_bound(error: float, classes: int, k: int = 1) -> float:
-    """Return the least Bayes error that fits an error of k-nearest neighbours with endless training rows.
+    """Return the least Bayes error that fits an error of k-nearest neighbours with endless training
+    rows.
 
-    ``error`` is in [0, 1]. With k = 1, any number of classes: Cover and Hart (1967), theorem 1 solved for the Bayes
-    error, ``r / (1 + sqrt(1 - C r / (C - 1)))``; errors above ``(C - 1) / C`` count as that. With more neighbours and
-    two classes: ``r / (1 + sqrt(2 / k))`` for k = 2 and ``r / (1 + sqrt(1 / k))`` above (Devroye, Gyorfi and Lugosi,
-    1996, chapter 5, as used by Renggli et al., FeeBee, 2021).
+    ``error`` is in [0, 1]. With k = 1, any number of classes: Cover and Hart (1967), theorem 1
+    solved for the Bayes error, ``r / (1 + sqrt(1 - C r / (C - 1)))``; errors above ``(C - 1) / C``
+    count as that. With more neighbours and two classes: ``r / (1 + sqrt(2 / k))`` for k = 2 and ``r
+    / (1 + sqrt(1 / k))`` above (Devroye, Gyorfi and Lugosi, 1996, chapter 5, as used by Renggli et
+    al., FeeBee, 2021).
 
-    Raises:
-        InvalidInput: for an error outside [0, 1], fewer than two classes, or k > 1 with more than two classes.
+    Raises: InvalidInput: for an error outside [0, 1], fewer than two classes, or k > 1 with more
+        than two classes.
     """
     if not 0 <= error <= 1 or classes < 2 or k < 1:
-        raise InvalidInput(f"No bound for an error of {error} of {k} neighbours with {classes} classes.")
+        raise InvalidInput(
+            f"No bound for an error of {error} of {k} neighbours with {classes} classes."
+        )
     if k > 1 and classes > 2:
-        raise InvalidInput("The bound for several neighbours holds for two classes.", remedy="Use k=1.")
+        raise InvalidInput(
+            "The bound for several neighbours holds for two classes.", remedy="Use k=1."
+        )
     if k > 1:
         return error / (1 + math.sqrt((2 if k == 2 else 1) / k))
     chance = (classes - 1) / classes
@@ -36,7 +42,8 @@ def lower_bound(error: float, classes: int, k: int = 1) -> float:
 
 
 def with_noise(error: float, share: float, classes: int) -> float:
-    """Return the Bayes error after a ``share`` of the labels is replaced by uniform draws from all classes.
+    """Return the Bayes error after a ``share`` of the labels is replaced by uniform draws from all
+    classes.
 
     ``R + rho ((C - 1) / C - R)``: Renggli et al. (FeeBee, 2021), lemma 2.1.
     """
@@ -44,23 +51,31 @@ def with_noise(error: float, share: float, classes: int) -> float:
 
 
 def without_noise(error: float, share: float, classes: int) -> float:
-    """Return the Bayes error that ``with_noise`` turns into ``error``; never below 0. ``share`` is in [0, 1)."""
+    """Return the Bayes error that ``with_noise`` turns into ``error``; never below 0.
+
+    ``share`` is in [0, 1).
+    """
     return max(0.0, (error - share * (classes - 1) / classes) / (1 - share))
 
 
 def with_transition(posteriors: ArrayLike, transition: ArrayLike) -> float:
-    """Return the Bayes error under class-dependent label noise: ``1 - E max_y sum_j eta_j T[j, y]``.
+    """Return the Bayes error under class-dependent label noise: ``1 - E max_y sum_j eta_j T[j,
+    y]``.
 
-    ``posteriors``: (rows, C) true class probabilities of rows drawn from the inputs; ``transition[j, y]``: chance
-    that a label j becomes y, rows sum to 1.
+    ``posteriors``: (rows, C) true class probabilities of rows drawn from the inputs;
+    ``transition[j, y]``: chance that a label j becomes y, rows sum to 1.
     """
     import numpy as np
 
-    return float(1 - (np.asarray(posteriors, float) @ np.asarray(transition, float)).max(axis=1).mean())
+    return float(
+        1 - (np.asarray(posteriors, float) @ np.asarray(transition, float)).max(axis=1).mean()
+    )
 
 
 def binomial_interval(wrong: int, rows: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the two-sided interval of Clopper and Pearson (1934) for an error rate; it never covers too seldom."""
+    """Return the two-sided interval of Clopper and Pearson (1934) for an error rate; it never
+    covers too seldom.
+    """
     from scipy.stats import beta
 
     tail = (1 - confidence) / 2
@@ -70,11 +85,15 @@ def binomial_interval(wrong: int, rows: int, confidence: float = 0.95) -> tuple[
 
 
 def mean_interval(losses: np.ndarray, confidence: float = 0.95) -> tuple[float, float]:
-    """Return a two-sided interval for the mean of ``losses`` (rows,): exact for zeros and ones, else Student's t."""
+    """Return a two-sided interval for the mean of ``losses`` (rows,): exact for zeros and ones,
+    else Student's t.
+    """
     import numpy as np
     from scipy.stats import t
 
     if np.isin(losses, (0, 1)).all():
         return binomial_interval(int(losses.sum()), len(losses), confidence)
-    reach = float(t.ppf((1 + confidence) / 2, len(losses) - 1) * losses.std(ddof=1) / math.sqrt(len(losses)))
+    reach = float(
+        t.ppf((1 + confidence) / 2, len(losses) - 1) * losses.std(ddof=1) / math.sqrt(len(losses))
+    )
     return max(0.0, float(losses.mean()) - reach), float(losses.mean()) + reach

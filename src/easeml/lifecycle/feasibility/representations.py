@@ -20,8 +20,8 @@ _REMEDY = "Install it: pip install torch transformers."
 class Representation:
     """A named function from inputs (a part of X, of X's own type) to a matrix (rows, dimensions).
 
-    It must not have learned from the labels of these rows, and treats every row alone, so that only rows that the
-    race still needs are computed.
+    It must not have learned from the labels of these rows, and treats every row alone, so that only
+    rows that the race still needs are computed.
     """
 
     name: str
@@ -29,21 +29,26 @@ class Representation:
 
 
 def hugging_face(path: str | Path, *, name: str | None = None) -> Representation:
-    """Return the embedding of a Hugging Face model in a local folder (as written by ``save_pretrained``).
+    """Return the embedding of a Hugging Face model in a local folder (as written by
+    ``save_pretrained``).
 
-    Texts are embedded by the mean of the last layer's tokens, images (rows, height, width, channels) by the pooled
-    output, or the mean of the last layer. Nothing is fetched and no code of the folder is run. Weights must be
-    safetensors.
+    Texts are embedded by the mean of the last layer's tokens, images (rows, height, width,
+    channels) by the pooled output, or the mean of the last layer. Nothing is fetched and no code of
+    the folder is run. Weights must be safetensors.
 
-    Raises:
-        InvalidInput: if the folder or the libraries (torch, transformers) are missing, or it holds no such model.
+    Raises: InvalidInput: if the folder or the libraries (torch, transformers) are missing, or it
+        holds no such model.
     """
     folder = Path(path)
     torch, transformers = _library("torch"), _library("transformers")
     if not (folder / "config.json").is_file():
-        raise InvalidInput("No Hugging Face model is there.", where=str(folder), remedy="Name its folder.")
+        raise InvalidInput(
+            "No Hugging Face model is there.", where=str(folder), remedy="Name its folder."
+        )
     try:
-        model = transformers.AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True).eval()
+        model = transformers.AutoModel.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True
+        ).eval()
         images = (folder / "preprocessor_config.json").is_file()
         loader = transformers.AutoImageProcessor if images else transformers.AutoTokenizer
         prepare = loader.from_pretrained(folder, local_files_only=True)
@@ -53,13 +58,21 @@ def hugging_face(path: str | Path, *, name: str | None = None) -> Representation
     def embed(rows: Any) -> np.ndarray:
         with torch.inference_mode():
             if images:
-                fed = prepare(list(_as_images(rows)), return_tensors="pt", input_data_format="channels_last")
+                fed = prepare(
+                    list(_as_images(rows)), return_tensors="pt", input_data_format="channels_last"
+                )
                 out = model(**fed)
                 pooled = getattr(out, "pooler_output", None)
-                return (out.last_hidden_state.mean(dim=1) if pooled is None else pooled).flatten(1).numpy()
+                return (
+                    (out.last_hidden_state.mean(dim=1) if pooled is None else pooled)
+                    .flatten(1)
+                    .numpy()
+                )
             longest = min(getattr(model.config, "max_position_embeddings", 512) or 512, 512)
             texts = [str(text) for text in rows]
-            fed = prepare(texts, return_tensors="pt", padding=True, truncation=True, max_length=longest)
+            fed = prepare(
+                texts, return_tensors="pt", padding=True, truncation=True, max_length=longest
+            )
             hidden = model(**fed).last_hidden_state
             mask = fed["attention_mask"].unsqueeze(-1)
             return ((hidden * mask).sum(dim=1) / mask.sum(dim=1).clamp(min=1)).numpy()
@@ -68,10 +81,12 @@ def hugging_face(path: str | Path, *, name: str | None = None) -> Representation
 
 
 def torch_model(path: str | Path, *, name: str | None = None) -> Representation:
-    """Return the embedding of a torch model in a file: TorchScript, or ``torch.export`` where it ends in ``.pt2``.
+    """Return the embedding of a torch model in a file: TorchScript, or ``torch.export`` where it
+    ends in ``.pt2``.
 
-    The model takes a float32 tensor: numbers as (rows, columns), images as (rows, channels, height, width); its
-    output is flattened to one vector a row. Both formats hold code: load only what you trust.
+    The model takes a float32 tensor: numbers as (rows, columns), images as (rows, channels, height,
+    width); its output is flattened to one vector a row. Both formats hold code: load only what you
+    trust.
 
     Raises:
         InvalidInput: if the file or torch is missing, or it holds no such model.
@@ -79,13 +94,21 @@ def torch_model(path: str | Path, *, name: str | None = None) -> Representation:
     file = Path(path)
     torch = _library("torch")
     if not file.is_file():
-        raise InvalidInput("There is no such file.", where=str(file), remedy="Name the file of a saved model.")
+        raise InvalidInput(
+            "There is no such file.", where=str(file), remedy="Name the file of a saved model."
+        )
     try:
         exported = file.suffix == ".pt2"
-        model = torch.export.load(file).module() if exported else torch.jit.load(file, map_location="cpu").eval()
+        model = (
+            torch.export.load(file).module()
+            if exported
+            else torch.jit.load(file, map_location="cpu").eval()
+        )
     except (RuntimeError, OSError, ValueError, KeyError) as error:
         remedy = "Save it with torch.jit.save or, as .pt2, torch.export.save."
-        raise InvalidInput(f"The model cannot be loaded: {error}", where=str(file), remedy=remedy) from error
+        raise InvalidInput(
+            f"The model cannot be loaded: {error}", where=str(file), remedy=remedy
+        ) from error
 
     def embed(rows: Any) -> np.ndarray:
         import numpy as np
@@ -100,7 +123,9 @@ def torch_model(path: str | Path, *, name: str | None = None) -> Representation:
 
 
 def pretrained(path: str | Path, *, name: str | None = None) -> Representation:
-    """Return the embedding of the model at a path: a Hugging Face folder, or the file of a torch model."""
+    """Return the embedding of the model at a path: a Hugging Face folder, or the file of a torch
+    model.
+    """
     load: Callable[..., Representation] = hugging_face if Path(path).is_dir() else torch_model
     return load(path, name=name)
 
@@ -111,7 +136,9 @@ def _library(name: Literal["torch", "transformers"]) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise InvalidInput(f"Pre-trained models need {name}, which is not installed.", remedy=_REMEDY) from error
+        raise InvalidInput(
+            f"Pre-trained models need {name}, which is not installed.", remedy=_REMEDY
+        ) from error
 
 
 def _as_images(rows: Any) -> np.ndarray:

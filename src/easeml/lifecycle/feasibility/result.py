@@ -1,4 +1,6 @@
-"""The answer: between which errors the Bayes error lies, what it means for a goal, and what would change it."""
+"""The answer: between which errors the Bayes error lies, what it means for a goal, and what would
+change it.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,11 @@ Verdict = Literal["realistic", "unrealistic", "cannot tell"]
 
 @dataclass(frozen=True)
 class Tried:
-    """How one representation fared. ``curve``: (training rows, error, error of the nearest neighbour).
+    """How one representation fared. ``curve``: (training rows, error, error of the nearest
+    neighbour).
 
-    ``error`` is the least after ``rows`` training rows, reached by ``way``; ``lower`` what its nearest neighbours
-    bound from below. ``dropped`` says why it did not go on, empty if it did.
+    ``error`` is the least after ``rows`` training rows, reached by ``way``; ``lower`` what its
+    nearest neighbours bound from below. ``dropped`` says why it did not go on, empty if it did.
     """
 
     name: str
@@ -33,7 +36,9 @@ class Tried:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The error that quick learners should reach with ``rows`` labelled rows in all, and its 90 % interval."""
+    """The error that quick learners should reach with ``rows`` labelled rows in all, and its 90 %
+    interval.
+    """
 
     rows: int
     error: float
@@ -45,8 +50,8 @@ class Forecast:
 class LabelNoise:
     """``share`` of labels that are wrong, with its 95 % interval, and the error after cleaning.
 
-    ``cleaned``: (share of the wrong labels put right, error then). ``labels_to_fix``: wrong labels to put right to
-    reach the goal; None without a goal or where all of them are not enough.
+    ``cleaned``: (share of the wrong labels put right, error then). ``labels_to_fix``: wrong labels
+    to put right to reach the goal; None without a goal or where all of them are not enough.
     """
 
     share: float
@@ -60,12 +65,14 @@ class LabelNoise:
 class BayesError(Result):
     """Estimates of the least error that any model can reach on rows like these.
 
-    Errors are shares of wrong predictions, or for a regression shares of the target's variance (1 - R2);
-    ``noise_variance`` is that in the target's units. ``lower`` and ``upper`` hold at ``confidence`` together: no less
-    (if the representations keep what matters), and no more (reached by a quick learner on rows it never saw).
-    ``estimate`` is the most likely value. ``goal`` is an accuracy or R2. ``risk``: chance that the verdict is wrong.
-    ``more_examples`` would turn the verdict into ``next_verdict``; None where no number up to a thousandfold would.
-    ``work``: share of the work of reading all rows in all representations. ``final``: all rows are read.
+    Errors are shares of wrong predictions, or for a regression shares of the target's variance (1 -
+    R2); ``noise_variance`` is that in the target's units. ``lower`` and ``upper`` hold at
+    ``confidence`` together: no less (if the representations keep what matters), and no more
+    (reached by a quick learner on rows it never saw). ``estimate`` is the most likely value.
+    ``goal`` is an accuracy or R2. ``risk``: chance that the verdict is wrong. ``more_examples``
+    would turn the verdict into ``next_verdict``; None where no number up to a thousandfold would.
+    ``work``: share of the work of reading all rows in all representations. ``final``: all rows are
+    read.
     """
 
     task: Literal["classification", "regression"]
@@ -107,13 +114,17 @@ class BayesError(Result):
         if self.verdict == "realistic":
             return f"A goal of {self.goal:g} is realistic: train models now."
         fix = noise is not None and noise.labels_to_fix
-        clean = f" Or check labels: about {fix} of them are likely wrong and in the way." if fix else ""
+        clean = (
+            f" Or check labels: about {fix} of them are likely wrong and in the way." if fix else ""
+        )
         if self.verdict == "unrealistic":
             begin = f"A goal of {self.goal:g} is unrealistic with these inputs and labels, whatever the model."
             return f"{begin} Add inputs that say more, or lower the goal.{clean}"
         begin = f"Whether a goal of {self.goal:g} can be reached cannot be told yet."
         if self.more_examples is None:
-            return f"{begin} More rows alone will hardly decide it: add inputs that say more.{clean}"
+            return (
+                f"{begin} More rows alone will hardly decide it: add inputs that say more.{clean}"
+            )
         return f"{begin} About {self.more_examples} more labelled rows should make it {self.next_verdict}.{clean}"
 
     def to_frame(self) -> pd.DataFrame:
@@ -121,7 +132,8 @@ class BayesError(Result):
         import pandas as pd
 
         rows = [
-            replace_curve(tried) for tried in sorted(self.tried, key=lambda tried: (bool(tried.dropped), tried.error))
+            replace_curve(tried)
+            for tried in sorted(self.tried, key=lambda tried: (bool(tried.dropped), tried.error))
         ]
         return pd.DataFrame(rows)
 

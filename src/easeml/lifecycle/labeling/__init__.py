@@ -1,8 +1,10 @@
-"""Which examples first? What training rows are worth, which are mislabelled, and which rows to label next.
+"""Which examples first? What training rows are worth, which are mislabelled, and which rows to
+label next.
 
-Values are Shapley values of a game whose worth is the quality of a k-nearest-neighbour classifier on validation
-rows: exact, and fast enough for a million rows. ``knn_shapley`` and its variants return plain arrays;
-``value_rows``, ``next_to_label``, ``find_mislabelled`` and ``contributions`` return results with advice and a figure.
+Values are Shapley values of a game whose worth is the quality of a k-nearest-neighbour classifier
+on validation rows: exact, and fast enough for a million rows. ``knn_shapley`` and its variants
+return plain arrays; ``value_rows``, ``next_to_label``, ``find_mislabelled`` and ``contributions``
+return results with advice and a figure.
 """
 
 from easeml.lifecycle.labeling.approximate import Approximation, approximate_knn_shapley

@@ -14,7 +14,8 @@ from easeml.errors import InvalidInput
 class Task:
     """Training and validation rows, checked. ``y`` and ``y_valid`` are codes into ``classes``.
 
-    Distances are squared Euclidean ones between rows of ``X`` (n, d) and ``X_valid`` (t, d), both float64.
+    Distances are squared Euclidean ones between rows of ``X`` (n, d) and ``X_valid`` (t, d), both
+    float64.
     """
 
     X: np.ndarray
@@ -25,11 +26,13 @@ class Task:
     k: int
 
 
-def check_task(X: Any, y: Any, X_valid: Any, y_valid: Any, k: int, metric: str = "euclidean") -> Task:
+def check_task(
+    X: Any, y: Any, X_valid: Any, y_valid: Any, k: int, metric: str = "euclidean"
+) -> Task:
     """Return the inputs as a ``Task``.
 
-    Raises:
-        InvalidInput: if a matrix is not finite or empty, shapes do not fit, a label is missing, or ``k`` < 1.
+    Raises: InvalidInput: if a matrix is not finite or empty, shapes do not fit, a label is missing,
+        or ``k`` < 1.
     """
     rows, valid = check_matrix(X, "X"), check_matrix(X_valid, "X_valid")
     if rows.shape[1] != valid.shape[1]:
@@ -38,12 +41,17 @@ def check_task(X: Any, y: Any, X_valid: Any, y_valid: Any, k: int, metric: str =
             where="X_valid",
             remedy="Encode both with the same encoder, fitted on X.",
         )
-    labels, valid_labels = check_labels(y, len(rows), "y"), check_labels(y_valid, len(valid), "y_valid")
+    labels, valid_labels = (
+        check_labels(y, len(rows), "y"),
+        check_labels(y_valid, len(valid), "y_valid"),
+    )
     classes, codes = _codes(np.concatenate([labels, valid_labels]))
     if metric == "cosine":
         rows, valid = _unit(rows, "X"), _unit(valid, "X_valid")
     elif metric != "euclidean":
-        raise InvalidInput(f"There is no metric {metric!r}.", where="metric", remedy="Use 'euclidean' or 'cosine'.")
+        raise InvalidInput(
+            f"There is no metric {metric!r}.", where="metric", remedy="Use 'euclidean' or 'cosine'."
+        )
     return Task(rows, codes[: len(rows)], valid, codes[len(rows) :], classes, check_count(k, "k"))
 
 
@@ -53,7 +61,9 @@ def check_matrix(X: Any, where: str) -> np.ndarray:
         matrix = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(
-            "It is not a matrix of numbers.", where=where, remedy="Encode it, as easeml.lifecycle.encode does."
+            "It is not a matrix of numbers.",
+            where=where,
+            remedy="Encode it, as easeml.lifecycle.encode does.",
         ) from error
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise InvalidInput(
@@ -78,7 +88,9 @@ def check_labels(y: Any, n: int, where: str) -> np.ndarray:
 
     labels = np.asarray(y)
     if labels.shape != (n,):
-        raise InvalidInput(f"Expected {n} labels, found shape {labels.shape}.", where=where, remedy="One a row.")
+        raise InvalidInput(
+            f"Expected {n} labels, found shape {labels.shape}.", where=where, remedy="One a row."
+        )
     missing = pd.isna(labels)
     if missing.any():
         raise InvalidInput(
@@ -92,7 +104,9 @@ def check_labels(y: Any, n: int, where: str) -> np.ndarray:
 def check_count(value: int, where: str, least: int = 1) -> int:
     """Return ``value`` if it is a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"Expected a whole number of at least {least}, found {value!r}.", where=where)
+        raise InvalidInput(
+            f"Expected a whole number of at least {least}, found {value!r}.", where=where
+        )
     return int(value)
 
 
@@ -101,7 +115,9 @@ def check_posterior(posterior: Any, n: int, n_classes: int, where: str) -> np.nd
     matrix = check_matrix(posterior, where)
     if matrix.shape != (n, n_classes):
         raise InvalidInput(
-            f"Expected shape {(n, n_classes)}, found {matrix.shape}.", where=where, remedy="One column a class, sorted."
+            f"Expected shape {(n, n_classes)}, found {matrix.shape}.",
+            where=where,
+            remedy="One column a class, sorted.",
         )
     if (matrix < -1e-9).any() or np.abs(matrix.sum(axis=1) - 1).max() > 1e-6:
         raise InvalidInput("Rows must be probabilities that sum to 1.", where=where)

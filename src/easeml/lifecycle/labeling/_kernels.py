@@ -1,12 +1,12 @@
 """Compiled values of games over nearest neighbours that are linear in the matches.
 
-For one validation point with rows sorted nearest first and matches m (1 where the label agrees, or the probability
-that it does), the Shapley value of rank i in these games is
+For one validation point with rows sorted nearest first and matches m (1 where the label agrees, or
+the probability that it does), the Shapley value of rank i in these games is
 
     s_i = m_i g(i) - sum_{l > i} m_l (g(l - 1) - g(l)) + constant
 
-with a falling table g: ``tables.hard`` and ``tables.soft`` derive it. Rows at equal distance get the mean over all
-their orders: for ranks a + 1 .. b with g's mean G and M matches in all,
+with a falling table g: ``tables.hard`` and ``tables.soft`` derive it. Rows at equal distance get
+the mean over all their orders: for ranks a + 1 .. b with g's mean G and M matches in all,
 
     s = m G - (M - m) / (b - a - 1) (G - g(b)) - (sum of the ranks beyond b).
 """
@@ -30,7 +30,8 @@ def _scan(
 ) -> None:
     """Write the value of each of the sorted rows into ``values``, from the farthest to the nearest.
 
-    ``match`` is by row, ``table`` and its running ``sums`` by rank; ``beyond`` is what the farther rows take away.
+    ``match`` is by row, ``table`` and its running ``sums`` by rank; ``beyond`` is what the farther
+    rows take away.
     """
     stop = keys.shape[0]
     while stop > 0:
@@ -72,11 +73,12 @@ def add_exact(
     totals: np.ndarray,
     squares: np.ndarray,
 ) -> None:
-    """Add the values of all rows under each of the validation ``points`` to ``totals`` (parts, rows).
+    """Add the values of all rows under each of the validation ``points`` to ``totals`` (parts,
+    rows).
 
-    ``labels`` (rows,) are codes, compared with ``classes`` (points,); or ``posterior`` (rows, classes), unless it is
-    empty, gives the matches. ``constants`` (points,) are the constants of the values. ``squares`` has the shape of
-    ``totals``, or no rows where they are not wanted.
+    ``labels`` (rows,) are codes, compared with ``classes`` (points,); or ``posterior`` (rows,
+    classes), unless it is empty, gives the matches. ``constants`` (points,) are the constants of
+    the values. ``squares`` has the shape of ``totals``, or no rows where they are not wanted.
     """
     parts = totals.shape[0]
     for part in prange(parts):

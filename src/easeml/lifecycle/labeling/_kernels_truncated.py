@@ -1,4 +1,6 @@
-"""Compiled truncated values: the nearest rows exactly, all farther ones as one group of rows at equal distance."""
+"""Compiled truncated values: the nearest rows exactly, all farther ones as one group of rows at
+equal distance.
+"""
 
 import numpy as np
 from numba import njit, prange
@@ -11,14 +13,17 @@ _SAMPLE = 512
 
 @njit(cache=True)
 def _nearest(distances: np.ndarray, least: int, keys: np.ndarray, ids: np.ndarray) -> int:
-    """Write the rows nearer than some bound, at least ``least`` of them, unsorted; return how many they are.
+    """Write the rows nearer than some bound, at least ``least`` of them, unsorted; return how many
+    they are.
 
     The bound comes from an evenly spaced sample, and grows until enough rows lie within.
     """
     rows = distances.shape[0]
     step = max(1, rows // _SAMPLE)
     sample = distances[::step].copy()
-    sample = sample[np.argsort(sample, kind="mergesort")]  # compiled already for sorting the rows, unlike np.sort
+    sample = sample[
+        np.argsort(sample, kind="mergesort")
+    ]  # compiled already for sorting the rows, unlike np.sort
     expected = least * sample.shape[0] / rows
     place = int(expected + 2.0 * np.sqrt(expected) + 1.0)
     while True:
@@ -48,17 +53,27 @@ def add_truncated(
     totals: np.ndarray,
     far: np.ndarray,
 ) -> None:
-    """Add truncated values under each of ``points`` to ``totals`` (parts, rows) and ``far`` (parts, classes, 2).
+    """Add truncated values under each of ``points`` to ``totals`` (parts, rows) and ``far`` (parts,
+    classes, 2).
 
-    At least ``least`` rows (fewer than all) are ranked. A row of label c gets, for each class v, also
-    ``far[v, 1 if c == v else 0]``: what it would get beyond the ranked rows, which ``totals`` corrects for the
-    ranked ones. ``counts`` are the rows by class.
+    At least ``least`` rows (fewer than all) are ranked. A row of label c gets, for each class v,
+    also ``far[v, 1 if c == v else 0]``: what it would get beyond the ranked rows, which ``totals``
+    corrects for the ranked ones. ``counts`` are the rows by class.
     """
     parts = totals.shape[0]
     for part in prange(parts):
         distances = np.empty((4, blocks.shape[0] * blocks.shape[2]))
-        keys, near, values, match = np.empty(rows + 1), np.empty(rows + 1), np.empty(rows), np.empty(rows)
-        ids, order, own = np.empty(rows + 1, np.int32), np.empty(rows + 1, np.int32), np.arange(rows).astype(np.int32)
+        keys, near, values, match = (
+            np.empty(rows + 1),
+            np.empty(rows + 1),
+            np.empty(rows),
+            np.empty(rows),
+        )
+        ids, order, own = (
+            np.empty(rows + 1, np.int32),
+            np.empty(rows + 1, np.int32),
+            np.arange(rows).astype(np.int32),
+        )
         four = np.zeros((4, points.shape[1]))
         for first in range(part * 4, points.shape[0], parts * 4):
             many = min(4, points.shape[0] - first)
@@ -93,9 +108,11 @@ def _add_ranked(
     totals: np.ndarray,
     far: np.ndarray,
 ) -> None:
-    """Add the values under one validation row of class ``wanted``, which ``matches`` rows have in all.
+    """Add the values under one validation row of class ``wanted``, which ``matches`` rows have in
+    all.
 
-    ``near`` are the sorted distances of the ``ranked`` rows ``ids[order]``; ``match`` and ``values`` are scratch.
+    ``near`` are the sorted distances of the ``ranked`` rows ``ids[order]``; ``match`` and
+    ``values`` are scratch.
     """
     for i in range(ranked):
         match[order[i]] = 1.0 if labels[ids[order[i]]] == wanted else 0.0
@@ -109,8 +126,12 @@ def _add_ranked(
 
 
 @njit(cache=True)
-def _beyond(rows: int, ranked: int, matches: float, table: np.ndarray, sums: np.ndarray) -> tuple[float, float, float]:
-    """Return the values of a match and of another row beyond the ranked ones, and what all of those take away."""
+def _beyond(
+    rows: int, ranked: int, matches: float, table: np.ndarray, sums: np.ndarray
+) -> tuple[float, float, float]:
+    """Return the values of a match and of another row beyond the ranked ones, and what all of those
+    take away.
+    """
     size = rows - ranked
     if size == 0:
         return 0.0, 0.0, 0.0
@@ -140,15 +161,21 @@ def add_from_cells(
     far: np.ndarray,
     found: np.ndarray,
 ) -> None:
-    """Add values like ``add_truncated``, ranking the ``most`` nearest rows of the cells that ``probes`` names.
+    """Add values like ``add_truncated``, ranking the ``most`` nearest rows of the cells that
+    ``probes`` names.
 
-    ``rows`` (n, d) are sorted by cell, ``ids`` (n,) their numbers before; cell c ends where ``cell_start[c + 1]``
-    begins. The ranked rows are written to ``found`` (points, most), -1 where there are fewer.
+    ``rows`` (n, d) are sorted by cell, ``ids`` (n,) their numbers before; cell c ends where
+    ``cell_start[c + 1]`` begins. The ranked rows are written to ``found`` (points, most), -1 where
+    there are fewer.
     """
     n, parts = rows.shape[0], totals.shape[0]
     for part in prange(parts):
         keys, near, values, match = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-        chosen, order, own = np.empty(n, np.int32), np.empty(n, np.int32), np.arange(n).astype(np.int32)
+        chosen, order, own = (
+            np.empty(n, np.int32),
+            np.empty(n, np.int32),
+            np.arange(n).astype(np.int32),
+        )
         for point in range(part, points.shape[0], parts):
             count = 0
             for cell in probes[point]:

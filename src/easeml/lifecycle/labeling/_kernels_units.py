@@ -1,13 +1,16 @@
-"""Compiled Shapley values of source units, through the multilinear extension of the nearest-neighbour game.
+"""Compiled Shapley values of source units, through the multilinear extension of the
+nearest-neighbour game.
 
-Output rows are seen nearest first. A *fact* owns output rows; the facts of a group may hang on a shared *parent* (the
-other side of a one-to-many join) and count only where it is there too. With every unit there with probability t, the
-number of nearer output rows has a generating polynomial in z, cut off at z^k:
+Output rows are seen nearest first. A *fact* owns output rows; the facts of a group may hang on a
+shared *parent* (the other side of a one-to-many join) and count only where it is there too. With
+every unit there with probability t, the number of nearer output rows has a generating polynomial in
+z, cut off at z^k:
 
     fact with c nearer rows  P = (1 - t) + t z^c;      group  E = (1 - t) + t prod P,  or prod P without a parent.
 
-A matching row is worth 1 / k where it is there with fewer than k nearer ones: the sum of the coefficients of prod E,
-with its own fact and parent taken as there. What each unit adds is the derivative of that, found backwards.
+A matching row is worth 1 / k where it is there with fewer than k nearer ones: the sum of the
+coefficients of prod E, with its own fact and parent taken as there. What each unit adds is the
+derivative of that, found backwards.
 """
 
 import numpy as np
@@ -16,7 +19,10 @@ from numba import njit, prange
 
 @njit(cache=True)
 def _copy(source: np.ndarray, out: np.ndarray) -> None:
-    """Copy a polynomial. An assignment of arrays would take seconds to compile: it can say that shapes differ."""
+    """Copy a polynomial.
+
+    An assignment of arrays would take seconds to compile: it can say that shapes differ.
+    """
     for i in range(out.shape[0]):
         out[i] = source[i]
 
@@ -43,8 +49,12 @@ def _transposed(functional: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
 
 
 @njit(cache=True)
-def _adjoints(factors: np.ndarray, functional: np.ndarray, prefix: np.ndarray, adjoints: np.ndarray) -> None:
-    """Write, for each factor, the functional of it that is ``functional`` of the product of all factors."""
+def _adjoints(
+    factors: np.ndarray, functional: np.ndarray, prefix: np.ndarray, adjoints: np.ndarray
+) -> None:
+    """Write, for each factor, the functional of it that is ``functional`` of the product of all
+    factors.
+    """
     count = factors.shape[0]
     prefix[0] = 0.0
     prefix[0, 0] = 1.0
@@ -58,7 +68,9 @@ def _adjoints(factors: np.ndarray, functional: np.ndarray, prefix: np.ndarray, a
 
 
 @njit(cache=True)
-def _write_facts(facts: np.ndarray, nearer: np.ndarray, t: float, own: int, factors: np.ndarray) -> None:
+def _write_facts(
+    facts: np.ndarray, nearer: np.ndarray, t: float, own: int, factors: np.ndarray
+) -> None:
     """Write the polynomial of each fact; ``own`` is taken as there (-1: none)."""
     k = factors.shape[1]
     for i in range(facts.shape[0]):
@@ -98,8 +110,8 @@ def _add_group(
 ) -> None:
     """Add what the units of one group add to a row that is there with chance and worth ``scale``.
 
-    ``functional`` of the group's polynomial is the chance of fewer than k nearer rows. ``own`` is the row's fact if
-    it is in this group, which is then taken as there with its parent (else -1).
+    ``functional`` of the group's polynomial is the chance of fewer than k nearer rows. ``own`` is
+    the row's fact if it is in this group, which is then taken as there with its parent (else -1).
     """
     count, k = facts.shape[0], functional.shape[0]
     factors, prefix, adjoints, product = work[0], work[1], work[2], np.empty(k)
@@ -137,9 +149,9 @@ def _add_gradient(
 ) -> None:
     """Add ``weight`` times what each unit adds when the others are there with probability ``t``.
 
-    ``facts`` and ``match`` (n,) are of the output rows, nearest first. ``group_of`` (facts,) is a fact's group;
-    ``group_start`` (groups + 1,) counts facts; ``parented`` (groups,) tells whether a group has a parent unit.
-    ``values`` (facts + groups,) holds facts first.
+    ``facts`` and ``match`` (n,) are of the output rows, nearest first. ``group_of`` (facts,) is a
+    fact's group; ``group_start`` (groups + 1,) counts facts; ``parented`` (groups,) tells whether a
+    group has a parent unit. ``values`` (facts + groups,) holds facts first.
     """
     n_facts, n_groups = group_of.shape[0], parented.shape[0]
     nearer, listed = np.zeros(n_facts, np.int64), np.zeros(n_facts, np.bool_)
@@ -181,7 +193,18 @@ def _add_gradient(
                 other = seen[i]
                 theirs = members[group_start[other] : group_start[other] + size[other]]
                 own = fact if other == group else -1
-                _add_group(theirs, nearer, own, bool(parented[other]), t, scale, over[i], values, n_facts + other, work)
+                _add_group(
+                    theirs,
+                    nearer,
+                    own,
+                    bool(parented[other]),
+                    t,
+                    scale,
+                    over[i],
+                    values,
+                    n_facts + other,
+                    work,
+                )
         nearer[fact] += 1
         _write_facts(own_members, nearer, t, -1, factors)
         _product(factors[: size[group]], outer[here])
@@ -225,11 +248,16 @@ def walk_permutation(
 ) -> None:
     """Write what each unit adds to the mean worth, joining in ``order``, into ``added`` (units,).
 
-    ``ranks`` and ``match`` (points, n) are of the output rows; ``rows_of`` lists the output rows of unit u between
-    ``rows_start[u]`` and ``rows_start[u + 1]``; ``needed`` (n,) counts the units that a row needs.
+    ``ranks`` and ``match`` (points, n) are of the output rows; ``rows_of`` lists the output rows of
+    unit u between ``rows_start[u]`` and ``rows_start[u + 1]``; ``needed`` (n,) counts the units
+    that a row needs.
     """
     points, n = ranks.shape
-    missing, there, n_there = needed.copy(), np.empty(n, np.int64), np.zeros(order.shape[0] + 1, np.int64)
+    missing, there, n_there = (
+        needed.copy(),
+        np.empty(n, np.int64),
+        np.zeros(order.shape[0] + 1, np.int64),
+    )
     count = 0
     for step in range(order.shape[0]):
         unit = order[step]

@@ -11,12 +11,19 @@ def _correct(balance: int) -> float:
 
 @njit(cache=True)
 def _add_gradient(
-    votes: np.ndarray, k: int, bound: int, t: float, weight: float, later: np.ndarray, values: np.ndarray
+    votes: np.ndarray,
+    k: int,
+    bound: int,
+    t: float,
+    weight: float,
+    later: np.ndarray,
+    values: np.ndarray,
 ) -> None:
     """Add ``weight`` times what each row adds when every other row is there with probability ``t``.
 
-    ``votes`` (n,) are signed whole weights, nearest first; balances lie within ``bound``. ``later`` (n + 2, k + 1,
-    2 bound + 1) becomes the expected outcome from a rank on, given votes cast and balance before it.
+    ``votes`` (n,) are signed whole weights, nearest first; balances lie within ``bound``. ``later``
+    (n + 2, k + 1, 2 bound + 1) becomes the expected outcome from a rank on, given votes cast and
+    balance before it.
     """
     n = votes.shape[0]
     for cast in range(k + 1):
@@ -29,7 +36,9 @@ def _add_gradient(
                 if cast == k or moved < 0 or moved > 2 * bound:
                     later[i, cast, state] = later[n, cast, state]
                 else:
-                    later[i, cast, state] = (1 - t) * later[i + 1, cast, state] + t * later[i + 1, cast + 1, moved]
+                    later[i, cast, state] = (1 - t) * later[i + 1, cast, state] + t * later[
+                        i + 1, cast + 1, moved
+                    ]
     before = np.zeros((k + 1, 2 * bound + 1))
     before[0, bound] = 1.0
     for i in range(n):
@@ -39,13 +48,17 @@ def _add_gradient(
                 if chance == 0.0:
                     continue
                 moved = state + votes[i]
-                values[i] += weight * chance * (later[i + 1, cast + 1, moved] - later[i + 1, cast, state])
+                values[i] += (
+                    weight * chance * (later[i + 1, cast + 1, moved] - later[i + 1, cast, state])
+                )
                 before[cast, state] = (1 - t) * chance
                 before[cast + 1, moved] += t * chance
 
 
 @njit(parallel=True, cache=True)
-def vote_values(votes: np.ndarray, k: int, bound: int, nodes: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def vote_values(
+    votes: np.ndarray, k: int, bound: int, nodes: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
     """Return values (points, n) for signed votes (points, n), each nearest first."""
     values = np.zeros(votes.shape)
     for point in prange(votes.shape[0]):

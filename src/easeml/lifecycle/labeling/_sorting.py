@@ -1,16 +1,21 @@
 """Compiled parts of the nearest-neighbour values: squared distances and their order.
 
-Imported only where it is used: Numba takes a while to load. Everything here counts ranks from 1, nearest first.
+Imported only where it is used: Numba takes a while to load. Everything here counts ranks from 1,
+nearest first.
 """
 
 import numpy as np
 from numba import njit
 
 BLOCK = 256
-"""Training rows that a pass over the columns handles together: their distances stay in the first-level cache."""
+"""Training rows that a pass over the columns handles together: their distances stay in the
+first-level cache.
+"""
 
 SAME = 1e-12
-"""Squared distances that differ by less than this share count as equal, so that rounding does not decide."""
+"""Squared distances that differ by less than this share count as equal, so that rounding does not
+decide.
+"""
 
 _SMALL = 2048  # so many elements are sorted within the first-level cache
 _COARSE = 1024  # buckets of the first pass at most: each is a stream that is written to
@@ -19,10 +24,11 @@ _CROWDED = 32  # a bucket this full is sorted by comparisons instead of insertio
 
 @njit(cache=True)
 def squared_distances(blocks: np.ndarray, points: np.ndarray, out: np.ndarray) -> None:
-    """Write squared Euclidean distances of four ``points`` (4, d) to all rows into ``out`` (4, rows + padding).
+    """Write squared Euclidean distances of four ``points`` (4, d) to all rows into ``out`` (4, rows
+    + padding).
 
-    ``blocks`` (n_blocks, d, BLOCK) holds the rows block by block, columns first. The sum runs over the columns in
-    their order, whatever the row, so equal rows get equal distances to the last bit.
+    ``blocks`` (n_blocks, d, BLOCK) holds the rows block by block, columns first. The sum runs over
+    the columns in their order, whatever the row, so equal rows get equal distances to the last bit.
     """
     for block in range(blocks.shape[0]):
         start = block * BLOCK
@@ -45,9 +51,15 @@ def squared_distances(blocks: np.ndarray, points: np.ndarray, out: np.ndarray) -
 
 @njit(cache=True)
 def _distribute(
-    keys: np.ndarray, ids: np.ndarray, sorted_keys: np.ndarray, sorted_ids: np.ndarray, ends: np.ndarray, buckets: int
+    keys: np.ndarray,
+    ids: np.ndarray,
+    sorted_keys: np.ndarray,
+    sorted_ids: np.ndarray,
+    ends: np.ndarray,
+    buckets: int,
 ) -> None:
-    """Write keys and ids into the outputs by bucket; buckets have equal widths and ascend, each keeps its order.
+    """Write keys and ids into the outputs by bucket; buckets have equal widths and ascend, each
+    keeps its order.
 
     Afterwards ``ends`` holds, for each bucket, the place after its last element.
     """
@@ -90,7 +102,9 @@ def _insert(keys: np.ndarray, ids: np.ndarray) -> None:
 
 
 @njit(cache=True)
-def _sort_small(keys: np.ndarray, ids: np.ndarray, ends: np.ndarray, spare: np.ndarray, spare_ids: np.ndarray) -> None:
+def _sort_small(
+    keys: np.ndarray, ids: np.ndarray, ends: np.ndarray, spare: np.ndarray, spare_ids: np.ndarray
+) -> None:
     """Sort in place what fits the cache: a bucket an element, then insertion within each."""
     n = keys.shape[0]
     for i in range(n):
@@ -107,11 +121,14 @@ def _sort_small(keys: np.ndarray, ids: np.ndarray, ends: np.ndarray, spare: np.n
 
 
 @njit(cache=True)
-def sort_nearest_first(keys: np.ndarray, ids: np.ndarray, sorted_keys: np.ndarray, sorted_ids: np.ndarray) -> None:
-    """Write ``keys`` (n,) ascending, and the ``ids`` that belong to them, into the two outputs; equal keys keep order.
+def sort_nearest_first(
+    keys: np.ndarray, ids: np.ndarray, sorted_keys: np.ndarray, sorted_ids: np.ndarray
+) -> None:
+    """Write ``keys`` (n,) ascending, and the ``ids`` that belong to them, into the two outputs;
+    equal keys keep order.
 
-    A distribution sort in two passes, the second within the cache: linear in n for the distances of real data.
-    What crowds into one bucket twice (far outliers, ties) is sorted by comparisons.
+    A distribution sort in two passes, the second within the cache: linear in n for the distances of
+    real data. What crowds into one bucket twice (far outliers, ties) is sorted by comparisons.
     """
     n = keys.shape[0]
     ends, fine = np.empty(_COARSE + 1, np.int32), np.empty(_SMALL + 1, np.int32)

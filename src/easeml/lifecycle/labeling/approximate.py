@@ -20,8 +20,9 @@ _FITTED = 20_000  # rows from which cells are learned
 
 @dataclass(frozen=True)
 class Approximation:
-    """Approximate values (n,). On a sample of validation rows, compared with the exact values: ``error``, the largest
-    difference of any row's mean value, and ``recall``, the share of the nearest rows that were found."""
+    """Approximate values (n,). On a sample of validation rows, compared with the exact values:
+    ``error``, the largest difference of any row's mean value, and ``recall``, the share of the
+    nearest rows that were found."""
 
     values: np.ndarray
     error: float
@@ -41,15 +42,16 @@ def approximate_knn_shapley(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Approximation:
-    """Return ``knn_shapley`` truncated at ``error``, looking for neighbours only in cells near the validation row.
+    """Return ``knn_shapley`` truncated at ``error``, looking for neighbours only in cells near the
+    validation row.
 
-    Rows are partitioned into cells by k-means (an inverted file: Jegou, Douze and Schmid, PAMI 2011); a validation
-    row looks into its ``probes`` nearest cells. Sublinear in n for each validation row, but for learning the cells,
-    which pays for itself with many validation rows and few columns.
+    Rows are partitioned into cells by k-means (an inverted file: Jegou, Douze and Schmid, PAMI
+    2011); a validation row looks into its ``probes`` nearest cells. Sublinear in n for each
+    validation row, but for learning the cells, which pays for itself with many validation rows and
+    few columns.
 
-    Args:
-        error: Truncation as in ``knn_shapley``, in (0, 1); missed neighbours come on top, see ``Approximation``.
-        probes: Cells that are searched, at least 1; more find more neighbours.
+    Args: error: Truncation as in ``knn_shapley``, in (0, 1); missed neighbours come on top, see
+        ``Approximation``. probes: Cells that are searched, at least 1; more find more neighbours.
         seed: Seed of k-means and of the sample on which the error is measured.
 
     The other arguments are those of ``knn_shapley``.
@@ -59,7 +61,9 @@ def approximate_knn_shapley(
     """
     task = check_task(X, y, X_valid, y_valid, k, metric)
     if not 0 < error < 1:
-        raise InvalidInput(f"Expected a number above 0 and below 1, found {error!r}.", where="error")
+        raise InvalidInput(
+            f"Expected a number above 0 and below 1, found {error!r}.", where="error"
+        )
     game = Game(task)
     ranked = game.ranked_for(error)
     tell = progress or (lambda _: None)
@@ -70,7 +74,8 @@ def approximate_knn_shapley(
     sample = np.random.default_rng(seed).permutation(len(task.X_valid))[:_SAMPLE]
     approximate, found = cells.values(game, ranked, sample)
     part = Game(
-        Task(task.X, task.y, task.X_valid[sample], task.y_valid[sample], task.classes, task.k), blocks=game.blocks
+        Task(task.X, task.y, task.X_valid[sample], task.y_valid[sample], task.classes, task.k),
+        blocks=game.blocks,
     )
     difference = float(np.abs(part.exact()[0] - approximate).max())
     recall = _recall(task, sample, found, ranked)

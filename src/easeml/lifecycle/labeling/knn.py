@@ -1,4 +1,6 @@
-"""Shapley values of training rows for a k-nearest-neighbour classifier, exact or truncated at a stated error."""
+"""Shapley values of training rows for a k-nearest-neighbour classifier, exact or truncated at a
+stated error.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +35,10 @@ def knn_shapley(
 ) -> np.ndarray:
     """Return the Shapley value of each training row, averaged over the validation rows.
 
-    The players are the training rows; a coalition S is worth the mean over validation rows of (matches among the
-    min(k, |S|) nearest in S) / k, and 0 where it is empty (Jia et al., PVLDB 2019; right for fewer than k rows too).
-    Values sum to what all rows together are worth. Takes O(t n (d + log n)), with memory for X and a few arrays of
-    n numbers a core, on all cores.
+    The players are the training rows; a coalition S is worth the mean over validation rows of
+    (matches among the min(k, |S|) nearest in S) / k, and 0 where it is empty (Jia et al., PVLDB
+    2019; right for fewer than k rows too). Values sum to what all rows together are worth. Takes
+    O(t n (d + log n)), with memory for X and a few arrays of n numbers a core, on all cores.
 
     Args:
         X: Training rows (n, d), finite; scale the columns first.
@@ -81,11 +83,12 @@ def expected_knn_shapley(
 ) -> np.ndarray:
     """Return the expected ``knn_shapley`` of rows (n,) whose labels are known in probability only.
 
-    Labels are taken as independent; the value is linear in the matches, so the expectation is exact.
+    Labels are taken as independent; the value is linear in the matches, so the expectation is
+    exact.
 
-    Args:
-        posterior: Class probabilities (n, classes); a known label is a row with a single 1.
-        classes: The class of each column of ``posterior``; by default the sorted labels of ``y_valid``.
+    Args: posterior: Class probabilities (n, classes); a known label is a row with a single 1.
+        classes: The class of each column of ``posterior``; by default the sorted labels of
+        ``y_valid``.
 
     The other arguments are those of ``knn_shapley``.
     """
@@ -94,12 +97,16 @@ def expected_knn_shapley(
     matrix = check_posterior(posterior, len(task.X), len(named), "posterior")
     unknown = set(task.classes.tolist()) - set(named.tolist())
     if unknown:
-        raise InvalidInput(f"The validation label {unknown.pop()!r} is not among them.", where="classes")
+        raise InvalidInput(
+            f"The validation label {unknown.pop()!r} is not among them.", where="classes"
+        )
     codes = np.searchsorted(named, task.classes)[task.y_valid].astype(np.int32)
     if classes is not None:
         matrix = matrix[:, np.argsort(np.asarray(classes))]
     task = replace(task, y_valid=codes, classes=named)
-    return Game(task, soft=soft, ties=ties, posterior=np.ascontiguousarray(matrix)).exact(progress)[0]
+    return Game(task, soft=soft, ties=ties, posterior=np.ascontiguousarray(matrix)).exact(progress)[
+        0
+    ]
 
 
 class Game:
@@ -117,8 +124,12 @@ class Game:
         from easeml.lifecycle.labeling._sorting import SAME
 
         if ties not in ("average", "index"):
-            raise InvalidInput(f"There is no rule {ties!r}.", where="ties", remedy="Use 'average' or 'index'.")
-        self.task = replace(task, X_valid=np.ascontiguousarray(task.X_valid))  # one memory layout, one compilation
+            raise InvalidInput(
+                f"There is no rule {ties!r}.", where="ties", remedy="Use 'average' or 'index'."
+            )
+        self.task = replace(
+            task, X_valid=np.ascontiguousarray(task.X_valid)
+        )  # one memory layout, one compilation
         self.soft = soft
         self.posterior = np.zeros((0, 0)) if posterior is None else posterior
         self.same = SAME if ties == "average" else -1.0
@@ -127,15 +138,21 @@ class Game:
         self.blocks = _blocks(task.X) if blocks is None else blocks
 
     def ranked_for(self, error: float) -> int:
-        """Return how many rows must be ranked for an error of at most ``error``: g(ranked) - g(n) bounds it."""
+        """Return how many rows must be ranked for an error of at most ``error``: g(ranked) - g(n)
+        bounds it.
+        """
         if error <= 0:
             return len(self.task.X)
         falls = self.table[1:] - self.table[-1] <= error
         falls[: self.task.k - 1] = False
         return int(falls.argmax()) + 1 if falls.any() else len(self.task.X)
 
-    def exact(self, progress: Progress | None = None, *, squares: bool = False) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean value of each row, and the mean of its square over validation rows (empty if not asked)."""
+    def exact(
+        self, progress: Progress | None = None, *, squares: bool = False
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mean value of each row, and the mean of its square over validation rows (empty
+        if not asked).
+        """
         from numba import get_num_threads
 
         from easeml.lifecycle.labeling._kernels import add_exact
@@ -153,7 +170,9 @@ class Game:
         return totals.sum(axis=0) / t, second.sum(axis=0) / t if squares else np.zeros(0)
 
     def truncated(self, ranked: int, progress: Progress | None = None) -> np.ndarray:
-        """Return the mean value of each row with at least ``ranked`` rows ranked for each validation row."""
+        """Return the mean value of each row with at least ``ranked`` rows ranked for each
+        validation row.
+        """
         from numba import get_num_threads
 
         from easeml.lifecycle.labeling._kernels_truncated import add_truncated
@@ -170,10 +189,14 @@ class Game:
         return self.merged(totals, far, np.arange(len(task.X_valid)))
 
     def merged(self, totals: np.ndarray, far: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Return mean values over the validation rows ``points`` from what the truncated kernels added up."""
+        """Return mean values over the validation rows ``points`` from what the truncated kernels
+        added up.
+        """
         beyond = far.sum(axis=0)
         by_label = beyond[:, 0].sum() - beyond[:, 0] + beyond[:, 1]
-        return (totals.sum(axis=0) + by_label[self.task.y]) / len(points) + self._constants()[points].mean()
+        return (totals.sum(axis=0) + by_label[self.task.y]) / len(points) + self._constants()[
+            points
+        ].mean()
 
     def _constants(self) -> np.ndarray:
         """Return, for each validation row, what every row's value has beside its rank's."""
@@ -181,9 +204,13 @@ class Game:
         if not self.soft:
             return np.zeros(len(task.X_valid))
         matches = (
-            self.posterior.sum(axis=0) if len(self.posterior) else np.bincount(task.y, minlength=len(task.classes))
+            self.posterior.sum(axis=0)
+            if len(self.posterior)
+            else np.bincount(task.y, minlength=len(task.classes))
         )
-        by_class = [_tables.soft_constant(n, task.k, float(count), len(task.classes)) for count in matches]
+        by_class = [
+            _tables.soft_constant(n, task.k, float(count), len(task.classes)) for count in matches
+        ]
         return np.array(by_class)[task.y_valid]
 
     def _portions(self, parts: int, progress: Progress | None) -> Iterator[slice]:
@@ -197,7 +224,9 @@ class Game:
 
 
 def _blocks(X: np.ndarray) -> np.ndarray:
-    """Return the rows of ``X`` in blocks (n_blocks, d, BLOCK), columns first, the last filled up with zeros."""
+    """Return the rows of ``X`` in blocks (n_blocks, d, BLOCK), columns first, the last filled up
+    with zeros.
+    """
     from easeml.lifecycle.labeling._sorting import BLOCK
 
     n, d = X.shape

@@ -26,9 +26,9 @@ _BATCHES = 20
 class Contributions(Result):
     """What each owner contributes, the most valuable first: tuples and arrays of equal length.
 
-    ``values`` sum to what all data is worth; ``shares`` are those of the positive values, and of the ``budget``,
-    ``payments``. ``standard_errors`` are over validation rows, NaN for fewer than 2. ``players`` says whether rows
-    or whole owners were valued.
+    ``values`` sum to what all data is worth; ``shares`` are those of the positive values, and of
+    the ``budget``, ``payments``. ``standard_errors`` are over validation rows, NaN for fewer than
+    2. ``players`` says whether rows or whole owners were valued.
     """
 
     owners: tuple[str, ...]
@@ -46,11 +46,14 @@ class Contributions(Result):
         harmful = [name for name, value in zip(self.owners, self.values, strict=True) if value < 0]
         if harmful:
             return (
-                f"{best} Check the labels of {', '.join(harmful)}: this data lowers the quality, and is paid nothing."
+                f"{best} Check the labels of {', '.join(harmful)}: "
+                "this data lowers the quality, and is paid nothing."
             )
         per_row = self.values / self.rows
         richest = self.owners[int(per_row.argmax())]
-        return f"{best} A further row is worth most, on average, from {richest}: ask there for more."
+        return (
+            f"{best} A further row is worth most, on average, from {richest}: ask there for more."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row an owner, the most valuable first."""
@@ -58,7 +61,9 @@ class Contributions(Result):
 
         names = ("owners", "rows", "values", "standard_errors", "shares", "payments")
         heads = ("owner", "rows", "value", "standard_error", "share", "payment")
-        return pd.DataFrame({head: getattr(self, name) for head, name in zip(heads, names, strict=True)})
+        return pd.DataFrame(
+            {head: getattr(self, name) for head, name in zip(heads, names, strict=True)}
+        )
 
     def figure(self) -> go.Figure:
         """Return the values of the owners with two standard errors."""
@@ -100,11 +105,15 @@ def contributions(
         InvalidInput: if the inputs do not fit each other, are empty or not finite.
     """
     task = check_task(X, y, X_valid, y_valid, k, metric)
-    names, codes = np.unique(check_labels(owners, len(task.X), "owners").astype(str), return_inverse=True)
+    names, codes = np.unique(
+        check_labels(owners, len(task.X), "owners").astype(str), return_inverse=True
+    )
     if not 0 <= budget < np.inf:
         raise InvalidInput(f"Expected a number of at least 0, found {budget!r}.", where="budget")
     if players not in ("owners", "rows"):
-        raise InvalidInput(f"There are no players {players!r}.", where="players", remedy="Use 'owners' or 'rows'.")
+        raise InvalidInput(
+            f"There are no players {players!r}.", where="players", remedy="Use 'owners' or 'rows'."
+        )
     values, errors = _by_owner(task, codes, len(names), players, progress)
     positive = np.maximum(values, 0.0)
     shares = positive / positive.sum() if positive.sum() > 0 else np.zeros(len(values))
@@ -120,7 +129,11 @@ def _by_owner(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return values (owners,) and standard errors from batches of validation rows."""
     t = len(task.X_valid)
-    batches = [part for part in np.array_split(np.random.default_rng(0).permutation(t), _BATCHES) if len(part)]
+    batches = [
+        part
+        for part in np.array_split(np.random.default_rng(0).permutation(t), _BATCHES)
+        if len(part)
+    ]
     found = np.empty((len(batches), n_owners))
     for number, part in enumerate(batches):
         some = replace(task, X_valid=task.X_valid[part], y_valid=task.y_valid[part])

@@ -30,11 +30,12 @@ def value_pool(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return the expected value (p,) of each unlabelled row, were it alone added to the training rows.
+    """Return the expected value (p,) of each unlabelled row, were it alone added to the training
+    rows.
 
-    The game is that of ``knn_shapley`` on the training rows and this one row, whose label is drawn from its
-    ``posterior``: its value is linear in the chance that it matches, so the expectation is exact. Takes
-    O(t ((n + p) (d + log n))).
+    The game is that of ``knn_shapley`` on the training rows and this one row, whose label is drawn
+    from its ``posterior``: its value is linear in the chance that it matches, so the expectation is
+    exact. Takes O(t ((n + p) (d + log n))).
 
     Args:
         X: Labelled rows (n, d).
@@ -59,16 +60,20 @@ def value_pool(
 def predicted_pool_values(
     X: Any, y: Any, pool: Any, X_valid: Any, y_valid: Any, k: int = 5, *, seed: int = 0
 ) -> np.ndarray:
-    """Return the values (p,) that a random forest predicts for unlabelled rows from those of the labelled ones.
+    """Return the values (p,) that a random forest predicts for unlabelled rows from those of the
+    labelled ones.
 
-    It knows nothing about labels: useful where no posterior can be trusted. Arguments as for ``value_pool``.
+    It knows nothing about labels: useful where no posterior can be trusted. Arguments as for
+    ``value_pool``.
     """
     from sklearn.ensemble import RandomForestRegressor
 
     task = check_task(X, y, X_valid, y_valid, k)
     candidates = check_pool(task, pool)
     values = knn_shapley(X, y, X_valid, y_valid, k)
-    forest = RandomForestRegressor(100, min_samples_leaf=2, random_state=seed).fit(task.X, values * len(values))
+    forest = RandomForestRegressor(100, min_samples_leaf=2, random_state=seed).fit(
+        task.X, values * len(values)
+    )
     return forest.predict(candidates) / len(values)
 
 
@@ -85,7 +90,8 @@ def check_pool(task: Task, pool: Any) -> np.ndarray:
 
 
 def chances_of(task: Task, candidates: np.ndarray, posterior: Any, seed: int) -> np.ndarray:
-    """Return class probabilities (p, classes in y): the ``posterior``, else those of a forest fitted on ``task``.
+    """Return class probabilities (p, classes in y): the ``posterior``, else those of a forest
+    fitted on ``task``.
 
     Raises:
         InvalidInput: if the ``posterior`` is none.
@@ -98,7 +104,9 @@ def chances_of(task: Task, candidates: np.ndarray, posterior: Any, seed: int) ->
     return forest.fit(task.X, task.y).predict_proba(candidates)
 
 
-def _values_in(task: Task, candidates: np.ndarray, chances: np.ndarray, progress: Progress | None) -> np.ndarray:
+def _values_in(
+    task: Task, candidates: np.ndarray, chances: np.ndarray, progress: Progress | None
+) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
     n, t = len(task.X), len(task.X_valid)
@@ -111,19 +119,27 @@ def _values_in(task: Task, candidates: np.ndarray, chances: np.ndarray, progress
         near = cdist(task.X_valid[some], task.X, "sqeuclidean")
         far = cdist(task.X_valid[some], candidates, "sqeuclidean")
         for labelled, asked, wanted in zip(near, far, task.y_valid[some], strict=True):
-            totals += _values_for(labelled, task.y == wanted, asked, chances[:, wanted], table, sums)
+            totals += _values_for(
+                labelled, task.y == wanted, asked, chances[:, wanted], table, sums
+            )
         if progress:
             progress(some.stop / t)
     return totals / t
 
 
 def _values_for(
-    labelled: np.ndarray, match: np.ndarray, asked: np.ndarray, chance: np.ndarray, table: np.ndarray, sums: np.ndarray
+    labelled: np.ndarray,
+    match: np.ndarray,
+    asked: np.ndarray,
+    chance: np.ndarray,
+    table: np.ndarray,
+    sums: np.ndarray,
 ) -> np.ndarray:
-    """Return values (p,) under one validation row, from squared distances of labelled (n,) and asked (p,) rows.
+    """Return values (p,) under one validation row, from squared distances of labelled (n,) and
+    asked (p,) rows.
 
-    The formula of ``_kernels`` for a row that shares its distance with ranks a + 1 .. b of the labelled rows; those
-    beyond move one rank further out.
+    The formula of ``_kernels`` for a row that shares its distance with ranks a + 1 .. b of the
+    labelled rows; those beyond move one rank further out.
     """
     order = np.argsort(labelled)
     distances = labelled[order]

@@ -15,9 +15,9 @@ from easeml.errors import InvalidInput
 class Provenance:
     """The source rows, called units, behind each output row: it exists where all of them do.
 
-    ``units`` (n, depth) holds unit numbers in 0 .. n_units - 1. Units of several sources are numbered through, one
-    source after the other. Follow a pipeline step by step (``take``, ``join``), or let it carry columns of row
-    numbers along and read them back (``from_columns``).
+    ``units`` (n, depth) holds unit numbers in 0 .. n_units - 1. Units of several sources are
+    numbered through, one source after the other. Follow a pipeline step by step (``take``,
+    ``join``), or let it carry columns of row numbers along and read them back (``from_columns``).
     """
 
     units: np.ndarray
@@ -50,7 +50,8 @@ class Provenance:
         return cls(np.column_stack(units), offset)
 
     def take(self, rows: Any) -> Provenance:
-        """Return the provenance of the given output rows: a mask or numbers for a filter, repeats for a fork.
+        """Return the provenance of the given output rows: a mask or numbers for a filter, repeats
+        for a fork.
 
         A map, which changes rows one by one, leaves provenance as it is.
         """
@@ -60,13 +61,16 @@ class Provenance:
         return Provenance(self.units[_rows(chosen, len(self.units), "rows")], self.n_units)
 
     def join(self, other: Provenance, left: Any, right: Any) -> Provenance:
-        """Return the provenance of a join with a table of other sources, row ``left[i]`` here with ``right[i]`` there.
+        """Return the provenance of a join with a table of other sources, row ``left[i]`` here with
+        ``right[i]`` there.
 
         Units of ``other`` come after those of this one.
         """
         here, there = self.take(left).units, other.take(right).units + self.n_units
         if len(here) != len(there):
-            raise InvalidInput(f"{len(here)} left rows do not pair with {len(there)} right ones.", where="right")
+            raise InvalidInput(
+                f"{len(here)} left rows do not pair with {len(there)} right ones.", where="right"
+            )
         return Provenance(np.hstack([here, there]), self.n_units + other.n_units)
 
 

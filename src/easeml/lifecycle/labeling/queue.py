@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 class Queue(Result):
     """Rows of the pool in the order in which to label them, with why: arrays of equal length.
 
-    ``values`` are expected Shapley values, ``uncertainties`` entropies of the predicted label in [0, 1], ``novelties``
-    shares in [0, 1] (0: as good as a row chosen before it), ``guesses`` the labels that are expected.
+    ``values`` are expected Shapley values, ``uncertainties`` entropies of the predicted label in
+    [0, 1], ``novelties`` shares in [0, 1] (0: as good as a row chosen before it), ``guesses`` the
+    labels that are expected.
     """
 
     rows: np.ndarray
@@ -48,7 +49,9 @@ class Queue(Result):
 
         names = ("rows", "scores", "values", "uncertainties", "novelties", "guesses")
         heads = ("row", "score", "value", "uncertainty", "novelty", "guess")
-        return pd.DataFrame({head: getattr(self, name) for head, name in zip(heads, names, strict=True)})
+        return pd.DataFrame(
+            {head: getattr(self, name) for head, name in zip(heads, names, strict=True)}
+        )
 
     def figure(self) -> go.Figure:
         """Return value and uncertainty of the rows, in their order."""
@@ -76,10 +79,11 @@ def next_to_label(
 ) -> Queue:
     """Return up to ``n`` rows of the pool to label next.
 
-    A row's score is the weighted mean of its rank shares by expected value (``value_pool``) and by uncertainty (the
-    entropy of the predicted label), times its novelty to the power ``diversity``, divided by its price. Rows are
-    chosen one by one; novelty is 1 - exp(-(d / s)^2), with d the distance to the nearest row chosen before, and s the
-    median distance of a row of the pool to its k-th neighbour there. So a batch does not ask the same twice.
+    A row's score is the weighted mean of its rank shares by expected value (``value_pool``) and by
+    uncertainty (the entropy of the predicted label), times its novelty to the power ``diversity``,
+    divided by its price. Rows are chosen one by one; novelty is 1 - exp(-(d / s)^2), with d the
+    distance to the nearest row chosen before, and s the median distance of a row of the pool to its
+    k-th neighbour there. So a batch does not ask the same twice.
 
     Args:
         X: Labelled rows (m, d).
@@ -113,10 +117,16 @@ def next_to_label(
     costs = _check_prices(prices, len(candidates))
     values = value_pool(X, y, pool, X_valid, y_valid, k, posterior=chances, progress=progress)
     doubts = _entropy(chances)
-    base = (value * _rank_share(values) + uncertainty * _rank_share(doubts)) / (value + uncertainty) / costs
+    base = (
+        (value * _rank_share(values) + uncertainty * _rank_share(doubts))
+        / (value + uncertainty)
+        / costs
+    )
     rows, scores, novelties = _choose(candidates, base, min(n, len(candidates)), diversity, task)
     guesses = task.classes[np.unique(task.y)][chances.argmax(axis=1)]
-    return Queue(rows, scores, values[rows], doubts[rows], novelties, guesses[rows], len(candidates))
+    return Queue(
+        rows, scores, values[rows], doubts[rows], novelties, guesses[rows], len(candidates)
+    )
 
 
 def _choose(
@@ -131,7 +141,9 @@ def _choose(
         best = int(score.argmax())
         rows[i], scores[i], novelties[i], free[best] = best, score[best], novelty[best], False
         squared = ((candidates - candidates[best]) ** 2).sum(axis=1)
-        novelty = np.minimum(novelty, 1 - np.exp(-squared / scale**2) if scale > 0 else (squared > 0).astype(float))
+        novelty = np.minimum(
+            novelty, 1 - np.exp(-squared / scale**2) if scale > 0 else (squared > 0).astype(float)
+        )
     return rows, scores, novelties
 
 

@@ -25,24 +25,25 @@ def threshold_knn_shapley(
     metric: str = "euclidean",
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return the Shapley value of each training row (n,) in the threshold game, averaged over validation rows.
+    """Return the Shapley value of each training row (n,) in the threshold game, averaged over
+    validation rows.
 
-    A coalition is worth the share of matches among its rows within ``radius`` (inclusive) of the validation row, and
-    1 / classes where there are none. Linear in n: no rank is needed (Wang, Zhu, Wang, Jia and Mittal, "A
-    privacy-friendly approach to data valuation", NeurIPS 2023, Theorem 13). With c rows inside, a of them matching,
-    and H_c the c-th harmonic number, a row inside has
+    A coalition is worth the share of matches among its rows within ``radius`` (inclusive) of the
+    validation row, and 1 / classes where there are none. Linear in n: no rank is needed (Wang, Zhu,
+    Wang, Jia and Mittal, "A privacy-friendly approach to data valuation", NeurIPS 2023, Theorem
+    13). With c rows inside, a of them matching, and H_c the c-th harmonic number, a row inside has
 
         s = (m - 1 / classes) / c + (m / c - (a - m) / (c (c - 1))) (H_c - 1),   rows outside 0;
 
     their sum over all n positions reduces to H_c, since rows outside are null players.
 
-    Args:
-        radius: Distance, above 0, in the units of X (for 'cosine': between unit vectors, in (0, 2]).
+    Args: radius: Distance, above 0, in the units of X (for 'cosine': between unit vectors, in (0,
+        2]).
 
     The other arguments are those of ``knn_shapley``.
 
-    Raises:
-        InvalidInput: if the inputs do not fit each other, are empty or not finite, or ``radius`` is not above 0.
+    Raises: InvalidInput: if the inputs do not fit each other, are empty or not finite, or
+        ``radius`` is not above 0.
     """
     from scipy.spatial.distance import cdist
 
@@ -59,7 +60,9 @@ def threshold_knn_shapley(
         match = inside & (task.y_valid[some, None] == task.y)
         c, a = np.maximum(inside.sum(axis=1), 1), match.sum(axis=1)
         rest = (harmonic[c] - 1) / (c * np.maximum(c - 1, 1))
-        totals += (1 / c + (harmonic[c] - 1) / c + rest) @ match - (1 / (c * len(task.classes)) + a * rest) @ inside
+        totals += (1 / c + (harmonic[c] - 1) / c + rest) @ match - (
+            1 / (c * len(task.classes)) + a * rest
+        ) @ inside
         if progress:
             progress(some.stop / t)
     return totals / t

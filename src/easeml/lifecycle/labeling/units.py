@@ -29,10 +29,10 @@ def unit_knn_shapley(
 ) -> np.ndarray:
     """Return the Shapley value of each source unit (n_units,), averaged over validation rows.
 
-    Players are source rows (or owners, or whatever ``provenance`` numbers); a coalition is worth what its output rows
-    are worth in ``knn_shapley``: matches among the min(k, .) nearest, divided by k. A unit without output rows is
-    worth 0. Rows at equal distance count in the order of their indices. Exact for every pipeline of maps, filters,
-    forks and one-to-many joins:
+    Players are source rows (or owners, or whatever ``provenance`` numbers); a coalition is worth
+    what its output rows are worth in ``knn_shapley``: matches among the min(k, .) nearest, divided
+    by k. A unit without output rows is worth 0. Rows at equal distance count in the order of their
+    indices. Exact for every pipeline of maps, filters, forks and one-to-many joins:
 
     - k = 1 without joins: a unit is its nearest output row (Karlas et al., "Data debugging with Shapley importance
       over end-to-end machine learning pipelines", ICLR 2024, Section 4), in O(n log n) a validation row;
@@ -68,10 +68,12 @@ def sampled_unit_knn_shapley(
     metric: str = "euclidean",
     progress: Progress | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return estimates of the values of ``unit_knn_shapley`` for any provenance, and their standard errors.
+    """Return estimates of the values of ``unit_knn_shapley`` for any provenance, and their standard
+    errors.
 
-    Each is the mean over random orders of the units of what the unit adds when it joins (Castro, Gomez and Tejada,
-    2009); the standard error is that of the mean over ``permutations``, at least 2.
+    Each is the mean over random orders of the units of what the unit adds when it joins (Castro,
+    Gomez and Tejada, 2009); the standard error is that of the mean over ``permutations``, at least
+    2.
     """
     from easeml.lifecycle.labeling._kernels_units import walk_permutation
 
@@ -83,7 +85,8 @@ def sampled_unit_knn_shapley(
     np.put_along_axis(ranks, order, np.broadcast_to(np.arange(n), order.shape), axis=1)
     match = (task.y_valid[:, None] == task.y).astype(float)
     pairs = np.unique(
-        np.column_stack([provenance.units.ravel(), np.arange(n).repeat(provenance.units.shape[1])]), axis=0
+        np.column_stack([provenance.units.ravel(), np.arange(n).repeat(provenance.units.shape[1])]),
+        axis=0,
     )
     start = np.searchsorted(pairs[:, 0], np.arange(provenance.n_units + 1))
     needed = np.bincount(pairs[:, 1], minlength=n)
@@ -97,7 +100,9 @@ def sampled_unit_knn_shapley(
     return added.mean(axis=0), added.std(axis=0, ddof=1) / np.sqrt(permutations)
 
 
-def _check(provenance: Provenance, X: Any, y: Any, X_valid: Any, y_valid: Any, k: int, metric: str) -> Task:
+def _check(
+    provenance: Provenance, X: Any, y: Any, X_valid: Any, y_valid: Any, k: int, metric: str
+) -> Task:
     task = check_task(X, y, X_valid, y_valid, k, metric)
     if len(provenance.units) != len(task.X):
         raise InvalidInput(
@@ -109,7 +114,8 @@ def _check(provenance: Provenance, X: Any, y: Any, X_valid: Any, y_valid: Any, k
 
 
 def _one_to_many(provenance: Provenance) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the fact and the parent unit of each output row (parents None where there are no joins).
+    """Return the fact and the parent unit of each output row (parents None where there are no
+    joins).
 
     A column of units that is the same in every row of a fact is that fact's parent.
     """
@@ -119,7 +125,10 @@ def _one_to_many(provenance: Provenance) -> tuple[np.ndarray, np.ndarray | None]
     if len(columns) == 2:
         for fact, parent in (columns, columns[::-1]):
             pairs = np.unique(np.column_stack([fact, parent]), axis=0)
-            if len(np.unique(pairs[:, 0])) == len(pairs) and not np.isin(pairs[:, 0], pairs[:, 1]).any():
+            if (
+                len(np.unique(pairs[:, 0])) == len(pairs)
+                and not np.isin(pairs[:, 0], pairs[:, 1]).any()
+            ):
                 return fact, parent
     raise InvalidInput(
         "Its joins are not one-to-many between two sources.",
@@ -128,7 +137,9 @@ def _one_to_many(provenance: Provenance) -> tuple[np.ndarray, np.ndarray | None]
     )
 
 
-def _nearest_of_each(task: Task, facts: np.ndarray, n_units: int, progress: Progress | None) -> np.ndarray:
+def _nearest_of_each(
+    task: Task, facts: np.ndarray, n_units: int, progress: Progress | None
+) -> np.ndarray:
     """Return exact values for k = 1: of each unit only its nearest row can ever vote."""
     totals = np.zeros(n_units)
     for point in range(len(task.X_valid)):
@@ -145,9 +156,15 @@ def _nearest_of_each(task: Task, facts: np.ndarray, n_units: int, progress: Prog
 
 
 def integrated_values(
-    task: Task, facts: np.ndarray, parents: np.ndarray | None, n_units: int, progress: Progress | None = None
+    task: Task,
+    facts: np.ndarray,
+    parents: np.ndarray | None,
+    n_units: int,
+    progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return exact values (n_units,) by integrating the multilinear extension's gradient along its diagonal."""
+    """Return exact values (n_units,) by integrating the multilinear extension's gradient along its
+    diagonal.
+    """
     from easeml.lifecycle.labeling._kernels_units import unit_values
 
     fact_units, first, fact = np.unique(facts, return_index=True, return_inverse=True)

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Values(Result):
-    """The value of each training row. Values sum to ``worth``, what all rows add to the empty training set.
+    """The value of each training row. Values sum to ``worth``, what all rows add to the empty
+    training set.
 
-    ``standard_errors`` are those of the mean over validation rows, NaN where they were not computed (values
-    truncated at ``error``, or a single validation row).
+    ``standard_errors`` are those of the mean over validation rows, NaN where they were not computed
+    (values truncated at ``error``, or a single validation row).
     """
 
     labels: np.ndarray
@@ -43,12 +44,16 @@ class Values(Result):
         n, below = len(self.values), int((self.values < 0).sum())
         sure = int((self.values < -2 * self.standard_errors).sum())
         certain = (
-            f", {sure} of them by more than two standard errors" if np.isfinite(self.standard_errors).any() else ""
+            f", {sure} of them by more than two standard errors"
+            if np.isfinite(self.standard_errors).any()
+            else ""
         )
         harmful = f"{below} of {n} rows {'has' if below == 1 else 'have'} a negative value"
         found = f"{harmful}{certain}; together all are worth {self.worth:.3f}."
         if not below:
-            return f"{found} No row harms the validation predictions: labelling more is the next step."
+            return (
+                f"{found} No row harms the validation predictions: labelling more is the next step."
+            )
         return f"{found} Look at the rows at the top of the table first: are their labels right?"
 
     def to_frame(self) -> pd.DataFrame:
@@ -81,11 +86,15 @@ def value_rows(
     """Return ``knn_shapley`` of each training row with its standard error; arguments as there."""
     labels = np.asarray(y)
     if error:
-        values = knn_shapley(X, y, X_valid, y_valid, k, soft=soft, error=error, metric=metric, progress=progress)
+        values = knn_shapley(
+            X, y, X_valid, y_valid, k, soft=soft, error=error, metric=metric, progress=progress
+        )
         return Values(labels, values, np.full(len(values), np.nan), k, soft, float(error))
     game = Game(check_task(X, y, X_valid, y_valid, k, metric), soft=soft)
     values, squares = game.exact(progress, squares=True)
-    return Values(labels, values, standard_errors(values, squares, len(game.task.X_valid)), k, soft, 0.0)
+    return Values(
+        labels, values, standard_errors(values, squares, len(game.task.X_valid)), k, soft, 0.0
+    )
 
 
 def standard_errors(mean: np.ndarray, mean_square: np.ndarray, t: int) -> np.ndarray:

@@ -1,4 +1,6 @@
-"""Shapley values of training rows for a nearest-neighbour classifier whose votes are weighted by distance."""
+"""Shapley values of training rows for a nearest-neighbour classifier whose votes are weighted by
+distance.
+"""
 
 from __future__ import annotations
 
@@ -25,18 +27,21 @@ def weighted_knn_shapley(
     metric: str = "euclidean",
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return the Shapley value of each training row (n,) for the weighted vote, averaged over validation rows.
+    """Return the Shapley value of each training row (n,) for the weighted vote, averaged over
+    validation rows.
 
-    A coalition is worth 1 where, among its k nearest rows, those of the validation label weigh more than all others,
-    0 where they weigh less, 1/2 where it is equal (and for the empty one). A row's weight falls linearly from
-    ``levels`` at the nearest training row to 1 at the farthest, rounded to whole numbers, as in Wang, Mittal and Jia,
-    "Efficient data Shapley for weighted nearest neighbor algorithms", AISTATS 2024, Section 4.1; rows at equal
-    distance count in the order of their indices.
+    A coalition is worth 1 where, among its k nearest rows, those of the validation label weigh more
+    than all others, 0 where they weigh less, 1/2 where it is equal (and for the empty one). A row's
+    weight falls linearly from ``levels`` at the nearest training row to 1 at the farthest, rounded
+    to whole numbers, as in Wang, Mittal and Jia, "Efficient data Shapley for weighted nearest
+    neighbor algorithms", AISTATS 2024, Section 4.1; rows at equal distance count in the order of
+    their indices.
 
-    The paper counts coalitions by size in O(levels k^2 n^2) a validation row. Here the value is the integral over
-    p in [0, 1] of what a row adds when the others are present with probability p each (Owen, "Multilinear extensions
-    of games", 1972), a polynomial of degree n - 1 that Gauss-Legendre nodes integrate exactly; all rows together cost
-    O(levels k^2 n) a node, and about sqrt(n) nodes reach rounding error.
+    The paper counts coalitions by size in O(levels k^2 n^2) a validation row. Here the value is the
+    integral over p in [0, 1] of what a row adds when the others are present with probability p each
+    (Owen, "Multilinear extensions of games", 1972), a polynomial of degree n - 1 that
+    Gauss-Legendre nodes integrate exactly; all rows together cost O(levels k^2 n) a node, and about
+    sqrt(n) nodes reach rounding error.
 
     Args:
         levels: Whole weights 1 .. levels, at least 1 (1: the plain vote).
@@ -72,10 +77,11 @@ def weighted_knn_shapley(
 
 
 def unit_quadrature(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights on [0, 1] for the value of one of ``n`` players: exact, or to rounding for large n.
+    """Return nodes and weights on [0, 1] for the value of one of ``n`` players: exact, or to
+    rounding for large n.
 
-    n / 2 nodes are exact for polynomials of degree n - 1. What a neighbour adds is a bump around p = k / n, and
-    nodes lie as densely as 1 / nodes^2 there, so a multiple of sqrt(n) resolves it.
+    n / 2 nodes are exact for polynomials of degree n - 1. What a neighbour adds is a bump around p
+    = k / n, and nodes lie as densely as 1 / nodes^2 there, so a multiple of sqrt(n) resolves it.
     """
     nodes, weights = np.polynomial.legendre.leggauss(min((n + 1) // 2, 16 + 4 * math.isqrt(n)))
     return (nodes + 1) / 2, weights / 2

@@ -1,8 +1,9 @@
-"""Quality of a deployed model without labels: estimates with intervals, drift tests, a few labels, alerts.
+"""Quality of a deployed model without labels: estimates with intervals, drift tests, a few labels,
+alerts.
 
-``fit`` learns on labelled reference rows where the model tends to be right; ``Monitor.score`` estimates its quality on
-a batch, and says "cannot tell" where that would be guessing; ``Monitor.choose`` names rows whose labels help most.
-``save`` and ``load`` keep a monitor as bytes.
+``fit`` learns on labelled reference rows where the model tends to be right; ``Monitor.score``
+estimates its quality on a batch, and says "cannot tell" where that would be guessing;
+``Monitor.choose`` names rows whose labels help most. ``save`` and ``load`` keep a monitor as bytes.
 """
 
 from easeml.lifecycle.monitoring._alerts import AlertRules, Status

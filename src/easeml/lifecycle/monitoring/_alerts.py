@@ -12,12 +12,12 @@ Status = Literal["ok", "watch", "alert", "cannot tell"]
 
 @dataclass(frozen=True)
 class AlertRules:
-    """``drop``: an estimate so far below the reference is an alert, if its interval also ends below the reference;
-    ``floor``: so is any estimate below this; ``widest``: an interval with a greater half width says nothing;
-    ``least_overlap``: fewer reference rows than this (by weight) are too few to compare with;
-    ``most_separation``: rows that can be told from the reference better than this, and better than any that
-    back-testing tried, are unlike it; ``alpha``: probability of ever raising a false alarm of drift; ``level``: of the
-    intervals.
+    """``drop``: an estimate so far below the reference is an alert, if its interval also ends below
+    the reference; ``floor``: so is any estimate below this; ``widest``: an interval with a greater
+    half width says nothing; ``least_overlap``: fewer reference rows than this (by weight) are too
+    few to compare with; ``most_separation``: rows that can be told from the reference better than
+    this, and better than any that back-testing tried, are unlike it; ``alpha``: probability of ever
+    raising a false alarm of drift; ``level``: of the intervals.
     """
 
     drop: float = 0.05
@@ -38,7 +38,9 @@ class AlertRules:
         }
         for name, value in shares.items():
             if not 0 < value < 1:
-                raise InvalidInput(f"{name} must be between 0 and 1, both excluded, not {value}.", where=name)
+                raise InvalidInput(
+                    f"{name} must be between 0 and 1, both excluded, not {value}.", where=name
+                )
 
     def judge(self, estimate: float, high: float, reference: float) -> bool:
         """Tell whether an estimate is bad enough to act on."""

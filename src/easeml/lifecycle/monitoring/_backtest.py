@@ -24,9 +24,10 @@ TREES = 30
 class Trust:
     """What back-testing taught.
 
-    ``share``: how far to follow the estimate away from the reference quality, in [0, 1]; ``drift``: standard deviation
-    of what neither explains, beyond chance; ``step``: that of its growth over one block of rows; ``separation``: the
-    greatest shift that was tried; ``blocks``: how many there were; ``block``: rows of one.
+    ``share``: how far to follow the estimate away from the reference quality, in [0, 1]; ``drift``:
+    standard deviation of what neither explains, beyond chance; ``step``: that of its growth over
+    one block of rows; ``separation``: the greatest shift that was tried; ``blocks``: how many there
+    were; ``block``: rows of one.
     """
 
     share: float
@@ -37,20 +38,27 @@ class Trust:
     block: int
 
     def beyond(self, separation: float, move: float) -> float:
-        """Return the standard deviation to add for a shift greater than all that was tried; 0 for others.
+        """Return the standard deviation to add for a shift greater than all that was tried; 0 for
+        others.
 
-        Half the move away from the reference that the rows suggest, and 0.2 times the excess of separation: nothing
-        that was seen supports either the estimate or the reference quality there.
+        Half the move away from the reference that the rows suggest, and 0.2 times the excess of
+        separation: nothing that was seen supports either the estimate or the reference quality
+        there.
         """
         excess = separation - max(self.separation, LEAST_SEPARATION)
         return 0.0 if excess <= 0 else hypot(move / 2, EXCESS * excess)
 
     def offset(self, since: int, rows: int) -> Offset:
-        """Return what is known of the estimate's offset on ``rows`` rows that end ``since`` rows after the reference.
+        """Return what is known of the estimate's offset on ``rows`` rows that end ``since`` rows
+        after the reference.
 
         The older the labels, the less they say: the variance grows by ``step**2`` a block.
         """
-        return Offset(0.0, self.drift**2 + self.step**2 * since / self.block, self.step * sqrt(rows / self.block))
+        return Offset(
+            0.0,
+            self.drift**2 + self.step**2 * since / self.block,
+            self.step * sqrt(rows / self.block),
+        )
 
 
 def backtest(
@@ -63,13 +71,15 @@ def backtest(
     blocks: int = BLOCKS,
     progress: Progress | None = None,
 ) -> Trust:
-    """Learn from the first half of the blocks of successive rows or more, and estimate the quality of each later one.
+    """Learn from the first half of the blocks of successive rows or more, and estimate the quality
+    of each later one.
 
-    So does a monitor live: it knows the past, and the present moves away from it (rolling-origin evaluation; Tashman
-    2000). ``share`` is the least-squares slope of (truth - constant) on (doubly robust - constant) through the origin,
-    drawn to 1 by a prior worth eight times the chance variation (a standard deviation of 0.35): a reference without
-    shifts says nothing against the estimate. What is left, squared and less chance, is ``drift**2 + step**2 * lag``, by
-    least squares over the lags (in blocks), neither negative.
+    So does a monitor live: it knows the past, and the present moves away from it (rolling-origin
+    evaluation; Tashman 2000). ``share`` is the least-squares slope of (truth - constant) on (doubly
+    robust - constant) through the origin, drawn to 1 by a prior worth eight times the chance
+    variation (a standard deviation of 0.35): a reference without shifts says nothing against the
+    estimate. What is left, squared and less chance, is ``drift**2 + step**2 * lag``, by least
+    squares over the lags (in blocks), neither negative.
     """
     count = min(blocks, len(right) // LEAST_BLOCK)
     if count < 3 or right.min() == right.max():
@@ -98,7 +108,9 @@ def backtest(
 
 
 def _growth(lags: np.ndarray, excess: np.ndarray) -> tuple[float, float]:
-    """Return standard deviations (drift, step) so that ``drift**2 + step**2 * lag`` is nearest to ``excess``."""
+    """Return standard deviations (drift, step) so that ``drift**2 + step**2 * lag`` is nearest to
+    ``excess``.
+    """
     from scipy.optimize import nnls
 
     solution, _ = nnls(np.column_stack([np.ones(len(lags)), lags]), excess)

@@ -14,7 +14,10 @@ KINDS: tuple[Kind, ...] = ("covariate", "prior", "concept")
 
 @dataclass(frozen=True)
 class DriftTest:
-    """One test of one batch. ``alarm`` if ``p_value <= level``; ``p_value`` None where it could not be made."""
+    """One test of one batch.
+
+    ``alarm`` if ``p_value <= level``; ``p_value`` None where it could not be made.
+    """
 
     kind: Kind
     p_value: float | None
@@ -26,15 +29,24 @@ class DriftTest:
 def level_at(batch: int, alpha: float) -> float:
     """Return the level of each kind of test for batch 1, 2, ...: ``alpha / 3 * 6 / (pi t)**2``.
 
-    The levels of all batches and kinds sum to alpha, so that the probability of ever raising a false alarm is at most
-    alpha, by the union bound: also though all tests share one reference and are dependent.
+    The levels of all batches and kinds sum to alpha, so that the probability of ever raising a
+    false alarm is at most alpha, by the union bound: also though all tests share one reference and
+    are dependent.
     """
     return alpha / len(KINDS) * 6 / (pi * batch) ** 2
 
 
-def covariate_test(reference: np.ndarray, batch: np.ndarray, names: list[str], level: float) -> DriftTest:
-    """Compare every feature by the two-sample test of Kolmogorov and Smirnov; p-values corrected by Bonferroni."""
-    varied = [i for i in range(reference.shape[1]) if np.ptp(reference[:, i]) > 0 or np.ptp(batch[:, i]) > 0]
+def covariate_test(
+    reference: np.ndarray, batch: np.ndarray, names: list[str], level: float
+) -> DriftTest:
+    """Compare every feature by the two-sample test of Kolmogorov and Smirnov; p-values corrected by
+    Bonferroni.
+    """
+    varied = [
+        i
+        for i in range(reference.shape[1])
+        if np.ptp(reference[:, i]) > 0 or np.ptp(batch[:, i]) > 0
+    ]
     if not varied:
         return DriftTest("covariate", None, level, False, "")
     values = [_same_distribution(reference[:, i], batch[:, i]) for i in varied]
@@ -44,10 +56,12 @@ def covariate_test(reference: np.ndarray, batch: np.ndarray, names: list[str], l
 
 
 def prior_test(reference: np.ndarray, batch: np.ndarray, level: float) -> DriftTest:
-    """Compare how often each class is predicted (chi-squared), or predicted numbers (Kolmogorov-Smirnov).
+    """Compare how often each class is predicted (chi-squared), or predicted numbers
+    (Kolmogorov-Smirnov).
 
-    Where the classes' own distributions stay the same, predictions shift only if the classes' shares do (black box
-    shift detection; Lipton, Wang, Smola 2018). A shift of the inputs moves them as well.
+    Where the classes' own distributions stay the same, predictions shift only if the classes'
+    shares do (black box shift detection; Lipton, Wang, Smola 2018). A shift of the inputs moves
+    them as well.
     """
     from scipy.stats import chi2_contingency
 
@@ -57,7 +71,9 @@ def prior_test(reference: np.ndarray, batch: np.ndarray, level: float) -> DriftT
     classes = int(max(reference.max(), batch.max())) + 1
     table = np.vstack([np.bincount(codes, minlength=classes) for codes in (reference, batch)])
     table = table[:, table.sum(axis=0) > 0]
-    rare = table.sum(axis=0) * len(batch) / table.sum() < 5  # the chi-squared approximation needs five expected
+    rare = (
+        table.sum(axis=0) * len(batch) / table.sum() < 5
+    )  # the chi-squared approximation needs five expected
     if rare.any():
         table = np.column_stack([table[:, ~rare], table[:, rare].sum(axis=1)])
     if table.shape[1] < 2 or np.any(table.sum(axis=0) * len(batch) / table.sum() < 5):
@@ -66,20 +82,29 @@ def prior_test(reference: np.ndarray, batch: np.ndarray, level: float) -> DriftT
     return DriftTest("prior", p_value, level, p_value <= level, "prediction")
 
 
-def concept_test(estimate: float, spread: float, labelled: float | None, error: float, level: float) -> DriftTest:
-    """Compare the quality measured on queried labels with what the rows alone let expect (two-sided, normal).
+def concept_test(
+    estimate: float, spread: float, labelled: float | None, error: float, level: float
+) -> DriftTest:
+    """Compare the quality measured on queried labels with what the rows alone let expect
+    (two-sided, normal).
 
     Without labels a change of the concept cannot be seen, and no test is made.
     """
     if labelled is None:
         return DriftTest("concept", None, level, False, "no labels")
     scale = sqrt(spread**2 + error**2)
-    p_value = erfc(abs(labelled - estimate) / scale / sqrt(2)) if scale > 0 else float(labelled == estimate)
+    p_value = (
+        erfc(abs(labelled - estimate) / scale / sqrt(2))
+        if scale > 0
+        else float(labelled == estimate)
+    )
     return DriftTest("concept", p_value, level, p_value <= level, "queried labels")
 
 
 def _same_distribution(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the p-value of the two-sample Kolmogorov-Smirnov test; conservative where values repeat."""
+    """Return the p-value of the two-sample Kolmogorov-Smirnov test; conservative where values
+    repeat.
+    """
     from scipy.stats import ks_2samp
 
     return float(ks_2samp(one, other, method="asymp")[1])  # pyright: ignore[reportArgumentType]

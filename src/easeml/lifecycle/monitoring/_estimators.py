@@ -12,14 +12,18 @@ from easeml.lifecycle.monitoring._shift import Shift, compare
 
 @dataclass(frozen=True)
 class Calibration:
-    """A non-decreasing map from a score to a probability, as its corners; one map for each predicted class code."""
+    """A non-decreasing map from a score to a probability, as its corners; one map for each
+    predicted class code.
+    """
 
     scores: tuple[np.ndarray, ...]
     chances: tuple[np.ndarray, ...]
 
     def apply(self, scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
         """Return the probability of being right of each row."""
-        found = np.full(len(scores), float(np.mean(np.concatenate(self.chances))))  # for a class never predicted before
+        found = np.full(
+            len(scores), float(np.mean(np.concatenate(self.chances)))
+        )  # for a class never predicted before
         for code, (x, y) in enumerate(zip(self.scores, self.chances, strict=True)):
             chosen = codes == code
             found[chosen] = np.interp(scores[chosen], x, y)
@@ -27,8 +31,8 @@ class Calibration:
 
 
 def calibrate(scores: np.ndarray, codes: np.ndarray, right: np.ndarray) -> Calibration:
-    """Fit isotonic maps (Zadrozny and Elkan 2002), one a code; of either direction, as scores of the positive class
-    fall where the predicted class is the negative one."""
+    """Fit isotonic maps (Zadrozny and Elkan 2002), one a code; of either direction, as scores of
+    the positive class fall where the predicted class is the negative one."""
     from sklearn.isotonic import IsotonicRegression
 
     maps = []
@@ -47,7 +51,8 @@ def calibrate(scores: np.ndarray, codes: np.ndarray, right: np.ndarray) -> Calib
 class Reference:
     """Labelled rows, in order of time, and what was learned of where the model is right.
 
-    ``right``: 1 where it was; ``expected``: the error model's probability of that, from trees that did not see the row.
+    ``right``: 1 where it was; ``expected``: the error model's probability of that, from trees that
+    did not see the row.
     """
 
     features: np.ndarray
@@ -66,9 +71,10 @@ class Reference:
 class Estimates:
     """Estimates of one quality by every method, and the spread of the doubly robust one.
 
-    constant: quality on the reference; confidence: mean calibrated confidence (CBPE; NaN without probabilities);
-    error_model: mean prediction of the error model (Model Performance Predictor); importance: weighted quality of the
-    reference; doubly_robust: error model plus weighted mean of its errors. ``spread``: standard error of the latter.
+    constant: quality on the reference; confidence: mean calibrated confidence (CBPE; NaN without
+    probabilities); error_model: mean prediction of the error model (Model Performance Predictor);
+    importance: weighted quality of the reference; doubly_robust: error model plus weighted mean of
+    its errors. ``spread``: standard error of the latter.
     """
 
     constant: float
@@ -100,7 +106,8 @@ def estimate(
     """Return all estimates for a batch, the probability of each row to be right, and the shift.
 
     Doubly robust (Robins, Rotnitzky, Zhao 1994; for covariate shift Reddi, Poczos, Smola 2015):
-    ``mean g(batch) + sum w (e - g) / sum w`` over the reference, right if either the error model or the weights are.
+    ``mean g(batch) + sum w (e - g) / sum w`` over the reference, right if either the error model or
+    the weights are.
     """
     chances = reference.forest.predict(features)
     shift = compare(reference.features, features)
@@ -109,9 +116,14 @@ def estimate(
     correction = float(share @ residuals)
     sampling = float(np.sum(chances * (1 - chances))) / len(chances) ** 2
     spread = float(np.sqrt(np.sum(share**2 * (residuals - correction) ** 2) + sampling))
-    if reference.right.min() == reference.right.max():  # all right or all wrong: no variation to learn from
+    if (
+        reference.right.min() == reference.right.max()
+    ):  # all right or all wrong: no variation to learn from
         spread = float(
-            np.hypot(_doubt(reference.quality, len(reference.right)), _doubt(reference.quality, len(chances)))
+            np.hypot(
+                _doubt(reference.quality, len(reference.right)),
+                _doubt(reference.quality, len(chances)),
+            )
         )
     confidence = float("nan")
     if reference.calibration is not None and scores is not None:
@@ -128,6 +140,8 @@ def estimate(
 
 
 def _doubt(share: float, trials: int) -> float:
-    """Return the standard error of a share with two successes and two failures added (Agresti and Coull 1998)."""
+    """Return the standard error of a share with two successes and two failures added (Agresti and
+    Coull 1998).
+    """
     moved = (share * trials + 2) / (trials + 4)
     return float(np.sqrt(moved * (1 - moved) / trials))

@@ -17,7 +17,9 @@ LEVELS = 20
 
 @dataclass(frozen=True)
 class Column:
-    """How a column becomes numbers: a number fills gaps by ``median`` (and flags them); a category has ``levels``."""
+    """How a column becomes numbers: a number fills gaps by ``median`` (and flags them); a category
+    has ``levels``.
+    """
 
     name: str
     median: float | None
@@ -30,24 +32,37 @@ class Column:
         if self.median is None:
             text = values.astype("string").to_numpy(dtype=object, na_value=None)
             return np.column_stack([text == level for level in self.levels]).astype(np.float64)
-        numbers = pd.Series(pd.to_numeric(values, errors="coerce")).to_numpy(dtype=np.float64, na_value=np.nan)
+        numbers = pd.Series(pd.to_numeric(values, errors="coerce")).to_numpy(
+            dtype=np.float64, na_value=np.nan
+        )
         missing = ~np.isfinite(numbers)
-        return np.column_stack([np.where(missing, self.median, numbers), missing.astype(np.float64)])
+        return np.column_stack(
+            [np.where(missing, self.median, numbers), missing.astype(np.float64)]
+        )
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """Frames with the same columns to matrices with the same columns; kept as plain values, so it can be stored."""
+    """Frames with the same columns to matrices with the same columns; kept as plain values, so it
+    can be stored.
+    """
 
     columns: tuple[Column, ...]
 
     @classmethod
     def learn(cls, frame: pd.DataFrame) -> Encoder:
-        """Learn medians and levels. Dates are left out (time always shifts), as is text without repeats."""
+        """Learn medians and levels.
+
+        Dates are left out (time always shifts), as is text without repeats.
+        """
         import pandas as pd
 
         return cls(
-            tuple(column for name in frame.columns if (column := _learn(str(name), pd.Series(frame[name]))) is not None)
+            tuple(
+                column
+                for name in frame.columns
+                if (column := _learn(str(name), pd.Series(frame[name]))) is not None
+            )
         )
 
     def encode(self, frame: pd.DataFrame) -> np.ndarray:
@@ -61,14 +76,18 @@ class Encoder:
         absent = [column.name for column in self.columns if column.name not in frame.columns]
         if absent:
             raise InvalidInput(
-                f"The rows lack the column {absent[0]!r}.", where="inputs", remedy="Send the columns of the reference."
+                f"The rows lack the column {absent[0]!r}.",
+                where="inputs",
+                remedy="Send the columns of the reference.",
             )
         blocks = [column.encode(pd.Series(frame[column.name])) for column in self.columns]
         return np.hstack(blocks) if blocks else np.zeros((len(frame), 0))
 
     def to_json(self) -> list[dict[str, Any]]:
         """Return plain JSON values."""
-        return [{"name": c.name, "median": c.median, "levels": list(c.levels)} for c in self.columns]
+        return [
+            {"name": c.name, "median": c.median, "levels": list(c.levels)} for c in self.columns
+        ]
 
     @classmethod
     def from_json(cls, state: list[dict[str, Any]]) -> Encoder:
@@ -110,15 +129,18 @@ def as_frame(inputs: Any) -> pd.DataFrame:
         return inputs.rename(columns=str)
     matrix = np.asarray(inputs)
     if matrix.ndim != 2:
-        raise InvalidInput(f"Inputs must be a frame or a matrix, not of shape {matrix.shape}.", where="inputs")
+        raise InvalidInput(
+            f"Inputs must be a frame or a matrix, not of shape {matrix.shape}.", where="inputs"
+        )
     return pd.DataFrame(matrix, columns=[f"x{i}" for i in range(matrix.shape[1])])
 
 
 def confidence_features(probabilities: np.ndarray | None) -> np.ndarray | None:
-    """Return what tells how sure the model was; shape (rows, 2), None where it gave no probabilities.
+    """Return what tells how sure the model was; shape (rows, 2), None where it gave no
+    probabilities.
 
-    One column of scores: the score, and its distance from 1/2. A column a class: the greatest probability, and by how
-    much it exceeds the second.
+    One column of scores: the score, and its distance from 1/2. A column a class: the greatest
+    probability, and by how much it exceeds the second.
     """
     if probabilities is None:
         return None

@@ -1,4 +1,6 @@
-"""The error model: a forest, kept as plain arrays so that its stored form holds numbers and nothing that runs."""
+"""The error model: a forest, kept as plain arrays so that its stored form holds numbers and nothing
+that runs.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +18,8 @@ LEAF = 20
 class Forest:
     """Trees with their nodes one after the other. A node is a leaf where ``left`` is itself.
 
-    ``roots``: first node of each tree; ``feature``, ``threshold``: rows with a value <= threshold go ``left``, others
-    ``right``; ``value``: share of right predictions in a leaf.
+    ``roots``: first node of each tree; ``feature``, ``threshold``: rows with a value <= threshold
+    go ``left``, others ``right``; ``value``: share of right predictions in a leaf.
     """
 
     roots: np.ndarray
@@ -48,26 +50,48 @@ class Forest:
     def check(self, width: int) -> None:
         """Raise InvalidInput unless the arrays are those of a forest over ``width`` features."""
         nodes = np.arange(len(self.value))
-        sizes = {len(self.feature), len(self.threshold), len(self.left), len(self.right), len(self.value)}
+        sizes = {
+            len(self.feature),
+            len(self.threshold),
+            len(self.left),
+            len(self.right),
+            len(self.value),
+        }
         inside = (
-            all(np.all((a >= nodes) & (a < len(nodes))) for a in (self.left, self.right)) if len(sizes) == 1 else False
+            all(np.all((a >= nodes) & (a < len(nodes))) for a in (self.left, self.right))
+            if len(sizes) == 1
+            else False
         )
-        known = inside and np.all((self.feature >= 0) & (self.feature < width)) and len(self.roots) > 0
-        if not (known and np.all((self.roots >= 0) & (self.roots < len(nodes))) and np.all(np.isfinite(self.value))):
-            raise InvalidInput("The stored error model is damaged.", remedy="Fit the monitor again.")
+        known = (
+            inside and np.all((self.feature >= 0) & (self.feature < width)) and len(self.roots) > 0
+        )
+        if not (
+            known
+            and np.all((self.roots >= 0) & (self.roots < len(nodes)))
+            and np.all(np.isfinite(self.value))
+        ):
+            raise InvalidInput(
+                "The stored error model is damaged.", remedy="Fit the monitor again."
+            )
 
 
-def grow(rows: np.ndarray, right: np.ndarray, seed: int, trees: int = TREES) -> tuple[Forest, np.ndarray]:
-    """Learn where a model is right (1) or wrong (0); returns the forest and out-of-bag probabilities of the rows.
+def grow(
+    rows: np.ndarray, right: np.ndarray, seed: int, trees: int = TREES
+) -> tuple[Forest, np.ndarray]:
+    """Learn where a model is right (1) or wrong (0); returns the forest and out-of-bag
+    probabilities of the rows.
 
-    Probabilities are averaged over leaves, never votes: votes of a confident majority overstate the majority.
+    Probabilities are averaged over leaves, never votes: votes of a confident majority overstate the
+    majority.
     """
     from sklearn.ensemble import RandomForestClassifier
 
     if right.min() == right.max():
         constant = float(right.mean())
         zero = np.zeros(1, dtype=np.int64)
-        return Forest(zero, zero, np.zeros(1), zero, zero, np.array([constant])), np.full(len(right), constant)
+        return Forest(zero, zero, np.zeros(1), zero, zero, np.array([constant])), np.full(
+            len(right), constant
+        )
     leaf = max(2, min(LEAF, len(right) // 20))
     model = RandomForestClassifier(
         trees,
@@ -89,10 +113,12 @@ def _flatten(trees: list) -> Forest:
     leaf = [tree.children_left < 0 for tree in trees]
     return Forest(
         roots=roots.astype(np.int64),
-        feature=np.concatenate([np.where(end, 0, t.feature) for t, end in zip(trees, leaf, strict=True)]).astype(
-            np.int64
+        feature=np.concatenate(
+            [np.where(end, 0, t.feature) for t, end in zip(trees, leaf, strict=True)]
+        ).astype(np.int64),
+        threshold=np.concatenate(
+            [np.where(end, 0.0, t.threshold) for t, end in zip(trees, leaf, strict=True)]
         ),
-        threshold=np.concatenate([np.where(end, 0.0, t.threshold) for t, end in zip(trees, leaf, strict=True)]),
         left=_children([t.children_left for t in trees], nodes, leaf, roots),
         right=_children([t.children_right for t in trees], nodes, leaf, roots),
         value=np.concatenate([t.value[:, 0, 1] / t.value[:, 0, :].sum(axis=1) for t in trees]),
@@ -101,6 +127,7 @@ def _flatten(trees: list) -> Forest:
 
 def _children(children: list, nodes: list, leaf: list, roots: np.ndarray) -> np.ndarray:
     shifted = [
-        np.where(end, own, child) + root for child, own, end, root in zip(children, nodes, leaf, roots, strict=True)
+        np.where(end, own, child) + root
+        for child, own, end, root in zip(children, nodes, leaf, roots, strict=True)
     ]
     return np.concatenate(shifted).astype(np.int64)

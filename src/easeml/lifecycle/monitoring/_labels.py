@@ -17,8 +17,8 @@ UNIFORM = 0.5
 
 @dataclass(frozen=True)
 class Query:
-    """Rows of a batch to label. ``rows``: drawn with replacement, so a row may come twice (ask once); ``chances``: the
-    probability with which each draw took its row."""
+    """Rows of a batch to label. ``rows``: drawn with replacement, so a row may come twice (ask
+    once); ``chances``: the probability with which each draw took its row."""
 
     rows: np.ndarray
     chances: np.ndarray
@@ -33,10 +33,12 @@ class Labelled:
 
 
 def draw(chances_right: np.ndarray, budget: int, seed: int) -> Query:
-    """Draw rows with probability half uniform, half in proportion to the error model's uncertainty ``sqrt(g (1 - g))``.
+    """Draw rows with probability half uniform, half in proportion to the error model's uncertainty
+    ``sqrt(g (1 - g))``.
 
-    The latter makes the variance of the estimate below least if the error model is right (Neyman allocation; for
-    inference, Zrnic and Candès 2024); the uniform half keeps it bounded where the model is wrong.
+    The latter makes the variance of the estimate below least if the error model is right (Neyman
+    allocation; for inference, Zrnic and Candès 2024); the uniform half keeps it bounded where the
+    model is wrong.
 
     Raises:
         InvalidInput: if the budget is not positive.
@@ -45,7 +47,9 @@ def draw(chances_right: np.ndarray, budget: int, seed: int) -> Query:
         raise InvalidInput(f"The budget must be at least 1, not {budget}.", where="budget")
     doubt = np.sqrt(np.clip(chances_right * (1 - chances_right), 0, None))
     uniform = np.full(len(doubt), 1 / len(doubt))
-    shares = UNIFORM * uniform + (1 - UNIFORM) * (doubt / doubt.sum() if doubt.sum() > 0 else uniform)
+    shares = UNIFORM * uniform + (1 - UNIFORM) * (
+        doubt / doubt.sum() if doubt.sum() > 0 else uniform
+    )
     rows = np.random.default_rng(seed).choice(len(shares), size=budget, replace=True, p=shares)
     return Query(rows=rows, chances=shares[rows])
 
@@ -60,8 +64,9 @@ def measured(chances_right: np.ndarray, query: Query, right: np.ndarray) -> tupl
     """Return an unbiased estimate of a batch's quality from labels, and its standard error.
 
     Prediction-powered (Angelopoulos et al. 2023) with the weights of Hansen and Hurwitz (1943):
-    ``mean g + mean over draws of (e - g) / (N q)``. The variance is that of the draws, but not less than the error
-    model expects, as a handful of labels that happen to agree would promise too much.
+    ``mean g + mean over draws of (e - g) / (N q)``. The variance is that of the draws, but not less
+    than the error model expects, as a handful of labels that happen to agree would promise too
+    much.
     """
     from scipy.stats import norm, t
 
@@ -73,5 +78,9 @@ def measured(chances_right: np.ndarray, query: Query, right: np.ndarray) -> tupl
     found = float(chances_right.mean() + terms.mean())
     # one more wrong answer than was seen must stay thinkable
     floor = float(np.mean(factors)) / (len(terms) + 2)
-    student = float(t.ppf(0.975, max(len(terms) - 1, 1)) / norm.ppf(0.975))  # the variance is estimated too
-    return float(np.clip(found, 0, 1)), student * float(np.sqrt(max(seen, hoped) / len(terms) + (floor / 2) ** 2))
+    student = float(
+        t.ppf(0.975, max(len(terms) - 1, 1)) / norm.ppf(0.975)
+    )  # the variance is estimated too
+    return float(np.clip(found, 0, 1)), student * float(
+        np.sqrt(max(seen, hoped) / len(terms) + (floor / 2) ** 2)
+    )

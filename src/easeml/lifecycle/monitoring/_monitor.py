@@ -30,7 +30,9 @@ LEAST = 50
 
 @dataclass(frozen=True)
 class Rows:
-    """A batch as the monitor sees it: features of the error model, prediction codes, and calibrated scores."""
+    """A batch as the monitor sees it: features of the error model, prediction codes, and calibrated
+    scores.
+    """
 
     features: np.ndarray
     predictions: np.ndarray
@@ -40,11 +42,12 @@ class Rows:
 
 @dataclass
 class Monitor:
-    """Knows where a model tends to be right. Made by `fit`; holds plain values only, see `save` and `load`.
+    """Knows where a model tends to be right. Made by `fit`; holds plain values only, see `save` and
+    `load`.
 
-    ``quality`` of a classifier is its accuracy, of a regression the share of predictions within ``tolerance``.
-    ``batches`` and ``seen`` count what was scored, and its rows: the levels of drift tests and the age of the labels
-    depend on them. ``offset`` carries what labels taught.
+    ``quality`` of a classifier is its accuracy, of a regression the share of predictions within
+    ``tolerance``. ``batches`` and ``seen`` count what was scored, and its rows: the levels of drift
+    tests and the age of the labels depend on them. ``offset`` carries what labels taught.
     """
 
     task: Task
@@ -98,7 +101,13 @@ class Monitor:
         return self._report(rows, found, shift, base, beyond, doubt, (label_quality, label_error))
 
     def choose(
-        self, inputs: Any, predictions: ArrayLike, probabilities: ArrayLike | None = None, *, budget: int, seed: int
+        self,
+        inputs: Any,
+        predictions: ArrayLike,
+        probabilities: ArrayLike | None = None,
+        *,
+        budget: int,
+        seed: int,
     ) -> Query:
         """Choose rows of a batch whose labels say most about its quality; see `Query`."""
         rows = self.rows(inputs, predictions, probabilities)
@@ -171,25 +180,29 @@ def fit(
 ) -> Monitor:
     """Learn from labelled rows where a model is right, and how far that can be trusted later.
 
-    Args:
-        inputs: frame or matrix of n rows that the model was *not* trained on, in order of time.
-        predictions, labels: what the model predicted and what was true; n each.
-        probabilities: what the model gave: shape (n, classes), or (n,) for the score of one class of two.
-        task: for ``regression`` a prediction is right within ``tolerance``, by default `default_tolerance` of labels.
-        rules: when to raise an alert.
-        seed: of the error model.
+    Args: inputs: frame or matrix of n rows that the model was *not* trained on, in order of time.
+        predictions, labels: what the model predicted and what was true; n each. probabilities: what
+        the model gave: shape (n, classes), or (n,) for the score of one class of two. task: for
+        ``regression`` a prediction is right within ``tolerance``, by default `default_tolerance` of
+        labels. rules: when to raise an alert. seed: of the error model.
 
     Raises:
         InvalidInput: if there are fewer than 50 rows, or lengths differ, or a label is missing.
     """
     frame = as_frame(inputs)
     if len(frame) < LEAST:
-        raise InvalidInput(f"{len(frame)} labelled rows are too few.", where="labels", remedy=f"Give {LEAST} or more.")
+        raise InvalidInput(
+            f"{len(frame)} labelled rows are too few.",
+            where="labels",
+            remedy=f"Give {LEAST} or more.",
+        )
     classes = known_classes(labels, predictions) if task == "classification" else ()
     truth, truth_codes = coded(labels, task, classes)
     predicted, codes = coded(predictions, task, classes)
     if not len(frame) == len(truth) == len(predicted):
-        raise InvalidInput(f"{len(frame)} rows, {len(predicted)} predictions and {len(truth)} labels do not fit.")
+        raise InvalidInput(
+            f"{len(frame)} rows, {len(predicted)} predictions and {len(truth)} labels do not fit."
+        )
     if task == "regression" and tolerance is None:
         tolerance = default_tolerance(truth)
     elif task == "classification" and tolerance is not None:
@@ -220,14 +233,22 @@ def fit(
     )
 
 
-def assemble(encoded: np.ndarray, predicted: np.ndarray, codes: np.ndarray, surety: np.ndarray | None) -> Rows:
+def assemble(
+    encoded: np.ndarray, predicted: np.ndarray, codes: np.ndarray, surety: np.ndarray | None
+) -> Rows:
     """Join inputs, prediction and confidence to the features of the error model."""
     if len(encoded) != len(predicted):
-        raise InvalidInput(f"{len(encoded)} rows and {len(predicted)} predictions do not fit.", where="predictions")
+        raise InvalidInput(
+            f"{len(encoded)} rows and {len(predicted)} predictions do not fit.", where="predictions"
+        )
     sure = confidence_features(surety)
-    features = np.column_stack([encoded, predicted.astype(np.float64), *([] if sure is None else [sure])])
+    features = np.column_stack(
+        [encoded, predicted.astype(np.float64), *([] if sure is None else [sure])]
+    )
     scores = None if surety is None else surety if surety.ndim == 1 else surety.max(axis=1)
-    return Rows(features, predicted, scores, codes if surety is not None and surety.ndim == 1 else codes * 0)
+    return Rows(
+        features, predicted, scores, codes if surety is not None and surety.ndim == 1 else codes * 0
+    )
 
 
 def feature_names(encoder: Encoder, width: int) -> list[str]:
@@ -247,13 +268,18 @@ def known_classes(labels: ArrayLike, predictions: ArrayLike) -> tuple[str, ...]:
 
 
 def class_names(values: ArrayLike) -> list[str]:
-    """Return classes as text, the same for 1, 1.0 and True... as they come from files and from models."""
+    """Return classes as text, the same for 1, 1.0 and True...
+
+    as they come from files and from models.
+    """
     import pandas as pd
 
     series = pd.Series(np.asarray(values, dtype=object).ravel())
     missing = series.isna()
     if missing.any():
-        raise InvalidInput("A label or prediction is missing.", where=f"row {int(np.flatnonzero(missing)[0])}")
+        raise InvalidInput(
+            "A label or prediction is missing.", where=f"row {int(np.flatnonzero(missing)[0])}"
+        )
     return [
         str(int(value))
         if isinstance(value, bool | np.bool_ | float | np.floating) and float(value).is_integer()
@@ -263,22 +289,26 @@ def class_names(values: ArrayLike) -> list[str]:
 
 
 def coded(values: ArrayLike, task: Task, classes: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return values as the monitor keeps them (class codes, the number of classes for one never seen; or
-    numbers), and codes (0: numbers).
+    """Return values as the monitor keeps them (class codes, the number of classes for one never
+    seen; or numbers), and codes (0: numbers).
 
     Raises:
         InvalidInput: if one is missing, or is no number in a regression.
     """
     if task == "classification":
         index = {name: code for code, name in enumerate(classes)}
-        codes = np.array([index.get(name, len(classes)) for name in class_names(values)], dtype=np.int64)
+        codes = np.array(
+            [index.get(name, len(classes)) for name in class_names(values)], dtype=np.int64
+        )
         return codes, codes
     try:
         numbers = np.asarray(values, dtype=np.float64).ravel()
     except (TypeError, ValueError) as error:
         raise InvalidInput("Labels and predictions of a regression must be numbers.") from error
     if not np.all(np.isfinite(numbers)):
-        raise InvalidInput("A number is missing or infinite.", where=f"row {int(np.argmin(np.isfinite(numbers)))}")
+        raise InvalidInput(
+            "A number is missing or infinite.", where=f"row {int(np.argmin(np.isfinite(numbers)))}"
+        )
     return numbers, np.zeros(len(numbers), dtype=np.int64)
 
 
@@ -297,9 +327,13 @@ def checked_probabilities(probabilities: ArrayLike | None, rows: int) -> np.ndar
     if found.ndim == 2 and found.shape[1] == 1:
         found = found[:, 0]
     if found.ndim not in {1, 2} or len(found) != rows:
-        raise InvalidInput(f"Probabilities of shape {found.shape} do not fit {rows} rows.", where="probabilities")
+        raise InvalidInput(
+            f"Probabilities of shape {found.shape} do not fit {rows} rows.", where="probabilities"
+        )
     if not np.all((found >= 0) & (found <= 1)):
         bad = ~((found >= 0) & (found <= 1))
         row = int(np.flatnonzero(bad if bad.ndim == 1 else bad.any(axis=1))[0])
-        raise InvalidInput("A probability must be a number in [0, 1].", where=f"probabilities, row {row}")
+        raise InvalidInput(
+            "A probability must be a number in [0, 1].", where=f"probabilities, row {row}"
+        )
     return found

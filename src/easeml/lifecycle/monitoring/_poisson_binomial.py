@@ -17,7 +17,8 @@ DIRECT = 64
 def poisson_binomial(probabilities: ArrayLike) -> np.ndarray:
     """Return the distribution of the number of successes among independent trials; shape (n + 1,).
 
-    The product of the polynomials ``1 - p + p x``, by halves with fast Fourier transforms, so in O(n log(n)**2).
+    The product of the polynomials ``1 - p + p x``, by halves with fast Fourier transforms, so in
+    O(n log(n)**2).
 
     Raises:
         InvalidInput: if a probability is missing or not in [0, 1].
@@ -41,7 +42,9 @@ def _product(p: np.ndarray) -> np.ndarray:
 
 
 def right_interval(probabilities: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Return an interval that holds the share of right predictions with probability ``level``, at least."""
+    """Return an interval that holds the share of right predictions with probability ``level``, at
+    least.
+    """
     pmf = poisson_binomial(probabilities)
     cumulative = np.cumsum(pmf)
     tail = (1 - level) / 2

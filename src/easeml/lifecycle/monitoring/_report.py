@@ -24,10 +24,11 @@ ASSUMPTION = "the same inputs still mean the same, which only labels can show"
 
 @dataclass(frozen=True)
 class MonitorReport(Result):
-    """One batch. ``score``: the estimated quality, with its interval ``low`` to ``high`` at ``level``; where ``status``
-    is "cannot tell" it is a guess, and ``reasons`` say why. ``reference``: the quality when the monitor was fitted;
-    ``labelled``: the quality by queried labels alone; ``separation`` and ``overlap``: how far the inputs have moved;
-    ``assumes``: what score and interval rest on and the data cannot show (concept drift), None once labels were told.
+    """One batch. ``score``: the estimated quality, with its interval ``low`` to ``high`` at
+    ``level``; where ``status`` is "cannot tell" it is a guess, and ``reasons`` say why.
+    ``reference``: the quality when the monitor was fitted; ``labelled``: the quality by queried
+    labels alone; ``separation`` and ``overlap``: how far the inputs have moved; ``assumes``: what
+    score and interval rest on and the data cannot show (concept drift), None once labels were told.
     """
 
     batch: int
@@ -75,7 +76,10 @@ class MonitorReport(Result):
                     "high": self.high,
                     "reference": self.reference,
                     "labelled": self.labelled,
-                    **{f"{test.kind} drift": None if test.p_value is None else test.alarm for test in self.drift},
+                    **{
+                        f"{test.kind} drift": None if test.p_value is None else test.alarm
+                        for test in self.drift
+                    },
                     "separation": self.separation,
                     "overlap": self.overlap,
                 }
@@ -104,15 +108,18 @@ def decide(
 ) -> MonitorReport:
     """Join estimates, labels and tests to one score, its interval, and a status.
 
-    The interval adds chance (of batch, reference and weights), what back-testing could not explain (or what labels left
-    open), the disagreement of the estimators, and ``beyond`` for a shift greater than all that was tried.
+    The interval adds chance (of batch, reference and weights), what back-testing could not explain
+    (or what labels left open), the disagreement of the estimators, and ``beyond`` for a shift
+    greater than all that was tried.
     """
     from scipy.stats import norm, t
 
     score = min(1.0, max(0.0, base + offset.mean))
     disagreement = 0.0 if offset.labelled else abs(found.importance - found.error_model) / 2
     variance = found.spread**2 + offset.variance + disagreement**2 + beyond**2
-    quantile = t(trust.blocks - 1) if trust.blocks > 2 and max(trust.drift, trust.step) > 0 else norm
+    quantile = (
+        t(trust.blocks - 1) if trust.blocks > 2 and max(trust.drift, trust.step) > 0 else norm
+    )
     half = float(quantile.ppf(0.5 + rules.level / 2)) * sqrt(variance)
     reasons = _doubts(half, shift, trust, rules, offset)
     alarmed = any(test.alarm for test in tests)
@@ -141,8 +148,12 @@ def decide(
     )
 
 
-def _doubts(half: float, shift: Shift, trust: Trust, rules: AlertRules, offset: Offset) -> tuple[str, ...]:
-    """Return why the score cannot be relied on; labels lift every doubt but that of a wide interval."""
+def _doubts(
+    half: float, shift: Shift, trust: Trust, rules: AlertRules, offset: Offset
+) -> tuple[str, ...]:
+    """Return why the score cannot be relied on; labels lift every doubt but that of a wide
+    interval.
+    """
     doubts: list[str] = []
     if half > rules.widest:
         doubts.append(f"the interval is wider than ±{rules.widest:g}")

@@ -25,7 +25,10 @@ TREE_FIELDS = ("roots", "feature", "threshold", "left", "right", "value")
 
 
 def save(monitor: Monitor) -> bytes:
-    """Return the monitor as an npz archive. It holds the encoded reference rows, so keep it as private as they are."""
+    """Return the monitor as an npz archive.
+
+    It holds the encoded reference rows, so keep it as private as they are.
+    """
     calibration = monitor.reference.calibration
     head: dict[str, Any] = {
         "version": VERSION,
@@ -58,7 +61,8 @@ def save(monitor: Monitor) -> bytes:
 
 
 def load(data: bytes) -> Monitor:
-    """Return the monitor that `save` made. Nothing in the bytes is executed; what does not fit is refused.
+    """Return the monitor that `save` made. Nothing in the bytes is executed; what does not fit is
+    refused.
 
     Raises:
         InvalidInput: if they are no monitor of this version.
@@ -80,7 +84,9 @@ def load(data: bytes) -> Monitor:
 
 def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
     if head["version"] != VERSION:
-        raise InvalidInput(f"The monitor has version {head['version']}; this easeml reads {VERSION}.")
+        raise InvalidInput(
+            f"The monitor has version {head['version']}; this easeml reads {VERSION}."
+        )
     features = _numbers(arrays["features"], 2)
     rows, width = features.shape
     forest = Forest(
@@ -123,7 +129,11 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
 
 
 def _numbers(array: np.ndarray, dimensions: int, *, whole: bool = False) -> np.ndarray:
-    if array.ndim != dimensions or not np.issubdtype(array.dtype, np.number) or not np.all(np.isfinite(array)):
+    if (
+        array.ndim != dimensions
+        or not np.issubdtype(array.dtype, np.number)
+        or not np.all(np.isfinite(array))
+    ):
         raise InvalidInput("The monitor's numbers are damaged.")
     if whole and not np.issubdtype(array.dtype, np.integer):
         raise InvalidInput("The monitor's numbers are damaged.")

@@ -12,11 +12,11 @@ MEMORY = 0.8
 
 @dataclass(frozen=True)
 class Offset:
-    """Quality minus its estimate without labels: a local level (Harvey 1989, section 2.3), normal with ``mean`` and
-    ``variance``, that moves by ``step`` (standard deviation) from batch to batch.
+    """Quality minus its estimate without labels: a local level (Harvey 1989, section 2.3), normal
+    with ``mean`` and ``variance``, that moves by ``step`` (standard deviation) from batch to batch.
 
-    Before any label it is what back-testing left unexplained (`Trust.offset`). ``labelled``: whether any label has
-    been seen.
+    Before any label it is what back-testing left unexplained (`Trust.offset`). ``labelled``:
+    whether any label has been seen.
     """
 
     mean: float
@@ -31,10 +31,11 @@ class Offset:
     def update(self, seen: float, error: float, beyond: float = 0.0) -> Offset:
         """Return what is known after labels showed an offset ``seen`` with a standard error.
 
-        That a concept may drift cannot be ruled out by a past without drift, so 0.03 is the least that the level may
-        have moved; ``beyond`` is what an untried shift adds to that. A surprise beyond 2.5 standard deviations means
-        that the level has jumped: the past then counts no more than so great a jump allows. How far it moves is learned
-        from what surprises, forgetting a fifth a batch.
+        That a concept may drift cannot be ruled out by a past without drift, so 0.03 is the least
+        that the level may have moved; ``beyond`` is what an untried shift adds to that. A surprise
+        beyond 2.5 standard deviations means that the level has jumped: the past then counts no more
+        than so great a jump allows. How far it moves is learned from what surprises, forgetting a
+        fifth a batch.
         """
         prior = max(self.variance, LEAST**2 + beyond**2)
         surprise = (seen - self.mean) ** 2

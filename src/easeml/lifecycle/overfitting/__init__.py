@@ -1,15 +1,28 @@
 """Overfitting to the validation set: a meter that does not wear the test set out.
 
-``plan`` says how many examples to label, ``Meter`` shows how far validation quality has drifted, ``bounds_after`` what
-is known without a test set, ``attack`` tries a promise against developers who look at every answer. `Ladder` and
-`Thresholdout` are other ways to answer.
+``plan`` says how many examples to label, ``Meter`` shows how far validation quality has drifted,
+``bounds_after`` what is known without a test set, ``attack`` tries a promise against developers who
+look at every answer. `Ladder` and `Thresholdout` are other ways to answer.
 """
 
-from easeml.lifecycle.overfitting._histories import MODES, History, Mode, code_length, log_histories, log_models
+from easeml.lifecycle.overfitting._histories import (
+    MODES,
+    History,
+    Mode,
+    code_length,
+    log_histories,
+    log_models,
+)
 from easeml.lifecycle.overfitting._mechanisms import Ladder, Thresholdout
 from easeml.lifecycle.overfitting._meter import EDGES, Meter, Reading
 from easeml.lifecycle.overfitting._plan import Budget, MeterOption, MeterPlan, budget, plan
-from easeml.lifecycle.overfitting._rounds import RoundBound, RoundBounds, bounds_after, ladder_bound, noise_bound
+from easeml.lifecycle.overfitting._rounds import (
+    RoundBound,
+    RoundBounds,
+    bounds_after,
+    ladder_bound,
+    noise_bound,
+)
 from easeml.lifecycle.overfitting._simulation import (
     DEVELOPERS,
     Answer,

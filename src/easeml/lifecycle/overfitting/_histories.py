@@ -1,7 +1,9 @@
-"""How much a developer can have learned from a meter: counts of what it may have shown, in natural logarithms.
+"""How much a developer can have learned from a meter: counts of what it may have shown, in natural
+logarithms.
 
-A deterministic developer's next model is a function of the signals shown so far, so the models that a test set may have
-to judge are as many as the histories of signals (a random developer is deterministic once his coins are fixed).
+A deterministic developer's next model is a function of the signals shown so far, so the models that
+a test set may have to judge are as many as the histories of signals (a random developer is
+deterministic once his coins are fixed).
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ def log_choose(n: float, k: float) -> float:
 def log_histories(mode: Literal["plain", "monotone"], signals: int, reports: int) -> float:
     """Return ln of the number of complete histories of ``reports`` signals out of ``signals``.
 
-    These are the published counts (ease.ml/meter; Hubis, Wu, Zhang 2019): ``m**T`` where every signal is shown, and
-    ``C(T + m - 1, T)`` where only the worst so far is.
+    These are the published counts (ease.ml/meter; Hubis, Wu, Zhang 2019): ``m**T`` where every
+    signal is shown, and ``C(T + m - 1, T)`` where only the worst so far is.
     """
     if mode == "plain":
         return reports * log(signals)
@@ -35,10 +37,12 @@ def log_histories(mode: Literal["plain", "monotone"], signals: int, reports: int
 
 
 def log_models(mode: Literal["plain", "monotone"], signals: int, reports: int) -> float:
-    """Return ln of the number of *models* that may be judged: one for each history shorter than ``reports``.
+    """Return ln of the number of *models* that may be judged: one for each history shorter than
+    ``reports``.
 
-    A union bound must hold for each of them. Plain: ``(m**T - 1) / (m - 1)``, fewer than ``m**T``. Monotone:
-    ``sum over t < T of C(t + m - 1, t) = C(T + m - 1, m)``, more than the published ``C(T + m - 1, T)`` if T > m.
+    A union bound must hold for each of them. Plain: ``(m**T - 1) / (m - 1)``, fewer than ``m**T``.
+    Monotone: ``sum over t < T of C(t + m - 1, t) = C(T + m - 1, m)``, more than the published ``C(T
+    + m - 1, T)`` if T > m.
     """
     if signals == 1:
         return log(reports)
@@ -50,7 +54,9 @@ def log_models(mode: Literal["plain", "monotone"], signals: int, reports: int) -
 
 @dataclass(frozen=True)
 class History:
-    """What matters of a history of signals: how many, the first, and how often the next was another."""
+    """What matters of a history of signals: how many, the first, and how often the next was
+    another.
+    """
 
     reports: int = 0
     first: int = 1
@@ -68,12 +74,13 @@ class History:
 def code_length(history: History, signals: int, reports: int | None) -> float:
     """Return the description length, in nats, of the model that follows after ``history``.
 
-    ``exp(-length)`` sums to at most 1 over all histories of all lengths (Kraft), so the model after history ``h`` may
-    be granted the failure probability ``delta * exp(-length(h))``: an Occam bound (Blumer et al. 1987) in place of
-    the count of all histories, cheap for quiet ones. The code names the time t (uniform over ``reports``, or with
-    probability 1 / (t (t + 1)) where their number is not known in advance), the first signal (the lowest with
-    probability 1/2, the others share the rest), the number c of changes (2**-(c + 1)), where they are among the t - 2
-    steps, and to which of the m - 1 other signals each goes.
+    ``exp(-length)`` sums to at most 1 over all histories of all lengths (Kraft), so the model after
+    history ``h`` may be granted the failure probability ``delta * exp(-length(h))``: an Occam bound
+    (Blumer et al. 1987) in place of the count of all histories, cheap for quiet ones. The code
+    names the time t (uniform over ``reports``, or with probability 1 / (t (t + 1)) where their
+    number is not known in advance), the first signal (the lowest with probability 1/2, the others
+    share the rest), the number c of changes (2**-(c + 1)), where they are among the t - 2 steps,
+    and to which of the m - 1 other signals each goes.
     """
     step = history.reports + 1
     length = log(step * (step + 1.0)) if reports is None else log(reports)
@@ -88,7 +95,9 @@ def _changes_length(changes: int, steps: int, signals: int) -> float:
 
 
 def code_length_planned(signals: int, reports: int, changes: int) -> float:
-    """Return the greatest description length up to ``reports`` reports, that start low and change at most so often."""
+    """Return the greatest description length up to ``reports`` reports, that start low and change
+    at most so often.
+    """
     if signals == 1 or reports == 1:
         return log(reports)
     steps = reports - 2

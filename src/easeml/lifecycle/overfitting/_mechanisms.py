@@ -12,9 +12,11 @@ from easeml.errors import InvalidInput
 
 @dataclass
 class Ladder:
-    """Shows the best score so far, and a new one only where it is better by a step (Blum and Hardt 2015, figure 1).
+    """Shows the best score so far, and a new one only where it is better by a step (Blum and Hardt
+    2015, figure 1).
 
-    What it shows lies on the grid of multiples of ``step``; `ladder_bound` says how far from the truth that may be.
+    What it shows lies on the grid of multiples of ``step``; `ladder_bound` says how far from the
+    truth that may be.
     """
 
     step: float = 0.01
@@ -35,13 +37,12 @@ class Ladder:
 
 @dataclass
 class Thresholdout:
-    """Answers with the validation score unless it is off the test score (Dwork et al. 2015, Science 349, figure 1).
+    """Answers with the validation score unless it is off the test score (Dwork et al. 2015, Science
+    349, figure 1).
 
-    Args:
-        rng: source of the Laplace noise.
-        threshold: difference from which an answer counts as overfitted.
-        noise: scale sigma of the noise on an answer; the comparison is noised by 4 sigma, the threshold by 2 sigma.
-        budget: how many overfitted answers it may give.
+    Args: rng: source of the Laplace noise. threshold: difference from which an answer counts as
+        overfitted. noise: scale sigma of the noise on an answer; the comparison is noised by 4
+        sigma, the threshold by 2 sigma. budget: how many overfitted answers it may give.
     """
 
     rng: np.random.Generator
@@ -52,14 +53,20 @@ class Thresholdout:
 
     def __post_init__(self) -> None:
         if not (self.threshold >= 0 and self.noise > 0 and self.budget >= 0):
-            raise InvalidInput("Threshold and budget must not be negative, and noise must be positive.")
+            raise InvalidInput(
+                "Threshold and budget must not be negative, and noise must be positive."
+            )
         self._noisy = self.threshold + self.rng.laplace(scale=2 * self.noise)
 
     def ask(self, validation_quality: float, test_quality: float) -> float | None:
-        """Return an estimate of the true quality; None once the budget of overfitted answers is spent."""
+        """Return an estimate of the true quality; None once the budget of overfitted answers is
+        spent.
+        """
         if self.budget < 1:
             return None
-        if abs(test_quality - validation_quality) <= self._noisy + self.rng.laplace(scale=4 * self.noise):
+        if abs(test_quality - validation_quality) <= self._noisy + self.rng.laplace(
+            scale=4 * self.noise
+        ):
             return validation_quality
         self.budget -= 1
         self._noisy = self.threshold + self.rng.laplace(scale=2 * self.noise)

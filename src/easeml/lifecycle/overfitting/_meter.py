@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.overfitting._histories import MODES, History, Mode, check_counts, code_length, log_models
+from easeml.lifecycle.overfitting._histories import (
+    MODES,
+    History,
+    Mode,
+    check_counts,
+    code_length,
+    log_models,
+)
 from easeml.lifecycle.overfitting._sizes import check_promise, deviation, size
 from easeml.lifecycle.result import Result
 
@@ -27,10 +34,11 @@ EDGES = (0.02, 0.04, 0.06, 0.1)
 class Reading(Result):
     """What the meter shows: with probability 1 - delta, all readings together are right.
 
-    ``signal`` (1..m) is the range of the gap between validation and true quality (in mode monotone: of the worst gap so
-    far), ``low`` and ``high`` its edges, ``tolerance`` how far the truth may lie beyond them. ``signal`` is None once
-    the test set is worn out. ``history`` holds the signals of all reports, ``remaining`` how many more the test set
-    allows if the signal stays the same (None: more than a million).
+    ``signal`` (1..m) is the range of the gap between validation and true quality (in mode monotone:
+    of the worst gap so far), ``low`` and ``high`` its edges, ``tolerance`` how far the truth may
+    lie beyond them. ``signal`` is None once the test set is worn out. ``history`` holds the signals
+    of all reports, ``remaining`` how many more the test set allows if the signal stays the same
+    (None: more than a million).
     """
 
     signal: int | None
@@ -78,9 +86,10 @@ class Reading(Result):
 class Meter:
     """A gauge of overfitting that shows ranges, and knows what each has given away.
 
-    The promise: but for probability ``delta`` over the draw of the test set, every reading's range, widened by its
-    tolerance (at most ``tolerance``), holds the true gap, whatever the developer does with readings and validation
-    scores. The test set must be drawn independently of everything that the developer sees.
+    The promise: but for probability ``delta`` over the draw of the test set, every reading's range,
+    widened by its tolerance (at most ``tolerance``), holds the true gap, whatever the developer
+    does with readings and validation scores. The test set must be drawn independently of everything
+    that the developer sees.
 
     Args:
         examples: size of the test set.
@@ -108,11 +117,15 @@ class Meter:
         check_promise(self.tolerance, self.delta)
         check_counts(self.signals, self.reports)
         if self.mode not in MODES:
-            raise InvalidInput(f"There is no mode {self.mode!r}.", where="mode", remedy=f"Use {', '.join(MODES)}.")
+            raise InvalidInput(
+                f"There is no mode {self.mode!r}.", where="mode", remedy=f"Use {', '.join(MODES)}."
+            )
         if list(self.edges) != sorted(set(self.edges)) or not np.all(np.isfinite(self.edges)):
             raise InvalidInput("Edges must be finite and ascending.", where="edges")
         if self.mode != "coded" and self.reports is None:
-            raise InvalidInput(f"Mode {self.mode} must know the number of reports.", where="reports")
+            raise InvalidInput(
+                f"Mode {self.mode} must know the number of reports.", where="reports"
+            )
         if self._tolerance(History()) > self.tolerance:
             raise InvalidInput(
                 f"{self.examples:,} test examples are too few for ±{self.tolerance:g} with delta {self.delta:g}.",
@@ -133,12 +146,12 @@ class Meter:
     def read(self, validation_quality: float, test_scores: ArrayLike) -> Reading:
         """Judge a model by its quality on validation data and its scores on the test examples.
 
-        Args:
-            validation_quality: mean score on the validation set, in [0, 1].
-            test_scores: one score in [0, 1] a test example, such as 1 where the prediction is right; shape (examples,).
+        Args: validation_quality: mean score on the validation set, in [0, 1]. test_scores: one
+            score in [0, 1] a test example, such as 1 where the prediction is right; shape
+            (examples,).
 
-        Raises:
-            InvalidInput: if a score is missing or out of range, or their number is not that of the test set.
+        Raises: InvalidInput: if a score is missing or out of range, or their number is not that of
+            the test set.
         """
         scores = self._checked(validation_quality, test_scores)
         key = _digest(validation_quality, scores)
@@ -155,7 +168,10 @@ class Meter:
         return self._reading(signal, repeated=False, tolerance=tolerance)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the state in plain JSON values; ``Meter.from_json`` goes on from it. It holds no test label."""
+        """Return the state in plain JSON values; ``Meter.from_json`` goes on from it.
+
+        It holds no test label.
+        """
         return {
             "examples": self.examples,
             "edges": list(self.edges),
@@ -176,24 +192,38 @@ class Meter:
             InvalidInput: if it is no state of a meter.
         """
         try:
-            meter = cls(**{**state, "edges": tuple(map(float, state["edges"])), "shown": dict(state["shown"])})
+            meter = cls(
+                **{
+                    **state,
+                    "edges": tuple(map(float, state["edges"])),
+                    "shown": dict(state["shown"]),
+                }
+            )
             signals = {int(signal) for signal in [*meter.history, *meter.shown.values()]}
         except (TypeError, KeyError, ValueError) as error:
             if isinstance(error, InvalidInput):
                 raise
-            raise InvalidInput("This is not the state of a meter.", remedy="Use what Meter.to_json gave.") from error
+            raise InvalidInput(
+                "This is not the state of a meter.", remedy="Use what Meter.to_json gave."
+            ) from error
         if signals - set(range(1, meter.signals + 1)):
-            raise InvalidInput("The state of the meter has signals that it does not know.", where="history")
+            raise InvalidInput(
+                "The state of the meter has signals that it does not know.", where="history"
+            )
         return meter
 
     def _learned(self, history: History) -> float:
-        """Return ln of the number of models to be covered, or the code length of the one after ``history``."""
+        """Return ln of the number of models to be covered, or the code length of the one after
+        ``history``.
+        """
         if self.mode == "coded":
             return code_length(history, self.signals, self.reports)
         return log_models(self.mode, self.signals, self.reports or 1)
 
     def _tolerance(self, history: History | None = None) -> float:
-        """Return the tolerance of the report after ``history``; infinite if it is beyond the number of reports."""
+        """Return the tolerance of the report after ``history``; infinite if it is beyond the number
+        of reports.
+        """
         history = History.of(self.history) if history is None else history
         if self.reports is not None and history.reports >= self.reports:
             return inf
@@ -219,7 +249,9 @@ class Meter:
     def _least_examples(self) -> int:
         return size(self._learned(History()), self.tolerance, self.delta, self.least_accuracy)
 
-    def _reading(self, signal: int | None, *, repeated: bool, tolerance: float | None = None) -> Reading:
+    def _reading(
+        self, signal: int | None, *, repeated: bool, tolerance: float | None = None
+    ) -> Reading:
         bounds = (-inf, *self.edges, inf)
         return Reading(
             signal=signal,
@@ -244,9 +276,13 @@ class Meter:
             )
         if not np.all((scores >= 0) & (scores <= 1)):
             row = int(np.flatnonzero(~((scores >= 0) & (scores <= 1)))[0])
-            raise InvalidInput("A score must be a number in [0, 1].", where=f"test_scores, row {row}")
+            raise InvalidInput(
+                "A score must be a number in [0, 1].", where=f"test_scores, row {row}"
+            )
         if not 0 <= quality <= 1:
-            raise InvalidInput(f"Quality must be in [0, 1], not {quality}.", where="validation_quality")
+            raise InvalidInput(
+                f"Quality must be in [0, 1], not {quality}.", where="validation_quality"
+            )
         return scores
 
 
@@ -255,5 +291,7 @@ def _digest(quality: float, scores: np.ndarray) -> str:
 
 
 def union_tolerance(examples: int, reports: int, delta: float) -> float:
-    """Return the tolerance of ``reports`` means fixed in advance: what plain reuse of a test set wrongly claims."""
+    """Return the tolerance of ``reports`` means fixed in advance: what plain reuse of a test set
+    wrongly claims.
+    """
     return deviation(log(reports), examples, delta)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeterOption:
-    """One mode of the meter. ``size``: labelled test examples it needs; ``supported``: reports (in all) that the test
-    set at hand allows, None where none was given."""
+    """One mode of the meter. ``size``: labelled test examples it needs; ``supported``: reports (in
+    all) that the test set at hand allows, None where none was given."""
 
     mode: Mode
     learned: float
@@ -30,7 +30,9 @@ class MeterOption:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a test set of ``examples`` allows by the published count of plain histories: reports in all, and left."""
+    """What a test set of ``examples`` allows by the published count of plain histories: reports in
+    all, and left.
+    """
 
     examples: int
     used: int
@@ -40,12 +42,13 @@ class Budget:
 
 @dataclass(frozen=True)
 class MeterPlan(Result):
-    """Sizes for a meter of ``signals`` ranges and ``reports`` reports, right up to ``tolerance`` but with probability
-    ``delta``.
+    """Sizes for a meter of ``signals`` ranges and ``reports`` reports, right up to ``tolerance``
+    but with probability ``delta``.
 
-    ``non_adaptive``, ``plain``, ``monotone`` and ``one_bit`` are the published sizes of the test set; ``options`` are
-    easeml's, by mode, each from a union bound over the models that can come up. ``default`` names the mode of the
-    least size. ``validation`` has the sizes of a validation set on which drift itself stays within the tolerance.
+    ``non_adaptive``, ``plain``, ``monotone`` and ``one_bit`` are the published sizes of the test
+    set; ``options`` are easeml's, by mode, each from a union bound over the models that can come
+    up. ``default`` names the mode of the least size. ``validation`` has the sizes of a validation
+    set on which drift itself stays within the tolerance.
     """
 
     signals: int
@@ -87,9 +90,16 @@ class MeterPlan(Result):
             ("published, monotone", self.monotone),
             ("published, one bit", self.one_bit),
         ]
-        rows = [{"meter": name, "test examples": count, "reports supported": None} for name, count in published]
+        rows = [
+            {"meter": name, "test examples": count, "reports supported": None}
+            for name, count in published
+        ]
         rows += [
-            {"meter": option.mode, "test examples": option.size, "reports supported": option.supported}
+            {
+                "meter": option.mode,
+                "test examples": option.size,
+                "reports supported": option.supported,
+            }
             for option in self.options
         ]
         return pd.DataFrame(rows)
@@ -123,8 +133,9 @@ def plan(
             smaller, and the promise holds for models that reach it.
         examples: size of the test set at hand, to see what it supports; ``used``: reports it has given already.
 
-    Published sizes: ``(ln(histories) + ln(2 / delta)) / (2 tolerance**2)``, with T histories where the developer does
-    not look (a union over reports), ``m**T``, ``C(T + m - 1, T)`` and ``2**T`` (ease.ml/meter; Hubis, Wu, Zhang 2019).
+    Published sizes: ``(ln(histories) + ln(2 / delta)) / (2 tolerance**2)``, with T histories where
+    the developer does not look (a union over reports), ``m**T``, ``C(T + m - 1, T)`` and ``2**T``
+    (ease.ml/meter; Hubis, Wu, Zhang 2019).
     """
     check_counts(signals, reports)
     check_promise(tolerance, delta)
@@ -133,7 +144,9 @@ def plan(
     supported: dict[Mode, int | None] = {
         mode: None
         if examples is None
-        else supported_reports(examples, mode=mode, signals=signals, tolerance=tolerance, delta=delta, changes=changes)
+        else supported_reports(
+            examples, mode=mode, signals=signals, tolerance=tolerance, delta=delta, changes=changes
+        )
         for mode in MODES
     }
     return MeterPlan(
@@ -147,7 +160,9 @@ def plan(
         plain=size(log_histories("plain", signals, reports), tolerance, delta),
         monotone=size(log_histories("monotone", signals, reports), tolerance, delta),
         one_bit=size(log_histories("plain", 2, reports), tolerance, delta),
-        options=tuple(MeterOption(mode, counts[mode], sizes[mode], supported[mode]) for mode in MODES),
+        options=tuple(
+            MeterOption(mode, counts[mode], sizes[mode], supported[mode]) for mode in MODES
+        ),
         default=min(MODES, key=lambda mode: sizes[mode]),
         validation={
             "non_adaptive": size(log(reports), tolerance, delta),
@@ -159,6 +174,10 @@ def plan(
 
 
 def budget(examples: int, signals: int, tolerance: float, delta: float, used: int = 0) -> Budget:
-    """Return how many plain reports a test set supports by the published count, and how many are left."""
-    total = supported_reports(examples, signals=signals, tolerance=tolerance, delta=delta, published=True)
+    """Return how many plain reports a test set supports by the published count, and how many are
+    left.
+    """
+    total = supported_reports(
+        examples, signals=signals, tolerance=tolerance, delta=delta, published=True
+    )
     return Budget(examples=examples, used=used, total=total, remaining=max(0, total - used))

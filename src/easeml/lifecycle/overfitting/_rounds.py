@@ -1,4 +1,6 @@
-"""How far validation quality can have drifted after k adaptive rounds, by the way in which it is answered."""
+"""How far validation quality can have drifted after k adaptive rounds, by the way in which it is
+answered.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ STEPS = (0.2, 0.1, 0.07, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.007, 0.005, 0.00
 
 @dataclass(frozen=True)
 class RoundBound:
-    """A bound: with probability 1 - delta, after ``rounds`` rounds, every answer is within ``bound`` of the truth."""
+    """A bound: with probability 1 - delta, after ``rounds`` rounds, every answer is within
+    ``bound`` of the truth.
+    """
 
     answers: str
     rounds: int
@@ -41,7 +45,9 @@ class RoundBounds(Result):
     def advice(self) -> str:
         last = max(bound.rounds for bound in self.bounds)
         found = {bound.answers: bound.bound for bound in self.bounds if bound.rounds == last}
-        best = min((name for name in found if name != "fixed in advance"), key=lambda name: found[name])
+        best = min(
+            (name for name in found if name != "fixed in advance"), key=lambda name: found[name]
+        )
         return (
             f"After {last:,} adaptive rounds on {self.examples:,} examples, plain scores are guaranteed to "
             f"±{found['full scores']:.3f} only; answers by {best} to ±{found[best]:.3f}."
@@ -50,7 +56,10 @@ class RoundBounds(Result):
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame([(b.answers, b.rounds, b.bound) for b in self.bounds], columns=["answers", "rounds", "±"])
+        return pd.DataFrame(
+            [(b.answers, b.rounds, b.bound) for b in self.bounds],
+            columns=["answers", "rounds", "±"],
+        )
 
     def figure(self) -> go.Figure:
         from easeml.figures.overfitting import round_bounds
@@ -59,7 +68,9 @@ class RoundBounds(Result):
 
 
 def bounds_after(
-    examples: int, rounds: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 500, 1000), delta: float = 0.05
+    examples: int,
+    rounds: tuple[int, ...] = (1, 2, 5, 10, 20, 50, 100, 500, 1000),
+    delta: float = 0.05,
 ) -> RoundBounds:
     """Bound the drift of validation quality after adaptive rounds, for each way to answer.
 
@@ -71,7 +82,9 @@ def bounds_after(
     """
     check_promise(0.5, delta)
     if examples < 1 or not rounds or min(rounds) < 1:
-        raise InvalidInput("There must be at least one example and one round.", where="examples, rounds")
+        raise InvalidInput(
+            "There must be at least one example and one round.", where="examples, rounds"
+        )
     kinds: dict[str, Callable[[int], float]] = {
         "fixed in advance": lambda k: deviation(log(k), examples, delta),
         "full scores": lambda k: deviation(log_models("plain", examples + 1, k), examples, delta),
@@ -82,34 +95,43 @@ def bounds_after(
     return RoundBounds(
         examples=examples,
         delta=delta,
-        bounds=tuple(RoundBound(name, k, bound(k)) for name, bound in kinds.items() for k in rounds),
+        bounds=tuple(
+            RoundBound(name, k, bound(k)) for name, bound in kinds.items() for k in rounds
+        ),
     )
 
 
 def ladder_bound(examples: int, rounds: int, delta: float) -> tuple[float, float]:
-    """Return a bound on the released quality of a `Ladder` after ``rounds`` rounds, and the best step of its grid.
+    """Return a bound on the released quality of a `Ladder` after ``rounds`` rounds, and the best
+    step of its grid.
 
-    The release never falls and lies on the grid, so the histories are those of a monotone meter with as many signals as
-    the grid has levels: ``C(k + L - 1, L)`` models. Error: deviation of those means, plus the step that a better model
-    must gain to be released (rounding is half a step, and does not add to it). This is theorem 3.1 of Blum and Hardt
-    (2015) with its count of histories kept exact in place of the O().
+    The release never falls and lies on the grid, so the histories are those of a monotone meter
+    with as many signals as the grid has levels: ``C(k + L - 1, L)`` models. Error: deviation of
+    those means, plus the step that a better model must gain to be released (rounding is half a
+    step, and does not add to it). This is theorem 3.1 of Blum and Hardt (2015) with its count of
+    histories kept exact in place of the O().
     """
 
     def bound(step: float) -> float:
-        return min(1.0, step + deviation(log_models("monotone", grid_levels(step), rounds), examples, delta))
+        return min(
+            1.0,
+            step + deviation(log_models("monotone", grid_levels(step), rounds), examples, delta),
+        )
 
     best = min(STEPS, key=bound)
     return bound(best), best
 
 
 def noise_bound(examples: int, rounds: int, delta: float) -> float:
-    """Bound the error of answers with the best Gaussian noise: differential privacy carries over to the truth.
+    """Bound the error of answers with the best Gaussian noise: differential privacy carries over to
+    the truth.
 
-    Noise sigma on k means of n scores is rho-zCDP with ``rho = k / (2 n**2 sigma**2)`` (Bun and Steinke 2016,
-    proposition 1.6 and lemma 2.3), hence (eps, d)-private with ``eps = rho + 2 sqrt(rho ln(1 / d))`` (their
-    proposition 1.3). An (eps, d)-private mechanism that is off its sample's means by more than a with probability b
-    at most is, for all c, e > 0, off the true means by ``a + exp(eps) - 1 + c + 2 e`` with probability
-    ``b / c + d / e`` at most (Jung et al. 2020, transfer theorem). Free constants are searched on a grid.
+    Noise sigma on k means of n scores is rho-zCDP with ``rho = k / (2 n**2 sigma**2)`` (Bun and
+    Steinke 2016, proposition 1.6 and lemma 2.3), hence (eps, d)-private with ``eps = rho + 2
+    sqrt(rho ln(1 / d))`` (their proposition 1.3). An (eps, d)-private mechanism that is off its
+    sample's means by more than a with probability b at most is, for all c, e > 0, off the true
+    means by ``a + exp(eps) - 1 + c + 2 e`` with probability ``b / c + d / e`` at most (Jung et al.
+    2020, transfer theorem). Free constants are searched on a grid.
     """
     best = inf
     shares = [10 ** (i / 4) for i in range(-16, 1)]  # c and e, from 1e-4 to 1
@@ -128,7 +150,9 @@ def noise_bound(examples: int, rounds: int, delta: float) -> float:
 
 
 def ladder_size(rounds: int, tolerance: float, delta: float) -> int:
-    """Return the least validation set on which a `Ladder` with the best grid stays within the tolerance."""
+    """Return the least validation set on which a `Ladder` with the best grid stays within the
+    tolerance.
+    """
     return _least(lambda n: ladder_bound(n, rounds, delta)[0] <= tolerance)
 
 

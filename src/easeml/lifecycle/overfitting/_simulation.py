@@ -1,7 +1,8 @@
 """Developers who try to wear a test set out, to see whether a promise holds against them.
 
-The world is the hardest to be honest in: labels are coin tosses, so every model is right half the time, and whatever
-looks better is overfitted. A developer can choose his validation score freely (he may memorise the validation set).
+The world is the hardest to be honest in: labels are coin tosses, so every model is right half the
+time, and whatever looks better is overfitted. A developer can choose his validation score freely
+(he may memorise the validation set).
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ TRUTH = 0.5
 
 @dataclass(frozen=True)
 class Answer:
-    """What a developer is shown, as an estimate of the gap, and the interval that is claimed to hold the true gap.
+    """What a developer is shown, as an estimate of the gap, and the interval that is claimed to
+    hold the true gap.
 
     ``of_worst``: the claim is about the worst gap so far.
     """
@@ -62,7 +64,9 @@ def keep_with_meter(meter: Meter) -> Keeper:
 
 
 def keep_without_care(examples: int, reports: int, delta: float) -> Keeper:
-    """Answer with the test score itself and the interval that holds only for models fixed in advance."""
+    """Answer with the test score itself and the interval that holds only for models fixed in
+    advance.
+    """
     tolerance = union_tolerance(examples, reports, delta)
 
     def answer(validation_quality: float, test_scores: np.ndarray) -> Answer:
@@ -89,9 +93,10 @@ def keep_with_thresholdout(mechanism: Thresholdout, tolerance: float) -> Keeper:
 class Attacked(Result):
     """How a way to keep a test set stood an attack in ``runs`` independent worlds.
 
-    ``wrong``: runs in which any claimed interval missed the true gap; ``rate`` and its 95 % Clopper-Pearson interval;
-    ``answered``: mean number of answers a run; ``worst``: mean of the greatest distance from interval to truth (0 if
-    inside); ``refuted``: whether a one-sided test at 5 % rejects "at most delta".
+    ``wrong``: runs in which any claimed interval missed the true gap; ``rate`` and its 95 %
+    Clopper-Pearson interval; ``answered``: mean number of answers a run; ``worst``: mean of the
+    greatest distance from interval to truth (0 if inside); ``refuted``: whether a one-sided test at
+    5 % rejects "at most delta".
     """
 
     keeper: str
@@ -114,7 +119,9 @@ class Attacked(Result):
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
 
-        return pd.DataFrame([{key: value for key, value in self.to_json().items() if key != "advice"}])
+        return pd.DataFrame(
+            [{key: value for key, value in self.to_json().items() if key != "advice"}]
+        )
 
     def figure(self) -> go.Figure:
         from easeml.figures.overfitting import attacked
@@ -123,17 +130,20 @@ class Attacked(Result):
 
 
 Developer = Callable[[Keeper, int, int, float, np.random.Generator], list[tuple[float, Answer]]]
-"""Plays ``rounds`` rounds against a keeper; returns the true gap and the answer of each round that was answered."""
+"""Plays ``rounds`` rounds against a keeper; returns the true gap and the answer of each round that
+was answered.
+"""
 
 
 def sign_voter(
     keeper: Keeper, examples: int, rounds: int, edge: float, rng: np.random.Generator
 ) -> list[tuple[float, Answer]]:
-    """Ask about random models with a validation score at ``edge`` above the truth, so that each answer tells on which
-    side of the truth the test score lies; end with the vote of them all, each with the sign of what was shown.
+    """Ask about random models with a validation score at ``edge`` above the truth, so that each
+    answer tells on which side of the truth the test score lies; end with the vote of them all, each
+    with the sign of what was shown.
 
-    The boosting attack of Blum and Hardt (2015, section 4), turned against the signal: it moves the test score of the
-    last model by about ``0.4 sqrt(rounds / examples)``.
+    The boosting attack of Blum and Hardt (2015, section 4), turned against the signal: it moves the
+    test score of the last model by about ``0.4 sqrt(rounds / examples)``.
     """
     quality = TRUTH + edge
     played: list[tuple[float, Answer]] = []

@@ -5,29 +5,42 @@ from __future__ import annotations
 from math import ceil, floor, inf, log, sqrt
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.overfitting._histories import Mode, code_length_planned, log_histories, log_models
+from easeml.lifecycle.overfitting._histories import (
+    Mode,
+    code_length_planned,
+    log_histories,
+    log_models,
+)
 
 
 def check_promise(tolerance: float, delta: float) -> None:
     """Raise InvalidInput unless both are in (0, 1)."""
     for name, value in (("tolerance", tolerance), ("delta", delta)):
         if not 0 < value < 1:
-            raise InvalidInput(f"{name} must be between 0 and 1, both excluded, not {value}.", where=name)
+            raise InvalidInput(
+                f"{name} must be between 0 and 1, both excluded, not {value}.", where=name
+            )
 
 
 def exponent(tolerance: float, least_accuracy: float = 0.0) -> float:
-    """Return c so that P(|mean - truth| > tolerance) <= 2 exp(-c n) for n scores in [0, 1] with mean >= the least.
+    """Return c so that P(|mean - truth| > tolerance) <= 2 exp(-c n) for n scores in [0, 1] with
+    mean >= the least.
 
-    ``2 tolerance**2`` (Hoeffding 1963, theorem 1, eq. 2.3) in general. If the truth is known to be at least
-    ``least_accuracy`` > 1/2 + tolerance, the relative entropy between it and it +- tolerance (the same theorem,
-    eq. 2.1), which is larger: good models are easier to measure.
+    ``2 tolerance**2`` (Hoeffding 1963, theorem 1, eq. 2.3) in general. If the truth is known to be
+    at least ``least_accuracy`` > 1/2 + tolerance, the relative entropy between it and it +-
+    tolerance (the same theorem, eq. 2.1), which is larger: good models are easier to measure.
     """
     if not 0 <= least_accuracy < 1:
-        raise InvalidInput(f"least_accuracy must be in [0, 1), not {least_accuracy}.", where="least_accuracy")
+        raise InvalidInput(
+            f"least_accuracy must be in [0, 1), not {least_accuracy}.", where="least_accuracy"
+        )
     if least_accuracy <= 0.5 + tolerance:
         return 2 * tolerance**2
-    # From 1/2 + tolerance on, both relative entropies grow with the truth, so the least truth decides.
-    return min(relative_entropy(least_accuracy + side, least_accuracy) for side in (-tolerance, tolerance))
+    # From 1/2 + tolerance on, both relative entropies grow with the truth, so the least truth
+    # decides.
+    return min(
+        relative_entropy(least_accuracy + side, least_accuracy) for side in (-tolerance, tolerance)
+    )
 
 
 def relative_entropy(q: float, p: float) -> float:
@@ -45,7 +58,9 @@ def size(log_count: float, tolerance: float, delta: float, least_accuracy: float
 
 
 def log_count(mode: Mode, signals: int, reports: int, changes: int) -> float:
-    """Return what a mode needs in nats for ``reports`` reports (coded: with at most ``changes`` changes)."""
+    """Return what a mode needs in nats for ``reports`` reports (coded: with at most ``changes``
+    changes).
+    """
     if mode == "coded":
         return code_length_planned(signals, reports, changes)
     return log_models(mode, signals, reports)
@@ -63,9 +78,9 @@ def supported_reports(
 ) -> int:
     """Return how many reports a test set of ``examples`` supports; 0 if not even one.
 
-    ``published`` counts complete histories as the paper does (plain: the greatest T with
-    ``m**T * 2 exp(-2 n eps**2) <= delta``) instead of models. With one signal nothing is ever learned; the answer is
-    then limited by the union over reports alone.
+    ``published`` counts complete histories as the paper does (plain: the greatest T with ``m**T * 2
+    exp(-2 n eps**2) <= delta``) instead of models. With one signal nothing is ever learned; the
+    answer is then limited by the union over reports alone.
     """
     check_promise(tolerance, delta)
     budget = exponent(tolerance) * examples - log(2 / delta)
@@ -90,7 +105,9 @@ def supported_reports(
 
 
 def deviation(log_count: float, examples: int, delta: float, least_accuracy: float = 0.0) -> float:
-    """Return the tolerance that ``examples`` support for exp(log_count) models: at most 1 (the inverse of `size`)."""
+    """Return the tolerance that ``examples`` support for exp(log_count) models: at most 1 (the
+    inverse of `size`).
+    """
     needed = log_count + log(2 / delta)
     hoeffding = sqrt(needed / (2 * examples))
     high = min(hoeffding, least_accuracy - 0.5 - 1e-12)
@@ -99,7 +116,11 @@ def deviation(log_count: float, examples: int, delta: float, least_accuracy: flo
     low = 0.0
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if exponent(middle, least_accuracy) * examples >= needed else (middle, high)
+        low, high = (
+            (low, middle)
+            if exponent(middle, least_accuracy) * examples >= needed
+            else (middle, high)
+        )
     return high
 
 

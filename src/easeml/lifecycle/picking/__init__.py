@@ -1,7 +1,7 @@
 """Which of my trained models is best on today's data? Choose it with few labels.
 
-``pick`` does it in one call; ``Session`` asks for rows and takes labels when they come; ``StreamPicker`` decides at
-once for each example of a stream.
+``pick`` does it in one call; ``Session`` asks for rows and takes labels when they come;
+``StreamPicker`` decides at once for each example of a stream.
 """
 
 from easeml.lifecycle.picking._methods import METHODS

@@ -1,9 +1,11 @@
-"""When to stop, and how accurate the chosen model is: statements that hold however the labels were chosen.
+"""When to stop, and how accurate the chosen model is: statements that hold however the labels were
+chosen.
 
-At every step the example is drawn with known chances, so the labels so far, plus the new one divided by its chance,
-is an unbiased estimate of the whole pool given the past (Horvitz and Thompson 1952). Betting on it gives processes
-that rarely grow large if the claim is false (Waudby-Smith and Ramdas, "Estimating means of bounded random variables
-by betting", JRSS B 2024, sections 4 and 5): with Ville's inequality they may be looked at after every label.
+At every step the example is drawn with known chances, so the labels so far, plus the new one
+divided by its chance, is an unbiased estimate of the whole pool given the past (Horvitz and
+Thompson 1952). Betting on it gives processes that rarely grow large if the claim is false
+(Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2024,
+sections 4 and 5): with Ville's inequality they may be looked at after every label.
 """
 
 from __future__ import annotations
@@ -17,7 +19,9 @@ from easeml.lifecycle.picking._pool import Pool
 
 @dataclass
 class _Bets:
-    """One model's bets against all others, after ``labels`` labels, ``seen`` of them with a chance; see the kernel."""
+    """One model's bets against all others, after ``labels`` labels, ``seen`` of them with a chance;
+    see the kernel.
+    """
 
     state: np.ndarray
     labels: int = 0
@@ -25,14 +29,16 @@ class _Bets:
 
 
 class Certificate:
-    """Bets, for every two models, that the first is not worse than the second by more than the tolerance.
+    """Bets, for every two models, that the first is not worse than the second by more than the
+    tolerance.
 
-    Model j is certified when all its bets against the others reach (k - 1) / delta, or cannot lose any more. A wrong
-    certificate needs one of k - 1 bets against the best model to be won although it is unfair, which by Ville's
-    inequality and the union bound happens with probability at most delta.
+    Model j is certified when all its bets against the others reach (k - 1) / delta, or cannot lose
+    any more. A wrong certificate needs one of k - 1 bets against the best model to be won although
+    it is unfair, which by Ville's inequality and the union bound happens with probability at most
+    delta.
 
-    Stakes look at the past alone, so the bets of a model may be made up for when it is asked about: only those that
-    ever lead are kept.
+    Stakes look at the past alone, so the bets of a model may be made up for when it is asked about:
+    only those that ever lead are kept.
     """
 
     def __init__(self, pool: Pool, tolerance: float, confidence: float):
@@ -73,15 +79,21 @@ class Certificate:
     ) -> None:
         """Take one label.
 
-        ``chance`` is the probability with which ``row`` was drawn, ``floor`` a lower bound of it for every unlabelled
-        example, ``contested_floor`` a (leader, rivals, bound) for those that the leader and a rival predict
-        differently. ``expected`` is what the rule expects each model to have right on the unlabelled examples
-        (``row`` among them), ``beliefs`` that for ``row`` alone.
+        ``chance`` is the probability with which ``row`` was drawn, ``floor`` a lower bound of it
+        for every unlabelled example, ``contested_floor`` a (leader, rivals, bound) for those that
+        the leader and a rival predict differently. ``expected`` is what the rule expects each model
+        to have right on the unlabelled examples (``row`` among them), ``beliefs`` that for ``row``
+        alone.
         """
         if contested_floor is not None:
             self._bets_of(contested_floor[0])  # up to here with no such bound
         place = self._labels
-        self._rows[place], self._slots[place], self._chances[place], self._floors[place] = row, slot, chance, floor
+        self._rows[place], self._slots[place], self._chances[place], self._floors[place] = (
+            row,
+            slot,
+            chance,
+            floor,
+        )
         self._labels += 1
         if contested_floor is not None:
             self._bets_of(*contested_floor)
@@ -94,7 +106,9 @@ class Certificate:
         self._right += outcome
 
     def _bets_of(self, model: int, rivals: np.ndarray | None = None, bound: float = 0.0) -> _Bets:
-        """Return the bets of a model after all labels; those it had not seen have this bound against the rivals."""
+        """Return the bets of a model after all labels; those it had not seen have this bound
+        against the rivals.
+        """
         k = self._pool.models
         if model not in self._bets:
             self._bets[model] = _Bets(np.zeros((5, k)))
@@ -111,7 +125,9 @@ class Certificate:
         return bets
 
     def interval(self, model: int, labelled: int) -> tuple[float, float]:
-        """Return bounds of the accuracy of a model on the whole pool, at the confidence, for all models at once."""
+        """Return bounds of the accuracy of a model on the whole pool, at the confidence, for all
+        models at once.
+        """
         low = self._right[model] / self._n
         high = low + (self._n - labelled) / self._n
         if not self._estimates:
@@ -130,8 +146,12 @@ class Certificate:
         return float(max(low, claims[0] - step)), float(min(high, claims[-1] + step))
 
 
-def _log_wealth(estimates: np.ndarray, centres: np.ndarray, ranges: np.ndarray, claims: np.ndarray) -> np.ndarray:
-    """Return the largest log-wealth of betting that the mean is above each claim; stakes look at the past alone."""
+def _log_wealth(
+    estimates: np.ndarray, centres: np.ndarray, ranges: np.ndarray, claims: np.ndarray
+) -> np.ndarray:
+    """Return the largest log-wealth of betting that the mean is above each claim; stakes look at
+    the past alone.
+    """
     count = np.arange(1, len(estimates) + 1)
     before = np.concatenate([[0.0], np.cumsum(estimates)[:-1]])
     mean = (before + centres[0]) / count

@@ -1,9 +1,10 @@
 """CODA's rule (Kay et al., "Consensus-driven active model selection", ICCV 2025), for hard labels.
 
-Written from the paper and checked against its authors' program (github.com/justinkay/coda, ``coda/coda.py`` and the
-defaults of ``main.py``): the prior, its constants, the class shares, the expected information and the weight of a label
-are theirs. Two things differ: the integral has 64 points instead of 256, and a label that no model gives its example
-counts for nothing here, there against all models.
+Written from the paper and checked against its authors' program (github.com/justinkay/coda,
+``coda/coda.py`` and the defaults of ``main.py``): the prior, its constants, the class shares, the
+expected information and the weight of a label are theirs. Two things differ: the integral has 64
+points instead of 256, and a label that no model gives its example counts for nothing here, there
+against all models.
 """
 
 from __future__ import annotations
@@ -18,15 +19,19 @@ PRIOR, CONSENSUS, STEP = 2.0, 0.1, 0.01
 """``multiplier``, 1 - ``alpha`` and ``learning_rate`` of the authors' program."""
 
 HYPOTHETICAL = 1.0
-"""Weight of a label while its information is foretold, larger than that with which it then counts, as published."""
+"""Weight of a label while its information is foretold, larger than that with which it then counts,
+as published.
+"""
 
 
 class Coda(Counting):
-    """A Dirichlet a model and true class over what it predicts, started from the consensus; ask by information.
+    """A Dirichlet a model and true class over what it predicts, started from the consensus; ask by
+    information.
 
-    The class that most models predict stands for the truth in the prior. A model is the best with the probability that
-    its accuracy within a class, a Beta, exceeds those of all others, averaged over the classes; the label expected to
-    lower the entropy of that most is asked for. O(k C^2 + n C) memory.
+    The class that most models predict stands for the truth in the prior. A model is the best with
+    the probability that its accuracy within a class, a Beta, exceeds those of all others, averaged
+    over the classes; the label expected to lower the entropy of that most is asked for. O(k C^2 + n
+    C) memory.
     """
 
     def __init__(self, pool: Pool):
@@ -34,17 +39,23 @@ class Coda(Counting):
         super().__init__(pool)
         k, classes = pool.models, len(pool.classes)
         consensus = np.eye(classes)[_most_voted(pool.codes, classes)]
-        confusion = np.stack([consensus.T @ np.eye(classes)[pool.codes[:, model]] for model in range(k)])
+        confusion = np.stack(
+            [consensus.T @ np.eye(classes)[pool.codes[:, model]] for model in range(k)]
+        )
         confusion /= np.maximum(confusion.sum(axis=2, keepdims=True), 1e-6)
         spread = np.full((classes, classes), 1 / max(classes - 1, 1))
         np.fill_diagonal(spread, 1.0)
         self._mass = PRIOR * (spread + CONSENSUS * confusion)
-        self._weights = sum((self._mass[model][:, pool.codes[:, model]].T for model in range(k)), np.zeros(()))
+        self._weights = sum(
+            (self._mass[model][:, pool.codes[:, model]].T for model in range(k)), np.zeros(())
+        )
         self._patterns, self._pattern = np.unique(pool.codes, axis=0, return_inverse=True)
         self._example = np.zeros(len(self._patterns), dtype=int)
         self._example[self._pattern.ravel()] = np.arange(pool.examples)
         nobody = np.zeros((1, k))
-        self._best = np.concatenate([self._best_if(nobody, label, weight=0.0) for label in range(classes)])
+        self._best = np.concatenate(
+            [self._best_if(nobody, label, weight=0.0) for label in range(classes)]
+        )
 
     def tell(self, row: int, slot: int) -> None:
         """Count the label, with the paper's small weight."""
@@ -61,7 +72,9 @@ class Coda(Counting):
         return self._class_shares().mean(axis=0) @ self._best
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
-        """Return minus the expected entropy of who is best; of examples that are predicted alike, computed once."""
+        """Return minus the expected entropy of who is best; of examples that are predicted alike,
+        computed once.
+        """
         found = np.full(self.pool.examples, -np.inf)
         rows = np.flatnonzero(is_open & self.pool.contested)
         patterns, place = np.unique(self._pattern.ravel()[rows], return_inverse=True)
@@ -77,11 +90,15 @@ class Coda(Counting):
         return found
 
     def _class_shares(self) -> np.ndarray:
-        """Return how likely each class is for each example, (n, C): the Dirichlets' masses on what is predicted."""
+        """Return how likely each class is for each example, (n, C): the Dirichlets' masses on what
+        is predicted.
+        """
         return self._weights / self._weights.sum(axis=1, keepdims=True)
 
     def _best_if(self, right: np.ndarray, label: int, weight: float = HYPOTHETICAL) -> np.ndarray:
-        """Return the chance of each model to be best in a class after one more label of it, shape (rows, k)."""
+        """Return the chance of each model to be best in a class after one more label of it, shape
+        (rows, k).
+        """
         diagonal = self._mass[:, label, label]
         rest = self._mass[:, label].sum(axis=1) - diagonal
         density = [_beta(diagonal, rest + weight), _beta(diagonal + weight, rest)]

@@ -1,8 +1,9 @@
 """Compiled inner loops of the rules; imported only when a rule runs.
 
-Those over all examples follow the pool's dissent: what the models together hold on slot 0, the most voted one, is what
-all of them hold less what the dissenting hold elsewhere. So their work grows with the disagreement, not with n k.
-Its numbers are unsigned: Numba then does without the test for an index below zero, which costs as much as the work.
+Those over all examples follow the pool's dissent: what the models together hold on slot 0, the most
+voted one, is what all of them hold less what the dissenting hold elsewhere. So their work grows
+with the disagreement, not with n k. Its numbers are unsigned: Numba then does without the test for
+an index below zero, which costs as much as the work.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ from numba import njit
 
 @njit(cache=True, inline="always")
 def gather(start, end, models, slots, last, powers, belief, totals, vote, one):
-    """Fill the ``last`` slots of an example, whose dissent lies in start:end, with what the models there hold.
+    """Fill the ``last`` slots of an example, whose dissent lies in start:end, with what the models
+    there hold.
 
-    ``vote``: products of ``powers``, the exponentials of the models' weights, which spares an exponential a slot;
-    ``one``: sums of ``belief``. ``totals``: product of all powers, sum of all belief. Returns the sum of ``vote``.
+    ``vote``: products of ``powers``, the exponentials of the models' weights, which spares an
+    exponential a slot; ``one``: sums of ``belief``. ``totals``: product of all powers, sum of all
+    belief. Returns the sum of ``vote``.
     """
     for c in range(last):
         vote[c] = 1.0
@@ -36,10 +39,11 @@ def gather(start, end, models, slots, last, powers, belief, totals, vote, one):
 
 @njit(cache=True)
 def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote, one):
-    """Fill ``vote`` and ``one`` with two beliefs in the ``last`` slots of an example whose dissent lies in start:end.
+    """Fill ``vote`` and ``one`` with two beliefs in the ``last`` slots of an example whose dissent
+    lies in start:end.
 
-    The vote: softmax of the summed weights. The one: (1 - error) A_c + error (1 - A_c) / (slots - 1), A_c the summed
-    ``belief``. ``totals``: as ``gather`` has them. O(dissent).
+    The vote: softmax of the summed weights. The one: (1 - error) A_c + error (1 - A_c) / (slots -
+    1), A_c the summed ``belief``. ``totals``: as ``gather`` has them. O(dissent).
     """
     scale = 1.0 / gather(start, end, models, slots, last, powers, belief, totals, vote, one)
     part = error / max(last - 1, 1)
@@ -49,11 +53,14 @@ def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote
 
 
 @njit(cache=True)
-def class_beliefs(starts, models, slots, lasts, is_open, powers, belief, error, trust, mixed, totals):
-    """Fill ``mixed`` (n, most slots) with the ``beliefs`` of open examples: the vote by ``trust``, else the one.
+def class_beliefs(
+    starts, models, slots, lasts, is_open, powers, belief, error, trust, mixed, totals
+):
+    """Fill ``mixed`` (n, most slots) with the ``beliefs`` of open examples: the vote by ``trust``,
+    else the one.
 
-    ``lasts``: the slots of each example. ``totals[j]`` grows by the belief that model j is right, over the open
-    examples. O(n + dissent).
+    ``lasts``: the slots of each example. ``totals[j]`` grows by the belief that model j is right,
+    over the open examples. O(n + dissent).
     """
     whole = (powers.prod(), belief.sum())
     vote = np.empty(mixed.shape[1])
@@ -63,10 +70,14 @@ def class_beliefs(starts, models, slots, lasts, is_open, powers, belief, error, 
         if not is_open[i]:
             continue
         last = lasts[i]
-        scale = 1.0 / gather(starts[i], starts[i + 1], models, slots, last, powers, belief, whole, vote, one)
+        scale = 1.0 / gather(
+            starts[i], starts[i + 1], models, slots, last, powers, belief, whole, vote, one
+        )
         part = error / max(last - 1, 1)
         for c in range(last):
-            vote[c] = trust * (vote[c] * scale) + (1 - trust) * ((1 - error) * one[c] + part * (1 - one[c]))
+            vote[c] = trust * (vote[c] * scale) + (1 - trust) * (
+                (1 - error) * one[c] + part * (1 - one[c])
+            )
             mixed[i, c] = vote[c]
         majority += vote[0]
         for at in range(starts[i], starts[i + 1]):
@@ -76,10 +87,11 @@ def class_beliefs(starts, models, slots, lasts, is_open, powers, belief, error, 
 
 @njit(cache=True)
 def dispute(starts, models, slots, width, mixed, weights, is_open, scores):
-    """Score open examples by the expected squared gap in correctness of two models drawn by ``weights``, summing to 1.
+    """Score open examples by the expected squared gap in correctness of two models drawn by
+    ``weights``, summing to 1.
 
-    With B_c the weight on slot c and q_c its belief, this is
-    2 [sum_c B_c (1 - B_c) q_c (1 - q_c) - sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. O(n + dissent).
+    With B_c the weight on slot c and q_c its belief, this is 2 [sum_c B_c (1 - B_c) q_c (1 - q_c) -
+    sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. O(n + dissent).
     """
     held = np.zeros(mixed.shape[1])
     for i in range(len(width)):
@@ -105,10 +117,11 @@ def dispute(starts, models, slots, width, mixed, weights, is_open, scores):
 
 @njit(cache=True, error_model="numpy")
 def learn(slots_row, last, label, mean, covariance):
-    """Update Gaussian model weights by one label: a step of the extended Kalman filter for softmax regression.
+    """Update Gaussian model weights by one label: a step of the extended Kalman filter for softmax
+    regression.
 
-    The gradient is x_y - sum_c q_c x_c, the Hessian sum_c q_c (x_c - m)(x_c - m)', with x_c the models that
-    predict slot c and m their mean under q; one rank-one update a slot. O(k^2 slots).
+    The gradient is x_y - sum_c q_c x_c, the Hessian sum_c q_c (x_c - m)(x_c - m)', with x_c the
+    models that predict slot c and m their mean under q; one rank-one update a slot. O(k^2 slots).
     """
     k = len(slots_row)
     q = np.zeros(last)
@@ -123,7 +136,8 @@ def learn(slots_row, last, label, mean, covariance):
             continue
         for b in range(k):
             centred[b] = (1.0 if slots_row[b] == c else 0.0) - q[slots_row[b]]
-        # The inner loops run along the rows of the symmetric matrix, so that they are done several numbers at a time.
+        # The inner loops run along the rows of the symmetric matrix, so that they are done several
+        # numbers at a time.
         moved[:] = 0.0
         for b in range(k):
             for a in range(k):
@@ -143,11 +157,13 @@ def learn(slots_row, last, label, mean, covariance):
 
 @njit(cache=True)
 def expected_entropy(starts, models, slots, width, belief, gamma, classes, is_open, scores):
-    """Fill ``scores`` with minus the expected entropy (nats) of the belief after a label drawn uniformly.
+    """Fill ``scores`` with minus the expected entropy (nats) of the belief after a label drawn
+    uniformly.
 
-    Closed form a class: H_c = ln Z_c - [S + (gamma - 1) B_c + gamma ln(gamma) A_c] / Z_c with A_c the belief on the
-    models that predict c, B_c their sum of p ln p, S the sum over all and Z_c = 1 + (gamma - 1) A_c. Classes that
-    nobody predicts leave the belief as it is. O(n + dissent), whatever the number of classes.
+    Closed form a class: H_c = ln Z_c - [S + (gamma - 1) B_c + gamma ln(gamma) A_c] / Z_c with A_c
+    the belief on the models that predict c, B_c their sum of p ln p, S the sum over all and Z_c = 1
+    + (gamma - 1) A_c. Classes that nobody predicts leave the belief as it is. O(n + dissent),
+    whatever the number of classes.
     """
     plogp = np.zeros(len(belief))
     for j in range(len(belief)):
@@ -183,9 +199,11 @@ def expected_entropy(starts, models, slots, width, belief, gamma, classes, is_op
 
 @njit(cache=True)
 def less_shared(starts, models, slots, counts):
-    """Take from ``counts[j, h]``, h < j, the examples on which both dissent, and again those where they do so alike.
+    """Take from ``counts[j, h]``, h < j, the examples on which both dissent, and again those where
+    they do so alike.
 
-    From the numbers of their dissents this leaves on how many examples the two differ. O(sum of squared dissent).
+    From the numbers of their dissents this leaves on how many examples the two differ. O(sum of
+    squared dissent).
     """
     for i in range(len(starts) - 1):
         for a in range(starts[i], starts[i + 1]):
@@ -194,14 +212,29 @@ def less_shared(starts, models, slots, counts):
 
 
 @njit(cache=True)
-def bet(model, slots, rows, labels, chances, floors, contested, contested_floor, n, tolerance, seen, bets):
-    """Move the log-wealth of the bets "``model`` is not worse than h by more than the tolerance" by some labels.
+def bet(
+    model,
+    slots,
+    rows,
+    labels,
+    chances,
+    floors,
+    contested,
+    contested_floor,
+    n,
+    tolerance,
+    seen,
+    bets,
+):
+    """Move the log-wealth of the bets "``model`` is not worse than h by more than the tolerance" by
+    some labels.
 
-    ``bets``, shape (5, k): the log-wealth; the gap, labelled examples that the model alone has right less those that h
-    alone has; unlabelled ones on which they differ; sum and sum of squares of the payoffs. The payoff has mean
-    D + tolerance, D the true difference of accuracies; the stake is the plug-in Kelly bet, at most 3/4 of what can be
-    lost, the least chance of such an example being the floor, or for ``contested`` h ``contested_floor``. Labels with
-    no floor are no bets. ``seen``: the bets before; returns those after. O(len(rows) k).
+    ``bets``, shape (5, k): the log-wealth; the gap, labelled examples that the model alone has
+    right less those that h alone has; unlabelled ones on which they differ; sum and sum of squares
+    of the payoffs. The payoff has mean D + tolerance, D the true difference of accuracies; the
+    stake is the plug-in Kelly bet, at most 3/4 of what can be lost, the least chance of such an
+    example being the floor, or for ``contested`` h ``contested_floor``. Labels with no floor are no
+    bets. ``seen``: the bets before; returns those after. O(len(rows) k).
     """
     wealth, gap, left, total, squares = bets
     for step in range(len(rows)):
@@ -237,7 +270,9 @@ def bet(model, slots, rows, labels, chances, floors, contested, contested_floor,
 
 @njit(cache=True)
 def query_chance(slots_row, last, losses, step, multiplier):
-    """Return (disagreement, rate, query probability) of stream Model Picker at the 1-based ``step``. O(k)."""
+    """Return (disagreement, rate, query probability) of stream Model Picker at the 1-based
+    ``step``. O(k).
+    """
     k = len(losses)
     rate = np.sqrt(np.log(k) / (2 * step))
     least = losses.min()
@@ -258,7 +293,9 @@ def query_chance(slots_row, last, losses, step, multiplier):
 
 @njit(cache=True)
 def stream_queries(slots, width, labels, order, lots, multiplier):
-    """Return how many labels stream Model Picker asks for over ``order``, with uniform draws ``lots``. O(n k)."""
+    """Return how many labels stream Model Picker asks for over ``order``, with uniform draws
+    ``lots``. O(n k).
+    """
     losses = np.zeros(slots.shape[1])
     asked = 0
     for step in range(len(order)):
@@ -274,7 +311,8 @@ def stream_queries(slots, width, labels, order, lots, multiplier):
 
 @njit(cache=True)
 def apart_from(starts, models, slots, votes, rivals, is_open):
-    """Return on which open examples the leader, whose slots are ``votes``, differs from one of the ``rivals``.
+    """Return on which open examples the leader, whose slots are ``votes``, differs from one of the
+    ``rivals``.
 
     ``rivals`` is a mask of models. O(n + dissent) at most.
     """
@@ -286,7 +324,9 @@ def apart_from(starts, models, slots, votes, rivals, is_open):
         alike = 0
         for at in range(starts[i], starts[i + 1]):
             if rivals[models[at]]:
-                if slots[at] != votes[i]:  # another dissenter than the leader, or one where the leader is with the most
+                if (
+                    slots[at] != votes[i]
+                ):  # another dissenter than the leader, or one where the leader is with the most
                     found[i] = True
                     break
                 alike += 1

@@ -8,7 +8,13 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.picking._coda import Coda
 from easeml.lifecycle.picking._label_model import LabelModel
 from easeml.lifecycle.picking._pool import Pool
-from easeml.lifecycle.picking._rules import Counting, ModelSelector, Rule, entropy_order, margin_order
+from easeml.lifecycle.picking._rules import (
+    Counting,
+    ModelSelector,
+    Rule,
+    entropy_order,
+    margin_order,
+)
 from easeml.lifecycle.picking._tuning import tune_epsilon
 
 METHODS = (
@@ -38,10 +44,14 @@ def rule_of(method: str, pool: Pool, rng: np.random.Generator, epsilon: float | 
         return Coda(pool)
     orders = {
         "random": lambda: rng.permutation(n).astype(float),
-        "random-disagreement": lambda: np.where(pool.contested, rng.permutation(n), -1.0 - rng.permutation(n)),
+        "random-disagreement": lambda: np.where(
+            pool.contested, rng.permutation(n), -1.0 - rng.permutation(n)
+        ),
         "entropy": lambda: entropy_order(pool),
         "margin": lambda: margin_order(pool),
     }
     if method not in orders:
-        raise InvalidInput(f"{method!r} is not a method here.", where="method", remedy=f"Use {', '.join(METHODS)}.")
+        raise InvalidInput(
+            f"{method!r} is not a method here.", where="method", remedy=f"Use {', '.join(METHODS)}."
+        )
     return Counting(pool, orders[method]())

@@ -30,7 +30,8 @@ def pick(
     audit: float | None = None,
     progress: Progress | None = None,
 ) -> Picking:
-    """Choose the most accurate of trained models on a pool of unlabelled examples, asking for few labels.
+    """Choose the most accurate of trained models on a pool of unlabelled examples, asking for few
+    labels.
 
     Args:
         predictions: hard labels, an array or frame of shape (examples, models).
@@ -77,13 +78,19 @@ def pick(
 
 
 def _stream(
-    session: Session, oracle: Callable[[int], Any], budget: int, seed: int, progress: Progress | None
+    session: Session,
+    oracle: Callable[[int], Any],
+    budget: int,
+    seed: int,
+    progress: Progress | None,
 ) -> Picking:
     """Pass once over the pool as a stream, with the multiplier that should just spend the budget."""
     pool = session.pool
     rng = np.random.default_rng(seed)
     order = rng.permutation(pool.examples)
-    picker = StreamPicker(pool.models, multiplier=tune_multiplier(pool, order, budget, rng), seed=seed)
+    picker = StreamPicker(
+        pool.models, multiplier=tune_multiplier(pool, order, budget, rng), seed=seed
+    )
     for row in order.tolist():
         if picker.labels >= budget:
             break
@@ -93,5 +100,7 @@ def _stream(
             session.record(row, label, picker.leader)
             if progress is not None:
                 progress(picker.labels / budget)
-    reason = "settled" if session.settled else "budget" if picker.labels >= budget else "stream ended"
+    reason = (
+        "settled" if session.settled else "budget" if picker.labels >= budget else "stream ended"
+    )
     return session.result(reason, method="model-picker")

@@ -14,11 +14,12 @@ from easeml.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Pool:
-    """``n`` examples predicted by ``k`` models that all differ (models that predict alike everywhere are merged).
+    """``n`` examples predicted by ``k`` models that all differ (models that predict alike
+    everywhere are merged).
 
-    Each example numbers the classes that somebody predicts for it: ``slots[i, j]`` is the place of model j's
-    prediction among the ``width[i]`` different ones of example i, from the most voted one, 0. Slot ``width[i]`` stands
-    for "none of them".
+    Each example numbers the classes that somebody predicts for it: ``slots[i, j]`` is the place of
+    model j's prediction among the ``width[i]`` different ones of example i, from the most voted
+    one, 0. Slot ``width[i]`` stands for "none of them".
     """
 
     names: tuple[str, ...]
@@ -31,7 +32,8 @@ class Pool:
 
     @classmethod
     def of(cls, predictions: Any, names: Sequence[str] | None = None) -> Pool:
-        """Read an array or frame of hard labels, shape (n, k): one row an example, one column a model.
+        """Read an array or frame of hard labels, shape (n, k): one row an example, one column a
+        model.
 
         Raises:
             InvalidInput: where it is no such matrix, or a prediction is missing.
@@ -49,7 +51,9 @@ class Pool:
         if names is None:
             names = [f"model {column}" for column in range(matrix.shape[1])]
         if len(names) != matrix.shape[1] or len(set(names)) != len(names):
-            raise InvalidInput("Every model needs a name of its own.", where="names", remedy="Rename the columns.")
+            raise InvalidInput(
+                "Every model needs a name of its own.", where="names", remedy="Rename the columns."
+            )
         # Mixed objects (numbers beside texts) have no order of their own: their text form has one.
         values = matrix.astype(str) if matrix.dtype == object else matrix
         classes, codes = np.unique(values, return_inverse=True)
@@ -59,7 +63,9 @@ class Pool:
         merged = np.argsort(order)[merged.ravel()]
         codes = np.ascontiguousarray(distinct[:, order])
         slots, width = _slots(codes)
-        members = tuple(tuple(np.flatnonzero(merged == model).tolist()) for model in range(codes.shape[1]))
+        members = tuple(
+            tuple(np.flatnonzero(merged == model).tolist()) for model in range(codes.shape[1])
+        )
         return cls(tuple(names), classes, codes, slots, width, merged, members)
 
     @property
@@ -74,7 +80,8 @@ class Pool:
 
     @cached_property
     def dissent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return who predicts something else than the most, example by example: (starts, models, slots).
+        """Return who predicts something else than the most, example by example: (starts, models,
+        slots).
 
         Those of example i lie from ``starts[i]`` to ``starts[i + 1]``.
         """
@@ -105,7 +112,11 @@ class Pool:
         """
         value = np.asarray(label)
         if value.ndim:
-            raise InvalidInput(f"The label {label!r} is not a single value.", where="label", remedy="Give one class.")
+            raise InvalidInput(
+                f"The label {label!r} is not a single value.",
+                where="label",
+                remedy="Give one class.",
+            )
         _refuse_missing(value.reshape(1, 1))
         text = self.classes.dtype.kind in "US"
         value = np.asarray(str(value.item())) if text else value
@@ -115,7 +126,9 @@ class Pool:
         return place if place < len(self.classes) and self.classes[place] == value else -1
 
     def slot(self, row: int, code: int) -> int:
-        """Return the slot of a class among the predictions for an example; ``width[row]`` if nobody predicts it."""
+        """Return the slot of a class among the predictions for an example; ``width[row]`` if nobody
+        predicts it.
+        """
         agreeing = np.flatnonzero(self.codes[row] == code)
         return int(self.slots[row, agreeing[0]]) if len(agreeing) else int(self.width[row])
 
@@ -129,7 +142,9 @@ def _slots(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     np.add.at(votes, (np.arange(len(codes))[:, None], steps), 1)
     by_votes = np.argsort(np.argsort(-votes, axis=1, kind="stable"), axis=1)
     slots = np.empty(codes.shape, dtype=np.int32)
-    np.put_along_axis(slots, order, np.take_along_axis(by_votes, steps, axis=1).astype(np.int32), axis=1)
+    np.put_along_axis(
+        slots, order, np.take_along_axis(by_votes, steps, axis=1).astype(np.int32), axis=1
+    )
     return slots, width.astype(np.int32)
 
 

@@ -22,10 +22,11 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of one model: how many of the labels it has right, and its estimated accuracy on the pool.
+    """What is known of one model: how many of the labels it has right, and its estimated accuracy
+    on the pool.
 
-    ``low`` and ``high`` bound the accuracy of all models at once, at the confidence of the picking. ``same_as`` names
-    an earlier model with the same predictions everywhere.
+    ``low`` and ``high`` bound the accuracy of all models at once, at the confidence of the picking.
+    ``same_as`` names an earlier model with the same predictions everywhere.
     """
 
     model: str
@@ -49,8 +50,9 @@ class Asked:
 class Picking(Result):
     """The chosen model, how accurate it is, what was asked, and why the asking stopped.
 
-    ``low`` and ``high`` bound its accuracy on the whole pool, at ``confidence``, valid after any number of labels.
-    ``certified`` tells whether no model is better by more than ``tolerance``, at the same confidence.
+    ``low`` and ``high`` bound its accuracy on the whole pool, at ``confidence``, valid after any
+    number of labels. ``certified`` tells whether no model is better by more than ``tolerance``, at
+    the same confidence.
     """
 
     method: str
@@ -104,7 +106,9 @@ class Picking(Result):
             for standing in self.models
         ]
         frame = pd.DataFrame(rows)
-        return frame.sort_values(["chosen", "accuracy"], ascending=False, kind="stable").reset_index(drop=True)
+        return frame.sort_values(
+            ["chosen", "accuracy"], ascending=False, kind="stable"
+        ).reset_index(drop=True)
 
     def figure(self) -> go.Figure:
         """Draw the models with their intervals."""

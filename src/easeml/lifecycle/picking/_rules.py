@@ -14,7 +14,9 @@ class Rule(Protocol):
     """Decides which example to label next, and which model leads."""
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
-        """Return how much the label of each example is wanted, shape (n,); -inf where it is not wanted at all."""
+        """Return how much the label of each example is wanted, shape (n,); -inf where it is not
+        wanted at all.
+        """
         ...
 
     def tell(self, row: int, slot: int) -> None:
@@ -26,12 +28,16 @@ class Rule(Protocol):
         ...
 
     def expectations(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each model is expected to have right on all unlabelled examples, and on ``row`` alone."""
+        """Return what each model is expected to have right on all unlabelled examples, and on
+        ``row`` alone.
+        """
         ...
 
 
 class Counting:
-    """A rule that recommends the model with most labels right, and asks in a fixed order or by a derived score."""
+    """A rule that recommends the model with most labels right, and asks in a fixed order or by a
+    derived score.
+    """
 
     def __init__(self, pool: Pool, order: np.ndarray | None = None):
         """``order``: the wish for each example, shape (n,)."""
@@ -58,11 +64,13 @@ class Counting:
 
 
 class ModelSelector(Counting):
-    """Model Selector (Okanovic et al., AISTATS 2025): ask for the label that is expected to settle the belief most.
+    """Model Selector (Okanovic et al., AISTATS 2025): ask for the label that is expected to settle
+    the belief most.
 
-    The best model is wrong with probability epsilon, so a label multiplies the belief in the models that agree with
-    it by gamma = (1 - epsilon) / epsilon; the class of a label is expected uniformly. Examples that all models agree
-    on are never asked for; the model with most labels right is recommended.
+    The best model is wrong with probability epsilon, so a label multiplies the belief in the models
+    that agree with it by gamma = (1 - epsilon) / epsilon; the class of a label is expected
+    uniformly. Examples that all models agree on are never asked for; the model with most labels
+    right is recommended.
     """
 
     def __init__(self, pool: Pool, epsilon: float = 0.46):
@@ -75,7 +83,9 @@ class ModelSelector(Counting):
 
         super().__init__(pool)
         if not 0 < epsilon < 0.5:
-            raise InvalidInput(f"epsilon is {epsilon}.", where="epsilon", remedy="Choose it between 0 and 0.5.")
+            raise InvalidInput(
+                f"epsilon is {epsilon}.", where="epsilon", remedy="Choose it between 0 and 0.5."
+            )
         self._kernels = _kernels
         self._gamma = (1 - epsilon) / epsilon
 

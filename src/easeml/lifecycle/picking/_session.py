@@ -16,16 +16,19 @@ from easeml.lifecycle.picking._result import Asked, Picking, Standing
 from easeml.lifecycle.picking._urn import Urn
 
 AUDIT = 0.1
-"""Share of the labels that easeml's own rule draws at random from all of the pool; as many again are drawn from the
-examples on which the leader differs from a model that it is not certified against. These draws make the interval and
-the certificate valid; the published methods have none."""
+"""Share of the labels that easeml's own rule draws at random from all of the pool; as many again
+are drawn from the examples on which the leader differs from a model that it is not certified
+against. These draws make the interval and the certificate valid; the published methods have
+none."""
 
 PATIENCE = 50
 """The wishes are computed anew whenever the labels grew by one part in so many."""
 
 
 class Session:
-    """A picking under way: ``ask`` for rows to label, ``tell`` their labels, take the ``result`` at any time."""
+    """A picking under way: ``ask`` for rows to label, ``tell`` their labels, take the ``result`` at
+    any time.
+    """
 
     def __init__(
         self,
@@ -53,15 +56,25 @@ class Session:
                 and slows the choice. By default 0.1 for easeml's own rule, 0 for the published ones; "random" draws
                 all of its labels so.
 
-        Raises:
-            InvalidInput: where an argument is out of its range, or the predictions are no matrix of labels.
+        Raises: InvalidInput: where an argument is out of its range, or the predictions are no
+            matrix of labels.
         """
         if not 0 <= tolerance < 1:
-            raise InvalidInput(f"The tolerance is {tolerance}.", where="tolerance", remedy="Choose 0 or more, below 1.")
+            raise InvalidInput(
+                f"The tolerance is {tolerance}.",
+                where="tolerance",
+                remedy="Choose 0 or more, below 1.",
+            )
         if not 0 < confidence < 1:
-            raise InvalidInput(f"The confidence is {confidence}.", where="confidence", remedy="Choose it in (0, 1).")
+            raise InvalidInput(
+                f"The confidence is {confidence}.",
+                where="confidence",
+                remedy="Choose it in (0, 1).",
+            )
         if audit is not None and not 0 <= audit <= 0.5:
-            raise InvalidInput(f"The audit is {audit}.", where="audit", remedy="Choose a share from 0 to 0.5.")
+            raise InvalidInput(
+                f"The audit is {audit}.", where="audit", remedy="Choose a share from 0 to 0.5."
+            )
         self.pool = predictions if isinstance(predictions, Pool) else Pool.of(predictions, names)
         self.method = method
         self.tolerance, self.confidence = tolerance, confidence
@@ -86,12 +99,16 @@ class Session:
 
     @property
     def leader(self) -> int:
-        """Return the distinct model that looks best; a tie falls to the one with most labels right, then at random."""
+        """Return the distinct model that looks best; a tie falls to the one with most labels right,
+        then at random.
+        """
         return self._leader
 
     @property
     def certified(self) -> bool:
-        """Tell whether no model is better than the leader by more than the tolerance, at the confidence."""
+        """Tell whether no model is better than the leader by more than the tolerance, at the
+        confidence.
+        """
         return not self._certificate.rivals(self._leader).any()
 
     @property
@@ -100,16 +117,21 @@ class Session:
         return not (self._open & self.pool.contested).any()
 
     def ask(self, count: int = 1) -> list[int]:
-        """Return the rows to label next, at most ``count``, none twice; none where no label could change the choice.
+        """Return the rows to label next, at most ``count``, none twice; none where no label could
+        change the choice.
 
         Raises:
             InvalidInput: where rows of an earlier ``ask`` still wait for their labels.
         """
         if count < 1:
-            raise InvalidInput(f"Asked for {count} rows.", where="count", remedy="Ask for at least one.")
+            raise InvalidInput(
+                f"Asked for {count} rows.", where="count", remedy="Ask for at least one."
+            )
         if self._waiting:
             raise InvalidInput(
-                f"{len(self._waiting)} rows still wait for their labels.", where="ask", remedy="Tell them first."
+                f"{len(self._waiting)} rows still wait for their labels.",
+                where="ask",
+                remedy="Tell them first.",
             )
         if self.settled:
             return []
@@ -126,8 +148,8 @@ class Session:
     def tell(self, rows: Iterable[int], labels: Iterable[Any]) -> None:
         """Take the labels of rows that were asked for.
 
-        Raises:
-            InvalidInput: where the rows are not those of the last ``ask`` (in any order), or a label is missing.
+        Raises: InvalidInput: where the rows are not those of the last ``ask`` (in any order), or a
+            label is missing.
         """
         rows, labels = list(rows), list(labels)
         if len(rows) != len(labels) or sorted(rows) != sorted(self._waiting):
@@ -144,9 +166,11 @@ class Session:
             self._take(row, told[row])
 
     def record(self, row: int, label: Any, leader: int) -> None:
-        """Take a label that another procedure asked for, with the (distinct) model that leads by it.
+        """Take a label that another procedure asked for, with the (distinct) model that leads by
+        it.
 
-        Nothing is known of the chance with which it was drawn, so it does not count for the certificate.
+        Nothing is known of the chance with which it was drawn, so it does not count for the
+        certificate.
         """
         slot = self.pool.slot(row, self.pool.code(label))
         self._open[row] = False
@@ -184,11 +208,15 @@ class Session:
         self._scores = self._rule.scores(self._open)
         self._rivals = self._certificate.rivals(self._leader)
         self._contended_of = self._leader
-        contended = _kernels.apart_from(*self.pool.dissent, self.pool.slots[:, self._leader], self._rivals, self._open)
+        contended = _kernels.apart_from(
+            *self.pool.dissent, self.pool.slots[:, self._leader], self._rivals, self._open
+        )
         self._contended = Urn(np.flatnonzero(contended), self.pool.examples)
 
     def _draw(self) -> tuple[int, float, float, tuple[int, np.ndarray, float] | None]:
-        """Return a row, the chance it had, the least chance of any row, and of any that contenders dispute."""
+        """Return a row, the chance it had, the least chance of any row, and of any that contenders
+        dispute.
+        """
         everywhere, contended = self._shares
         contended = contended if len(self._contended) else 0.0
         most = self._scores.max()
@@ -208,7 +236,12 @@ class Session:
         disputed = floor + (contended / len(self._contended) if contended else 0.0)
         chance = disputed if row in self._contended else floor
         chance += (1 - everywhere - contended) if row == wanted else 0.0
-        return row, chance, floor, (self._contended_of, self._rivals, disputed) if disputed > floor else None
+        return (
+            row,
+            chance,
+            floor,
+            (self._contended_of, self._rivals, disputed) if disputed > floor else None,
+        )
 
     def _take(self, row: int, label: Any) -> None:
         slot = self.pool.slot(row, self.pool.code(label))
@@ -245,7 +278,9 @@ class Session:
         return tuple(found)
 
     def _accuracies(self) -> np.ndarray:
-        """Return the estimated accuracies; the label model learns from labels that another rule chose, too."""
+        """Return the estimated accuracies; the label model learns from labels that another rule
+        chose, too.
+        """
         if isinstance(self._rule, LabelModel):
             model = self._rule
         else:

@@ -1,7 +1,17 @@
-"""What runs cost: hints of modules, a model learned from finished runs, and its transfer to new devices."""
+"""What runs cost: hints of modules, a model learned from finished runs, and its transfer to new
+devices.
+"""
 
 from easeml.search.costs.hints import hinted_cost
 from easeml.search.costs.model import CostModel, Costs, Work, learn_costs, percentage_error
 from easeml.search.costs.transfer import most_telling
 
-__all__ = ["CostModel", "Costs", "Work", "hinted_cost", "learn_costs", "most_telling", "percentage_error"]
+__all__ = [
+    "CostModel",
+    "Costs",
+    "Work",
+    "hinted_cost",
+    "learn_costs",
+    "most_telling",
+    "percentage_error",
+]

@@ -41,8 +41,9 @@ _WIDEST = 12.0  # logarithms; beyond, a prediction is cut
 class Work:
     """What a run's cost depends on; ``hinted``: its seconds by ``hinted_cost``, above 0.
 
-    ``features``: the configuration in [0, 1]. ``device``: kind of device. ``job``: whatever its runs have in common
-    besides their size, such as the data; empty when it says nothing. ``rows`` and ``columns`` of 0 are unknown.
+    ``features``: the configuration in [0, 1]. ``device``: kind of device. ``job``: whatever its
+    runs have in common besides their size, such as the data; empty when it says nothing. ``rows``
+    and ``columns`` of 0 are unknown.
     """
 
     model: str
@@ -55,7 +56,9 @@ class Work:
 
 
 class Costs(NamedTuple):
-    """``seconds`` (n,): the median; ``log_sd`` (n,): standard deviation of the logarithm, noise included."""
+    """``seconds`` (n,): the median; ``log_sd`` (n,): standard deviation of the logarithm, noise
+    included.
+    """
 
     seconds: np.ndarray
     log_sd: np.ndarray
@@ -68,11 +71,13 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CostModel:
-    """ln(seconds / hinted) as a sum of effects: of size, model, configuration, device, job, model in job, and noise.
+    """ln(seconds / hinted) as a sum of effects: of size, model, configuration, device, job, model
+    in job, and noise.
 
-    Each effect is a weight with a Gaussian prior around 0. ``places``: feature -> index of its weight; ``mean`` (D,)
-    and ``covariance`` (D, D) of the weights; ``variances`` of each group and ``noise`` of a run. A feature that was
-    never seen has its group's variance, so that what is unlike all that was run has wide error bars.
+    Each effect is a weight with a Gaussian prior around 0. ``places``: feature -> index of its
+    weight; ``mean`` (D,) and ``covariance`` (D, D) of the weights; ``variances`` of each group and
+    ``noise`` of a run. A feature that was never seen has its group's variance, so that what is
+    unlike all that was run has wide error bars.
     """
 
     places: Mapping[Feature, int]
@@ -90,7 +95,9 @@ class CostModel:
         return Costs(np.maximum(hinted * np.exp(logs), LEAST), np.sqrt(variance))
 
     def rows_of(self, works: Sequence[Work]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the known features (n, D) of some works, and the variance (n,) of what is unknown in them."""
+        """Return the known features (n, D) of some works, and the variance (n,) of what is unknown
+        in them.
+        """
         design, unseen = np.zeros((len(works), self.mean.size)), np.zeros(len(works))
         for row, work in enumerate(works):
             for feature, value in features_of(work):
@@ -103,12 +110,13 @@ class CostModel:
 
 
 def learn_costs(runs: Sequence[tuple[Work, float]]) -> CostModel:
-    """Return the model of finished runs, each with its seconds; those whose time is no number above 0 are left out.
+    """Return the model of finished runs, each with its seconds; those whose time is no number above
+    0 are left out.
 
-    Bayesian linear regression with one variance a group of weights and one of the noise, all found by EM (Bishop,
-    Pattern Recognition and Machine Learning, 2006, sections 3.3 and 9.3.4; automatic relevance determination: Tipping,
-    JMLR 2001), held near their usual values as by a few more weights (the mode under an inverse-gamma prior).
-    O(n D^2 + D^3) for n runs and D features.
+    Bayesian linear regression with one variance a group of weights and one of the noise, all found
+    by EM (Bishop, Pattern Recognition and Machine Learning, 2006, sections 3.3 and 9.3.4; automatic
+    relevance determination: Tipping, JMLR 2001), held near their usual values as by a few more
+    weights (the mode under an inverse-gamma prior). O(n D^2 + D^3) for n runs and D features.
     """
     past = [(work, seconds) for work, seconds in runs if 0 < seconds < math.inf]
     seen = Counter(feature for work, _ in past for feature, _ in features_of(work))
@@ -170,7 +178,12 @@ def _fitted(places: Mapping[Feature, int], design: np.ndarray, targets: np.ndarr
         for name, members in groups.items():
             usual = _BELIEF * _USUAL[name] ** 2
             variances[name] = (float(second[members].sum()) + usual) / (len(members) + _BELIEF)
-        misfit = squares - 2 * float(mean @ moment) + float(mean @ gram @ mean) + float((gram * covariance).sum())
+        misfit = (
+            squares
+            - 2 * float(mean @ moment)
+            + float(mean @ gram @ mean)
+            + float((gram * covariance).sum())
+        )
         noise = (max(misfit, 0.0) + _BELIEF * _NOISE**2) / (len(targets) + _BELIEF)
     if not groups["model job"]:
         variances["model job"] = 0.0  # it is part of the noise

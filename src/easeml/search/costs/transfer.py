@@ -8,13 +8,15 @@ from easeml.search.costs.model import CostModel, Work, features_of
 
 
 def most_telling(model: CostModel, works: Sequence[Work], count: int) -> list[int]:
-    """Return the indices of at most ``count`` of ``works`` to measure, in order, for the costs of all of them.
+    """Return the indices of at most ``count`` of ``works`` to measure, in order, for the costs of
+    all of them.
 
-    Each is the one whose measurement takes most from the summed variance of all logarithmic costs (A-optimal design,
-    greedily: Krause, Singh, Guestrin, JMLR 2008; guided sampling of Iqbal et al., Transfer learning for performance
-    modeling of deep neural network systems, USENIX OpML 2019, chooses by the regression of the source environment
-    likewise). ``works`` should name the new device: what is unknown of it is what there is to learn. O(count n^2 +
-    n D^2) for n works and D features.
+    Each is the one whose measurement takes most from the summed variance of all logarithmic costs
+    (A-optimal design, greedily: Krause, Singh, Guestrin, JMLR 2008; guided sampling of Iqbal et
+    al., Transfer learning for performance modeling of deep neural network systems, USENIX OpML
+    2019, chooses by the regression of the source environment likewise). ``works`` should name the
+    new device: what is unknown of it is what there is to learn. O(count n^2 + n D^2) for n works
+    and D features.
     """
     design, covariance = _with_unseen(model, works)
     between = design @ covariance @ design.T
@@ -30,9 +32,13 @@ def most_telling(model: CostModel, works: Sequence[Work], count: int) -> list[in
 
 
 def _with_unseen(model: CostModel, works: Sequence[Work]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features (n, D) of some works, also those never seen, and the covariance of their weights."""
+    """Return the features (n, D) of some works, also those never seen, and the covariance of their
+    weights.
+    """
     known, _ = model.rows_of(works)
-    new = {feature for work in works for feature, _ in features_of(work) if feature not in model.places}
+    new = {
+        feature for work in works for feature, _ in features_of(work) if feature not in model.places
+    }
     places = {feature: place for place, feature in enumerate(sorted(new))}
     extra = np.zeros((len(works), len(places)))
     for row, work in enumerate(works):
@@ -41,5 +47,7 @@ def _with_unseen(model: CostModel, works: Sequence[Work]) -> tuple[np.ndarray, n
                 extra[row, places[feature]] = value
     covariance = np.zeros((model.mean.size + len(places),) * 2)
     covariance[: model.mean.size, : model.mean.size] = model.covariance
-    np.fill_diagonal(covariance[model.mean.size :, model.mean.size :], [model.variances[f[0]] for f in places])
+    np.fill_diagonal(
+        covariance[model.mean.size :, model.mean.size :], [model.variances[f[0]] for f in places]
+    )
     return np.hstack([known, extra]), covariance

@@ -27,13 +27,15 @@ class Forecast(NamedTuple):
 
 
 def forecast(steps: Sequence[float], qualities: Sequence[float], horizon: float) -> Forecast:
-    """Return where a curve will be at ``horizon``, at least its last step; steps grow and are above 0.
+    """Return where a curve will be at ``horizon``, at least its last step; steps grow and are above
+    0.
 
-    Power laws quality = a - b step^-c (one of the families of Domhan, Springenberg, Hutter, IJCAI 2015), fitted by
-    least squares for 20 exponents c with b of at least 0, averaged by their likelihood; a Bayesian linear regression
-    for each (Bishop, 2006, section 3.3) gives the error, and their disagreement adds to it. With fewer than four
-    reports it is the last quality, with an error of all that is left up to 1. Raises ``InvalidInput`` for steps out of
-    order, or what is not a number.
+    Power laws quality = a - b step^-c (one of the families of Domhan, Springenberg, Hutter, IJCAI
+    2015), fitted by least squares for 20 exponents c with b of at least 0, averaged by their
+    likelihood; a Bayesian linear regression for each (Bishop, 2006, section 3.3) gives the error,
+    and their disagreement adds to it. With fewer than four reports it is the last quality, with an
+    error of all that is left up to 1. Raises ``InvalidInput`` for steps out of order, or what is
+    not a number.
     """
     x, y = _checked(steps, qualities, horizon)
     if x.size < _FEWEST:
@@ -50,37 +52,59 @@ def forecast(steps: Sequence[float], qualities: Sequence[float], horizon: float)
 
 
 def is_hopeless(
-    steps: Sequence[float], qualities: Sequence[float], horizon: float, best: float, chance: float = 0.05
+    steps: Sequence[float],
+    qualities: Sequence[float],
+    horizon: float,
+    best: float,
+    chance: float = 0.05,
 ) -> bool:
-    """May training stop, since the curve ends above ``best`` with a probability of at most ``chance``?
+    """May training stop, since the curve ends above ``best`` with a probability of at most
+    ``chance``?
 
     The predictive termination of Domhan et al. (2015). Raises like ``forecast``.
     """
-    return len(steps) >= _FEWEST and forecast(steps, qualities, horizon).chance_above(best) <= chance
+    return (
+        len(steps) >= _FEWEST and forecast(steps, qualities, horizon).chance_above(best) <= chance
+    )
 
 
 def worth_returning(
-    stopped: Mapping[str, tuple[Sequence[float], Sequence[float]]], horizon: float, best: float, chance: float = 0.2
+    stopped: Mapping[str, tuple[Sequence[float], Sequence[float]]],
+    horizon: float,
+    best: float,
+    chance: float = 0.2,
 ) -> list[str]:
     """Return the stopped candidates that may end above ``best`` after all, the likeliest first.
 
-    What was hopeless against one best quality need not be so later: the best so far may have been another job's data,
-    or be withdrawn. ``stopped``: candidate -> its steps and qualities. Raises like ``forecast``.
+    What was hopeless against one best quality need not be so later: the best so far may have been
+    another job's data, or be withdrawn. ``stopped``: candidate -> its steps and qualities. Raises
+    like ``forecast``.
     """
-    chances = {name: forecast(*curve, horizon).chance_above(best) for name, curve in stopped.items()}
-    return sorted((name for name, held in chances.items() if held >= chance), key=lambda name: (-chances[name], name))
+    chances = {
+        name: forecast(*curve, horizon).chance_above(best) for name, curve in stopped.items()
+    }
+    return sorted(
+        (name for name, held in chances.items() if held >= chance),
+        key=lambda name: (-chances[name], name),
+    )
 
 
-def _checked(steps: Sequence[float], qualities: Sequence[float], horizon: float) -> tuple[np.ndarray, np.ndarray]:
+def _checked(
+    steps: Sequence[float], qualities: Sequence[float], horizon: float
+) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.array(steps, dtype=float), np.array(qualities, dtype=float)
     if not x.size or x.shape != y.shape or not np.isfinite([x, y]).all():
-        raise InvalidInput("A curve has as many finite steps as qualities, at least one.", where="curve")
+        raise InvalidInput(
+            "A curve has as many finite steps as qualities, at least one.", where="curve"
+        )
     if (np.diff(x) <= 0).any() or x[0] <= 0 or not x[-1] <= horizon < np.inf:
         raise InvalidInput("Steps grow from above 0 up to the horizon.", where="curve")
     return x, y
 
 
-def _fit(x: np.ndarray, y: np.ndarray, horizon: float, exponent: float) -> tuple[float, float, float]:
+def _fit(
+    x: np.ndarray, y: np.ndarray, horizon: float, exponent: float
+) -> tuple[float, float, float]:
     """Return mean and variance at the horizon, and the log-likelihood, of one exponent."""
     falling = (x / x[-1]) ** -exponent
     design = np.column_stack([np.ones_like(x), -falling])
@@ -93,4 +117,8 @@ def _fit(x: np.ndarray, y: np.ndarray, horizon: float, exponent: float) -> tuple
     misfit = float(np.sum((y - design @ weights) ** 2))
     noise = max(misfit / max(x.size - 2, 1), _LEAST_NOISE**2)
     variance = noise * float(end @ np.linalg.solve(precision, end)) + noise
-    return float(end @ weights), variance, -0.5 * x.size * float(np.log(noise)) - 0.5 * misfit / noise
+    return (
+        float(end @ weights),
+        variance,
+        -0.5 * x.size * float(np.log(noise)) - 0.5 * misfit / noise,
+    )

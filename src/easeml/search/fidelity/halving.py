@@ -10,7 +10,9 @@ from easeml.errors import InvalidInput
 
 
 class Rung(NamedTuple):
-    """Train ``candidate`` up to a ``level`` (epochs, or a share of the data); the ``number`` of the rung, from 0."""
+    """Train ``candidate`` up to a ``level`` (epochs, or a share of the data); the ``number`` of the
+    rung, from 0.
+    """
 
     candidate: str
     number: int
@@ -19,7 +21,8 @@ class Rung(NamedTuple):
 
 @dataclass(frozen=True)
 class Halving:
-    """Rungs from ``least`` to ``most`` (epochs, or shares of the data in (0, 1]), each ``factor`` times the one before.
+    """Rungs from ``least`` to ``most`` (epochs, or shares of the data in (0, 1]), each ``factor``
+    times the one before.
 
     Raises ``InvalidInput`` where they are not in order, or the factor not above 1.
     """
@@ -30,7 +33,9 @@ class Halving:
 
     def __post_init__(self) -> None:
         if not 0 < self.least <= self.most < math.inf:
-            raise InvalidInput(f"Levels from {self.least} to {self.most} are no ladder.", where="fidelity")
+            raise InvalidInput(
+                f"Levels from {self.least} to {self.most} are no ladder.", where="fidelity"
+            )
         if not 1 < self.factor < math.inf:
             raise InvalidInput(f"The factor {self.factor} is not above 1.", where="fidelity.factor")
 
@@ -40,20 +45,29 @@ class Halving:
         count = math.floor(math.log(self.most / self.least) / math.log(self.factor) + 1e-9)
         return tuple(self.most / self.factor ** (count - number) for number in range(count + 1))
 
-    def next(self, results: Mapping[str, Sequence[float]], running: Collection[str] = ()) -> Rung | None:
+    def next(
+        self, results: Mapping[str, Sequence[float]], running: Collection[str] = ()
+    ) -> Rung | None:
         """Return what is to go on now; None where a new candidate should begin, at ``levels[0]``.
 
-        ASHA (Li et al., A system for massively parallel hyperparameter tuning, MLSys 2020, algorithm 2): from the
-        highest rung down, the best of those in the best 1 / ``factor`` of a rung that have not gone on from it.
-        ``results``: candidate -> its quality at rung 0, 1, and so on; a rung at which it failed is NaN, and it never
-        goes on. ``running`` candidates are not told to go on twice. Nobody is dropped for good: who was not good enough
-        goes on when more have been measured and it is among the best of them. Ties go to the name that is first.
+        ASHA (Li et al., A system for massively parallel hyperparameter tuning, MLSys 2020,
+        algorithm 2): from the highest rung down, the best of those in the best 1 / ``factor`` of a
+        rung that have not gone on from it. ``results``: candidate -> its quality at rung 0, 1, and
+        so on; a rung at which it failed is NaN, and it never goes on. ``running`` candidates are
+        not told to go on twice. Nobody is dropped for good: who was not good enough goes on when
+        more have been measured and it is among the best of them. Ties go to the name that is first.
         """
         for number in reversed(range(len(self.levels) - 1)):
-            reached = {name: found[number] for name, found in results.items() if len(found) > number}
-            ranked = sorted((-quality, name) for name, quality in reached.items() if not math.isnan(quality))
+            reached = {
+                name: found[number] for name, found in results.items() if len(found) > number
+            }
+            ranked = sorted(
+                (-quality, name) for name, quality in reached.items() if not math.isnan(quality)
+            )
             best = [name for _, name in ranked[: math.floor(len(reached) / self.factor)]]
-            waiting = [name for name in best if len(results[name]) == number + 1 and name not in running]
+            waiting = [
+                name for name in best if len(results[name]) == number + 1 and name not in running
+            ]
             if waiting:
                 return Rung(waiting[0], number + 1, self.levels[number + 1])
         return None
@@ -61,8 +75,10 @@ class Halving:
     def survivors(self, qualities: Mapping[str, float]) -> list[str]:
         """Return the best 1 / ``factor`` (at least one) of a whole round, the best first.
 
-        One round of successive halving without devices that wait for nobody (Jamieson and Talwalkar, AISTATS 2016).
-        Those that failed (NaN) are never among them.
+        One round of successive halving without devices that wait for nobody (Jamieson and
+        Talwalkar, AISTATS 2016). Those that failed (NaN) are never among them.
         """
-        ranked = sorted((-quality, name) for name, quality in qualities.items() if not math.isnan(quality))
+        ranked = sorted(
+            (-quality, name) for name, quality in qualities.items() if not math.isnan(quality)
+        )
         return [name for _, name in ranked[: max(1, math.floor(len(qualities) / self.factor))]]

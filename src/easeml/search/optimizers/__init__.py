@@ -1,4 +1,7 @@
-"""Optimizers: which configurations of a model to try next. Each is a module's part of the search, not of tenants."""
+"""Optimizers: which configurations of a model to try next.
+
+Each is a module's part of the search, not of tenants.
+"""
 
 from easeml.errors import InvalidInput
 from easeml.search.optimizers.base import Optimizer, Tried
@@ -10,12 +13,17 @@ __all__ = [
     "OPTIMIZERS", "TPE", "Grid", "Guided", "Optimizer", "QuasiRandom", "Random", "Tried", "optimizer_named",
 ]  # fmt: skip
 
-OPTIMIZERS: dict[str, Optimizer] = {one.name: one for one in (Guided(), QuasiRandom(), Random(), Grid(), TPE())}
+OPTIMIZERS: dict[str, Optimizer] = {
+    one.name: one for one in (Guided(), QuasiRandom(), Random(), Grid(), TPE())
+}
 DEFAULT = Guided.name
 
 
 def optimizer_named(name: str = "default") -> Optimizer:
-    """Return the optimizer called ``name``; ``default`` is easeml's own. Raises ``InvalidInput``."""
+    """Return the optimizer called ``name``; ``default`` is easeml's own.
+
+    Raises ``InvalidInput``.
+    """
     found = OPTIMIZERS.get(DEFAULT if name == "default" else name)
     if found is None:
         remedy = f"Use default or one of: {', '.join(OPTIMIZERS)}."

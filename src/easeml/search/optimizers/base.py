@@ -10,7 +10,9 @@ _LOOKED_AT = 64  # configurations for each one wanted, before a space counts as 
 
 
 class Tried(NamedTuple):
-    """A configuration that was or is being tried; ``quality`` is None while it runs, or if it failed."""
+    """A configuration that was or is being tried; ``quality`` is None while it runs, or if it
+    failed.
+    """
 
     config: Config
     quality: float | None
@@ -24,16 +26,22 @@ class Optimizer(Protocol):
         """The name that a provider chooses it by."""
         ...
 
-    def propose(self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int) -> list[Config]:
-        """Return at most ``n`` different configurations of ``space`` that were not tried yet, the best first.
+    def propose(
+        self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
+    ) -> list[Config]:
+        """Return at most ``n`` different configurations of ``space`` that were not tried yet, the
+        best first.
 
-        Fewer than ``n`` where the space has no more. Raises ``InvalidInput`` where the space is not of the language.
+        Fewer than ``n`` where the space has no more. Raises ``InvalidInput`` where the space is not
+        of the language.
         """
         ...
 
 
 def fresh(candidates: Iterable[Config], tried: Sequence[Tried], n: int) -> list[Config]:
-    """Return the first ``n`` different ones that were not tried, of so many candidates as are worth a look."""
+    """Return the first ``n`` different ones that were not tried, of so many candidates as are worth
+    a look.
+    """
     known = [one.config for one in tried]
     found: list[Config] = []
     for config in islice(candidates, _LOOKED_AT * (n + len(known) + 1)):

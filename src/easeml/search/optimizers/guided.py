@@ -23,17 +23,21 @@ _LEAST_SPREAD = 1e-4
 
 
 class Guided:
-    """Expected improvement under a Gaussian process over the configurations tried, one proposal after the other.
+    """Expected improvement under a Gaussian process over the configurations tried, one proposal
+    after the other.
 
-    Source: Jones, Schonlau, Welch (1998); the batch believes the mean of what it proposed before (Ginsbourger, Le
-    Riche, Carraro, 2010). The kernel is exp(-d^2 / (2 l^2)) with d the root mean square distance of the coordinates of
-    ``spaces.features``; l and the noise are the likeliest of a few (Rasmussen and Williams, 2006, section 5.4). Looked
-    at are evenly spread configurations and neighbours of the best three. The first four results are quasi-random.
+    Source: Jones, Schonlau, Welch (1998); the batch believes the mean of what it proposed before
+    (Ginsbourger, Le Riche, Carraro, 2010). The kernel is exp(-d^2 / (2 l^2)) with d the root mean
+    square distance of the coordinates of ``spaces.features``; l and the noise are the likeliest of
+    a few (Rasmussen and Williams, 2006, section 5.4). Looked at are evenly spread configurations
+    and neighbours of the best three. The first four results are quasi-random.
     """
 
     name = "guided"
 
-    def propose(self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int) -> list[Config]:
+    def propose(
+        self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
+    ) -> list[Config]:
         """See ``Optimizer``."""
         done = [one for one in tried if one.quality is not None]
         if len(done) < _FIRST:
@@ -47,7 +51,11 @@ class Guided:
 
 
 def _chosen(
-    space: Mapping[str, Any], done: Sequence[Tried], running: Sequence[Config], pool: Sequence[Config], n: int
+    space: Mapping[str, Any],
+    done: Sequence[Tried],
+    running: Sequence[Config],
+    pool: Sequence[Config],
+    n: int,
 ) -> list[int]:
     """Return the places in ``pool`` of the most promising configurations."""
     configs = [*(one.config for one in done), *running, *pool]
@@ -67,7 +75,8 @@ def _chosen(
     chosen: list[int] = []
     start, limit = len(done) + len(running), (1.0 - middle) / spread
     while len(chosen) < min(n, len(pool)):
-        # In standard units 1 is no limit of qualities; what lies above the real one is cut off by hand.
+        # In standard units 1 is no limit of qualities; what lies above the real one is cut off by
+        # hand.
         gain = _improvement(np.minimum(belief.mean[start:], limit), belief.variance[start:], best)
         gain[chosen] = -1.0
         chosen.append(int(np.argmax(gain)))
@@ -94,7 +103,9 @@ def _log_likelihood(kernel: np.ndarray, values: np.ndarray, noise: float) -> flo
     return float(-0.5 * white @ white - np.log(np.diagonal(lower)).sum())
 
 
-def _neighbours(space: Mapping[str, Any], done: Sequence[Tried], generator: np.random.Generator) -> Iterator[Config]:
+def _neighbours(
+    space: Mapping[str, Any], done: Sequence[Tried], generator: np.random.Generator
+) -> Iterator[Config]:
     """Yield the best configurations by turns with some of their parameters changed a little."""
     root = spaces.parse(space)
     best = sorted(done, key=lambda one: -(one.quality or 0.0))[:_BEST]

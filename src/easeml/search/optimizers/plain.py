@@ -14,21 +14,31 @@ _MOST_LEVELS = 65  # of a number in a grid
 
 
 class QuasiRandom:
-    """Points that fill the space evenly, the default first. Source: Sobol (1967), scrambled by Owen (1998)."""
+    """Points that fill the space evenly, the default first.
+
+    Source: Sobol (1967), scrambled by Owen (1998).
+    """
 
     name = "quasi-random"
 
-    def propose(self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int) -> list[Config]:
+    def propose(
+        self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
+    ) -> list[Config]:
         """See ``Optimizer``."""
         return fresh(spaces.draws(space, seed), tried, n)
 
 
 class Random:
-    """Uniform draws on each parameter's scale. Source: Bergstra and Bengio, Random search (JMLR 2012)."""
+    """Uniform draws on each parameter's scale.
+
+    Source: Bergstra and Bengio, Random search (JMLR 2012).
+    """
 
     name = "random"
 
-    def propose(self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int) -> list[Config]:
+    def propose(
+        self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
+    ) -> list[Config]:
         """See ``Optimizer``."""
         return fresh(random_draws(space, np.random.default_rng([seed, len(tried)])), tried, n)
 
@@ -36,12 +46,15 @@ class Random:
 class Grid:
     """Every combination of levels, of one level first (the defaults), then of 2, 3, 5, 9 and so on.
 
-    Each of these grids holds the one before it, but for the first, so that a search can end at any time.
+    Each of these grids holds the one before it, but for the first, so that a search can end at any
+    time.
     """
 
     name = "grid"
 
-    def propose(self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int) -> list[Config]:
+    def propose(
+        self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
+    ) -> list[Config]:
         """See ``Optimizer``; ``seed`` does not matter."""
         every = (config for levels in _levels() for config in spaces.grid(space, levels))
         return fresh(every, tried, n)

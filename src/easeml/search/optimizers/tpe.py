@@ -12,15 +12,18 @@ if TYPE_CHECKING:
 
 
 class TPE:
-    """Draws where good configurations are denser than bad ones; conditional parameters only where they apply.
+    """Draws where good configurations are denser than bad ones; conditional parameters only where
+    they apply.
 
-    Source: Bergstra et al., Algorithms for hyper-parameter optimization (NeurIPS 2011), as in Optuna (Akiba et al., KDD
-    2019). The first ten results are random.
+    Source: Bergstra et al., Algorithms for hyper-parameter optimization (NeurIPS 2011), as in
+    Optuna (Akiba et al., KDD 2019). The first ten results are random.
     """
 
     name = "tpe"
 
-    def propose(self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int) -> list[Config]:
+    def propose(
+        self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
+    ) -> list[Config]:
         """See ``Optimizer``."""
         return fresh(_asked(space, tried, seed), tried, n)
 
@@ -40,7 +43,9 @@ def _asked(space: Mapping[str, Any], tried: Sequence[Tried], seed: int) -> Itera
             study.add_trial(
                 optuna.trial.create_trial(
                     params={path: value for path, (_, value) in known.items()},
-                    distributions={path: _distribution(parameter) for path, (parameter, _) in known.items()},
+                    distributions={
+                        path: _distribution(parameter) for path, (parameter, _) in known.items()
+                    },
                     value=one.quality,
                 )
             )
@@ -51,7 +56,9 @@ def _asked(space: Mapping[str, Any], tried: Sequence[Tried], seed: int) -> Itera
             if isinstance(parameter, Choice):
                 return trial.suggest_categorical(path, range(len(parameter.options)))
             if parameter.whole:
-                return trial.suggest_int(path, int(parameter.low), int(parameter.high), log=parameter.log)
+                return trial.suggest_int(
+                    path, int(parameter.low), int(parameter.high), log=parameter.log
+                )
             return trial.suggest_float(path, parameter.low, parameter.high, log=parameter.log)
 
         yield root.build(ask, "")

@@ -63,6 +63,8 @@ def policy_named(name: str = "default") -> Policy:
     found = POLICIES.get(DEFAULT if name == "default" else name)
     if found is None:
         raise InvalidInput(
-            f"There is no policy {name!r}.", where="policy", remedy=f"Use default or one of: {', '.join(POLICIES)}."
+            f"There is no policy {name!r}.",
+            where="policy",
+            remedy=f"Use default or one of: {', '.join(POLICIES)}.",
         )
     return found

@@ -1,4 +1,6 @@
-"""The interface of all policies, and what the two ways to serve tenants share: in turn, or by the highest score."""
+"""The interface of all policies, and what the two ways to serve tenants share: in turn, or by the
+highest score.
+"""
 
 import heapq
 from abc import ABC, abstractmethod
@@ -19,7 +21,9 @@ _BEST_RATE = attrgetter("best_rate")
 
 
 class Scored(NamedTuple):
-    """A job's startable ``arms`` with the ``scores`` by which ``rule`` ranks them; the highest is started."""
+    """A job's startable ``arms`` with the ``scores`` by which ``rule`` ranks them; the highest is
+    started.
+    """
 
     job: SearchJob
     arms: np.ndarray
@@ -38,7 +42,9 @@ class Decision:
 
     @cached_property
     def explanation(self) -> dict[str, Any]:
-        """JSON: turn, rule, the best arms with their scores, and what tenants might gain a device second."""
+        """JSON: turn, rule, the best arms with their scores, and what tenants might gain a device
+        second.
+        """
         return self.explain()
 
 
@@ -51,7 +57,9 @@ class Policy(Protocol):
         ...
 
     def decide(self, state: SearchState, free_devices: int) -> list[Decision]:
-        """Return what to start now, at most one run a free device; the state does not count them as started."""
+        """Return what to start now, at most one run a free device; the state does not count them as
+        started.
+        """
         ...
 
     def observe(self, state: SearchState, observation: Observation) -> SearchState:
@@ -59,13 +67,15 @@ class Policy(Protocol):
         ...
 
     def longest_wait(self, tenants: int) -> int | None:
-        """Return within how many decisions each of ``tenants`` tenants of equal priority that have something to start
-        is served; None where the policy does not promise any."""
+        """Return within how many decisions each of ``tenants`` tenants of equal priority that have
+        something to start is served; None where the policy does not promise any."""
         ...
 
 
 class OneByOne(ABC):
-    """Decides for one free device after the other, each time as if what was just decided had been started."""
+    """Decides for one free device after the other, each time as if what was just decided had been
+    started.
+    """
 
     name: str
 
@@ -90,16 +100,19 @@ class OneByOne(ABC):
 
 
 class TakingTurns(OneByOne):
-    """Serves tenants in turn, whatever the number of their jobs, and leaves the choice of the arm to ``score``.
+    """Serves tenants in turn, whatever the number of their jobs, and leaves the choice of the arm
+    to ``score``.
 
-    The tenant that was served longest ago is next; one that was never served comes first, in order of arrival. A
-    higher priority shortens the time between turns. Starvation bound: among n tenants of equal priority with something
-    to start, each is served within any n decisions in a row.
+    The tenant that was served longest ago is next; one that was never served comes first, in order
+    of arrival. A higher priority shortens the time between turns. Starvation bound: among n tenants
+    of equal priority with something to start, each is served within any n decisions in a row.
     """
 
     @abstractmethod
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
-        """Return the arms of one tenant's ``jobs`` (each with something to start) that are to be compared."""
+        """Return the arms of one tenant's ``jobs`` (each with something to start) that are to be
+        compared.
+        """
 
     def next(self, state: SearchState) -> Decision:
         """See ``OneByOne``. Ties go to the cheaper arm, then to the earlier job and arm."""
@@ -111,7 +124,8 @@ class TakingTurns(OneByOne):
 
 
 def decided(policy: str, state: SearchState, scored: Sequence[Scored], **reasons: Any) -> Decision:
-    """Return the decision for the highest score among the jobs of one tenant; ``reasons``: what else explains it.
+    """Return the decision for the highest score among the jobs of one tenant; ``reasons``: what
+    else explains it.
 
     Ties go to the cheaper arm, then to the earlier job and arm.
     """
@@ -151,7 +165,9 @@ def _leader(scored: Scored) -> tuple[float, float, int]:
 
 
 def _rates(state: SearchState, served: str) -> list[dict[str, Any]]:
-    """Return what waiting tenants may expect to gain a device second, the most first, and always the one served."""
+    """Return what waiting tenants may expect to gain a device second, the most first, and always
+    the one served.
+    """
     rates = {tenant: max(map(_BEST_RATE, jobs)) for tenant, jobs in state.waiting.items()}
     shown = heapq.nlargest(_TENANTS_EXPLAINED, rates, key=rates.__getitem__)
     if served in rates and served not in shown:
@@ -170,6 +186,14 @@ def _leaders(scored: Scored) -> list[dict[str, Any]]:
     means, variances = job.believed.about(shown)
     told = (shown, scores[top], means, np.sqrt(variances), job.costs[shown])
     return [
-        {"job": job.name, "arm": arm, "name": job.arms[arm].name, "score": score, "mean": mean, "sd": sd, "cost": cost}
+        {
+            "job": job.name,
+            "arm": arm,
+            "name": job.arms[arm].name,
+            "score": score,
+            "mean": mean,
+            "sd": sd,
+            "cost": cost,
+        }
         for arm, score, mean, sd, cost in zip(*(values.tolist() for values in told), strict=True)
     ]

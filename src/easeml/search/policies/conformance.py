@@ -1,6 +1,7 @@
 """What every policy must keep, as checks that any policy can be run through.
 
-``check(policy)`` plays small random searches (fixed seeds); an ``AssertionError`` says what was broken, and where.
+``check(policy)`` plays small random searches (fixed seeds); an ``AssertionError`` says what was
+broken, and where.
 """
 
 import json
@@ -16,7 +17,8 @@ _MODELS = ("baseline", "logistic", "random-forest", "lightgbm")
 
 
 def check(policy: Policy, *, seeds: int = 5, steps: int = 60) -> None:
-    """Play ``seeds`` searches of ``steps`` rounds with 1 to 4 free devices, failures, cancelled and resting jobs.
+    """Play ``seeds`` searches of ``steps`` rounds with 1 to 4 free devices, failures, cancelled and
+    resting jobs.
 
     What the policy says of the longest wait of a tenant is held against it.
     """
@@ -37,7 +39,9 @@ def check_nothing_to_do(policy: Policy) -> None:
 
 
 def check_played(policy: Policy, seed: int, steps: int) -> None:
-    """Every decision is allowed, deterministic and explained; states are left alone; at last every arm was run."""
+    """Every decision is allowed, deterministic and explained; states are left alone; at last every
+    arm was run.
+    """
     generator = np.random.default_rng(seed)
     state = random_state(seed, tenants=4)
     for step in range(steps):
@@ -58,8 +62,8 @@ def check_played(policy: Policy, seed: int, steps: int) -> None:
 
 
 def check_starvation(policy: Policy, seed: int, tenants: int = 5) -> None:
-    """Every tenant with something to start is served within the promised number of decisions, though one has many
-    more jobs and no run ever gains anything."""
+    """Every tenant with something to start is served within the promised number of decisions,
+    though one has many more jobs and no run ever gains anything."""
     bound = policy.longest_wait(tenants)
     if bound is None:
         return
@@ -72,11 +76,14 @@ def check_starvation(policy: Policy, seed: int, tenants: int = 5) -> None:
         served = state.job(decision.job).tenant
         quality = 0.9 if served == "tenant-0" else 0.1
         state = policy.observe(
-            started(state, decision.job, decision.arm), Observation(decision.job, decision.arm, quality, 1.0)
+            started(state, decision.job, decision.arm),
+            Observation(decision.job, decision.arm, quality, 1.0),
         )
         unserved = {t: 0 if t == served else unserved.get(t, 0) + 1 for t in state.waiting}
         starved = [tenant for tenant, turns in unserved.items() if turns >= bound]
-        assert not starved, f"{policy.name}, seed {seed}: {starved} not served within {bound} decisions"
+        assert not starved, (
+            f"{policy.name}, seed {seed}: {starved} not served within {bound} decisions"
+        )
 
 
 def random_state(seed: int, tenants: int) -> SearchState:
@@ -86,15 +93,22 @@ def random_state(seed: int, tenants: int) -> SearchState:
     for tenant in range(tenants):
         for number in range(int(generator.integers(1, 4))):
             arms = _arms(12 if number == 0 else int(generator.integers(1, 12)))
-            state = add_job(state, f"job-{tenant}-{number}", f"tenant-{tenant}", arms, default_prior(arms))
+            state = add_job(
+                state, f"job-{tenant}-{number}", f"tenant-{tenant}", arms, default_prior(arms)
+            )
     return state
 
 
 def _arms(count: int) -> list[Arm]:
-    return [Arm(f"arm-{i}", _MODELS[i % len(_MODELS)], 0.5 * (i % 5), (i / count,)) for i in range(count)]
+    return [
+        Arm(f"arm-{i}", _MODELS[i % len(_MODELS)], 0.5 * (i % 5), (i / count,))
+        for i in range(count)
+    ]
 
 
-def _check_allowed(policy: Policy, state: SearchState, decisions: list[Decision], free: int, where: str) -> None:
+def _check_allowed(
+    policy: Policy, state: SearchState, decisions: list[Decision], free: int, where: str
+) -> None:
     assert len(decisions) <= free, f"{where}: {len(decisions)} decisions for {free} devices"
     startable = sum(job.startable.size for job in state.jobs.values())
     assert len(decisions) == min(free, startable), f"{where}: leaves a device idle while arms wait"
@@ -102,7 +116,9 @@ def _check_allowed(policy: Policy, state: SearchState, decisions: list[Decision]
     assert len(set(chosen)) == len(chosen), f"{where}: starts an arm twice"
     for decision in decisions:
         arm = f"{where}: job {decision.job}, arm {decision.arm}"
-        assert decision.arm in state.job(decision.job).startable, f"{arm}: under way, ended, failed or at rest"
+        assert decision.arm in state.job(decision.job).startable, (
+            f"{arm}: under way, ended, failed or at rest"
+        )
         assert decision.policy == policy.name, f"{arm}: decided in another policy's name"
         told = json.loads(json.dumps(decision.explanation, allow_nan=False))
         assert told == decision.explanation, f"{arm}: the explanation is not plain JSON"

@@ -13,17 +13,19 @@ _FIRST = "jobs without any run first, expected quality per device second"
 
 
 class GainPerCost(OneByOne):
-    """The run of any tenant with the highest expected gain per device second, weighed by the tenant's priority.
+    """The run of any tenant with the highest expected gain per device second, weighed by the
+    tenant's priority.
 
-    The expected gain is the expected improvement over the best quality of its job, which is 0 before the first run.
-    A job without any run comes first: nobody gets a better model while somebody has none. For tenants that do not touch
-    each other, spending each device second where the gain per second is highest is optimal as far as one run looks
-    ahead (for known gains: Smith's rule, 1956).
-    What makes it better than ``EIRate`` is the belief: see ``easeml.search.learned_prior``.
+    The expected gain is the expected improvement over the best quality of its job, which is 0
+    before the first run. A job without any run comes first: nobody gets a better model while
+    somebody has none. For tenants that do not touch each other, spending each device second where
+    the gain per second is highest is optimal as far as one run looks ahead (for known gains:
+    Smith's rule, 1956). What makes it better than ``EIRate`` is the belief: see
+    ``easeml.search.learned_prior``.
 
-    Starvation bound: among n tenants of equal priority with something to start, each is served within any 9 n
-    decisions; one that has waited for 8 n decisions comes next, the longest wait first. A tenant of p times the mean
-    priority waits for 8 n / p decisions.
+    Starvation bound: among n tenants of equal priority with something to start, each is served
+    within any 9 n decisions; one that has waited for 8 n decisions comes next, the longest wait
+    first. A tenant of p times the mean priority waits for 8 n / p decisions.
     """
 
     name = "gain-per-cost"
@@ -54,7 +56,9 @@ def _weighed(state: SearchState) -> Callable[[SearchJob], float]:
 
 
 def _overdue(state: SearchState) -> str | None:
-    """Return the tenant that must be served now, if any: those that wait are in the order in which they are due."""
+    """Return the tenant that must be served now, if any: those that wait are in the order in which
+    they are due.
+    """
     tenant = next(iter(state.waiting))
     total = sum(map(state.priority, state.waiting)) if state.terms else len(state.waiting)
     waited = state.step - state.turns.get(tenant, 0)

@@ -12,11 +12,11 @@ from easeml.search.state import SearchState
 class EIPerCostRoundRobin(TakingTurns):
     """Tenants in turn; a tenant's best expected improvement per device second over all its jobs.
 
-    Expected improvement per unit of cost: Snoek, Larochelle, Adams, Practical Bayesian Optimization (NeurIPS 2012),
-    section 3.2; for many tenants and devices Yu et al. (AISTATS 2019). Arms under way count as if they came out at
-    their means. A job without any run yet goes first, with its cheapest sensible arm: one that may still be better
-    than the arm with the best mean (within two standard deviations of their difference). So a first model is there
-    soon.
+    Expected improvement per unit of cost: Snoek, Larochelle, Adams, Practical Bayesian Optimization
+    (NeurIPS 2012), section 3.2; for many tenants and devices Yu et al. (AISTATS 2019). Arms under
+    way count as if they came out at their means. A job without any run yet goes first, with its
+    cheapest sensible arm: one that may still be better than the arm with the best mean (within two
+    standard deviations of their difference). So a first model is there soon.
     """
 
     name = "ei-per-cost-round-robin"
@@ -24,7 +24,11 @@ class EIPerCostRoundRobin(TakingTurns):
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
         """See ``TakingTurns``."""
         fresh = [job for job in jobs if job.incumbent is None]
-        return [_warm_start(job) for job in fresh] if fresh else [_improvement_rate(job) for job in jobs]
+        return (
+            [_warm_start(job) for job in fresh]
+            if fresh
+            else [_improvement_rate(job) for job in jobs]
+        )
 
 
 def _warm_start(job: SearchJob) -> Scored:

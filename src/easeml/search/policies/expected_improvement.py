@@ -7,11 +7,12 @@ RULE = "expected improvement per device second"
 
 
 class EIRate(OneByOne):
-    """The arm of any tenant with the highest expected improvement per cost; runs under way count at their means.
+    """The arm of any tenant with the highest expected improvement per cost; runs under way count at
+    their means.
 
-    Source: MM-GP-EI of Yu et al., Multi-tenant, multi-device Gaussian process expected improvement (AISTATS 2019),
-    algorithm 1, for models that one tenant has for itself. As there, the cheaper arms of every job are run first: the
-    cheapest one here. It promises no bound on a tenant's wait.
+    Source: MM-GP-EI of Yu et al., Multi-tenant, multi-device Gaussian process expected improvement
+    (AISTATS 2019), algorithm 1, for models that one tenant has for itself. As there, the cheaper
+    arms of every job are run first: the cheapest one here. It promises no bound on a tenant's wait.
     """
 
     name = "ei-rate"
@@ -22,7 +23,11 @@ class EIRate(OneByOne):
         fresh = [job for job in jobs if job.incumbent is None]
         if fresh:
             job = fresh[0]
-            return decided(self.name, state, [Scored(job, job.startable, -job.costs[job.startable], "cheapest first")])
+            return decided(
+                self.name,
+                state,
+                [Scored(job, job.startable, -job.costs[job.startable], "cheapest first")],
+            )
         best = max(jobs, key=lambda job: job.best_rate * state.priority(job.tenant))
         return decided(self.name, state, [Scored(best, best.startable, best.rates, RULE)])
 
@@ -32,11 +37,13 @@ class EIRate(OneByOne):
 
 
 class MaxMinFair(OneByOne):
-    """The tenant that has used least, for its priority; its arm with the highest expected improvement per cost.
+    """The tenant that has used least, for its priority; its arm with the highest expected
+    improvement per cost.
 
-    Source: max-min fairness by progressive filling (Bertsekas and Gallager, Data Networks, 1992, section 6.5.2), with
-    device seconds as what is shared; runs under way count with their predicted cost. A tenant's wait is bounded in
-    device seconds, not in decisions: nobody gets more than one run ahead of a tenant that waits.
+    Source: max-min fairness by progressive filling (Bertsekas and Gallager, Data Networks, 1992,
+    section 6.5.2), with device seconds as what is shared; runs under way count with their predicted
+    cost. A tenant's wait is bounded in device seconds, not in decisions: nobody gets more than one
+    run ahead of a tenant that waits.
     """
 
     name = "max-min-fair"

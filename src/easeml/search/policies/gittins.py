@@ -15,20 +15,25 @@ _EXACT = 1e-12  # of the index
 _TINY = 1e-300
 
 
-def gittins_index(belief: Posterior, costs: np.ndarray, arms: np.ndarray, price: float) -> np.ndarray:
+def gittins_index(
+    belief: Posterior, costs: np.ndarray, arms: np.ndarray, price: float
+) -> np.ndarray:
     """Return the quality g at which E[min(A, 1) - g]+ = ``price`` x cost, of each of ``arms``.
 
-    Weitzman (1979); as acquisition: Xie et al., Cost-aware Bayesian optimization via the Pandora's box Gittins index
-    (NeurIPS 2024), equation 5. ``costs`` (K,); ``price`` in quality a device second. By Newton's method on the
-    logarithm of the expectation, whose derivative is -P(A > g) / E[A - g]+, inside an interval that is halved where
-    that would leave it.
+    Weitzman (1979); as acquisition: Xie et al., Cost-aware Bayesian optimization via the Pandora's
+    box Gittins index (NeurIPS 2024), equation 5. ``costs`` (K,); ``price`` in quality a device
+    second. By Newton's method on the logarithm of the expectation, whose derivative is -P(A > g) /
+    E[A - g]+, inside an interval that is halved where that would leave it.
     """
     dear = price * costs[arms]
     deviation = np.sqrt(belief.variance[arms])
     high = np.ones(arms.size)
     low = index = np.minimum(belief.mean[arms], 1.0) - dear - deviation
     for _ in range(_MOST_STEPS):
-        hope, chance = np.maximum(belief.hope(arms, index), _TINY), np.maximum(belief.chance(arms, index), _TINY)
+        hope, chance = (
+            np.maximum(belief.hope(arms, index), _TINY),
+            np.maximum(belief.chance(arms, index), _TINY),
+        )
         low, high = np.where(hope > dear, index, low), np.where(hope > dear, high, index)
         ahead = index + np.log(hope / dear) * hope / chance
         there = np.abs(ahead - index) < _EXACT
@@ -41,10 +46,10 @@ def gittins_index(belief: Posterior, costs: np.ndarray, arms: np.ndarray, price:
 class Gittins(OneByOne):
     """The arm of any tenant whose index lies highest above the best quality of its job.
 
-    Source: PBGI-D of Xie et al. (NeurIPS 2024): the price of a device second is halved whenever no index is above the
-    best so far. That is so when no expected improvement per cost is above the price; the price is thus the highest
-    power of two below all tenants' best rate. For many tenants it is one price for all. It promises no bound on a
-    tenant's wait.
+    Source: PBGI-D of Xie et al. (NeurIPS 2024): the price of a device second is halved whenever no
+    index is above the best so far. That is so when no expected improvement per cost is above the
+    price; the price is thus the highest power of two below all tenants' best rate. For many tenants
+    it is one price for all. It promises no bound on a tenant's wait.
     """
 
     name = "gittins"
@@ -60,18 +65,27 @@ class Gittins(OneByOne):
         margins = [self._margins(job, price) for job in jobs]
         most = int(np.argmax([float(margin.max()) for margin in margins]))
         rule = "Gittins index above the best so far"
-        return decided(self.name, state, [Scored(jobs[most], jobs[most].startable, margins[most], rule)], price=price)
+        return decided(
+            self.name,
+            state,
+            [Scored(jobs[most], jobs[most].startable, margins[most], rule)],
+            price=price,
+        )
 
     def longest_wait(self, tenants: int) -> int | None:
         """See ``Policy``."""
         return None
 
     def _margins(self, job: SearchJob, price: float) -> np.ndarray:
-        """The indices less the best so far; remembered while the job stays, since prices go back and forth."""
+        """The indices less the best so far; remembered while the job stays, since prices go back
+        and forth.
+        """
         known = self._known.setdefault(job, {})
         if price not in known:
             if price > 0:
-                margins = gittins_index(job.believed, job.costs, job.startable, price) - (job.incumbent or 0.0)
+                margins = gittins_index(job.believed, job.costs, job.startable, price) - (
+                    job.incumbent or 0.0
+                )
             else:
                 margins = job.improvement[job.startable]
             known[price] = margins

@@ -1,4 +1,6 @@
-"""Policies that look at nothing that was learned: order of arrival, and turns in the order of the arms."""
+"""Policies that look at nothing that was learned: order of arrival, and turns in the order of the
+arms.
+"""
 
 from collections.abc import Sequence
 
@@ -10,9 +12,11 @@ from easeml.search.state import SearchState
 
 
 class Fifo(OneByOne):
-    """The job that came first, its arms in the order given; the next job when all of them were started.
+    """The job that came first, its arms in the order given; the next job when all of them were
+    started.
 
-    Source: first in, first out, what a batch queue does without a scheduler. It promises no bound on a tenant's wait.
+    Source: first in, first out, what a batch queue does without a scheduler. It promises no bound
+    on a tenant's wait.
     """
 
     name = "fifo"
@@ -42,4 +46,9 @@ class RoundRobin(TakingTurns):
 
 
 def _in_order(job: SearchJob) -> Scored:
-    return Scored(job, job.startable, -np.asarray(job.startable, dtype=float), "first of the arms in the order given")
+    return Scored(
+        job,
+        job.startable,
+        -np.asarray(job.startable, dtype=float),
+        "first of the arms in the order given",
+    )

@@ -1,9 +1,9 @@
 """What users did before: networks by citations, or by date, tenants in turn.
 
-Li et al., Ease.ml (PVLDB 2018), section 5. Dates are the years of the first publications. The order by citations
-is that of the prototype of the paper where it is known (AlexNet, then VGG; the newest first: SqueezeNet, then the
-normalised AlexNet, then ResNet-50), completed by what was commonly reported at the end of 2017: the numbers are ranks
-of popularity, not counts.
+Li et al., Ease.ml (PVLDB 2018), section 5. Dates are the years of the first publications. The order
+by citations is that of the prototype of the paper where it is known (AlexNet, then VGG; the newest
+first: SqueezeNet, then the normalised AlexNet, then ResNet-50), completed by what was commonly
+reported at the end of 2017: the numbers are ranks of popularity, not counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -47,7 +47,10 @@ class _ByTable(TakingTurns):
     rule: str
 
     def __init__(self, table: Mapping[str, float]):
-        """``table``: model -> number; the highest is tried first. Unknown models come last, in the order given."""
+        """``table``: model -> number; the highest is tried first.
+
+        Unknown models come last, in the order given.
+        """
         self._table = table
 
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
@@ -61,7 +64,9 @@ class _ByTable(TakingTurns):
 
 
 class MostCited(_ByTable):
-    """Tenants in turn, each with its most cited model that was not tried yet (MOSTCITED of the paper)."""
+    """Tenants in turn, each with its most cited model that was not tried yet (MOSTCITED of the
+    paper).
+    """
 
     name = "most-cited"
     rule = "most cited model first"

@@ -12,8 +12,8 @@ from easeml.search.state import SearchState
 class Random(TakingTurns):
     """Tenants in turn; a tenant's next arm is drawn uniformly from all its jobs' startable arms.
 
-    The draw is a function of ``seed`` and of the number of runs started so far, so a replay repeats it. Source: random
-    search (Bergstra and Bengio, JMLR 2012).
+    The draw is a function of ``seed`` and of the number of runs started so far, so a replay repeats
+    it. Source: random search (Bergstra and Bengio, JMLR 2012).
     """
 
     name = "random"
@@ -26,6 +26,11 @@ class Random(TakingTurns):
         """See ``TakingTurns``."""
         generator = np.random.default_rng([self._seed, state.step])
         return [
-            Scored(job, job.startable, generator.random(job.startable.size), f"uniform draw, seed {self._seed}")
+            Scored(
+                job,
+                job.startable,
+                generator.random(job.startable.size),
+                f"uniform draw, seed {self._seed}",
+            )
             for job in jobs
         ]

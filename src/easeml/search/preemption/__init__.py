@@ -1,4 +1,6 @@
-"""Interactive work that may suspend best-effort tasks: rules that choose the task, traces, and their simulation."""
+"""Interactive work that may suspend best-effort tasks: rules that choose the task, traces, and
+their simulation.
+"""
 
 from easeml.search.preemption.rules import (
     RULES,

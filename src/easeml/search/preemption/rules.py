@@ -10,9 +10,9 @@ from easeml.errors import InvalidInput
 class Running(NamedTuple):
     """The m best-effort tasks that run.
 
-    ``demand`` (m, R) and ``free`` (m, R): of the task and what is free on its node, as shares of the node; ``grace``
-    (m,) seconds until it is suspended once told so, ``remaining`` (m,) seconds that it still has to run,
-    ``suspensions`` (m,) so far, ``node`` (m,) its node's index.
+    ``demand`` (m, R) and ``free`` (m, R): of the task and what is free on its node, as shares of
+    the node; ``grace`` (m,) seconds until it is suspended once told so, ``remaining`` (m,) seconds
+    that it still has to run, ``suspensions`` (m,) so far, ``node`` (m,) its node's index.
     """
 
     demand: np.ndarray
@@ -36,8 +36,12 @@ class Rule(Protocol):
         """May interactive work go before best-effort work at all? If not, all wait in one queue."""
         ...
 
-    def choose(self, wanted: np.ndarray, running: Running, generator: np.random.Generator) -> list[int]:
-        """Return the tasks to suspend, all on one node if enough, so that a demand (R,) fits; none if none will do."""
+    def choose(
+        self, wanted: np.ndarray, running: Running, generator: np.random.Generator
+    ) -> list[int]:
+        """Return the tasks to suspend, all on one node if enough, so that a demand (R,) fits; none
+        if none will do.
+        """
         ...
 
 
@@ -46,7 +50,9 @@ class Fifo:
 
     name, preempts = "fifo", False
 
-    def choose(self, wanted: np.ndarray, running: Running, generator: np.random.Generator) -> list[int]:
+    def choose(
+        self, wanted: np.ndarray, running: Running, generator: np.random.Generator
+    ) -> list[int]:
         """See ``Rule``."""
         return []
 
@@ -54,9 +60,9 @@ class Fifo:
 class FitGpp:
     """The task of least demand plus weighted grace period, of those whose node then has room.
 
-    Source: Yabuuchi, Taniwaki, Omura, Low-latency job scheduling with preemption for the development of deep learning
-    (USENIX OpML 2019): score = |D| / max |D| + s GP / max GP over the running best-effort tasks, s = 4; a task is
-    suspended at most P = 1 times.
+    Source: Yabuuchi, Taniwaki, Omura, Low-latency job scheduling with preemption for the
+    development of deep learning (USENIX OpML 2019): score = |D| / max |D| + s GP / max GP over the
+    running best-effort tasks, s = 4; a task is suspended at most P = 1 times.
     """
 
     name, preempts = "fitgpp", True
@@ -65,7 +71,9 @@ class FitGpp:
         """``weight``: s of the paper; ``most``: P, suspensions of one task."""
         self._weight, self._most = weight, most
 
-    def choose(self, wanted: np.ndarray, running: Running, generator: np.random.Generator) -> list[int]:
+    def choose(
+        self, wanted: np.ndarray, running: Running, generator: np.random.Generator
+    ) -> list[int]:
         """See ``Rule``. Ties go to the task that started first."""
         fits = _makes_room(wanted, running) & (running.suspensions < self._most)
         if not fits.any():
@@ -76,11 +84,13 @@ class FitGpp:
 
 
 class LeastDelay:
-    """easeml's own: the task that frees its node soonest, and then the one whose suspension moves least work.
+    """easeml's own: the task that frees its node soonest, and then the one whose suspension moves
+    least work.
 
-    A task that ends by itself within its grace period costs nobody anything, so what counts is the shorter of the two;
-    it weighs four times the work that is put off, demand x remaining time. Where no single task makes room, the fewest
-    of one node that do. At most P = 2 suspensions of a task.
+    A task that ends by itself within its grace period costs nobody anything, so what counts is the
+    shorter of the two; it weighs four times the work that is put off, demand x remaining time.
+    Where no single task makes room, the fewest of one node that do. At most P = 2 suspensions of a
+    task.
     """
 
     name, preempts = "least-delay", True
@@ -89,7 +99,9 @@ class LeastDelay:
         """``weight``: of the delay against the work put off; ``most``: suspensions of one task."""
         self._weight, self._most = weight, most
 
-    def choose(self, wanted: np.ndarray, running: Running, generator: np.random.Generator) -> list[int]:
+    def choose(
+        self, wanted: np.ndarray, running: Running, generator: np.random.Generator
+    ) -> list[int]:
         """See ``Rule``. Ties go to the task that started first."""
         allowed = running.suspensions < self._most
         delay = np.minimum(running.grace, running.remaining)
@@ -98,29 +110,44 @@ class LeastDelay:
         fits = _makes_room(wanted, running) & allowed
         if fits.any():
             return [int(np.argmin(np.where(fits, score, np.inf)))]
-        sets = [_fewest_of(node, wanted, running, allowed, score) for node in np.unique(running.node[allowed]).tolist()]
-        return min((some for some in sets if some), key=lambda some: (len(some), score[some].sum()), default=[])
+        sets = [
+            _fewest_of(node, wanted, running, allowed, score)
+            for node in np.unique(running.node[allowed]).tolist()
+        ]
+        return min(
+            (some for some in sets if some),
+            key=lambda some: (len(some), score[some].sum()),
+            default=[],
+        )
 
 
 class LongestRemaining:
     """Tasks of the longest remaining time, one after the other, until a node has room.
 
-    Source: LRTP, as the comparison of Yabuuchi et al. (2019) has it after Big-C (Chen et al., USENIX ATC 2017).
+    Source: LRTP, as the comparison of Yabuuchi et al. (2019) has it after Big-C (Chen et al.,
+    USENIX ATC 2017).
     """
 
     name, preempts = "longest-remaining", True
 
-    def choose(self, wanted: np.ndarray, running: Running, generator: np.random.Generator) -> list[int]:
+    def choose(
+        self, wanted: np.ndarray, running: Running, generator: np.random.Generator
+    ) -> list[int]:
         """See ``Rule``."""
         return _until_room(np.argsort(-running.remaining, kind="stable"), wanted, running)
 
 
 class RandomVictim:
-    """Tasks at random, one after the other, until a node has room. Source: RAND of Yabuuchi et al. (2019)."""
+    """Tasks at random, one after the other, until a node has room.
+
+    Source: RAND of Yabuuchi et al. (2019).
+    """
 
     name, preempts = "random", True
 
-    def choose(self, wanted: np.ndarray, running: Running, generator: np.random.Generator) -> list[int]:
+    def choose(
+        self, wanted: np.ndarray, running: Running, generator: np.random.Generator
+    ) -> list[int]:
         """See ``Rule``."""
         return _until_room(generator.permutation(len(running.node)), wanted, running)
 
@@ -133,7 +160,9 @@ RULES: dict[str, Rule] = {
 def rule_named(name: str) -> Rule:
     """Return the rule called ``name``; raises ``InvalidInput``."""
     if name not in RULES:
-        raise InvalidInput(f"There is no rule {name!r}.", where="policy", remedy=f"Use one of: {', '.join(RULES)}.")
+        raise InvalidInput(
+            f"There is no rule {name!r}.", where="policy", remedy=f"Use one of: {', '.join(RULES)}."
+        )
     return RULES[name]
 
 
@@ -147,7 +176,9 @@ def _of_most(values: np.ndarray) -> np.ndarray:
     return values / most if most > 0 else np.zeros_like(values)
 
 
-def _fewest_of(node: int, wanted: np.ndarray, running: Running, allowed: np.ndarray, score: np.ndarray) -> list[int]:
+def _fewest_of(
+    node: int, wanted: np.ndarray, running: Running, allowed: np.ndarray, score: np.ndarray
+) -> list[int]:
     """Return tasks of a node, the largest first, until there is room; none where there never is."""
     own = np.flatnonzero((running.node == node) & allowed)
     order = own[np.lexsort((score[own], -running.demand[own].max(axis=1)))]

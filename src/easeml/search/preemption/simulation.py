@@ -9,7 +9,11 @@ import numpy as np
 from easeml.search.preemption.rules import Rule, Running
 from easeml.search.preemption.traces import Cluster, Tasks
 
-_END, _FREE, _SUBMIT = 0, 1, 2  # at one moment, tasks end before others are suspended, and those before new ones come
+_END, _FREE, _SUBMIT = (
+    0,
+    1,
+    2,
+)  # at one moment, tasks end before others are suspended, and those before new ones come
 _ROOM = 1e-9
 
 
@@ -17,7 +21,8 @@ _ROOM = 1e-9
 class Outcome:
     """``slowdown`` (n,): 1 + time spent waiting / time spent running; ``suspensions`` (n,).
 
-    ``back`` (k,): seconds from each suspension until its task ran again. ``submit`` (n,): when tasks came.
+    ``back`` (k,): seconds from each suspension until its task ran again. ``submit`` (n,): when
+    tasks came.
     """
 
     slowdown: np.ndarray
@@ -26,15 +31,18 @@ class Outcome:
     submit: np.ndarray
 
 
-def replay(tasks: Tasks, cluster: Cluster, rule: Rule, *, load: float | None = None, seed: int = 0) -> Outcome:
+def replay(
+    tasks: Tasks, cluster: Cluster, rule: Rule, *, load: float | None = None, seed: int = 0
+) -> Outcome:
     """Run all tasks to their end.
 
-    Tasks start on the first node with room. A rule that does not preempt has one queue, whose head blocks those
-    behind it. Else interactive tasks have a queue of their own, which comes first; one that fits nowhere has tasks
-    suspended as the rule says. These hold their place for their grace period (or until they end) while room is kept
-    for it, and then wait at the head of the queue with the rest of their work; if the rule names none, it waits.
-    ``load``: instead of at its own times a task is submitted as soon as what runs and waits asks for less than
-    ``load`` times the cluster (of any one resource).
+    Tasks start on the first node with room. A rule that does not preempt has one queue, whose head
+    blocks those behind it. Else interactive tasks have a queue of their own, which comes first; one
+    that fits nowhere has tasks suspended as the rule says. These hold their place for their grace
+    period (or until they end) while room is kept for it, and then wait at the head of the queue
+    with the rest of their work; if the rule names none, it waits. ``load``: instead of at its own
+    times a task is submitted as soon as what runs and waits asks for less than ``load`` times the
+    cluster (of any one resource).
     """
     return _Replay(tasks, cluster, rule, load, seed).run()
 
@@ -53,11 +61,15 @@ class _Replay:
         self._submit = tasks.submit.astype(float).copy()
         self._suspended_at = np.full(count, np.nan)
         self._suspensions = np.zeros(count, dtype=int)
-        self._turn = np.zeros(count, dtype=int)  # tells an end that is still to come from one that was overtaken
+        self._turn = np.zeros(
+            count, dtype=int
+        )  # tells an end that is still to come from one that was overtaken
         self._running: dict[int, None] = {}  # best-effort tasks, in the order of their starts
         self._urgent: deque[int] = deque()
         self._queue: deque[int] = deque()
-        self._waits_for: dict[int, set[int]] = {}  # interactive task -> tasks that are being suspended for it
+        self._waits_for: dict[
+            int, set[int]
+        ] = {}  # interactive task -> tasks that are being suspended for it
         self._kept: dict[int, int] = {}  # interactive task -> node that is kept for it
         self._back: list[float] = []
         self._events: list[tuple[float, int, int, int]] = []
@@ -86,7 +98,9 @@ class _Replay:
                 self._feed()
                 self._start_waiting()
         waited = np.maximum(self._ended - self._submit - self._tasks.seconds, 0.0)
-        return Outcome(1 + waited / self._tasks.seconds, self._suspensions, np.array(self._back), self._submit)
+        return Outcome(
+            1 + waited / self._tasks.seconds, self._suspensions, np.array(self._back), self._submit
+        )
 
     def _feed(self) -> None:
         """Submit tasks until what runs and waits asks for ``load`` times the cluster."""
@@ -121,7 +135,9 @@ class _Replay:
             self._back.append(self._now - self._suspended_at[task])
             self._suspended_at[task] = np.nan
         self._turn[task] += 1
-        heapq.heappush(self._events, (self._now + float(self._left[task]), _END, task, int(self._turn[task])))
+        heapq.heappush(
+            self._events, (self._now + float(self._left[task]), _END, task, int(self._turn[task]))
+        )
         return True
 
     def _make_room(self, task: int) -> bool:
@@ -138,9 +154,13 @@ class _Replay:
         for victim, node in zip(victims, nodes, strict=True):
             room[node] += self._tasks.demand[victim]
         kept = next(node for node in reversed(nodes) if (room[node] >= wanted - _ROOM).all())
-        self._free[kept] -= wanted  # below 0 until the victims are gone, so that nothing else is put there
+        self._free[kept] -= (
+            wanted  # below 0 until the victims are gone, so that nothing else is put there
+        )
         self._kept[task] = kept
-        self._waits_for[task] = {victim for victim, node in zip(victims, nodes, strict=True) if node == kept}
+        self._waits_for[task] = {
+            victim for victim, node in zip(victims, nodes, strict=True) if node == kept
+        }
         for victim in victims:
             self._suspend(victim)
         return True

@@ -18,16 +18,18 @@ class Cluster:
 
     def __post_init__(self) -> None:
         if self.nodes < 1:
-            raise InvalidInput(f"{self.nodes} nodes are no cluster.", where="nodes", remedy="Give at least 1.")
+            raise InvalidInput(
+                f"{self.nodes} nodes are no cluster.", where="nodes", remedy="Give at least 1."
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Tasks:
     """n tasks in the order in which they are submitted.
 
-    ``submit`` (n,) seconds; ``seconds`` (n,) of running, above 0; ``demand`` (n, R) shares of a node in [0, 1];
-    ``interactive`` (n,); ``grace`` (n,) seconds that a suspension takes. Raises ``InvalidInput`` where that does not
-    hold.
+    ``submit`` (n,) seconds; ``seconds`` (n,) of running, above 0; ``demand`` (n, R) shares of a
+    node in [0, 1]; ``interactive`` (n,); ``grace`` (n,) seconds that a suspension takes. Raises
+    ``InvalidInput`` where that does not hold.
     """
 
     submit: np.ndarray
@@ -38,18 +40,26 @@ class Tasks:
 
     def __post_init__(self) -> None:
         count = len(self.submit)
-        if not count or any(len(part) != count for part in (self.seconds, self.demand, self.interactive, self.grace)):
-            raise InvalidInput("There are no tasks, or their columns differ in length.", where="tasks")
+        if not count or any(
+            len(part) != count for part in (self.seconds, self.demand, self.interactive, self.grace)
+        ):
+            raise InvalidInput(
+                "There are no tasks, or their columns differ in length.", where="tasks"
+            )
         numbers = np.column_stack([self.submit, self.seconds, self.demand, self.grace])
         if not np.isfinite(numbers).all() or (numbers < 0).any() or (self.seconds <= 0).any():
             raise InvalidInput("Times and demands must be numbers of at least 0.", where="tasks")
         if (self.demand > 1 + 1e-9).any():
-            raise InvalidInput("A task asks for more than a node has.", where="tasks", remedy="Leave it out.")
+            raise InvalidInput(
+                "A task asks for more than a node has.", where="tasks", remedy="Leave it out."
+            )
         if (np.diff(self.submit) < 0).any():
             raise InvalidInput("Tasks must be in the order of their submission.", where="tasks")
 
     def nodes_in_use(self, share: float) -> int:
-        """Return the nodes that ``share`` of the tasks would find enough on submission, if nobody ever waited."""
+        """Return the nodes that ``share`` of the tasks would find enough on submission, if nobody
+        ever waited.
+        """
         times = np.concatenate([self.submit, self.submit + self.seconds])
         steps = np.concatenate([self.demand, -self.demand])
         order = np.argsort(times, kind="stable")
@@ -59,12 +69,14 @@ class Tasks:
 
 
 def paper_tasks(count: int, generator: np.random.Generator, interactive: float = 0.3) -> Tasks:
-    """Return tasks like those of Yabuuchi et al. (USENIX OpML 2019) for 84 nodes of 32 CPUs, 256 GB and 8 GPUs.
+    """Return tasks like those of Yabuuchi et al. (USENIX OpML 2019) for 84 nodes of 32 CPUs, 256 GB
+    and 8 GPUs.
 
-    Best-effort tasks run for 30 minutes in the mean (at most 24 hours), interactive ones for 5 (at most 30); grace
-    periods last 3 minutes in the mean (at most 20): normal, cut at 0 and at the bounds, as are the demands. Where the
-    short paper does not tell a standard deviation or a mean demand, it is ours. They are submitted so that under FIFO
-    what runs and waits asks for twice what the cluster has: ``replay`` finds those times, so ``submit`` is 0 here.
+    Best-effort tasks run for 30 minutes in the mean (at most 24 hours), interactive ones for 5 (at
+    most 30); grace periods last 3 minutes in the mean (at most 20): normal, cut at 0 and at the
+    bounds, as are the demands. Where the short paper does not tell a standard deviation or a mean
+    demand, it is ours. They are submitted so that under FIFO what runs and waits asks for twice
+    what the cluster has: ``replay`` finds those times, so ``submit`` is 0 here.
     """
     urgent = generator.random(count) < interactive
     seconds = np.where(
@@ -80,12 +92,20 @@ def paper_tasks(count: int, generator: np.random.Generator, interactive: float =
         ]
     )
     return Tasks(
-        np.zeros(count), seconds, demand, urgent, _cut(generator, 3 * _MINUTE, 3 * _MINUTE, 20 * _MINUTE, count)
+        np.zeros(count),
+        seconds,
+        demand,
+        urgent,
+        _cut(generator, 3 * _MINUTE, 3 * _MINUTE, 20 * _MINUTE, count),
     )
 
 
-def _cut(generator: np.random.Generator, mean: float, deviation: float, most: float, count: int) -> np.ndarray:
-    """Return normal draws, drawn again while outside of (0, ``most``], the centre moved so that the mean is right."""
+def _cut(
+    generator: np.random.Generator, mean: float, deviation: float, most: float, count: int
+) -> np.ndarray:
+    """Return normal draws, drawn again while outside of (0, ``most``], the centre moved so that the
+    mean is right.
+    """
     from scipy.optimize import brentq
     from scipy.stats import truncnorm
 

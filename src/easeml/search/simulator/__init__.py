@@ -1,8 +1,26 @@
-"""Simulating searches: workloads, events on a simulated clock, losses, and policies beside each other."""
+"""Simulating searches: workloads, events on a simulated clock, losses, and policies beside each
+other.
+"""
 
-from easeml.search.simulator.compare import Comparison, Setting, belief, compare, draw, half_width, one_run
+from easeml.search.simulator.compare import (
+    Comparison,
+    Setting,
+    belief,
+    compare,
+    draw,
+    half_width,
+    one_run,
+)
 from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
-from easeml.search.simulator.events import Entry, Run, Scenario, Trace, entries_of, simulate, simulate_jobs
+from easeml.search.simulator.events import (
+    Entry,
+    Run,
+    Scenario,
+    Trace,
+    entries_of,
+    simulate,
+    simulate_jobs,
+)
 from easeml.search.simulator.workload import Workload, split, synthetic, uniform_costs
 
 __all__ = [

@@ -1,4 +1,6 @@
-"""Policies beside each other on one workload: the same tenants, costs and past for all, over many seeds."""
+"""Policies beside each other on one workload: the same tenants, costs and past for all, over many
+seeds.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +20,10 @@ from easeml.search.surrogates import Prior
 from easeml.search.table_priors import angular_prior, empirical_prior
 
 GRID = np.unique(np.concatenate([[0.0], np.geomspace(1e-5, 1, 301), np.linspace(0, 1, 201)]))
-_OWN_PRIOR = {DEFAULT, "ei-per-cost-round-robin"}  # the policies of easeml; the others get the prior of their papers
+_OWN_PRIOR = {
+    DEFAULT,
+    "ei-per-cost-round-robin",
+}  # the policies of easeml; the others get the prior of their papers
 HISTORIES = ("given", "none", "misleading")
 
 
@@ -26,9 +31,9 @@ HISTORIES = ("given", "none", "misleading")
 class Setting:
     """How to compare: number of ``tenants`` under test, ``devices`` and ``seeds``.
 
-    ``costs``: ``measured`` or ``uniform`` (drawn anew for each seed); ``history``: ``given`` (the other tenants'
-    qualities), ``none``, or ``misleading`` (the same, with the columns' names mixed up). ``first_seed``: of them.
-    Raises ``InvalidInput``.
+    ``costs``: ``measured`` or ``uniform`` (drawn anew for each seed); ``history``: ``given`` (the
+    other tenants' qualities), ``none``, or ``misleading`` (the same, with the columns' names mixed
+    up). ``first_seed``: of them. Raises ``InvalidInput``.
     """
 
     tenants: int = 10
@@ -41,27 +46,44 @@ class Setting:
     def __post_init__(self) -> None:
         for name in ("tenants", "devices", "seeds"):
             if getattr(self, name) < 1:
-                raise InvalidInput(f"{getattr(self, name)} is not a number of at least 1.", where=name)
+                raise InvalidInput(
+                    f"{getattr(self, name)} is not a number of at least 1.", where=name
+                )
         if self.first_seed < 0:
             raise InvalidInput(f"The seed {self.first_seed} is below 0.", where="first_seed")
         if self.costs not in {"measured", "uniform"}:
-            raise InvalidInput(f"There are no costs {self.costs!r}.", where="costs", remedy="Use measured or uniform.")
+            raise InvalidInput(
+                f"There are no costs {self.costs!r}.",
+                where="costs",
+                remedy="Use measured or uniform.",
+            )
         if self.history not in HISTORIES:
-            raise InvalidInput(f"There is no history {self.history!r}.", where="history", remedy=f"Use {HISTORIES}.")
+            raise InvalidInput(
+                f"There is no history {self.history!r}.",
+                where="history",
+                remedy=f"Use {HISTORIES}.",
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """``curves``: policy -> one ``Curve`` for each seed; ``limit``: those of the clairvoyant on one device."""
+    """``curves``: policy -> one ``Curve`` for each seed; ``limit``: those of the clairvoyant on one
+    device.
+    """
 
     setting: Setting
     curves: dict[str, list[Curve]]
     limit: list[Curve]
 
     def to_json(self) -> dict[str, Any]:
-        """Return lists over a grid of cost shares for every policy, and figures that say how good each is."""
+        """Return lists over a grid of cost shares for every policy, and figures that say how good
+        each is.
+        """
         limit = _told(self.limit)
-        policies = {name: {**_told(curves), "clairvoyant": limit["mean_loss"]} for name, curves in self.curves.items()}
+        policies = {
+            name: {**_told(curves), "clairvoyant": limit["mean_loss"]}
+            for name, curves in self.curves.items()
+        }
         return {
             "tenants": self.setting.tenants,
             "devices": self.setting.devices,
@@ -83,10 +105,11 @@ def compare(
 ) -> Comparison:
     """Simulate every policy on the same draws of tenants, costs and past, one for each seed.
 
-    easeml's policies learn from the tenants under test while these search, if there is no past, or they contradict it.
+    easeml's policies learn from the tenants under test while these search, if there is no past, or
+    they contradict it.
 
-    ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown policy, or more tenants
-    than the workload has.
+    ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown
+    policy, or more tenants than the workload has.
     """
     found = {name: policy_named(name) for name in dict.fromkeys(policies) if name != "clairvoyant"}
     curves: dict[str, list[Curve]] = {name: [] for name in found}
@@ -108,7 +131,9 @@ def compare(
 
 
 def draw(workload: Workload, setting: Setting, seed: int) -> tuple[np.ndarray, Workload]:
-    """Return the past qualities, perhaps none, and the workload of the tenants under test of one seed."""
+    """Return the past qualities, perhaps none, and the workload of the tenants under test of one
+    seed.
+    """
     generator = np.random.default_rng(seed)
     past, work = split(workload, setting.tenants, generator)
     if setting.costs == "uniform":
@@ -119,7 +144,8 @@ def draw(workload: Workload, setting: Setting, seed: int) -> tuple[np.ndarray, W
 
 
 def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
-    """Return easeml's ``own`` prior from past qualities, or that of the published policies; ``default_prior`` if none.
+    """Return easeml's ``own`` prior from past qualities, or that of the published policies;
+    ``default_prior`` if none.
 
     A model that no past tenant ran is expected to be like the average of all.
     """
@@ -132,17 +158,32 @@ def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
 
 
 def lessons(past: np.ndarray, models: Sequence[str], prior: Prior) -> Learn:
-    """Return how easeml learns from tenants that search beside each other, given the ``prior`` that the past taught."""
+    """Return how easeml learns from tenants that search beside each other, given the ``prior`` that
+    the past taught.
+    """
     places = {model: place for place, model in enumerate(models)}
 
     def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
-        return prior if len(past) and not is_contradicted(prior, places, runs) else learned_prior(arms, runs)
+        return (
+            prior
+            if len(past) and not is_contradicted(prior, places, runs)
+            else learned_prior(arms, runs)
+        )
 
     return learn
 
 
-def one_run(work: Workload, policy: Policy, prior: Prior, devices: int, seed: int, learn: Learn | None = None) -> Curve:
-    """Return the curve of one policy on one draw, to where nobody has anything to gain; ``learn`` as ``simulate``."""
+def one_run(
+    work: Workload,
+    policy: Policy,
+    prior: Prior,
+    devices: int,
+    seed: int,
+    learn: Learn | None = None,
+) -> Curve:
+    """Return the curve of one policy on one draw, to where nobody has anything to gain; ``learn``
+    as ``simulate``.
+    """
     scenario = Scenario(speeds=(1.0,) * devices, until_best=True)
     return curve(simulate(work, policy, prior, scenario, seed=seed, learn=learn), work)
 
@@ -172,7 +213,9 @@ def _told(curves: list[Curve]) -> dict[str, Any]:
         "interval": np.column_stack([np.maximum(middle - half, 0.0), middle + half]).tolist(),
         "worst_loss": losses.max(axis=2).mean(axis=0).tolist(),
         "area": float(np.mean([each.area for each in curves])),
-        "share_to_level": [float(np.mean([each.share_to(level) for each in curves])) for level in LEVELS],
+        "share_to_level": [
+            float(np.mean([each.share_to(level) for each in curves])) for level in LEVELS
+        ],
         "share_to_most": float(np.mean([each.share_to_most for each in curves])),
         "seconds_to_level": [_mean_time(curves, level) for level in LEVELS],
     }

@@ -13,9 +13,11 @@ _MOST_TENANTS = 0.95
 
 
 class Curve(NamedTuple):
-    """Loss after each run that ended: ``share`` of the cost of all runs spent, ``time`` in seconds, ``loss`` (t, n).
+    """Loss after each run that ended: ``share`` of the cost of all runs spent, ``time`` in seconds,
+    ``loss`` (t, n).
 
-    The first row is the start, when every tenant has quality 0: its loss is the best that it can reach.
+    The first row is the start, when every tenant has quality 0: its loss is the best that it can
+    reach.
     """
 
     share: np.ndarray
@@ -34,16 +36,22 @@ class Curve(NamedTuple):
         return float(self.mean[:-1] @ np.diff(share) + self.mean[-1] * (1 - share[-1]))
 
     def share_to(self, loss: float) -> float:
-        """Return the share of the cost at which the average loss is at most ``loss``; 1 if it never is."""
+        """Return the share of the cost at which the average loss is at most ``loss``; 1 if it never
+        is.
+        """
         return _first(self.mean <= loss, self.share, 1.0)
 
     def time_to(self, loss: float) -> float:
-        """Return the seconds at which the average loss is at most ``loss``; infinity if it never is."""
+        """Return the seconds at which the average loss is at most ``loss``; infinity if it never
+        is.
+        """
         return _first(self.mean <= loss, self.time, np.inf)
 
     @property
     def share_to_most(self) -> float:
-        """The share of the cost at which 95 % of the tenants are within 0.01 of their best; 1 if they never are."""
+        """The share of the cost at which 95 % of the tenants are within 0.01 of their best; 1 if
+        they never are.
+        """
         return _first((self.loss <= NEAR).mean(axis=1) >= _MOST_TENANTS, self.share, 1.0)
 
     def at(self, shares: np.ndarray) -> np.ndarray:
@@ -52,7 +60,10 @@ class Curve(NamedTuple):
 
 
 def curve(trace: Trace, workload: Workload) -> Curve:
-    """Return the losses of a trace. What is spent are device seconds, also of runs that have not ended."""
+    """Return the losses of a trace.
+
+    What is spent are device seconds, also of runs that have not ended.
+    """
     runs = sorted(trace.runs, key=lambda run: run.end)
     starts, ends = np.sort([run.start for run in runs]), np.array([run.end for run in runs])
     before_start, before_end = np.append(0.0, np.cumsum(starts)), np.append(0.0, np.cumsum(ends))
@@ -65,9 +76,11 @@ def curve(trace: Trace, workload: Workload) -> Curve:
 
 
 def clairvoyant(workload: Workload) -> Curve:
-    """Return the losses of a schedule that knows all qualities: at each step the run with the most gain per cost.
+    """Return the losses of a schedule that knows all qualities: at each step the run with the most
+    gain per cost.
 
-    One device, no run that gains nothing. It is what no policy without that knowledge can be expected to reach.
+    One device, no run that gains nothing. It is what no policy without that knowledge can be
+    expected to reach.
     """
     quality = np.nan_to_num(workload.quality, nan=-1.0)
     reached = np.zeros(len(quality))

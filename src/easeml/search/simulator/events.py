@@ -15,23 +15,38 @@ from easeml.search.jobs import Budget, Terms
 from easeml.search.policies import Policy
 from easeml.search.prior import PastRun, worth_learning
 from easeml.search.simulator.workload import Workload
-from easeml.search.state import Observation, SearchState, add_job, remove_job, set_now, set_prior, set_terms, started
+from easeml.search.state import (
+    Observation,
+    SearchState,
+    add_job,
+    remove_job,
+    set_now,
+    set_prior,
+    set_terms,
+    started,
+)
 from easeml.search.surrogates import Prior
 
 Learn = Callable[[Sequence[Arm], Sequence[PastRun]], Prior]
 """From a job's arms and the runs of other jobs so far to its prior."""
 
-_END, _ARRIVE, _LEAVE = 0, 1, 2  # at one moment runs end before tenants come, and come before they go
+_END, _ARRIVE, _LEAVE = (
+    0,
+    1,
+    2,
+)  # at one moment runs end before tenants come, and come before they go
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """What happens besides the search. Times in seconds from the start; keys are indices of tenants.
+    """What happens besides the search. Times in seconds from the start; keys are indices of
+    tenants.
 
-    ``speeds``: of each device (cost / speed is the time of a run); ``arrivals`` (0 if not said) and ``departures``;
-    ``failing``: chance that a run fails, at a random part of its time; ``tolerance``: expected improvement under
-    which a job rests (None: none does); ``terms`` and ``budgets``; ``until``: the end of time; ``until_best``: start
-    nothing more once every tenant has the best that it can reach, after which no loss changes.
+    ``speeds``: of each device (cost / speed is the time of a run); ``arrivals`` (0 if not said) and
+    ``departures``; ``failing``: chance that a run fails, at a random part of its time;
+    ``tolerance``: expected improvement under which a job rests (None: none does); ``terms`` and
+    ``budgets``; ``until``: the end of time; ``until_best``: start nothing more once every tenant
+    has the best that it can reach, after which no loss changes.
     """
 
     speeds: Sequence[float] = (1.0,)
@@ -48,12 +63,16 @@ class Scenario:
         if not self.speeds or not all(0 < speed < math.inf for speed in self.speeds):
             raise InvalidInput("Devices need speeds above 0.", where="scenario.speeds")
         if not 0 <= self.failing < 1:
-            raise InvalidInput(f"The chance of failing {self.failing} is not in [0, 1).", where="scenario.failing")
+            raise InvalidInput(
+                f"The chance of failing {self.failing} is not in [0, 1).", where="scenario.failing"
+            )
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: indices of tenant, model and device, its time, and its quality (NaN: it failed or was cut off)."""
+    """One run: indices of tenant, model and device, its time, and its quality (NaN: it failed or
+    was cut off).
+    """
 
     tenant: int
     model: int
@@ -68,7 +87,8 @@ class Run:
 class Entry:
     """A job of a simulation: what its tenant believes, and what each of its K arms really brings.
 
-    ``quality`` (K,): NaN where a run fails; ``seconds`` (K,): what a run takes on a device of speed 1.
+    ``quality`` (K,): NaN where a run fails; ``seconds`` (K,): what a run takes on a device of speed
+    1.
     """
 
     tenant: str
@@ -80,7 +100,9 @@ class Entry:
 
 @dataclass(frozen=True)
 class Trace:
-    """All runs in the order of their starts; ``idle``: device seconds that devices were free while work waited."""
+    """All runs in the order of their starts; ``idle``: device seconds that devices were free while
+    work waited.
+    """
 
     runs: tuple[Run, ...]
     idle: float
@@ -96,24 +118,33 @@ def simulate(
     explain: bool = False,
     learn: Learn | None = None,
 ) -> Trace:
-    """Search all tenants' models under a policy until nothing is left to start; the same seed gives the same trace.
+    """Search all tenants' models under a policy until nothing is left to start; the same seed gives
+    the same trace.
 
-    ``prior``: over the models, for all tenants or one for each. ``seed``: of failures. ``explain``: keep the
-    explanation of every decision. ``learn``: how a job's prior follows from what was run of other jobs meanwhile; with
-    None it stays.
+    ``prior``: over the models, for all tenants or one for each. ``seed``: of failures. ``explain``:
+    keep the explanation of every decision. ``learn``: how a job's prior follows from what was run
+    of other jobs meanwhile; with None it stays.
     """
-    return simulate_jobs(entries_of(workload, prior), policy, scenario, seed=seed, explain=explain, learn=learn)
+    return simulate_jobs(
+        entries_of(workload, prior), policy, scenario, seed=seed, explain=explain, learn=learn
+    )
 
 
 def entries_of(workload: Workload, prior: Prior | Sequence[Prior]) -> list[Entry]:
     """Return the tenants of a workload, each with all its models as arms."""
     priors = [prior] * len(workload.tenants) if isinstance(prior, Prior) else prior
     rows = zip(workload.tenants, priors, workload.quality, workload.cost, strict=True)
-    return [Entry(name, _arms(workload, seconds), prior, quality, seconds) for name, prior, quality, seconds in rows]
+    return [
+        Entry(name, _arms(workload, seconds), prior, quality, seconds)
+        for name, prior, quality, seconds in rows
+    ]
 
 
 def _arms(workload: Workload, seconds: np.ndarray) -> tuple[Arm, ...]:
-    return tuple(Arm(model, model, cost) for model, cost in zip(workload.models, seconds.tolist(), strict=True))
+    return tuple(
+        Arm(model, model, cost)
+        for model, cost in zip(workload.models, seconds.tolist(), strict=True)
+    )
 
 
 def simulate_jobs(
@@ -125,12 +156,16 @@ def simulate_jobs(
     explain: bool = False,
     learn: Learn | None = None,
 ) -> Trace:
-    """Search as ``simulate`` does, where every job has arms of its own and may cost other than its tenant believes.
+    """Search as ``simulate`` does, where every job has arms of its own and may cost other than its
+    tenant believes.
 
-    Indices of tenants, in the scenario and in the runs, are indices of entries; those of models are of their arms.
+    Indices of tenants, in the scenario and in the runs, are indices of entries; those of models are
+    of their arms.
     """
     generator = np.random.default_rng(seed)
-    simulation = _Simulation(entries, policy, scenario or Scenario(), generator=generator, explain=explain, learn=learn)
+    simulation = _Simulation(
+        entries, policy, scenario or Scenario(), generator=generator, explain=explain, learn=learn
+    )
     return simulation.run()
 
 
@@ -148,12 +183,18 @@ class _Simulation:
         self._entries, self._policy, self._scenario = entries, policy, scenario
         self._generator, self._explain, self._learn = generator, explain, learn
         self._past: list[PastRun] = []
-        self._known: dict[str, int] = {}  # job -> number of runs of others that its prior was learned from
+        self._known: dict[
+            str, int
+        ] = {}  # job -> number of runs of others that its prior was learned from
         self._state = SearchState()
         self._now, self._idle, self._pushed = 0.0, 0.0, 0
-        self._free = sorted(range(len(scenario.speeds)), key=lambda device: -scenario.speeds[device])
+        self._free = sorted(
+            range(len(scenario.speeds)), key=lambda device: -scenario.speeds[device]
+        )
         self._runs: list[Run] = []
-        self._seeking = {tenant: float(np.nanmax(entry.quality)) for tenant, entry in enumerate(entries)}
+        self._seeking = {
+            tenant: float(np.nanmax(entry.quality)) for tenant, entry in enumerate(entries)
+        }
         self._events: list[tuple[float, int, int, Any]] = []
         for tenant in range(len(entries)):
             self._push(scenario.arrivals.get(tenant, 0.0), _ARRIVE, tenant)
@@ -178,7 +219,9 @@ class _Simulation:
 
     def _arrive(self, tenant: int) -> None:
         entry, budget = self._entries[tenant], self._scenario.budgets.get(tenant)
-        self._state = add_job(self._state, str(tenant), entry.tenant, entry.arms, entry.prior, budget=budget)
+        self._state = add_job(
+            self._state, str(tenant), entry.tenant, entry.arms, entry.prior, budget=budget
+        )
         if tenant in self._scenario.terms:
             self._state = set_terms(self._state, entry.tenant, self._scenario.terms[tenant])
 
@@ -196,7 +239,9 @@ class _Simulation:
         quality = None if math.isnan(run.quality) else run.quality
         if quality is not None and quality >= self._seeking.get(run.tenant, math.inf):
             del self._seeking[run.tenant]
-        self._state = self._policy.observe(self._state, Observation(job, run.model, quality, run.end - run.start))
+        self._state = self._policy.observe(
+            self._state, Observation(job, run.model, quality, run.end - run.start)
+        )
         if self._learn and quality is not None:
             arm = self._entries[run.tenant].arms[run.model]
             self._past.append((job, arm.model, arm.features, quality))

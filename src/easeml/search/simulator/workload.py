@@ -1,4 +1,6 @@
-"""Tables of what every model would reach for every tenant, at what cost, and how they are split into past and test."""
+"""Tables of what every model would reach for every tenant, at what cost, and how they are split
+into past and test.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,10 +15,11 @@ LEAST_UNIFORM, MOST_UNIFORM = 0.05, 1.0  # bounds of the random costs, in second
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """``quality`` (n, K) in [0, 1], NaN where a model fails; ``cost`` (n, K) in device seconds, above 0.
+    """``quality`` (n, K) in [0, 1], NaN where a model fails; ``cost`` (n, K) in device seconds,
+    above 0.
 
-    ``tenants`` and ``models`` are their names. Raises ``InvalidInput`` where shapes do not agree, a tenant has no
-    quality at all, or a number is out of range.
+    ``tenants`` and ``models`` are their names. Raises ``InvalidInput`` where shapes do not agree, a
+    tenant has no quality at all, or a number is out of range.
     """
 
     quality: np.ndarray
@@ -28,9 +31,14 @@ class Workload:
         quality, cost = np.array(self.quality, dtype=float), np.array(self.cost, dtype=float)
         shape = (len(self.tenants), len(self.models))
         if quality.shape != shape or cost.shape != shape:
-            raise InvalidInput(f"Qualities {quality.shape}, costs {cost.shape}, but {shape} names.", where="workload")
+            raise InvalidInput(
+                f"Qualities {quality.shape}, costs {cost.shape}, but {shape} names.",
+                where="workload",
+            )
         if np.isinf(quality).any() or (quality < 0).any() or (quality > 1).any():
-            raise InvalidInput("Qualities must lie in [0, 1]; leave empty where a model failed.", where="workload")
+            raise InvalidInput(
+                "Qualities must lie in [0, 1]; leave empty where a model failed.", where="workload"
+            )
         if not (np.isfinite(cost).all() and (cost > 0).all()):
             raise InvalidInput("Costs must be numbers above 0.", where="workload")
         empty = np.flatnonzero(np.isnan(quality).all(axis=1))
@@ -51,57 +59,86 @@ class Workload:
 
     @classmethod
     def from_tables(cls, quality: Mapping[str, Any], cost: Mapping[str, Any] | None) -> "Workload":
-        """Return the workload of ``{"tenants", "models", "values"}`` tables; missing costs are their model's median.
+        """Return the workload of ``{"tenants", "models", "values"}`` tables; missing costs are
+        their model's median.
 
-        Without a cost table every cost is 1 until ``uniform_costs`` draws them. Raises ``InvalidInput`` where the
-        tables disagree.
+        Without a cost table every cost is 1 until ``uniform_costs`` draws them. Raises
+        ``InvalidInput`` where the tables disagree.
         """
         tenants, models = tuple(quality["tenants"]), tuple(quality["models"])
         values = np.array(quality["values"], dtype=float)
         if cost is None:
             return cls(values, np.ones_like(values), tenants, models)
-        rows, columns = _places(cost["tenants"], tenants, "tenant"), _places(cost["models"], models, "model")
+        rows, columns = (
+            _places(cost["tenants"], tenants, "tenant"),
+            _places(cost["models"], models, "model"),
+        )
         seconds = np.array(cost["values"], dtype=float)[np.ix_(rows, columns)]
         if np.isnan(seconds).all(axis=0).any():
-            raise InvalidInput("A model has no cost at all.", where=models[int(np.isnan(seconds).all(axis=0).argmax())])
-        return cls(values, np.where(np.isnan(seconds), np.nanmedian(seconds, axis=0), seconds), tenants, models)
+            raise InvalidInput(
+                "A model has no cost at all.",
+                where=models[int(np.isnan(seconds).all(axis=0).argmax())],
+            )
+        return cls(
+            values,
+            np.where(np.isnan(seconds), np.nanmedian(seconds, axis=0), seconds),
+            tenants,
+            models,
+        )
 
 
 def uniform_costs(workload: Workload, generator: np.random.Generator) -> Workload:
-    """Return the workload with costs drawn evenly from [0.05, 1) seconds for every tenant and model."""
+    """Return the workload with costs drawn evenly from [0.05, 1) seconds for every tenant and
+    model.
+    """
     cost = generator.uniform(LEAST_UNIFORM, MOST_UNIFORM, workload.quality.shape)
     return Workload(workload.quality, cost, workload.tenants, workload.models)
 
 
-def split(workload: Workload, tenants: int, generator: np.random.Generator) -> tuple[np.ndarray, Workload]:
-    """Return the qualities of the past tenants, and the workload of ``tenants`` drawn ones, which are left out of it.
+def split(
+    workload: Workload, tenants: int, generator: np.random.Generator
+) -> tuple[np.ndarray, Workload]:
+    """Return the qualities of the past tenants, and the workload of ``tenants`` drawn ones, which
+    are left out of it.
 
     Raises ``InvalidInput`` unless there are that many tenants.
     """
     count = len(workload.tenants)
     if not 1 <= tenants <= count:
-        raise InvalidInput(f"{tenants} tenants under test of {count}.", where="tenants", remedy=f"Choose 1 to {count}.")
+        raise InvalidInput(
+            f"{tenants} tenants under test of {count}.",
+            where="tenants",
+            remedy=f"Choose 1 to {count}.",
+        )
     order = generator.permutation(count)
     return workload.quality[order[tenants:]], workload.of(order[:tenants])
 
 
 def synthetic(
-    model_sd: float, alpha: float, generator: np.random.Generator, tenants: int = 200, models: int = 100
+    model_sd: float,
+    alpha: float,
+    generator: np.random.Generator,
+    tenants: int = 200,
+    models: int = 100,
 ) -> Workload:
-    """Return SYN(sigma_M, alpha) of Li et al., Ease.ml (PVLDB 2018), section 5.1, with costs as ``uniform_costs``.
+    """Return SYN(sigma_M, alpha) of Li et al., Ease.ml (PVLDB 2018), section 5.1, with costs as
+    ``uniform_costs``.
 
-    Quality = base of the tenant + ``alpha`` x (fluctuation of the model, the same kind of tenants alike), clipped to
-    [0, 1]: bases are normal around 0.5 or 0.7, fluctuations a Gaussian process over models that lie evenly in [0, 1],
-    with the length ``model_sd``.
+    Quality = base of the tenant + ``alpha`` x (fluctuation of the model, the same kind of tenants
+    alike), clipped to [0, 1]: bases are normal around 0.5 or 0.7, fluctuations a Gaussian process
+    over models that lie evenly in [0, 1], with the length ``model_sd``.
     """
     base = generator.normal(generator.choice([0.5, 0.7], tenants), 0.1)
     places = generator.random(models)
-    kernel = np.exp(-((places[:, None] - places[None, :]) ** 2) / (2 * model_sd**2)) + 1e-9 * np.eye(models)
+    kernel = np.exp(
+        -((places[:, None] - places[None, :]) ** 2) / (2 * model_sd**2)
+    ) + 1e-9 * np.eye(models)
     fluctuation = generator.normal(size=(tenants, models)) @ np.linalg.cholesky(kernel).T
     quality = np.clip(base[:, None] + alpha * 0.1 * fluctuation, 0, 1)
     names = tuple(f"tenant-{i}" for i in range(tenants))
     return uniform_costs(
-        Workload(quality, np.ones_like(quality), names, tuple(f"model-{k}" for k in range(models))), generator
+        Workload(quality, np.ones_like(quality), names, tuple(f"model-{k}" for k in range(models))),
+        generator,
     )
 
 

@@ -1,4 +1,5 @@
-"""Configuration spaces: defaults, checks, quasi-random draws, grids, and configurations as points of the unit cube.
+"""Configuration spaces: defaults, checks, quasi-random draws, grids, and configurations as points
+of the unit cube.
 
 What a space is written as: ``spaces.parse``.
 """
@@ -24,7 +25,8 @@ Config = dict[str, Any]
 
 
 def default(space: Mapping[str, Any]) -> Config:
-    """Return the configuration of all defaults: ``.default``, else the first choice or the middle of the bounds.
+    """Return the configuration of all defaults: ``.default``, else the first choice or the middle
+    of the bounds.
 
     Raises ``InvalidInput`` naming the path where the space is not of the language.
     """
@@ -32,7 +34,9 @@ def default(space: Mapping[str, Any]) -> Config:
 
 
 def check(space: Mapping[str, Any], where: str) -> None:
-    """Raise ``InvalidInput``, its path beginning with ``where``, if the space is not of the language."""
+    """Raise ``InvalidInput``, its path beginning with ``where``, if the space is not of the
+    language.
+    """
     parse(space, where)
 
 
@@ -49,33 +53,43 @@ def complete(space: Mapping[str, Any], config: Mapping[str, Any], where: str = "
 
 
 def features(space: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return ``config`` as coordinates in [0, 1], of the same number for all configurations of a space.
+    """Return ``config`` as coordinates in [0, 1], of the same number for all configurations of a
+    space.
 
-    A number is one coordinate on its scale; a choice among k > 2 is one of k, of two is 0 or 1; parameters that do
-    not apply are in the middle. Missing keys count as their defaults. Raises ``InvalidInput`` with the path of a
-    value outside the space.
+    A number is one coordinate on its scale; a choice among k > 2 is one of k, of two is 0 or 1;
+    parameters that do not apply are in the middle. Missing keys count as their defaults. Raises
+    ``InvalidInput`` with the path of a value outside the space.
     """
     return tuple(parse(space).features(complete(space, config)))
 
 
 def build(space: Mapping[str, Any], ask: Ask) -> Config:
-    """Return a configuration made of what ``ask(path, parameter)`` says, which is asked for what applies only."""
+    """Return a configuration made of what ``ask(path, parameter)`` says, which is asked for what
+    applies only.
+    """
     return parse(space).build(ask, "")
 
 
-def parameters(space: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, tuple[Parameter, Any]]:
-    """Return path -> (parameter, value) of all that applies in a configuration; of a choice the index of its option.
+def parameters(
+    space: Mapping[str, Any], config: Mapping[str, Any]
+) -> dict[str, tuple[Parameter, Any]]:
+    """Return path -> (parameter, value) of all that applies in a configuration; of a choice the
+    index of its option.
 
     The paths are those that ``build`` asks for. Raises like ``complete``.
     """
-    return {path: (one, value) for path, one, value in parse(space).parameters(complete(space, config), "")}
+    return {
+        path: (one, value)
+        for path, one, value in parse(space).parameters(complete(space, config), "")
+    }
 
 
 def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:
-    """Yield configurations that fill the space evenly, without end, the default first; there may be repeats.
+    """Yield configurations that fill the space evenly, without end, the default first; there may be
+    repeats.
 
-    Scrambled Sobol points (Sobol 1967; Owen 1998) of ``seed``. A parameter of one path has the same coordinate in all
-    points. Raises ``InvalidInput`` like ``default``.
+    Scrambled Sobol points (Sobol 1967; Owen 1998) of ``seed``. A parameter of one path has the same
+    coordinate in all points. Raises ``InvalidInput`` like ``default``.
     """
     from scipy.stats import qmc
 
@@ -90,13 +104,18 @@ def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:
             def ask(path: str, parameter: Parameter, point: np.ndarray = point) -> Any:
                 place = places.setdefault(path, len(places))
                 share = min(float(point[place]), 1 - 1e-12)
-                return parameter.drawn(share) if isinstance(parameter, Number) else int(share * len(parameter.options))
+                return (
+                    parameter.drawn(share)
+                    if isinstance(parameter, Number)
+                    else int(share * len(parameter.options))
+                )
 
             yield root.build(ask, "")
 
 
 def suggest(space: Mapping[str, Any], n: int, seed: int) -> list[Config]:
-    """Return at most ``n`` different configurations that fill the space evenly; the first is the default.
+    """Return at most ``n`` different configurations that fill the space evenly; the first is the
+    default.
 
     Fewer than ``n`` when the space seems to have fewer. Raises ``InvalidInput`` like ``default``.
     """

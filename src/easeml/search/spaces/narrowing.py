@@ -11,11 +11,13 @@ _RANGE = ("low", "high")
 
 
 def narrow(space: Mapping[str, Any], wishes: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return ``space`` with some of its parameters narrowed; every configuration of it is one of ``space``.
+    """Return ``space`` with some of its parameters narrowed; every configuration of it is one of
+    ``space``.
 
-    ``wishes`` tells by parameter a value, which fixes it, a list of values to choose among, or a range: a mapping with
-    ``low``, ``high`` or both. The default stays where it is allowed. Raises ``InvalidInput`` with the path, beginning
-    with ``where``, of what ``space`` does not have or hold.
+    ``wishes`` tells by parameter a value, which fixes it, a list of values to choose among, or a
+    range: a mapping with ``low``, ``high`` or both. The default stays where it is allowed. Raises
+    ``InvalidInput`` with the path, beginning with ``where``, of what ``space`` does not have or
+    hold.
     """
     nodes = parse(space).items
     narrowed = dict(space)
@@ -25,13 +27,19 @@ def narrow(space: Mapping[str, Any], wishes: Mapping[str, Any], where: str) -> d
             remedy = f"There are: {', '.join(nodes)}." if nodes else "It has nothing to tune."
             raise InvalidInput(f"There is no parameter {name!r}.", where=path, remedy=remedy)
         is_range = isinstance(wish, Mapping) and bool(wish) and set(wish) <= set(_RANGE)
-        narrowed[name] = _range(space[name], nodes[name], wish, path) if is_range else _values(nodes[name], wish, path)
+        narrowed[name] = (
+            _range(space[name], nodes[name], wish, path)
+            if is_range
+            else _values(nodes[name], wish, path)
+        )
     return narrowed
 
 
 def _range(part: Any, node: Node, wish: Mapping[str, Any], path: str) -> dict[str, Any]:
     if not isinstance(node, Number):
-        raise InvalidInput("Only a number has a range.", where=path, remedy="Name the values that it may have.")
+        raise InvalidInput(
+            "Only a number has a range.", where=path, remedy="Name the values that it may have."
+        )
     low, high = (wish.get(name) for name in _RANGE)
     bounds = [node.low if low is None else low, node.high if high is None else high]
     for bound in bounds:

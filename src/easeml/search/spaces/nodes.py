@@ -1,7 +1,8 @@
 """The parts of a configuration space, each of which knows what it may hold.
 
-A configuration is built by asking for the value of each parameter on its path, so that quasi-random points, grids and
-optimizers of others all build through the same walk, and only the parameters that apply are asked for.
+A configuration is built by asking for the value of each parameter on its path, so that quasi-random
+points, grids and optimizers of others all build through the same walk, and only the parameters that
+apply are asked for.
 """
 
 import math
@@ -28,7 +29,9 @@ class Node(Protocol):
         ...
 
     def parameters(self, value: Any, path: str) -> Iterator[tuple[str, "Parameter", Any]]:
-        """Yield path, parameter and its value (of a choice: the index of its option) of all that apply."""
+        """Yield path, parameter and its value (of a choice: the index of its option) of all that
+        apply.
+        """
         ...
 
     def grid(self, levels: int) -> Iterator[Any]:
@@ -87,7 +90,9 @@ class Constant:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a range with inclusive bounds, on a linear or logarithmic scale, perhaps ``whole``."""
+    """A number of a range with inclusive bounds, on a linear or logarithmic scale, perhaps
+    ``whole``.
+    """
 
     low: float
     high: float
@@ -113,9 +118,17 @@ class Number:
         return self.default() if value is MISSING else value
 
     def why_not(self, value: Any, path: str) -> Problem | None:
-        if isinstance(value, bool) or not isinstance(value, int | float) or not self.low <= value <= self.high:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float)
+            or not self.low <= value <= self.high
+        ):
             return path, f"{value!r} is not a number from {self.low} to {self.high}."
-        return (path, f"{value!r} is not a whole number.") if self.whole and value != int(value) else None
+        return (
+            (path, f"{value!r} is not a whole number.")
+            if self.whole and value != int(value)
+            else None
+        )
 
     def features(self, value: Any) -> list[float]:
         if self.low == self.high:
@@ -129,14 +142,18 @@ class Number:
     def at(self, share: float) -> Any:
         """Return the value at a share in [0, 1] of the range, on its scale."""
         if self.log:
-            value = math.exp(math.log(self.low) + share * (math.log(self.high) - math.log(self.low)))
+            value = math.exp(
+                math.log(self.low) + share * (math.log(self.high) - math.log(self.low))
+            )
         else:
             value = self.low + share * (self.high - self.low)
         inside = min(self.high, max(self.low, value))
         return round(inside) if self.whole else inside
 
     def drawn(self, share: float) -> Any:
-        """Return the value at a uniform draw in [0, 1): whole numbers of a linear scale are equally likely."""
+        """Return the value at a uniform draw in [0, 1): whole numbers of a linear scale are equally
+        likely.
+        """
         if self.whole and not self.log:
             return int(self.low + math.floor(share * (self.high - self.low + 1)))
         return self.at(share)
@@ -144,7 +161,9 @@ class Number:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several options, each a space of its own: what depends on the option applies with it only."""
+    """One of several options, each a space of its own: what depends on the option applies with it
+    only.
+    """
 
     options: tuple[Node, ...]
     given: Any = MISSING
@@ -196,7 +215,9 @@ class Choice:
         return [UNUSED] * own + [u for option in self.options for u in option.unused()]
 
     def _chosen(self, value: Any) -> int | None:
-        fits = (place for place, option in enumerate(self.options) if option.why_not(value, "") is None)
+        fits = (
+            place for place, option in enumerate(self.options) if option.why_not(value, "") is None
+        )
         return next(fits, None)
 
 
@@ -230,16 +251,27 @@ class Group:
             return path, f"{value!r} is not a mapping."
         unknown = [name for name in value if name not in self.items]
         if unknown:
-            return f"{path}.{unknown[0]}", f"There is no such parameter; there are: {', '.join(self.items) or 'none'}."
-        problems = (self.items[name].why_not(held, f"{path}.{name}") for name, held in value.items())
+            return (
+                f"{path}.{unknown[0]}",
+                f"There is no such parameter; there are: {', '.join(self.items) or 'none'}.",
+            )
+        problems = (
+            self.items[name].why_not(held, f"{path}.{name}") for name, held in value.items()
+        )
         return next((problem for problem in problems if problem), None)
 
     def features(self, value: Any) -> list[float]:
-        return [u for name, item in self.items.items() for u in item.features(value.get(name, item.default()))]
+        return [
+            u
+            for name, item in self.items.items()
+            for u in item.features(value.get(name, item.default()))
+        ]
 
     def unused(self) -> list[float]:
         return [u for item in self.items.values() for u in item.unused()]
 
 
 Parameter = Number | Choice
-Ask = Callable[[str, Parameter], Any]  # path and parameter -> its value; of a choice the index of its option
+Ask = Callable[
+    [str, Parameter], Any
+]  # path and parameter -> its value; of a choice the index of its option

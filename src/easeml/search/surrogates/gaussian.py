@@ -1,19 +1,22 @@
-"""The Gaussian process over finitely many arms, conditioned at a cost that does not grow with the observations.
+"""The Gaussian process over finitely many arms, conditioned at a cost that does not grow with the
+observations.
 
-Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), equations 2.25 and 2.26: with prior mean m,
-covariance V and noise s2, an observation y of arm a changes the mean by k (y - m[a]) / (k[a] + s2) and the covariance
-by - k k^T / (k[a] + s2), where k is the current column a of the covariance. The covariance is kept as
-V - F^T F with one row of F for a change, so an observation costs O(t K) for t rows. Repeats of an arm add rows too;
-when there are more than twice as many rows as distinct arms, F is built anew from the count and sum of each arm,
-which are sufficient, so t stays below twice the number of distinct arms (and K^2 bounds the work) and errors of
-rounding do not add up.
+Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), equations 2.25 and 2.26:
+with prior mean m, covariance V and noise s2, an observation y of arm a changes the mean by k (y -
+m[a]) / (k[a] + s2) and the covariance by - k k^T / (k[a] + s2), where k is the current column a of
+the covariance. The covariance is kept as V - F^T F with one row of F for a change, so an
+observation costs O(t K) for t rows. Repeats of an arm add rows too; when there are more than twice
+as many rows as distinct arms, F is built anew from the count and sum of each arm, which are
+sufficient, so t stays below twice the number of distinct arms (and K^2 bounds the work) and errors
+of rounding do not add up.
 
-Tenants differ in how much their arms differ. A prior may therefore hold several ``Scales``: a tenant of scale s has
-qualities level + s z, where z has mean m, covariance V and noise s2. All scales share one F, and the conditional mean
-of every scale is a combination of the same three rows (what the qualities, m and 1 become by conditioning), so that
-exact inference over the scale (a finite mixture; Bishop, Pattern Recognition and Machine Learning, 2006, section 2.3.7
-has the continuous one, the Student t) costs no more than one scale. What is said of the scales uses the mean quality
-of each arm, so that many repeats of one arm do not decide how much arms differ.
+Tenants differ in how much their arms differ. A prior may therefore hold several ``Scales``: a
+tenant of scale s has qualities level + s z, where z has mean m, covariance V and noise s2. All
+scales share one F, and the conditional mean of every scale is a combination of the same three rows
+(what the qualities, m and 1 become by conditioning), so that exact inference over the scale (a
+finite mixture; Bishop, Pattern Recognition and Machine Learning, 2006, section 2.3.7 has the
+continuous one, the Student t) costs no more than one scale. What is said of the scales uses the
+mean quality of each arm, so that many repeats of one arm do not decide how much arms differ.
 """
 
 from collections.abc import Sequence
@@ -37,10 +40,11 @@ def _frozen(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """What the scale of a tenant may be: ``factors`` (G,) above 0, their ``levels`` (G,) and ``weights`` (G,).
+    """What the scale of a tenant may be: ``factors`` (G,) above 0, their ``levels`` (G,) and
+    ``weights`` (G,).
 
-    Raises ``InvalidInput`` where shapes do not agree, a number is not finite, a factor is not above 0 or a weight is
-    negative; weights are brought to the sum 1.
+    Raises ``InvalidInput`` where shapes do not agree, a number is not finite, a factor is not above
+    0 or a weight is negative; weights are brought to the sum 1.
     """
 
     factors: np.ndarray = field(default_factory=lambda: np.ones(1))
@@ -50,7 +54,11 @@ class Scales:
     def __post_init__(self) -> None:
         parts = [np.array(part, dtype=float) for part in (self.factors, self.levels, self.weights)]
         factors, levels, weights = parts
-        if factors.ndim != 1 or not factors.size or any(part.shape != factors.shape for part in parts):
+        if (
+            factors.ndim != 1
+            or not factors.size
+            or any(part.shape != factors.shape for part in parts)
+        ):
             raise InvalidInput("Factors, levels and weights must be as many.", where="prior.scales")
         if not all(np.isfinite(part).all() for part in parts) or (factors <= 0).any():
             raise InvalidInput("Scales must be finite, and factors above 0.", where="prior.scales")
@@ -63,7 +71,8 @@ class Scales:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Belief before any observation: mean (K,), covariance (K, K) of the arms, variance ``noise`` of an observation.
+    """Belief before any observation: mean (K,), covariance (K, K) of the arms, variance ``noise``
+    of an observation.
 
     They are on the scale of ``link``; with the one default of ``scales`` as they are, else a tenant of scale s has
     level + s times them. ``clip``: a value that lies more than so many standard deviations below its expectation counts
@@ -94,7 +103,9 @@ class Prior:
         if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
             raise InvalidInput("Mean and covariance must be finite.", where="prior")
         if not np.allclose(covariance, covariance.T) or (np.diagonal(covariance) < 0).any():
-            raise InvalidInput("The covariance must be symmetric with variances of at least 0.", where="prior")
+            raise InvalidInput(
+                "The covariance must be symmetric with variances of at least 0.", where="prior"
+            )
         if not (np.isfinite(self.noise) and self.noise > 0):
             raise InvalidInput(f"The noise variance {self.noise} is not above 0.", where="prior")
         if not self.clip > 0:
@@ -123,19 +134,23 @@ class Prior:
     @cached_property
     def combinations(self) -> np.ndarray:
         """The mean of each scale as a combination (G, 3) of the rows of ``Posterior.rows``."""
-        return np.column_stack([np.ones_like(self.scales.factors), self.scales.factors, self.scales.levels])
+        return np.column_stack(
+            [np.ones_like(self.scales.factors), self.scales.factors, self.scales.levels]
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """Belief after observations; every change makes a new one.
 
-    All but ``mean``, ``variance``, ``observe`` and ``improvement`` is on the scale of the prior's link, on which the
-    belief is normal. ``rows`` (3, K): what the observed values, the prior mean and 1 become by conditioning; ``spread``
-    (K,): variance of each arm at scale 1; ``factor`` (t, K), see the module; ``counts``, ``sums`` (K,) of the
-    observations of each arm; ``misfit`` (3, 3): inner products of the innovations of the rows, without the scatter of
-    repeats. ``pivots``, ``deviations`` (t,) and ``innovations`` (3, t): the arm that each row of ``factor`` came from,
-    its predictive standard deviation then, and the standardised surprise: what is needed to add arms.
+    All but ``mean``, ``variance``, ``observe`` and ``improvement`` is on the scale of the prior's
+    link, on which the belief is normal. ``rows`` (3, K): what the observed values, the prior mean
+    and 1 become by conditioning; ``spread`` (K,): variance of each arm at scale 1; ``factor`` (t,
+    K), see the module; ``counts``, ``sums`` (K,) of the observations of each arm; ``misfit`` (3,
+    3): inner products of the innovations of the rows, without the scatter of repeats. ``pivots``,
+    ``deviations`` (t,) and ``innovations`` (3, t): the arm that each row of ``factor`` came from,
+    its predictive standard deviation then, and the standardised surprise: what is needed to add
+    arms.
     """
 
     prior: Prior
@@ -156,7 +171,16 @@ class Posterior:
         spread = _frozen(np.diagonal(prior.covariance).copy())
         factor, misfit = _frozen(np.zeros((0, prior.mean.size))), _frozen(np.zeros((3, 3)))
         path = (np.zeros(0, dtype=int), np.zeros(0), np.zeros((3, 0)))
-        return cls(prior, _frozen(_first_rows(prior)), spread, factor, none, none, misfit, *map(_frozen, path))
+        return cls(
+            prior,
+            _frozen(_first_rows(prior)),
+            spread,
+            factor,
+            none,
+            none,
+            misfit,
+            *map(_frozen, path),
+        )
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -164,7 +188,9 @@ class Posterior:
         scales = self.prior.scales
         if scales.factors.size == 1:
             return scales.weights
-        combined = np.einsum("gi,ij,gj->g", self.prior.combinations, self.misfit, self.prior.combinations)
+        combined = np.einsum(
+            "gi,ij,gj->g", self.prior.combinations, self.misfit, self.prior.combinations
+        )
         with np.errstate(divide="ignore"):
             logs = np.log(scales.weights) - np.count_nonzero(self.counts) * np.log(scales.factors)
         logs = logs - combined / (2 * scales.factors**2)
@@ -173,7 +199,9 @@ class Posterior:
 
     @cached_property
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Probabilities (P,), means (P, K), factors (P,) of scales that matter; variances: factor^2 ``spread``."""
+        """Probabilities (P,), means (P, K), factors (P,) of scales that matter; variances: factor^2
+        ``spread``.
+        """
         likely = np.flatnonzero(self.weights >= _NEGLIGIBLE)
         weights = self.weights[likely] / self.weights[likely].sum()
         means = self.prior.combinations[likely] @ self.rows
@@ -181,12 +209,16 @@ class Posterior:
 
     @cached_property
     def mean(self) -> np.ndarray:
-        """Quality (K,) at the latent mean of each arm: its median, and with the identity as link its mean."""
+        """Quality (K,) at the latent mean of each arm: its median, and with the identity as link
+        its mean.
+        """
         return _frozen(self.about(slice(None))[0])
 
     @cached_property
     def variance(self) -> np.ndarray:
-        """Variance (K,) of the quality of each arm, over all scales, to first order of the link (delta method)."""
+        """Variance (K,) of the quality of each arm, over all scales, to first order of the link
+        (delta method).
+        """
         return _frozen(self.about(slice(None))[1])
 
     def about(self, arms: np.ndarray | slice) -> tuple[np.ndarray, np.ndarray]:
@@ -237,9 +269,11 @@ class Posterior:
         )
 
     def believe(self, arms: Sequence[int]) -> "Posterior":
-        """Pretend that ``arms`` came out at their means: less variance around them, the same means. O(t K k).
+        """Pretend that ``arms`` came out at their means: less variance around them, the same means.
+        O(t K k).
 
-        The kriging believer for runs under way (Ginsbourger, Le Riche, Carraro 2010), for all k of them at once.
+        The kriging believer for runs under way (Ginsbourger, Le Riche, Carraro 2010), for all k of
+        them at once.
         """
         at = np.array(arms, dtype=int)
         columns = self.prior.covariance[at] - self.factor[:, at].T @ self.factor
@@ -253,7 +287,11 @@ class Posterior:
             deviations=_frozen(np.append(self.deviations, np.diagonal(lower))),
             innovations=_frozen(np.hstack([self.innovations, np.zeros((3, at.size))])),
         )
-        for name in ("weights", "parts", "latent_mean"):  # stay as they are, and are not computed again
+        for name in (
+            "weights",
+            "parts",
+            "latent_mean",
+        ):  # stay as they are, and are not computed again
             vars(believed)[name] = getattr(self, name)
         return believed
 
@@ -263,7 +301,9 @@ class Posterior:
         return self.prior.covariance[np.ix_(arms, arms)] - rows.T @ rows
 
     def improvement(self, best: float) -> np.ndarray:
-        """Return the expected improvement (K,) in quality of each arm over ``best``, over all scales."""
+        """Return the expected improvement (K,) in quality of each arm over ``best``, over all
+        scales.
+        """
         total = self.hope(slice(None), best)
         if self.prior.doubt:
             unlike = self.prior.link.improvement(*self.prior.marginals, best)
@@ -271,26 +311,37 @@ class Posterior:
         return _frozen(total)
 
     def hope(self, arms: np.ndarray | slice, best: float | np.ndarray) -> np.ndarray:
-        """Return the expected improvement (k,) in quality of some ``arms`` over ``best`` () or (k,), without doubt."""
+        """Return the expected improvement (k,) in quality of some ``arms`` over ``best`` () or
+        (k,), without doubt.
+        """
         weights, means, factors = self.parts
-        return weights @ self.prior.link.improvement(means[:, arms], np.outer(factors**2, self.spread[arms]), best)
+        return weights @ self.prior.link.improvement(
+            means[:, arms], np.outer(factors**2, self.spread[arms]), best
+        )
 
     def chance(self, arms: np.ndarray | slice, best: float | np.ndarray) -> np.ndarray:
-        """Return the probability (k,) that some ``arms`` are better than the quality ``best`` () or (k,)."""
+        """Return the probability (k,) that some ``arms`` are better than the quality ``best`` () or
+        (k,).
+        """
         from scipy.special import ndtr
 
         weights, means, factors = self.parts
         deviations = np.maximum(np.outer(factors, np.sqrt(self.spread[arms])), _NO_DEVIATION)
-        return weights @ ndtr((means[:, arms] - self.prior.link.latent(np.asarray(best))) / deviations)
+        return weights @ ndtr(
+            (means[:, arms] - self.prior.link.latent(np.asarray(best))) / deviations
+        )
 
     def under(self, prior: Prior) -> "Posterior":
-        """Return the belief from the same observations under another prior, which may hold more arms at its end.
+        """Return the belief from the same observations under another prior, which may hold more
+        arms at its end.
 
-        O(t^3 + t^2 K) for t distinct arms; where the prior only grew by m arms, O(t^2 m + t K). Raises
-        ``InvalidInput`` if ``prior`` holds fewer arms or has another link.
+        O(t^3 + t^2 K) for t distinct arms; where the prior only grew by m arms, O(t^2 m + t K).
+        Raises ``InvalidInput`` if ``prior`` holds fewer arms or has another link.
         """
         if prior.link != self.prior.link:
-            raise InvalidInput("The new prior has another link than the observations.", where="prior.link")
+            raise InvalidInput(
+                "The new prior has another link than the observations.", where="prior.link"
+            )
         more = prior.mean.size - self.counts.size
         if more < 0:
             raise InvalidInput(f"The new prior lacks {-more} arms.", where="prior")
@@ -311,21 +362,27 @@ class Posterior:
         return column / deviation, deviation
 
     def _continued(self, prior: Prior) -> "Posterior":
-        """Return the belief under a ``prior`` that holds more arms at its end and is the same on those before.
+        """Return the belief under a ``prior`` that holds more arms at its end and is the same on
+        those before.
 
-        The rows of the factor are continued by forward substitution: O(t^2 m + t K) for m more arms.
+        The rows of the factor are continued by forward substitution: O(t^2 m + t K) for m more
+        arms.
         """
         from scipy.linalg import solve_triangular
 
         old = self.counts.size
         lower = np.tril(self.factor[:, self.pivots].T, -1) + np.diag(self.deviations)
         added = solve_triangular(lower, prior.covariance[self.pivots, old:], lower=True)
-        spread = np.maximum(np.diagonal(prior.covariance)[old:] - np.einsum("ik,ik->k", added, added), 0.0)
+        spread = np.maximum(
+            np.diagonal(prior.covariance)[old:] - np.einsum("ik,ik->k", added, added), 0.0
+        )
         none = np.zeros(prior.mean.size - old)
         return replace(
             self,
             prior=prior,
-            rows=_frozen(np.hstack([self.rows, _first_rows(prior)[:, old:] + self.innovations @ added])),
+            rows=_frozen(
+                np.hstack([self.rows, _first_rows(prior)[:, old:] + self.innovations @ added])
+            ),
             spread=_frozen(np.append(self.spread, spread)),
             factor=_frozen(np.hstack([self.factor, added])),
             counts=_frozen(np.append(self.counts, none)),
@@ -334,7 +391,8 @@ class Posterior:
 
 
 def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
-    """Return the posterior from the number and sum of observations of each arm, in O(t^3 + t^2 K) for t distinct arms.
+    """Return the posterior from the number and sum of observations of each arm, in O(t^3 + t^2 K)
+    for t distinct arms.
 
     n observations of an arm are one of their mean with noise s2 / n.
     """
@@ -353,7 +411,9 @@ def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
     spread = np.maximum(np.diagonal(prior.covariance) - np.sum(factor * factor, axis=0), 0.0)
     misfit = innovations.T @ innovations
     path = (seen, np.diagonal(lower).copy(), innovations.T.copy())
-    return Posterior(prior, *map(_frozen, (rows, spread, factor, counts.copy(), sums.copy(), misfit, *path)))
+    return Posterior(
+        prior, *map(_frozen, (rows, spread, factor, counts.copy(), sums.copy(), misfit, *path))
+    )
 
 
 def _first_rows(prior: Prior) -> np.ndarray:

@@ -50,7 +50,9 @@ async def change_password(visit: Visit) -> Response:
 
 
 async def _show(visit: Visit, made: Key | None = None) -> Response:
-    keys = [key async for key in visit.client.api_keys() if key.name != _SIGN_IN and not key.revoked]
+    keys = [
+        key async for key in visit.client.api_keys() if key.name != _SIGN_IN and not key.revoked
+    ]
     return visit.render("account.html", keys=keys[::-1], made=made, days=_DAYS)
 
 

@@ -1,4 +1,6 @@
-"""Adding a model to the knowledge base: its description, and the checks as they run (for providers)."""
+"""Adding a model to the knowledge base: its description, and the checks as they run (for
+providers).
+"""
 
 from urllib.parse import quote
 
@@ -58,19 +60,25 @@ async def show(visit: Visit) -> Response:
     """Show the checks of a model that was added."""
     _require_provider(visit)
     found = await visit.client.module_checks(quote(visit.path("name"), safe=""))
-    return visit.render("module_checks.html", module=found, done=sum(one.state == "passed" for one in found.checks))
+    return visit.render(
+        "module_checks.html", module=found, done=sum(one.state == "passed" for one in found.checks)
+    )
 
 
 async def _text(file: UploadFile) -> str:
     """Return the text of a file. Raises TooLarge, InvalidInput for what is no text."""
     content = await file.read(LARGEST_MODULE + 1)
     if len(content) > LARGEST_MODULE:
-        raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=file.filename or "")
+        raise TooLarge(
+            f"A module file has at most {LARGEST_MODULE:,} bytes.", where=file.filename or ""
+        )
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
         remedy = "Choose a module.toml, saved as UTF-8."
-        raise InvalidInput("This file is not text.", where=file.filename or "", remedy=remedy) from error
+        raise InvalidInput(
+            "This file is not text.", where=file.filename or "", remedy=remedy
+        ) from error
 
 
 def _require_provider(visit: Visit) -> None:

@@ -1,4 +1,6 @@
-"""What the provider sees of his easeml: users and tenants, processes, storage and settings, and what happened."""
+"""What the provider sees of his easeml: users and tenants, processes, storage and settings, and
+what happened.
+"""
 
 from collections.abc import Awaitable
 
@@ -9,7 +11,13 @@ from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.web.visit import Visit, back_to, signed_in
 
 _PAGE = 50
-_UNITS = {"priority": 1.0, "devices": 1.0, "seconds": 60.0, "storage": 1e6, "applications": 1.0}  # of a field
+_UNITS = {
+    "priority": 1.0,
+    "devices": 1.0,
+    "seconds": 60.0,
+    "storage": 1e6,
+    "applications": 1.0,
+}  # of a field
 _WHOLE = ("devices", "storage", "applications")
 
 
@@ -31,14 +39,19 @@ async def add_user(visit: Visit) -> Response:
 async def set_password(visit: Visit) -> Response:
     """Set somebody's password; his sign-ins end."""
     form = await visit.form()
-    return await _after(visit, visit.client.change_password(str(form.get("user", "")), str(form.get("password", ""))))
+    return await _after(
+        visit,
+        visit.client.change_password(str(form.get("user", "")), str(form.get("password", ""))),
+    )
 
 
 @signed_in
 async def set_role(visit: Visit) -> Response:
     """Make somebody a provider, or a user again."""
     form = await visit.form()
-    return await _after(visit, visit.client.change_role(str(form.get("user", "")), str(form.get("role", ""))))
+    return await _after(
+        visit, visit.client.change_role(str(form.get("user", "")), str(form.get("role", "")))
+    )
 
 
 @signed_in
@@ -47,7 +60,9 @@ async def set_limits(visit: Visit) -> Response:
     form = await visit.form()
     tenant = str(form.get("tenant", ""))
     try:
-        limits = {name: _number(str(form.get(name, "")), name, unit) for name, unit in _UNITS.items()}
+        limits = {
+            name: _number(str(form.get(name, "")), name, unit) for name, unit in _UNITS.items()
+        }
         await visit.client.limit_tenant(tenant, **limits)
     except EasemlError as error:
         return await _people(visit, error)
@@ -73,7 +88,9 @@ async def show_audit(visit: Visit) -> Response:
 
 
 async def _after(visit: Visit, change: Awaitable[object], name: str = "") -> Response:
-    """Make the change and show the page again, with what was wrong and the new user's ``name`` if it was refused."""
+    """Make the change and show the page again, with what was wrong and the new user's ``name`` if
+    it was refused.
+    """
     try:
         await change
     except EasemlError as error:
@@ -87,7 +104,13 @@ async def _people(visit: Visit, problem: EasemlError | None = None, name: str = 
     tenants = await visit.client.tenants()
     asked = visit.request.query_params.get("tenant", "")
     chosen = next((one for one in tenants if one.id == asked), tenants[0])
-    values = {"users": users, "tenants": tenants, "chosen": chosen, "problem": problem, "name": name}
+    values = {
+        "users": users,
+        "tenants": tenants,
+        "chosen": chosen,
+        "problem": problem,
+        "name": name,
+    }
     return visit.render("admin.html", 422 if problem else 200, **values)
 
 

@@ -39,7 +39,9 @@ def render(visit: Visit, application: Application, template: str, **values: Any)
 async def overview(visit: Visit) -> Response:
     """Show quality over cost, the best models, and what happens now."""
     application = await load(visit)
-    chart = quality_chart(await visit.client.progress(application.job.id)) if application.job else None
+    chart = (
+        quality_chart(await visit.client.progress(application.job.id)) if application.job else None
+    )
     models = [model async for model in visit.client.models(application.id, best=_BEST_MODELS)]
     return render(visit, application, "application.html", chart=chart, models=models)
 
@@ -68,7 +70,9 @@ async def history(visit: Visit) -> Response:
     application = await load(visit)
     names = {model.id: model async for model in visit.client.models(application.id)}
     promotions = [one async for one in visit.client.promotions(application.id)]
-    return render(visit, application, "application_history.html", promotions=promotions[::-1], models=names)
+    return render(
+        visit, application, "application_history.html", promotions=promotions[::-1], models=names
+    )
 
 
 @signed_in
@@ -79,12 +83,17 @@ async def steer(visit: Visit) -> Response:
     if application.job is None:
         raise InvalidInput("This application has no search.", where=application.name)
     if action == "limits":
-        minutes, count = _number(form.get("minutes"), "minutes"), _number(form.get("tasks"), "tasks")
+        minutes, count = (
+            _number(form.get("minutes"), "minutes"),
+            _number(form.get("tasks"), "tasks"),
+        )
         seconds = None if minutes is None else 60 * minutes
         ends = application.job.limits.get("deadline")
         deadline = datetime.fromtimestamp(ends, UTC) if ends else None  # not on this form; it stays
         most = None if count is None else int(count)
-        await visit.client.limit_job(application.job.id, max_tasks=most, max_seconds=seconds, deadline=deadline)
+        await visit.client.limit_job(
+            application.job.id, max_tasks=most, max_seconds=seconds, deadline=deadline
+        )
     else:
         acts = {
             "pause": visit.client.pause_job,
@@ -99,7 +108,9 @@ async def steer(visit: Visit) -> Response:
 async def include(visit: Visit) -> Response:
     """Let the search try a model, too, that was left out."""
     form = await visit.form()
-    application = await visit.client.include_model(visit.path("application"), str(form.get("model", "")))
+    application = await visit.client.include_model(
+        visit.path("application"), str(form.get("model", ""))
+    )
     return back_to(f"/applications/{application.id}/models")
 
 

@@ -53,7 +53,13 @@ async def show(visit: Visit) -> Response:
     sort = asked.get("sort", "") if asked.get("sort") in _SORTS else "newest"
     found = [application async for application in visit.client.applications()]
     cards = [_card(one) for one in found if _matches(one, word.lower(), state)]
-    values = {"cards": _ordered(cards, sort), "count": len(found), "word": word, "state": state, "sort": sort}
+    values = {
+        "cards": _ordered(cards, sort),
+        "count": len(found),
+        "word": word,
+        "state": state,
+        "sort": sort,
+    }
     return visit.render("applications.html", **values, states=_STATES, sorts=_SORTS)
 
 
@@ -77,7 +83,9 @@ def _ordered(cards: list[Card], sort: str) -> list[Card]:
     if sort == "name":
         return sorted(cards, key=lambda card: card.application.name.lower())
     if sort == "quality":
-        return sorted(cards, key=lambda card: -1.0 if card.quality is None else card.quality, reverse=True)
+        return sorted(
+            cards, key=lambda card: -1.0 if card.quality is None else card.quality, reverse=True
+        )
     if sort == "cost":
         return sorted(cards, key=lambda card: card.job.cost if card.job else 0.0, reverse=True)
     return cards[::-1]

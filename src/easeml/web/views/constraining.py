@@ -1,7 +1,8 @@
 """What a visitor wants tried of each model: fields of the wizard's form, and what they ask for.
 
-Numbers have fields ``low.MODEL.PARAMETER`` and ``high.…``, empty where nothing is asked; a choice offers
-``offer.MODEL.PARAMETER`` for each of its values and gets ``only.…`` for those that were left, as JSON.
+Numbers have fields ``low.MODEL.PARAMETER`` and ``high.…``, empty where nothing is asked; a choice
+offers ``offer.MODEL.PARAMETER`` for each of its values and gets ``only.…`` for those that were
+left, as JSON.
 """
 
 import json
@@ -16,7 +17,9 @@ _NOTHING = "[]"  # all values of a choice were left out
 
 
 class Setting(NamedTuple):
-    """A parameter that the wizard shows: a number with ``low`` and ``high``, or a choice of ``options``."""
+    """A parameter that the wizard shows: a number with ``low`` and ``high``, or a choice of
+    ``options``.
+    """
 
     name: str
     hint: str
@@ -26,7 +29,9 @@ class Setting(NamedTuple):
 
 
 def constraint_fields(given: Iterable[Field]) -> tuple[Field, ...]:
-    """Return the fields that ask for something, in a fixed order: bounds, and values where some were left out."""
+    """Return the fields that ask for something, in a fixed order: bounds, and values where some
+    were left out.
+    """
     bounds: set[Field] = set()
     offered: defaultdict[str, set[str]] = defaultdict(set)
     kept: defaultdict[str, set[str]] = defaultdict(set)
@@ -38,7 +43,14 @@ def constraint_fields(given: Iterable[Field]) -> tuple[Field, ...]:
             (offered if kind == "offer" else kept)[setting].add(value)
     fewer = [setting for setting in {*offered, *kept} if kept[setting] != offered[setting]]
     return tuple(
-        sorted(bounds | {(f"only.{setting}", one) for setting in fewer for one in kept[setting] or (_NOTHING,)})
+        sorted(
+            bounds
+            | {
+                (f"only.{setting}", one)
+                for setting in fewer
+                for one in kept[setting] or (_NOTHING,)
+            }
+        )
     )
 
 
@@ -65,12 +77,16 @@ def told(name: str, values: Sequence[str]) -> str:
 
 
 def settings(space: Mapping[str, Any]) -> list[Setting]:
-    """Return the parameters of a space that can be constrained here: numbers, and choices of plain values."""
+    """Return the parameters of a space that can be constrained here: numbers, and choices of plain
+    values.
+    """
     found = []
     for name, domain in space.items():
         if not isinstance(domain, dict):
             continue
-        if ".choice" in domain and not any(isinstance(one, dict | list) for one in domain[".choice"]):
+        if ".choice" in domain and not any(
+            isinstance(one, dict | list) for one in domain[".choice"]
+        ):
             found.append(Setting(name, "", options=tuple(domain[".choice"])))
         for kind, noun in ((".int", "whole numbers"), (".float", "numbers")):
             if kind in domain:

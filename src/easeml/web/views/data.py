@@ -1,4 +1,6 @@
-"""The data of an application: its versions, rows that join, and training pairs that are switched off or on."""
+"""The data of an application: its versions, rows that join, and training pairs that are switched
+off or on.
+"""
 
 from itertools import islice
 from typing import Any
@@ -23,12 +25,20 @@ _ROLES = {
     "production": "production: without answers, what the endpoint sees",
 }
 _STATES = {"": "on and off", "on": "on only", "off": "off only"}
-_EXPORTS = {"csv": "CSV", "parquet": "Parquet", "jsonl": "JSON lines", "arff": "ARFF", "zip": "ease.ml dataset"}
+_EXPORTS = {
+    "csv": "CSV",
+    "parquet": "Parquet",
+    "jsonl": "JSON lines",
+    "arff": "ARFF",
+    "zip": "ease.ml dataset",
+}
 
 
 @signed_in
 async def show(visit: Visit) -> Response:
-    """Show the columns as declared, the versions and what changed in each, and where rows are added."""
+    """Show the columns as declared, the versions and what changed in each, and where rows are
+    added.
+    """
     application = await pages.load(visit)
     version = await visit.client.version(application.version_id)
     versions = [one async for one in visit.client.versions(application.id)]
@@ -52,14 +62,18 @@ async def rows(visit: Visit) -> Response:
 
 @signed_in
 async def switch(visit: Visit) -> Response:
-    """Switch the chosen rows off or on, in a new version; the page that follows offers the way back."""
+    """Switch the chosen rows off or on, in a new version; the page that follows offers the way
+    back.
+    """
     form = await visit.form()
     way = str(form.get("way", ""))
     if way not in ("off", "on"):
         raise InvalidInput(f"Rows are switched off or on, not {way!r}.", where="way")
     chosen = [_row(str(value)) for value in form.getlist("row")]
     if not chosen:
-        return await _show_rows(visit, problem=InvalidInput("No row was chosen.", remedy="Tick the rows first."))
+        return await _show_rows(
+            visit, problem=InvalidInput("No row was chosen.", remedy="Tick the rows first.")
+        )
     kept = {name: str(form.get(name, "")) for name in ("label", "only", "after") if form.get(name)}
     off, on = (chosen, []) if way == "off" else ([], chosen)
     seen = str(form.get("version", "")) or None

@@ -1,4 +1,6 @@
-"""What a visitor has changed of what easeml proposes, kept in the address: reloads, Back and bookmarks keep it."""
+"""What a visitor has changed of what easeml proposes, kept in the address: reloads, Back and
+bookmarks keep it.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,8 +23,9 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The changes to a proposal. Types and roles are by the column's position; ``exclude`` names models that are
-    switched off, ``constrain`` holds the fields that say what may be tried of the others."""
+    """The changes to a proposal. Types and roles are by the column's position; ``exclude`` names
+    models that are switched off, ``constrain`` holds the fields that say what may be tried of the
+    others."""
 
     target: str
     objective: str
@@ -90,12 +93,22 @@ class Wishes:
         verbs = {"drop": "left out", "input": "used"}
         found = [(f"{rule}: {getattr(self, rule)}", rule) for rule in _RULES if getattr(self, rule)]
         found += [(f"{name[at]}: {kind}", f"type{at}") for at, kind in sorted(self.types.items())]
-        found += [(f"{name[at]}: {verbs[role]}", f"role{at}") for at, role in sorted(self.roles.items())]
+        found += [
+            (f"{name[at]}: {verbs[role]}", f"role{at}") for at, role in sorted(self.roles.items())
+        ]
         asked = dict.fromkeys(field for field, _ in self.constrain)
-        found += [(told(one, [value for field, value in self.constrain if field == one]), one) for one in asked]
+        found += [
+            (told(one, [value for field, value in self.constrain if field == one]), one)
+            for one in asked
+        ]
         fields = self._fields()
-        changes = [Change(text, urlencode([one for one in fields if one[0] != field])) for text, field in found]
-        without = [(model, [one for one in fields if one != ("exclude", model)]) for model in self.exclude]
+        changes = [
+            Change(text, urlencode([one for one in fields if one[0] != field]))
+            for text, field in found
+        ]
+        without = [
+            (model, [one for one in fields if one != ("exclude", model)]) for model in self.exclude
+        ]
         return changes + [Change(f"without {model}", urlencode(rest)) for model, rest in without]
 
 

@@ -10,22 +10,34 @@ from easeml.contract.knowledge import Module
 from easeml.errors import NotFound
 from easeml.web.visit import Visit, back_to, signed_in
 
-_KINDS = {"model": "Models", "transform": "Transforms", "objective": "Objectives", "optimizer": "Optimizers"}
+_KINDS = {
+    "model": "Models",
+    "transform": "Transforms",
+    "objective": "Objectives",
+    "optimizer": "Optimizers",
+}
 
 
 @signed_in
 async def show(visit: Visit) -> Response:
     """Show all modules by kind, or one of them."""
     base = await visit.client.knowledge_base()
-    wanted, word = visit.request.query_params.get("module", ""), visit.request.query_params.get("word", "").strip()
+    wanted, word = (
+        visit.request.query_params.get("module", ""),
+        visit.request.query_params.get("word", "").strip(),
+    )
     if wanted:
         module = next((one for one in base.modules if one.name == wanted), None)
         if module is None:
             raise NotFound(f"There is no module {wanted!r}.", where="module")
         return visit.render("module.html", module=module, space=_space(module), base=base)
-    found = [one for one in base.modules if word.lower() in f"{one.name} {one.title} {one.about}".lower()]
+    found = [
+        one for one in base.modules if word.lower() in f"{one.name} {one.title} {one.about}".lower()
+    ]
     groups = {title: [one for one in found if one.kind == kind] for kind, title in _KINDS.items()}
-    return visit.render("knowledge.html", groups=groups, word=word, problems=base.problems, arriving=base.arriving)
+    return visit.render(
+        "knowledge.html", groups=groups, word=word, problems=base.problems, arriving=base.arriving
+    )
 
 
 def _space(module: Module) -> list[tuple[str, str, Any]]:
@@ -37,7 +49,9 @@ def _told(domain: Any) -> tuple[str, Any]:
     if not isinstance(domain, dict):
         return "fixed", domain
     if ".choice" in domain:
-        return "one of " + ", ".join(map(str, domain[".choice"])), domain.get(".default", domain[".choice"][0])
+        return "one of " + ", ".join(map(str, domain[".choice"])), domain.get(
+            ".default", domain[".choice"][0]
+        )
     kind = ".int" if ".int" in domain else ".float"
     low, high = domain[kind]
     noun = "a whole number" if kind == ".int" else "a number"
@@ -50,7 +64,11 @@ async def archive(visit: Visit) -> Response:
     """Archive a model, or take it back."""
     form = await visit.form()
     name = str(form.get("module", ""))
-    act = visit.client.restore_module if form.get("action") == "restore" else visit.client.archive_module
+    act = (
+        visit.client.restore_module
+        if form.get("action") == "restore"
+        else visit.client.archive_module
+    )
     await act(quote(name, safe=""))
     return back_to(f"/knowledge?module={quote(name)}")
 

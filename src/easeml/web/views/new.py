@@ -61,9 +61,14 @@ async def start(visit: Visit) -> Response:
     form = await visit.form()
     version = (await visit.client.dataset(visit.path("dataset"))).version
     wishes = Wishes.read(visit.request.query_params.multi_items(), version)
-    rest = {"name": str(form.get("name", "")).strip() or None, "max_seconds": _limit(str(form.get("minutes", "")))}
+    rest = {
+        "name": str(form.get("name", "")).strip() or None,
+        "max_seconds": _limit(str(form.get("minutes", ""))),
+    }
     declaration = made_request(Declaration, **{**wishes.declaration(version).model_dump(), **rest})
-    once = hashlib.sha256(f"{form.get('csrf')} {declaration.model_dump_json()}".encode()).hexdigest()
+    once = hashlib.sha256(
+        f"{form.get('csrf')} {declaration.model_dump_json()}".encode()
+    ).hexdigest()
     application = await visit.client.create_application(declaration, idempotency_key=once)
     return back_to(f"/applications/{application.id}")
 
@@ -75,11 +80,28 @@ async def _show(visit: Visit, dataset: Dataset, wishes: Wishes) -> Response:
             proposal = await visit.client.propose(wishes.declaration(version))
         except EasemlError as error:
             problem = error
-    values = {"columns": _columns(version, proposal), "hidden": max(0, len(version.columns) - _MOST_COLUMNS)}
-    values |= {"settings": _settings(proposal), "asked": dict(wishes.constrain), "kept": set(wishes.constrain)}
-    values |= {"target": _target(wishes, version), "changes": wishes.changes(version), "query": wishes.query()}
+    values = {
+        "columns": _columns(version, proposal),
+        "hidden": max(0, len(version.columns) - _MOST_COLUMNS),
+    }
+    values |= {
+        "settings": _settings(proposal),
+        "asked": dict(wishes.constrain),
+        "kept": set(wishes.constrain),
+    }
+    values |= {
+        "target": _target(wishes, version),
+        "changes": wishes.changes(version),
+        "query": wishes.query(),
+    }
     return visit.render(
-        "new_review.html", dataset=dataset, proposal=proposal, problem=problem, wishes=wishes, types=_TYPES, **values
+        "new_review.html",
+        dataset=dataset,
+        proposal=proposal,
+        problem=problem,
+        wishes=wishes,
+        types=_TYPES,
+        **values,
     )
 
 
@@ -91,7 +113,9 @@ def _columns(version: Version, proposal: Proposal | None) -> list[Column]:
 
 def _settings(proposal: Proposal | None) -> dict[str, list[Setting]]:
     """Return what can be constrained of each model that fits."""
-    return {one.name: settings(one.space) for one in proposal.models if one.fits} if proposal else {}
+    return (
+        {one.name: settings(one.space) for one in proposal.models if one.fits} if proposal else {}
+    )
 
 
 def _target(wishes: Wishes, version: Version) -> str:

@@ -16,7 +16,9 @@ async def show(visit: Visit) -> Response:
 async def mark_read(visit: Visit) -> Response:
     """Take all that was shown as read."""
     seq = str((await visit.form()).get("seq", ""))
-    await visit.client.mark_read(int(seq) if seq.isascii() and seq.isdecimal() and len(seq) < 19 else 0)
+    await visit.client.mark_read(
+        int(seq) if seq.isascii() and seq.isdecimal() and len(seq) < 19 else 0
+    )
     return back_to("/notifications")
 
 

@@ -1,4 +1,6 @@
-"""What is known of the model that an application serves, to keep and to pass on: as Markdown and as HTML."""
+"""What is known of the model that an application serves, to keep and to pass on: as Markdown and as
+HTML.
+"""
 
 import re
 from typing import Any
@@ -25,7 +27,9 @@ async def download(visit: Visit) -> Response:
     known = await _known(visit)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", known["application"].name).strip("-.") or "model"
     headers = {"content-disposition": f'attachment; filename="{name}-model-card.{form}"'}
-    return Response(render(visit.request, template, **known), media_type=media_type, headers=headers)
+    return Response(
+        render(visit.request, template, **known), media_type=media_type, headers=headers
+    )
 
 
 @signed_in
@@ -35,7 +39,10 @@ async def show(visit: Visit) -> Response:
 
 
 async def _known(visit: Visit) -> dict[str, Any]:
-    """Return what the templates of the card need. Raises NotFound, NotReady while nothing serves."""
+    """Return what the templates of the card need.
+
+    Raises NotFound, NotReady while nothing serves.
+    """
     application = await pages.load(visit)
     live = application.live_model
     if live is None:

@@ -21,7 +21,9 @@ async def show(visit: Visit) -> Response:
     span = visit.request.query_params.get("span", "")
     span = span if span in _SPANS else "600"
     view = await visit.client.scheduler(span=float(span))
-    latest = await visit.client.scheduler_steps(after=max(0, view.decisions - _LATEST), limit=_LATEST)
+    latest = await visit.client.scheduler_steps(
+        after=max(0, view.decisions - _LATEST), limit=_LATEST
+    )
     tones, across = scheduler_charts.tones(view), scheduler_charts.time_ticks(float(span))
     return visit.render(
         "scheduler.html",
@@ -63,7 +65,10 @@ async def show_simulator(visit: Visit) -> Response:
     """Let two policies search invented work, of one tenant or of many."""
     asked = visit.request.query_params
     size = asked.get("tenants", "") if asked.get("tenants") in _SIZES else "10"
-    seed, devices = _number(asked.get("seed", ""), 0), min(20, max(1, _number(asked.get("devices", ""), 1)))
+    seed, devices = (
+        _number(asked.get("seed", ""), 0),
+        min(20, max(1, _number(asked.get("devices", ""), 1))),
+    )
     policy, against = asked.get("policy", "default"), asked.get("against", "random")
     named = {"tenants": int(size), "devices": devices, "seed": seed}
     replay = await visit.client.simulate(policy=policy, against=against, **named)
@@ -76,7 +81,13 @@ def _replayed(visit: Visit, replay: Replay) -> dict[str, Any]:
     place = _number(visit.request.query_params.get("step", ""), 1)
     step = replay.steps[min(max(place, 1), len(replay.steps)) - 1]
     chart = scheduler_charts.loss_chart(replay.curves)
-    return {"replay": replay, "chart": chart, "step": step, "count": len(replay.steps), **_pictured(step)}
+    return {
+        "replay": replay,
+        "chart": chart,
+        "step": step,
+        "count": len(replay.steps),
+        **_pictured(step),
+    }
 
 
 def _pictured(step: Step | None) -> dict[str, Any]:

@@ -39,14 +39,20 @@ async def sign_out(visit: Visit) -> Response:
     return response
 
 
-def _page(request: Request, there: str, name: str = "", problem: str = "", status: int = 200) -> Response:
+def _page(
+    request: Request, there: str, name: str = "", problem: str = "", status: int = 200
+) -> Response:
     values = {"next": _inside(there), "name": name, "problem": problem}
     return HTMLResponse(render(request, "sign_in.html", **values), status)
 
 
 def _inside(path: str) -> str:
     """Return a path of this site; anything else becomes the first page."""
-    return path if path.startswith("/") and path[1:2] not in ("/", "\\") and path.isprintable() else "/"
+    return (
+        path
+        if path.startswith("/") and path[1:2] not in ("/", "\\") and path.isprintable()
+        else "/"
+    )
 
 
 routes = [

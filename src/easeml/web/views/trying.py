@@ -1,4 +1,6 @@
-"""Trying an application: a form made from its schema, a dropped file, and the code that does the same."""
+"""Trying an application: a form made from its schema, a dropped file, and the code that does the
+same.
+"""
 
 import base64
 import csv
@@ -38,7 +40,9 @@ async def answer(visit: Visit) -> Response:
             sent = {"csv": content if table else None, "file": None if table else content}
             prediction = await visit.client.predict(visit.path("application"), None, **sent)
         else:
-            prediction = await visit.client.predict(visit.path("application"), [await _row(form, inputs)])
+            prediction = await visit.client.predict(
+                visit.path("application"), [await _row(form, inputs)]
+            )
     except EasemlError as error:
         return await _show(visit, form, problem=error)
     if "download" in form:
@@ -54,11 +58,18 @@ async def endpoint(visit: Visit) -> Response:
     row = {column.name: _typed(column, _example(column)) for column in inputs}
     address = str(visit.request.base_url).rstrip("/") + application.endpoint
     body = json.dumps({"rows": [row]}, ensure_ascii=False)
-    values = {"address": address, "body": body, "shell_body": body.replace("'", "'\\''"), "rows": json.dumps([row])}
+    values = {
+        "address": address,
+        "body": body,
+        "shell_body": body.replace("'", "'\\''"),
+        "rows": json.dumps([row]),
+    }
     table = not any(column.content for column in inputs)
     values["file_type"] = "text/csv" if table else "application/octet-stream"
     values["file_name"] = "rows.csv" if table else "samples.zip"
-    return pages.render(visit, application, "application_endpoint.html", **values, python_rows=repr([row]))
+    return pages.render(
+        visit, application, "application_endpoint.html", **values, python_rows=repr([row])
+    )
 
 
 async def _show(visit: Visit, form: FormData | None = None, **found: Any) -> Response:
@@ -70,7 +81,13 @@ async def _show(visit: Visit, form: FormData | None = None, **found: Any) -> Res
         (f"value{position}", column, kept.get(f"value{position}", _example(column)))
         for position, column in enumerate(inputs)
     ]
-    values = {"prediction": None, "problem": None, "shown": _SHOWN_ROWS, "listed": _LISTED_CLASSES, **found}
+    values = {
+        "prediction": None,
+        "problem": None,
+        "shown": _SHOWN_ROWS,
+        "listed": _LISTED_CLASSES,
+        **found,
+    }
     values["samples"] = any(column.content for column in inputs)
     return pages.render(visit, application, "application_try.html", fields=fields, **values)
 
@@ -90,15 +107,22 @@ async def _content(file: UploadFile) -> bytes:
 
 def _is_table(file: UploadFile, inputs: list[Column]) -> bool:
     """Return whether a file is read as CSV: always where the inputs are single values."""
-    return not any(column.content for column in inputs) or str(file.filename).lower().endswith((".csv", ".tsv"))
+    return not any(column.content for column in inputs) or str(file.filename).lower().endswith(
+        (".csv", ".tsv")
+    )
 
 
 async def _row(form: FormData, inputs: list[Column]) -> dict[str, Any]:
-    return {column.name: await _given(column, form.get(f"value{at}", "")) for at, column in enumerate(inputs)}
+    return {
+        column.name: await _given(column, form.get(f"value{at}", ""))
+        for at, column in enumerate(inputs)
+    }
 
 
 async def _given(column: Column, value: UploadFile | str) -> Any:
-    """Return the value of a field; a picture as base64 text, that of the example where none was chosen."""
+    """Return the value of a field; a picture as base64 text, that of the example where none was
+    chosen.
+    """
     if not isinstance(value, UploadFile):
         return _typed(column, value)
     content = await value.read()
@@ -128,7 +152,11 @@ def _download(prediction: Prediction) -> Response:
     writer = csv.writer(text)
     writer.writerow(["prediction", *(f"probability {name}" for name in classes)])
     for number, value in enumerate(prediction.predictions):
-        chances = [prediction.probabilities[number][name] for name in classes] if prediction.probabilities else []
+        chances = (
+            [prediction.probabilities[number][name] for name in classes]
+            if prediction.probabilities
+            else []
+        )
         writer.writerow([value, *chances])
     headers = {"content-disposition": 'attachment; filename="predictions.csv"'}
     return Response(text.getvalue(), media_type="text/csv", headers=headers)

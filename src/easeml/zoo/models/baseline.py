@@ -14,4 +14,8 @@ class Baseline(SklearnModel):
         """Return the estimator to fit."""
         from sklearn.dummy import DummyClassifier, DummyRegressor
 
-        return DummyClassifier(strategy="prior") if data.classes else DummyRegressor(strategy=config["constant"])
+        return (
+            DummyClassifier(strategy="prior")
+            if data.classes
+            else DummyRegressor(strategy=config["constant"])
+        )

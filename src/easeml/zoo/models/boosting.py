@@ -77,7 +77,9 @@ class LightGBM:
             "verbosity": -1,
         }
         table = lightgbm.Dataset(data.X, data.y, params={"verbosity": -1, "min_data_in_bin": 1})
-        booster = lightgbm.train(params, table, num_boost_round=config["trees"], callbacks=[_reporter(context)])
+        booster = lightgbm.train(
+            params, table, num_boost_round=config["trees"], callbacks=[_reporter(context)]
+        )
         return TrainedBooster(booster, data.classes)
 
     def load(self, folder: Path) -> TrainedBooster:
@@ -87,7 +89,9 @@ class LightGBM:
         try:
             booster = lightgbm.Booster(model_file=folder / _BOOSTER)
         except lightgbm.basic.LightGBMError as error:
-            raise Damaged(f"The booster cannot be read: {error}", where=str(folder / _BOOSTER)) from error
+            raise Damaged(
+                f"The booster cannot be read: {error}", where=str(folder / _BOOSTER)
+            ) from error
         per_round = booster.num_model_per_iteration()
         is_number = "regression" in booster.dump_model(num_iteration=1)["objective"]
         return TrainedBooster(booster, 0 if is_number else max(2, per_round))
@@ -96,7 +100,11 @@ class LightGBM:
 def _objective(classes: int) -> dict[str, Any]:
     if classes == 0:
         return {"objective": "regression"}
-    return {"objective": "binary"} if classes == 2 else {"objective": "multiclass", "num_class": classes}
+    return (
+        {"objective": "binary"}
+        if classes == 2
+        else {"objective": "multiclass", "num_class": classes}
+    )
 
 
 def _reporter(context: Context) -> Callable[[Any], None]:

@@ -57,4 +57,9 @@ class ElasticNetRegressor(SklearnModel):
         """Return the estimator to fit."""
         from sklearn.linear_model import ElasticNet
 
-        return ElasticNet(alpha=config["alpha"], l1_ratio=config["l1_ratio"], max_iter=2000, random_state=context.seed)
+        return ElasticNet(
+            alpha=config["alpha"],
+            l1_ratio=config["l1_ratio"],
+            max_iter=2000,
+            random_state=context.seed,
+        )

@@ -17,4 +17,10 @@ class Neighbours(SklearnModel):
         kind = KNeighborsClassifier if data.classes else KNeighborsRegressor
         k = min(config["k"], len(data.X))
         # brute force: after one-hot encoding there are too many features for a tree to help
-        return kind(n_neighbors=k, weights=config["weights"], p=config["p"], algorithm="brute", n_jobs=context.threads)
+        return kind(
+            n_neighbors=k,
+            weights=config["weights"],
+            p=config["p"],
+            algorithm="brute",
+            n_jobs=context.threads,
+        )

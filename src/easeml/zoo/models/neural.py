@@ -19,10 +19,14 @@ class MLP(SklearnModel):
     standardise = True
 
     def estimator(self, data: Data, config: Mapping[str, Any], context: Context) -> Any:
-        """Return the estimator to fit; many rows stop it early by a tenth of them, if every class has enough."""
+        """Return the estimator to fit; many rows stop it early by a tenth of them, if every class
+        has enough.
+        """
         from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-        enough = not data.classes or (np.bincount(data.y).min() >= _CLASS_ROWS and len(data.y) >= 10 * data.classes)
+        enough = not data.classes or (
+            np.bincount(data.y).min() >= _CLASS_ROWS and len(data.y) >= 10 * data.classes
+        )
         kind = MLPClassifier if data.classes else MLPRegressor
         return kind(
             hidden_layer_sizes=(config["units"],) * config["layers"],

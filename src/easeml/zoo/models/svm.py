@@ -19,8 +19,9 @@ _FILES = "estimator.skops", "trained.json"
 
 @dataclass(frozen=True, slots=True)
 class TrainedSVM:
-    """A fitted machine. Category target: probabilities are softmax(``sharpness`` * decision), after C. Guo and others,
-    On calibration of modern neural networks, ICML 2017, section 4.2 (temperature scaling)."""
+    """A fitted machine. Category target: probabilities are softmax(``sharpness`` * decision), after
+    C. Guo and others, On calibration of modern neural networks, ICML 2017, section 4.2 (temperature
+    scaling)."""
 
     estimator: Any
     centre: float
@@ -44,10 +45,15 @@ class TrainedSVM:
 
 
 class SVM:
-    """A support vector machine with a Gaussian kernel. Beyond 10,000 rows it learns from a random part of them."""
+    """A support vector machine with a Gaussian kernel.
+
+    Beyond 10,000 rows it learns from a random part of them.
+    """
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedSVM:
-        """Fit the machine; probabilities are calibrated on a fifth of the rows, which a first machine did not see."""
+        """Fit the machine; probabilities are calibrated on a fifth of the rows, which a first
+        machine did not see.
+        """
         order = np.random.default_rng(context.seed).permutation(len(data.X))
         if data.classes:  # a row of every class first, so that no machine misses one
             _, first = np.unique(data.y[order], return_index=True)
@@ -59,7 +65,9 @@ class SVM:
         X, y = data.X[order], data.y[order]
         centre, scale = map(float, target_scale(data))
         if not data.classes:
-            return TrainedSVM(_machine(config, False).fit(X, (y - centre) / scale), centre, scale, 0.0, notes)
+            return TrainedSVM(
+                _machine(config, False).fit(X, (y - centre) / scale), centre, scale, 0.0, notes
+            )
         kept = max(data.classes, int(len(y) * (1 - _HELD_OUT)))
         sharpness = _sharpness(_machine(config, True).fit(X[:kept], y[:kept]), X[kept:], y[kept:])
         return TrainedSVM(_machine(config, True).fit(X, y), centre, scale, sharpness, notes)
@@ -74,7 +82,11 @@ def _machine(config: Mapping[str, Any], classify: bool) -> Any:
     from sklearn.svm import SVC, SVR
 
     shared = {"C": config["C"], "gamma": "scale", "cache_size": 500}
-    return SVC(**shared, class_weight=class_weight(config)) if classify else SVR(**shared, epsilon=config["epsilon"])
+    return (
+        SVC(**shared, class_weight=class_weight(config))
+        if classify
+        else SVR(**shared, epsilon=config["epsilon"])
+    )
 
 
 def _decisions(machine: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:

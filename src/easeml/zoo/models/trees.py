@@ -15,7 +15,9 @@ _TREE = ("sklearn.tree._tree.Tree",)
 
 @dataclass(frozen=True, slots=True)
 class TrainedTrees(TrainedEstimator):
-    """Trees asked directly: scikit-learn's own loop costs milliseconds a call, whatever the number of rows."""
+    """Trees asked directly: scikit-learn's own loop costs milliseconds a call, whatever the number
+    of rows.
+    """
 
     def predict(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the mean of what the trees hold in the leaves of the rows."""

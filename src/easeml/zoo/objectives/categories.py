@@ -37,7 +37,9 @@ class BalancedAccuracy(_Share):
 
     def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return the mean recall."""
-        right = np.bincount(actual[predicted.argmax(axis=1) == actual], minlength=predicted.shape[1])
+        right = np.bincount(
+            actual[predicted.argmax(axis=1) == actual], minlength=predicted.shape[1]
+        )
         rows = np.bincount(actual, minlength=predicted.shape[1])
         return float(np.mean(right[rows > 0] / rows[rows > 0]))
 
@@ -55,12 +57,17 @@ class MacroF1(_Share):
 
 
 class RocAuc(_Share):
-    """Area under the ROC curve, the mean over classes of each class against the rest; 0.5 where one class occurs."""
+    """Area under the ROC curve, the mean over classes of each class against the rest; 0.5 where one
+    class occurs.
+    """
 
     needs_probabilities = True
 
     def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
-        """Return the area by the rank-sum formula (J. Hanley and B. McNeil, Radiology 143, 1982)."""
+        """Return the area by the rank-sum formula (J.
+
+        Hanley and B. McNeil, Radiology 143, 1982).
+        """
         present = np.unique(actual)
         if len(present) < 2:
             return 0.5

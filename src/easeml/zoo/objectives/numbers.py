@@ -1,8 +1,10 @@
-"""Objectives for numbers, and tensors of them, as skill: 1 is perfect, 0 what the best constant reaches on these rows.
+"""Objectives for numbers, and tensors of them, as skill: 1 is perfect, 0 what the best constant
+reaches on these rows.
 
 The elements of a tensor count alike, and the best constant is that of each element.
 
-Worse than a constant is below 0; it ends at -1, so that one wild prediction does not hide the differences of others.
+Worse than a constant is below 0; it ends at -1, so that one wild prediction does not hide the
+differences of others.
 """
 
 from typing import Any
@@ -20,7 +22,9 @@ class R2:
 
     def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return 1 - squared error / squared deviation from the mean."""
-        return _skill(np.sum((actual - predicted) ** 2), np.sum((actual - actual.mean(axis=0)) ** 2))
+        return _skill(
+            np.sum((actual - predicted) ** 2), np.sum((actual - actual.mean(axis=0)) ** 2)
+        )
 
     def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return the value, at least -1."""
@@ -38,7 +42,12 @@ class MeanAbsoluteError:
 
     def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return 1 - error / error of the median, at least -1."""
-        return max(_WORST, _skill(self.value(actual, predicted), np.mean(np.abs(actual - np.median(actual, axis=0)))))
+        return max(
+            _WORST,
+            _skill(
+                self.value(actual, predicted), np.mean(np.abs(actual - np.median(actual, axis=0)))
+            ),
+        )
 
 
 class RootMeanSquaredError:
@@ -52,7 +61,12 @@ class RootMeanSquaredError:
 
     def quality(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return 1 - error / standard deviation, at least -1."""
-        return max(_WORST, _skill(self.value(actual, predicted), np.sqrt(np.mean((actual - actual.mean(axis=0)) ** 2))))
+        return max(
+            _WORST,
+            _skill(
+                self.value(actual, predicted), np.sqrt(np.mean((actual - actual.mean(axis=0)) ** 2))
+            ),
+        )
 
 
 def _skill(error: Any, reference: Any) -> float:

@@ -24,4 +24,8 @@ def kinds(schema_in: Mapping[str, Any]) -> dict[str, str]:
 
 def dim_of(schema_in: Mapping[str, Any], column: str) -> list[int | str]:
     """Return the dimensions of a tensor or picture column."""
-    return next(node["dim"] for name, node in schema_in["nodes"].items() if node.get("column", name) == column)
+    return next(
+        node["dim"]
+        for name, node in schema_in["nodes"].items()
+        if node.get("column", name) == column
+    )

@@ -11,7 +11,8 @@ FEATURES = ("year", "month", "day", "hour", "total_seconds", "weekday")
 def date_features(times: NDArray[Any]) -> NDArray[np.float64]:
     """Return one column a feature for datetime64 values; all NaN where the time is missing.
 
-    Months and days count from 1, weekdays from Monday = 1; ``total_seconds`` are those of the epoch (UTC).
+    Months and days count from 1, weekdays from Monday = 1; ``total_seconds`` are those of the epoch
+    (UTC).
     """
     times = times.astype("datetime64[ms]")
     days = times.astype("datetime64[D]")

@@ -1,8 +1,8 @@
 """Random convolutional kernels over series (ROCKET), and plain statistics of them.
 
-A. Dempster, F. Petitjean and G. Webb, ROCKET: exceptionally fast and accurate time series classification using random
-convolutional kernels, Data Mining and Knowledge Discovery 34, 2020, section 3. Each kernel gives the share of positive
-values and the largest value.
+A. Dempster, F. Petitjean and G. Webb, ROCKET: exceptionally fast and accurate time series
+classification using random convolutional kernels, Data Mining and Knowledge Discovery 34, 2020,
+section 3. Each kernel gives the share of positive values and the largest value.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,9 @@ STATISTICS = 11
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """``weights``: (kernels, channels, 11), zero beyond ``lengths`` and for channels that a kernel does not see."""
+    """``weights``: (kernels, channels, 11), zero beyond ``lengths`` and for channels that a kernel
+    does not see.
+    """
 
     weights: NDArray[np.float64]
     lengths: NDArray[np.int64]
@@ -39,11 +41,17 @@ class Kernels:
             drawn = random.normal(size=(len(chosen), length))
             weights[kernel, chosen, :length] = drawn - drawn.mean(axis=1, keepdims=True)
             if length > 1:
-                dilations[kernel] = int(2 ** random.uniform(0, np.log2(max(1.0, (steps - 1) / (length - 1)))))
-        return cls(weights, lengths, random.uniform(-1, 1, count), dilations, random.random(count) < 0.5)
+                dilations[kernel] = int(
+                    2 ** random.uniform(0, np.log2(max(1.0, (steps - 1) / (length - 1))))
+                )
+        return cls(
+            weights, lengths, random.uniform(-1, 1, count), dilations, random.random(count) < 0.5
+        )
 
     def transform(self, series: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return shares of positive values, then largest values, (rows, 2 kernels), of (rows, channels, steps)."""
+        """Return shares of positive values, then largest values, (rows, 2 kernels), of (rows,
+        channels, steps).
+        """
         rows, channels, steps = series.shape
         made = np.empty((rows, 2 * len(self.lengths)))
         block = max(1, _BLOCK // (channels * steps))
@@ -65,12 +73,15 @@ class Kernels:
         for channel in np.flatnonzero(self.weights[kernel].any(axis=1)):
             for place in range(length):
                 start = place * dilation
-                total += self.weights[kernel, channel, place] * series[:, channel, start : start + steps]
+                total += (
+                    self.weights[kernel, channel, place] * series[:, channel, start : start + steps]
+                )
         return total
 
 
 def resampled(series: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
-    """Return a series (channels, any steps) at ``steps`` evenly spaced moments; missing values are interpolated.
+    """Return a series (channels, any steps) at ``steps`` evenly spaced moments; missing values are
+    interpolated.
 
     A channel's missing values at its end are no part of it; a channel without any value is 0.
     """
@@ -87,7 +98,9 @@ def resampled(series: NDArray[np.float64], steps: int) -> NDArray[np.float64]:
 
 
 def statistics(channel: NDArray[np.float64]) -> list[float]:
-    """Return mean, deviation, least, largest, median, first, last, slope, mean step, autocorrelation, and length."""
+    """Return mean, deviation, least, largest, median, first, last, slope, mean step,
+    autocorrelation, and length.
+    """
     known = channel[np.isfinite(channel)]
     if len(known) == 0:
         return [0.0] * STATISTICS

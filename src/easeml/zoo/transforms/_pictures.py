@@ -12,7 +12,9 @@ _CLIP = 0.2
 def picture_features(image: NDArray[np.float64], cells: int, small: int) -> NDArray[np.float64]:
     """Return the features of a picture with values in [0, 1] and shape (height, width, channels)."""
     grey = image.mean(axis=2)
-    histograms = [np.histogram(image[:, :, c], _COLOUR_BINS, (0.0, 1.0))[0] for c in range(image.shape[2])]
+    histograms = [
+        np.histogram(image[:, :, c], _COLOUR_BINS, (0.0, 1.0))[0] for c in range(image.shape[2])
+    ]
     colours = np.concatenate(histograms) / grey.size
     pixels = shrunk(image, small).reshape(-1)
     return np.concatenate([pixels, oriented_gradients(grey, cells), colours])
@@ -23,14 +25,18 @@ def shrunk(image: NDArray[np.float64], most: int) -> NDArray[np.float64]:
     height, width = min(most, image.shape[0]), min(most, image.shape[1])
     rows = np.add.reduceat(image, np.arange(height) * image.shape[0] // height, axis=0)
     sums = np.add.reduceat(rows, np.arange(width) * image.shape[1] // width, axis=1)
-    return sums / (_sizes(image.shape[0], height)[:, None, None] * _sizes(image.shape[1], width)[None, :, None])
+    return sums / (
+        _sizes(image.shape[0], height)[:, None, None] * _sizes(image.shape[1], width)[None, :, None]
+    )
 
 
 def oriented_gradients(grey: NDArray[np.float64], cells: int) -> NDArray[np.float64]:
-    """Return histograms of oriented gradients of a grid of ``cells`` x ``cells``, normalised in blocks of 2 x 2.
+    """Return histograms of oriented gradients of a grid of ``cells`` x ``cells``, normalised in
+    blocks of 2 x 2.
 
-    N. Dalal and B. Triggs, Histograms of oriented gradients for human detection, CVPR 2005, section 6: centred
-    differences without smoothing, votes by magnitude shared between the two nearest of 9 orientations, L2-Hys blocks.
+    N. Dalal and B. Triggs, Histograms of oriented gradients for human detection, CVPR 2005, section
+    6: centred differences without smoothing, votes by magnitude shared between the two nearest of 9
+    orientations, L2-Hys blocks.
     """
     down, right = _differences(grey, 0), _differences(grey, 1)
     strength = np.hypot(down, right)
@@ -42,7 +48,9 @@ def oriented_gradients(grey: NDArray[np.float64], cells: int) -> NDArray[np.floa
     first = (row * cells + column) * _BINS
     votes = np.zeros(cells * cells * _BINS)
     for orientation, weight in ((low, 1 - share), (low + 1, share)):
-        votes += np.bincount((first + orientation % _BINS).reshape(-1), (strength * weight).reshape(-1), len(votes))
+        votes += np.bincount(
+            (first + orientation % _BINS).reshape(-1), (strength * weight).reshape(-1), len(votes)
+        )
     grid = votes.reshape(cells, cells, _BINS)
     if cells == 1:
         return _normalised(grid.reshape(1, -1)).reshape(-1)

@@ -1,7 +1,7 @@
 """Reading a table column by column into arrays: what both table encoders share.
 
-Arrays are read from single columns, so that a request's row need not become a data frame, which would cost more than
-most models do.
+Arrays are read from single columns, so that a request's row need not become a data frame, which
+would cost more than most models do.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,10 @@ _FILE = "table.json"
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Which columns are read, and how. ``dates``: column and the positions of its features that vary."""
+    """Which columns are read, and how.
+
+    ``dates``: column and the positions of its features that vary.
+    """
 
     numbers: tuple[str, ...]
     dates: tuple[tuple[str, tuple[int, ...]], ...]
@@ -40,24 +43,35 @@ class Table:
     def learn(
         cls, frame: "pd.DataFrame", schema_in: Mapping[str, Any], components: int, seed: int
     ) -> tuple["Table", tuple[str, ...]]:
-        """Look at training rows; return the table and notes. Columns without any variation are left out."""
+        """Look at training rows; return the table and notes.
+
+        Columns without any variation are left out.
+        """
         every = cls(
             tuple(_columns(schema_in, "tensor")),
-            tuple((column, tuple(range(len(FEATURES)))) for column in _columns(schema_in, "timestamp")),
+            tuple(
+                (column, tuple(range(len(FEATURES)))) for column in _columns(schema_in, "timestamp")
+            ),
             tuple(_labels(schema_in).items()),
             (),
         )
         varies = [_varies(values) for values in every.numeric(frame).T]
         kept_numbers = tuple(c for c, kept in zip(every.numbers, varies, strict=False) if kept)
         parts = np.reshape(varies[len(every.numbers) :], (-1, len(FEATURES)))
-        dates = [(c, tuple(np.flatnonzero(kept).tolist())) for (c, _), kept in zip(every.dates, parts, strict=True)]
+        dates = [
+            (c, tuple(np.flatnonzero(kept).tolist()))
+            for (c, _), kept in zip(every.dates, parts, strict=True)
+        ]
         codes = every.codes(frame)
         categories, notes = [], []
         for (column, labels), values in zip(every.categories, codes.T, strict=True):
             if len(np.unique(values)) > 1:
                 categories.append((column, labels))
                 notes += _unseen_note(column, values, len(labels))
-        texts = [TextColumn.fit(c, _column(frame, c), components, seed) for c in _columns(schema_in, "text")]
+        texts = [
+            TextColumn.fit(c, _column(frame, c), components, seed)
+            for c in _columns(schema_in, "text")
+        ]
         table = cls(
             kept_numbers,
             tuple(date for date in dates if date[1]),
@@ -65,7 +79,10 @@ class Table:
             tuple(text for text in texts if text is not None),
         )
         ignored = [column for column in _columns(schema_in) if column not in table.columns]
-        notes += [f"Column {column!r} is constant in the training rows and is ignored." for column in ignored]
+        notes += [
+            f"Column {column!r} is constant in the training rows and is ignored."
+            for column in ignored
+        ]
         return table, tuple(notes)
 
     @property
@@ -77,17 +94,28 @@ class Table:
     @property
     def features(self) -> list[str]:
         """Return the names of the numeric features: number columns, then parts of dates."""
-        return [*self.numbers, *(f"{column} {FEATURES[i]}" for column, kept in self.dates for i in kept)]
+        return [
+            *self.numbers,
+            *(f"{column} {FEATURES[i]}" for column, kept in self.dates for i in kept),
+        ]
 
     def numeric(self, frame: "pd.DataFrame | ColumnTable") -> NDArray[np.float64]:
-        """Return numbers and parts of dates, NaN where missing. Raises ``InvalidInput`` without a column."""
+        """Return numbers and parts of dates, NaN where missing.
+
+        Raises ``InvalidInput`` without a column.
+        """
         parts = [_numbers(frame, self.numbers)]
         for column, kept in self.dates:
-            parts.append(date_features(np.asarray(_column(frame, column), dtype="datetime64[ms]"))[:, kept])
+            parts.append(
+                date_features(np.asarray(_column(frame, column), dtype="datetime64[ms]"))[:, kept]
+            )
         return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def codes(self, frame: "pd.DataFrame | ColumnTable") -> NDArray[np.intp]:
-        """Return the positions of the categories' labels, -1 where missing or unknown. Raises like ``numeric``."""
+        """Return the positions of the categories' labels, -1 where missing or unknown.
+
+        Raises like ``numeric``.
+        """
         made = np.empty((len(frame), len(self.categories)), dtype=np.intp)
         for position, (column, labels) in enumerate(self.categories):
             made[:, position] = _codes(frame, column, labels)
@@ -129,7 +157,9 @@ class Table:
 
 
 def offsets(categories: tuple[tuple[str, Any], ...]) -> NDArray[np.intp]:
-    """Return where each column starts in a flat lookup table with an entry for "missing" before its labels'."""
+    """Return where each column starts in a flat lookup table with an entry for "missing" before its
+    labels'.
+    """
     return np.cumsum([0, *(len(labels) + 1 for _, labels in categories)], dtype=np.intp)
 
 
@@ -174,7 +204,9 @@ def _codes(frame: "pd.DataFrame | ColumnTable", column: str, labels: Any) -> NDA
         values = pd.Categorical(pd.Series(values).astype(object))
     if len(values.categories) == len(labels) and values.categories.equals(labels):
         return values.codes
-    into = np.append(labels.get_indexer(values.categories.astype(str)), -1)  # a missing value has code -1
+    into = np.append(
+        labels.get_indexer(values.categories.astype(str)), -1
+    )  # a missing value has code -1
     return into[values.codes]
 
 
@@ -185,4 +217,8 @@ def _varies(values: NDArray[np.float64]) -> bool:
 
 def _unseen_note(column: str, codes: NDArray[np.intp], labels: int) -> list[str]:
     unseen = labels - len(np.unique(codes[codes >= 0]))
-    return [f"Column {column!r}: {unseen} of {labels} categories have no training row."] if unseen else []
+    return (
+        [f"Column {column!r}: {unseen} of {labels} categories have no training row."]
+        if unseen
+        else []
+    )

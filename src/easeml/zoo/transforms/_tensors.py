@@ -1,4 +1,6 @@
-"""Numbers of a tensor: its elements, or where there are many or its size differs, statistics of them."""
+"""Numbers of a tensor: its elements, or where there are many or its size differs, statistics of
+them.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +15,10 @@ _LARGEST = 1e30
 
 @dataclass(frozen=True, slots=True)
 class TensorFeatures:
-    """``fill``: the mean of each element, for missing ones; None: statistics are taken. ``rank``: of the tensors."""
+    """``fill``: the mean of each element, for missing ones; None: statistics are taken.
+
+    ``rank``: of the tensors.
+    """
 
     fill: NDArray[np.float64] | None
     rank: int
@@ -25,7 +30,9 @@ class TensorFeatures:
             return cls(None, len(dim))
         rows = _plain(np.stack([cell.reshape(-1) for cell in cells]))
         known = ~np.isnan(rows)
-        return cls(np.where(known, rows, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), len(dim))
+        return cls(
+            np.where(known, rows, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), len(dim)
+        )
 
     def transform(self, cells: list[Any]) -> NDArray[np.float64]:
         """Return the features of each tensor."""
@@ -40,8 +47,8 @@ def _plain(array: Any) -> NDArray[np.float64]:
 
 
 def _statistics(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sizes, the share of missing elements, mean, deviation, least, largest, quartiles, and how values
-    change along each axis."""
+    """Return the sizes, the share of missing elements, mean, deviation, least, largest, quartiles,
+    and how values change along each axis."""
     known = array[~np.isnan(array)]
     known = known if len(known) else np.zeros(1)
     steps = [float(np.nanmean(np.abs(np.diff(np.nan_to_num(array), axis=axis)))) if array.shape[axis] > 1 else 0.0

@@ -1,4 +1,6 @@
-"""Numbers of a text: TF-IDF of character n-grams, reduced by a singular value decomposition (skrub's StringEncoder)."""
+"""Numbers of a text: TF-IDF of character n-grams, reduced by a singular value decomposition
+(skrub's StringEncoder).
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,5 +54,7 @@ class TextColumn:
 def _prepare(texts: Any) -> Any:
     import pandas as pd
 
-    values = ["" if missing else str(text) for text, missing in zip(texts, texts.isna(), strict=True)]
+    values = [
+        "" if missing else str(text) for text, missing in zip(texts, texts.isna(), strict=True)
+    ]
     return pd.Series(values, name="text", dtype=object)

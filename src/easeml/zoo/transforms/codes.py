@@ -1,4 +1,6 @@
-"""A table as codes, for models of trees: numbers as they are, categories numbered, missing values NaN."""
+"""A table as codes, for models of trees: numbers as they are, categories numbered, missing values
+NaN.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +20,9 @@ _FILE = "codes.npz"
 
 @dataclass(frozen=True, slots=True)
 class FittedCodes:
-    """``lookup`` holds, for each column, NaN for "missing" and the value of each label (NaN where unseen)."""
+    """``lookup`` holds, for each column, NaN for "missing" and the value of each label (NaN where
+    unseen).
+    """
 
     table: Table
     lookup: NDArray[np.float64]
@@ -41,9 +45,13 @@ class FittedCodes:
 
 
 class TableCodes:
-    """Encodes a table as codes in the order of the labels; categories without a training row count as missing."""
+    """Encodes a table as codes in the order of the labels; categories without a training row count
+    as missing.
+    """
 
-    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedCodes:
+    def fit(
+        self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
+    ) -> FittedCodes:
         """Learn which columns vary and which categories occur."""
         table, notes = Table.learn(data, schema_in, config["text_components"], context.seed)
         starts = offsets(table.categories)
@@ -56,7 +64,9 @@ class TableCodes:
         names = [*table.features, *(column for column, _ in table.categories)]
         counts = [*missing, *(codes < 0).sum(axis=0)]
         told = [
-            f"Column {n!r}: {int(c)} missing values, kept as such." for n, c in zip(names, counts, strict=True) if c
+            f"Column {n!r}: {int(c)} missing values, kept as such."
+            for n, c in zip(names, counts, strict=True)
+            if c
         ]
         return FittedCodes(table, lookup, starts, (*notes, *told))
 

@@ -21,7 +21,9 @@ _LARGEST = 1e30
 
 @dataclass(frozen=True, slots=True)
 class FittedImages:
-    """``size``: height and width to which a picture is brought; ``top``: the value that is white in an array."""
+    """``size``: height and width to which a picture is brought; ``top``: the value that is white in
+    an array.
+    """
 
     column: str
     kind: str
@@ -34,7 +36,10 @@ class FittedImages:
 
     def transform(self, data: Any) -> NDArray[np.float64]:
         """Return the features of every picture."""
-        found = [picture_features(self._read(cell), self.cells, self.small) for cell in cells_of(data, self.column)]
+        found = [
+            picture_features(self._read(cell), self.cells, self.small)
+            for cell in cells_of(data, self.column)
+        ]
         return np.stack(found)
 
     def _read(self, cell: Any) -> NDArray[np.float64]:
@@ -51,9 +56,13 @@ class FittedImages:
 
 
 class Images:
-    """Brings pictures to one size: pixels of a small copy, oriented gradients and histograms of colours."""
+    """Brings pictures to one size: pixels of a small copy, oriented gradients and histograms of
+    colours.
+    """
 
-    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedImages:
+    def fit(
+        self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
+    ) -> FittedImages:
         """Look at the schema, and at the largest value of arrays."""
         column, kind = next(iter(kinds(schema_in).items()))
         return fit_images(cells_of(data, column), column, kind, dim_of(schema_in, column), config)
@@ -64,15 +73,32 @@ class Images:
 
 
 def fit_images(
-    cells: Sequence[Any], column: str, kind: str, dim: Sequence[int | str], config: Mapping[str, Any]
+    cells: Sequence[Any],
+    column: str,
+    kind: str,
+    dim: Sequence[int | str],
+    config: Mapping[str, Any],
 ) -> FittedImages:
     """Return how the pictures of a column are read; small ones of one size keep it."""
-    size = [min(length, config["size"]) if isinstance(length, int) else config["size"] for length in dim[:2]]
+    size = [
+        min(length, config["size"]) if isinstance(length, int) else config["size"]
+        for length in dim[:2]
+    ]
     top = 1.0
     if kind == "tensor":
-        top = float(min(max((np.nanmax(np.abs(cell), initial=0.0) for cell in cells), default=1.0), _LARGEST)) or 1.0
+        top = (
+            float(
+                min(
+                    max((np.nanmax(np.abs(cell), initial=0.0) for cell in cells), default=1.0),
+                    _LARGEST,
+                )
+            )
+            or 1.0
+        )
     grey = dim[2] == 1 if kind == "image" else False
-    return FittedImages(column, kind, (size[0], size[1]), grey, top, config["cells"], config["small"])
+    return FittedImages(
+        column, kind, (size[0], size[1]), grey, top, config["cells"], config["small"]
+    )
 
 
 def load_images(folder: Path) -> FittedImages:

@@ -1,4 +1,6 @@
-"""A table as complete numbers, for models that measure distances or sum up: imputed, marked and one-hot."""
+"""A table as complete numbers, for models that measure distances or sum up: imputed, marked and
+one-hot.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,9 +20,11 @@ _FILE = "onehot.npz"
 
 @dataclass(frozen=True, slots=True)
 class FittedOneHot:
-    """``fill`` and ``marked`` are of the numeric features; ``slots`` gives each label its indicator.
+    """``fill`` and ``marked`` are of the numeric features; ``slots`` gives each label its
+    indicator.
 
-    ``slots`` holds, for each column, the indicator of "missing" and of each label; ``width`` where there is none.
+    ``slots`` holds, for each column, the indicator of "missing" and of each label; ``width`` where
+    there is none.
     """
 
     table: Table
@@ -32,7 +36,9 @@ class FittedOneHot:
     notes: tuple[str, ...] = ()
 
     def transform(self, data: Any) -> NDArray[np.float64]:
-        """Return the features: numbers and dates, marks of missing ones, indicators of categories, texts."""
+        """Return the features: numbers and dates, marks of missing ones, indicators of categories,
+        texts.
+        """
         numeric = self.table.numeric(data)
         missing = np.isnan(numeric)
         parts = [np.where(missing, self.fill, numeric)]
@@ -51,16 +57,21 @@ class FittedOneHot:
         """Write all files."""
         self.table.save(folder)
         width = np.asarray(self.width)
-        save_arrays(folder / _FILE, fill=self.fill, marked=self.marked, slots=self.slots, width=width)
+        save_arrays(
+            folder / _FILE, fill=self.fill, marked=self.marked, slots=self.slots, width=width
+        )
 
 
 class TableOneHot:
-    """Fills missing numbers with the median and marks them; one indicator a category, the rarest sharing one.
+    """Fills missing numbers with the median and marks them; one indicator a category, the rarest
+    sharing one.
 
     A missing or unseen category has no indicator, unless missing ones were met in training.
     """
 
-    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedOneHot:
+    def fit(
+        self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
+    ) -> FittedOneHot:
         """Learn medians and the categories worth an indicator."""
         table, notes = Table.learn(data, schema_in, config["text_components"], context.seed)
         numeric = table.numeric(data)
@@ -73,7 +84,9 @@ class TableOneHot:
         ]
         slots, width, rare = _slots(table, table.codes(data), config["most_categories"])
         marked = np.flatnonzero(missing)
-        return FittedOneHot(table, fill, marked, slots, width, offsets(table.categories), (*notes, *told, *rare))
+        return FittedOneHot(
+            table, fill, marked, slots, width, offsets(table.categories), (*notes, *told, *rare)
+        )
 
     def load(self, folder: Path) -> FittedOneHot:
         """Read what was saved."""
@@ -88,7 +101,9 @@ class TableOneHot:
         )
 
 
-def _slots(table: Table, codes: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], int, list[str]]:
+def _slots(
+    table: Table, codes: NDArray[np.intp], most: int
+) -> tuple[NDArray[np.intp], int, list[str]]:
     starts = offsets(table.categories)
     slots = np.full(starts[-1], -1, dtype=np.intp)
     notes, width = [], 0

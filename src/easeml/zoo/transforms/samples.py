@@ -24,7 +24,9 @@ _PICTURES = {"size": 48, "cells": 4, "small": 8}
 
 @dataclass(frozen=True, slots=True)
 class FittedSamples:
-    """The parts, each for some columns: single values, pictures, tensors, and all that has instances."""
+    """The parts, each for some columns: single values, pictures, tensors, and all that has
+    instances.
+    """
 
     schema_in: dict[str, Any]
     table: FittedOneHot | None
@@ -57,13 +59,17 @@ class FittedSamples:
         for name, part in _folders(self.table, self.images):
             (folder / name).mkdir()
             part.save(folder / name)
-        fills = {f"fill{at}": part.fill for at, (_, part) in enumerate(self.tensors) if part.fill is not None}
+        fills = {
+            f"fill{at}": part.fill
+            for at, (_, part) in enumerate(self.tensors)
+            if part.fill is not None
+        }
         save_arrays(folder / "tensors.npz", **fills)
 
 
 class Samples:
-    """Single values as for tables, pictures as by Images, tensors by their elements or statistics, graphs by counts and
-    means."""
+    """Single values as for tables, pictures as by Images, tensors by their elements or statistics,
+    graphs by counts and means."""
 
     def fit(
         self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
@@ -78,7 +84,9 @@ class Samples:
                 cells, dim = cells_of(data, column), dim_of(schema_in, column)
                 images.append(fit_images(cells, column, kind, dim, _PICTURES))
             elif kind == "tensor":
-                learnt = TensorFeatures.learn(list(cells_of(data, column)), dim_of(schema_in, column))
+                learnt = TensorFeatures.learn(
+                    list(cells_of(data, column)), dim_of(schema_in, column)
+                )
                 tensors.append((column, learnt))
             elif kind == "graph":
                 graph = column, GraphFeatures.of_schema(schema_in)
@@ -110,5 +118,9 @@ def _folders(table: FittedOneHot | None, images: tuple[FittedImages, ...]) -> li
 
 def _only(schema_in: Mapping[str, Any], columns: list[str]) -> dict[str, Any]:
     nodes = schema_in["nodes"].items()
-    kept = {name: node for name, node in nodes if node.get("singleton") and node.get("column", name) in columns}
+    kept = {
+        name: node
+        for name, node in nodes
+        if node.get("singleton") and node.get("column", name) in columns
+    }
     return {**schema_in, "nodes": kept}

@@ -31,14 +31,22 @@ class FittedScale:
 
     def save(self, folder: Path) -> None:
         """Write centre and scale."""
-        save_arrays(folder / _FILE, centre=self.centre, scale=self.scale, squash=np.asarray(self.squash))
+        save_arrays(
+            folder / _FILE, centre=self.centre, scale=self.scale, squash=np.asarray(self.squash)
+        )
 
 
 class Scale:
-    """``standard``: mean and standard deviation; ``robust``: median and quartiles; ``squash``: robust, then bounded."""
+    """``standard``: mean and standard deviation; ``robust``: median and quartiles; ``squash``:
+    robust, then bounded.
+    """
 
-    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedScale:
-        """Learn centre and scale of every feature; where quartiles are equal the standard deviation is taken."""
+    def fit(
+        self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
+    ) -> FittedScale:
+        """Learn centre and scale of every feature; where quartiles are equal the standard deviation
+        is taken.
+        """
         deviation = data.std(axis=0)
         if config["method"] == "standard":
             return FittedScale(data.mean(axis=0), _positive(deviation), squash=False)

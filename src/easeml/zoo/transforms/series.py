@@ -17,15 +17,19 @@ from ._kernels import Kernels, resampled, statistics
 _FILES = "series.json", "series.npz"
 _MOST_STEPS = 512
 _MOST_RAW = 1024  # numbers of a series that are features themselves
-_LEAST_STEPS = 16  # fewer, in series of one length, are no series to speak of: values alone say it all
+_LEAST_STEPS = (
+    16  # fewer, in series of one length, are no series to speak of: values alone say it all
+)
 _LARGEST = 1e30
 
 
 @dataclass(frozen=True, slots=True)
 class FittedSeries:
-    """``centre`` and ``scale``: of the values of each channel in the training data. ``raw``: values are features, too.
+    """``centre`` and ``scale``: of the values of each channel in the training data. ``raw``: values
+    are features, too.
 
-    Where the number of channels differs from row to row, channels beyond the first ``len(centre)`` are not looked at.
+    Where the number of channels differs from row to row, channels beyond the first ``len(centre)``
+    are not looked at.
     """
 
     column: str
@@ -37,12 +41,21 @@ class FittedSeries:
     notes: tuple[str, ...] = ()
 
     def transform(self, data: Any) -> NDArray[np.float64]:
-        """Return statistics of channels, what kernels find, and the values themselves where they are few."""
+        """Return statistics of channels, what kernels find, and the values themselves where they
+        are few.
+        """
         found = [self._channels(cell) for cell in cells_of(data, self.column)]
-        even = np.stack([(resampled(one, self.steps) - self.centre[:, None]) / self.scale[:, None] for one in found])
+        even = np.stack(
+            [
+                (resampled(one, self.steps) - self.centre[:, None]) / self.scale[:, None]
+                for one in found
+            ]
+        )
         parts = [even.reshape(len(even), -1)] if self.raw else []
         if len(self.kernels.lengths):
-            plain = np.array([[value for channel in one for value in statistics(channel)] for one in found])
+            plain = np.array(
+                [[value for channel in one for value in statistics(channel)] for one in found]
+            )
             parts += [plain, self.kernels.transform(even)]
         return np.concatenate(parts, axis=1)
 
@@ -60,16 +73,20 @@ class FittedSeries:
 
 
 class Series:
-    """Statistics of each channel, random convolutional kernels, and series of one length as they are where they are
-    short; where they are very short, nothing but that."""
+    """Statistics of each channel, random convolutional kernels, and series of one length as they
+    are where they are short; where they are very short, nothing but that."""
 
-    def fit(self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context) -> FittedSeries:
+    def fit(
+        self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
+    ) -> FittedSeries:
         """Learn lengths and scales, and draw the kernels."""
         column = next(iter(kinds(schema_in)))
         cells, dim = cells_of(data, column), dim_of(schema_in, column)
         channels = max(len(cell) for cell in cells)
         steps = min(_MOST_STEPS, max(cell.shape[1] for cell in cells))
-        even = np.stack([resampled(np.pad(cell, ((0, channels - len(cell)), (0, 0))), steps) for cell in cells])
+        even = np.stack(
+            [resampled(np.pad(cell, ((0, channels - len(cell)), (0, 0))), steps) for cell in cells]
+        )
         even = np.clip(even, -_LARGEST, _LARGEST)
         deviation = even.std(axis=(0, 2))
         raw = all(isinstance(size, int) for size in dim) and channels * steps <= _MOST_RAW

@@ -44,11 +44,19 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.Column("created", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index("applications_by_dataset_id_tenant_id_id", "applications", ["dataset_id", "tenant_id", "id"])
-    op.create_index("applications_by_name_tenant_id_id", "applications", ["name", "tenant_id", "id"])
-    op.create_index("applications_by_state_tenant_id_id", "applications", ["state", "tenant_id", "id"])
+    op.create_index(
+        "applications_by_dataset_id_tenant_id_id", "applications", ["dataset_id", "tenant_id", "id"]
+    )
+    op.create_index(
+        "applications_by_name_tenant_id_id", "applications", ["name", "tenant_id", "id"]
+    )
+    op.create_index(
+        "applications_by_state_tenant_id_id", "applications", ["state", "tenant_id", "id"]
+    )
     op.create_index("applications_by_tenant_id_id", "applications", ["tenant_id", "id"])
-    op.create_index("applications_by_version_id_tenant_id_id", "applications", ["version_id", "tenant_id", "id"])
+    op.create_index(
+        "applications_by_version_id_tenant_id_id", "applications", ["version_id", "tenant_id", "id"]
+    )
     op.create_table(
         "artefacts",
         sa.Column("id", _KEY, nullable=False),
@@ -76,7 +84,12 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
     )
     op.create_index("attempts_by_process_id_state", "attempts", ["process_id", "state"])
     op.create_index("attempts_by_state_lease_expires", "attempts", ["state", "lease_expires"])
-    op.create_index("attempts_by_task_id_tenant_id_number", "attempts", ["task_id", "tenant_id", "number"], unique=True)
+    op.create_index(
+        "attempts_by_task_id_tenant_id_number",
+        "attempts",
+        ["task_id", "tenant_id", "number"],
+        unique=True,
+    )
     op.create_index("attempts_by_tenant_id_id", "attempts", ["tenant_id", "id"])
     op.create_table(
         "candidates",
@@ -91,7 +104,12 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.Column("created", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index("candidates_by_job_id_tenant_id_arm", "candidates", ["job_id", "tenant_id", "arm"], unique=True)
+    op.create_index(
+        "candidates_by_job_id_tenant_id_arm",
+        "candidates",
+        ["job_id", "tenant_id", "arm"],
+        unique=True,
+    )
     op.create_index("candidates_by_tenant_id_id", "candidates", ["tenant_id", "id"])
     op.create_table(
         "datasets",
@@ -117,7 +135,9 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("decisions_by_job_id_tenant_id_id", "decisions", ["job_id", "tenant_id", "id"])
-    op.create_index("decisions_by_task_id_tenant_id_id", "decisions", ["task_id", "tenant_id", "id"])
+    op.create_index(
+        "decisions_by_task_id_tenant_id_id", "decisions", ["task_id", "tenant_id", "id"]
+    )
     op.create_index("decisions_by_tenant_id_id", "decisions", ["tenant_id", "id"])
     op.create_table(
         "events",
@@ -158,7 +178,9 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.Column("created", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index("jobs_by_application_id_tenant_id_id", "jobs", ["application_id", "tenant_id", "id"])
+    op.create_index(
+        "jobs_by_application_id_tenant_id_id", "jobs", ["application_id", "tenant_id", "id"]
+    )
     op.create_index("jobs_by_state_tenant_id_id", "jobs", ["state", "tenant_id", "id"])
     op.create_index("jobs_by_tenant_id_id", "jobs", ["tenant_id", "id"])
     op.create_index("jobs_by_version_id_tenant_id_id", "jobs", ["version_id", "tenant_id", "id"])
@@ -179,7 +201,9 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index("memberships_by_tenant_id_id", "memberships", ["tenant_id", "id"])
-    op.create_index("memberships_by_user_id_tenant_id", "memberships", ["user_id", "tenant_id"], unique=True)
+    op.create_index(
+        "memberships_by_user_id_tenant_id", "memberships", ["user_id", "tenant_id"], unique=True
+    )
     op.create_table(
         "models",
         sa.Column("id", _KEY, nullable=False),
@@ -197,7 +221,9 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.Column("created", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index("models_by_application_id_tenant_id_id", "models", ["application_id", "tenant_id", "id"])
+    op.create_index(
+        "models_by_application_id_tenant_id_id", "models", ["application_id", "tenant_id", "id"]
+    )
     op.create_index("models_by_job_id_tenant_id_id", "models", ["job_id", "tenant_id", "id"])
     op.create_index("models_by_task_id", "models", ["task_id"], unique=True)
     op.create_index("models_by_tenant_id_id", "models", ["tenant_id", "id"])
@@ -227,7 +253,11 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.Column("created", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index("promotions_by_application_id_tenant_id_id", "promotions", ["application_id", "tenant_id", "id"])
+    op.create_index(
+        "promotions_by_application_id_tenant_id_id",
+        "promotions",
+        ["application_id", "tenant_id", "id"],
+    )
     op.create_index("promotions_by_tenant_id_id", "promotions", ["tenant_id", "id"])
     op.create_table(
         "reports",
@@ -264,7 +294,9 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.Column("finished", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("id"),
     )
-    op.create_index("tasks_by_candidate_id_tenant_id_id", "tasks", ["candidate_id", "tenant_id", "id"])
+    op.create_index(
+        "tasks_by_candidate_id_tenant_id_id", "tasks", ["candidate_id", "tenant_id", "id"]
+    )
     op.create_index("tasks_by_job_id_state", "tasks", ["job_id", "state"])
     op.create_index("tasks_by_job_id_tenant_id_id", "tasks", ["job_id", "tenant_id", "id"])
     op.create_index("tasks_by_state_lane_id", "tasks", ["state", "lane", "id"])
@@ -309,7 +341,10 @@ def upgrade() -> None:  # noqa: PLR0915  one statement a table and index
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(
-        "versions_by_dataset_id_tenant_id_number", "versions", ["dataset_id", "tenant_id", "number"], unique=True
+        "versions_by_dataset_id_tenant_id_number",
+        "versions",
+        ["dataset_id", "tenant_id", "number"],
+        unique=True,
     )
     op.create_index("versions_by_state_tenant_id_id", "versions", ["state", "tenant_id", "id"])
     op.create_index("versions_by_tenant_id_id", "versions", ["tenant_id", "id"])
