@@ -10,7 +10,9 @@ import sys
 from pathlib import Path
 
 CLIENT = Path(__file__).resolve().parent.parent / "src" / "easeml" / "client"
-HEADER = "# Made from ../_async/{name} by scripts/unasync.py; change that file and run the script again.\n"
+HEADER = (
+    "# Made from ../_async/{name} by scripts/unasync.py: change that file, then run the script.\n"
+)
 WORDS = [  # in this order
     (r"\basync (def|with|for)\b", r"\1"),
     (r"\bawait ", ""),
@@ -21,7 +23,7 @@ WORDS = [  # in this order
     (r"\bAsync([A-Z]\w*)", r"\1"),
     (r"\b_async\b", "_sync"),
     (
-        r"The asynchronous client, written by hand; .*",
+        r'(?s)The asynchronous client, written by hand; .*?"""',
         'The synchronous client, made from the asynchronous one."""',
     ),
 ]

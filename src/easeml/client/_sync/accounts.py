@@ -1,4 +1,4 @@
-# Made from ../_async/accounts.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/accounts.py by scripts/unasync.py: change that file, then run the script.
 """Signing in, API keys and users."""
 
 from collections.abc import Iterator

@@ -1,5 +1,4 @@
-# Made from ../_async/administration.py by scripts/unasync.py; change that file and run the script
-# again.
+# Made from ../_async/administration.py by scripts/unasync.py: change that file, then run the script.
 """The knowledge base; and what a provider sees of his service."""
 
 from easeml.client._sync.calls import API, Calls

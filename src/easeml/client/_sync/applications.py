@@ -1,5 +1,4 @@
-# Made from ../_async/applications.py by scripts/unasync.py; change that file and run the script
-# again.
+# Made from ../_async/applications.py by scripts/unasync.py: change that file, then run the script.
 """Applications: declare, look at, predict, and decide what is live."""
 
 import json

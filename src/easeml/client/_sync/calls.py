@@ -1,4 +1,4 @@
-# Made from ../_async/calls.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/calls.py by scripts/unasync.py: change that file, then run the script.
 """What the methods of the client are made of: read one, read a list, send, create."""
 
 from collections.abc import Iterator, Mapping

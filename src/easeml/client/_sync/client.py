@@ -1,4 +1,4 @@
-# Made from ../_async/client.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/client.py by scripts/unasync.py: change that file, then run the script.
 """The client as users see it: every use case, and the waits between them."""
 
 import time

@@ -1,4 +1,4 @@
-# Made from ../_async/datasets.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/datasets.py by scripts/unasync.py: change that file, then run the script.
 """Uploads, datasets and their versions."""
 
 from collections.abc import Iterator

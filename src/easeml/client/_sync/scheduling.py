@@ -1,5 +1,4 @@
-# Made from ../_async/scheduling.py by scripts/unasync.py; change that file and run the script
-# again.
+# Made from ../_async/scheduling.py by scripts/unasync.py: change that file, then run the script.
 """The scheduler's view of all tenants, and what other policies would have done."""
 
 from easeml.client._sync.calls import Calls

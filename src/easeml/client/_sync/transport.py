@@ -1,4 +1,4 @@
-# Made from ../_async/transport.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/transport.py by scripts/unasync.py: change that file, then run the script.
 """Requests to the service: addresses, authentication, retries, and errors as exceptions."""
 
 from collections.abc import Callable, Iterator, Mapping

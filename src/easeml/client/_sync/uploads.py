@@ -1,4 +1,4 @@
-# Made from ../_async/uploads.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/uploads.py by scripts/unasync.py: change that file, then run the script.
 """Sending files: small ones with one request, larger ones in pieces that survive a lost connection."""
 
 import time

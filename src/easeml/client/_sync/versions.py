@@ -1,4 +1,4 @@
-# Made from ../_async/versions.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/versions.py by scripts/unasync.py: change that file, then run the script.
 """The data of an application: fed, refined, looked at, compared and exported."""
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-# Made from ../_async/work.py by scripts/unasync.py; change that file and run the script again.
+# Made from ../_async/work.py by scripts/unasync.py: change that file, then run the script.
 """Jobs, tasks, decisions, events and the service itself."""
 
 from collections.abc import Iterator
