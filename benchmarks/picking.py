@@ -29,9 +29,9 @@ import numpy as np
 from scipy.stats import beta
 
 from easeml.lifecycle.picking import METHODS, Session, StreamPicker, pick
-from easeml.lifecycle.picking._methods import rule_of
-from easeml.lifecycle.picking._pool import Pool
-from easeml.lifecycle.picking._stream import tune_multiplier
+from easeml.lifecycle.picking.methods import rule_of
+from easeml.lifecycle.picking.pool import Pool
+from easeml.lifecycle.picking.stream import tune_multiplier
 
 RESULTS = Path(__file__).parent / "results" / "picking"
 BUDGETS = (25, 50, 100, 200, 300, 500, 750, 1000)

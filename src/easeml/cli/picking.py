@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from easeml.lifecycle.picking import Picking
-    from easeml.lifecycle.picking._pool import Pool
+    from easeml.lifecycle.picking.pool import Pool
 
 
 def register(app: typer.Typer) -> None:
@@ -72,8 +72,8 @@ def pick_command(
     certified before all is labelled.
     """
     from easeml.lifecycle.picking import METHODS, pick
-    from easeml.lifecycle.picking._pool import Pool
-    from easeml.lifecycle.picking._session import AUDIT
+    from easeml.lifecycle.picking.pool import Pool
+    from easeml.lifecycle.picking.session import AUDIT
 
     if method not in METHODS:
         raise InvalidInput(

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from easeml.cli import picking as command
 from easeml.errors import InvalidInput
 from easeml.lifecycle.picking import METHODS, Session, pick
-from easeml.lifecycle.picking._pool import Pool
+from easeml.lifecycle.picking.pool import Pool
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 

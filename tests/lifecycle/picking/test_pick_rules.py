@@ -14,16 +14,16 @@ from easeml.lifecycle.picking import (
     METHODS,
     Session,
     StreamPicker,
-    _kernels,
+    kernels,
     pick,
     tune_epsilon,
     vote_accuracy,
 )
-from easeml.lifecycle.picking._certificate import Certificate
-from easeml.lifecycle.picking._coda import Coda
-from easeml.lifecycle.picking._kernels import dispute, learn, query_chance
-from easeml.lifecycle.picking._pool import Pool
-from easeml.lifecycle.picking._rules import ModelSelector
+from easeml.lifecycle.picking.certificate import Certificate
+from easeml.lifecycle.picking.coda import Coda
+from easeml.lifecycle.picking.kernels import dispute, learn, query_chance
+from easeml.lifecycle.picking.pool import Pool
+from easeml.lifecycle.picking.rules import ModelSelector
 
 
 def test_stream_query_probability_of_known_case():
@@ -328,13 +328,13 @@ def test_a_label_moves_the_bets_of_models_that_led_alone(monkeypatch):
         rng.random((600, 40)) < skill, truth[:, None], rng.integers(5, size=(600, 40))
     )
     session, moved, led = Session(predictions), [], set()
-    bet = _kernels.bet
+    bet = kernels.bet
 
     def counted(model, slots, rows, *rest):
         moved.append(len(rows))
         return bet(model, slots, rows, *rest)
 
-    monkeypatch.setattr(_kernels, "bet", counted)
+    monkeypatch.setattr(kernels, "bet", counted)
     for _ in range(100):
         led.add(session.leader)
         rows = session.ask()

@@ -4,12 +4,12 @@
 ``StreamPicker`` decides at once for each example of a stream.
 """
 
-from easeml.lifecycle.picking._methods import METHODS
-from easeml.lifecycle.picking._pick import pick
-from easeml.lifecycle.picking._result import Asked, Picking, Standing
-from easeml.lifecycle.picking._session import Session
-from easeml.lifecycle.picking._stream import StreamPicker
-from easeml.lifecycle.picking._tuning import tune_epsilon, vote_accuracy
+from easeml.lifecycle.picking.methods import METHODS
+from easeml.lifecycle.picking.result import Asked, Picking, Standing
+from easeml.lifecycle.picking.run import pick
+from easeml.lifecycle.picking.session import Session
+from easeml.lifecycle.picking.stream import StreamPicker
+from easeml.lifecycle.picking.tuning import tune_epsilon, vote_accuracy
 
 __all__ = [
     "METHODS",

@@ -92,11 +92,11 @@ class Pool:
     @cached_property
     def apart(self) -> np.ndarray:
         """Return on how many examples two models differ, shape (k, k)."""
-        from easeml.lifecycle.picking import _kernels
+        from easeml.lifecycle.picking import kernels
 
         dissents = np.bincount(self.dissent[1], minlength=self.models).astype(float)
         counts = np.tril(dissents[:, None] + dissents[None, :], -1)
-        _kernels.less_shared(*self.dissent, counts)
+        kernels.less_shared(*self.dissent, counts)
         return counts + counts.T
 
     @cached_property

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.picking._certificate import Certificate
-from easeml.lifecycle.picking._label_model import LabelModel
-from easeml.lifecycle.picking._methods import rule_of
-from easeml.lifecycle.picking._pool import Pool
-from easeml.lifecycle.picking._result import Asked, Picking, Standing
-from easeml.lifecycle.picking._urn import Urn
+from easeml.lifecycle.picking.certificate import Certificate
+from easeml.lifecycle.picking.label_model import LabelModel
+from easeml.lifecycle.picking.methods import rule_of
+from easeml.lifecycle.picking.pool import Pool
+from easeml.lifecycle.picking.result import Asked, Picking, Standing
+from easeml.lifecycle.picking.urn import Urn
 
 AUDIT = 0.1
 """Share of the labels that easeml's own rule draws at random from all of the pool; as many again
@@ -202,13 +202,13 @@ class Session:
     def _refresh(self) -> None:
         if self.labels < self._refresh_at:
             return
-        from easeml.lifecycle.picking import _kernels
+        from easeml.lifecycle.picking import kernels
 
         self._refresh_at = self.labels + max(1, self.labels // PATIENCE)
         self._scores = self._rule.scores(self._open)
         self._rivals = self._certificate.rivals(self._leader)
         self._contended_of = self._leader
-        contended = _kernels.apart_from(
+        contended = kernels.apart_from(
             *self.pool.dissent, self.pool.slots[:, self._leader], self._rivals, self._open
         )
         self._contended = Urn(np.flatnonzero(contended), self.pool.examples)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from easeml.lifecycle.picking._pool import Pool
+from easeml.lifecycle.picking.pool import Pool
 
 
 class LabelModel:
@@ -25,7 +25,7 @@ class LabelModel:
     A model contends with weight exp(-z^2 / 2), z its lag behind the leader, as a share of the
     examples that the two predict differently, in standard errors of a share over those of them that
     are labelled. The label wanted most is that with the largest expected squared gap in correctness
-    of two contenders (``_kernels.dispute``). The parts are known (Laplace's approximation; Bayesian
+    of two contenders (``kernels.dispute``). The parts are known (Laplace's approximation; Bayesian
     model averaging; Neyman's allocation to variance); the sum is easeml's.
     """
 
@@ -36,10 +36,10 @@ class LabelModel:
     DOUBT, ERROR, MEMORY = 0.4, 0.25, 0.95
 
     def __init__(self, pool: Pool):
-        from easeml.lifecycle.picking import _kernels
+        from easeml.lifecycle.picking import kernels
 
         k = pool.models
-        self._kernels = _kernels
+        self._kernels = kernels
         self._pool = pool
         self._open = np.ones(pool.examples, dtype=bool)
         # A class that nobody predicts is possible, unless the predictions for the example cover all

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from easeml.lifecycle.picking._pool import Pool
-from easeml.lifecycle.picking._rules import Counting
+from easeml.lifecycle.picking.pool import Pool
+from easeml.lifecycle.picking.rules import Counting
 
 GRID = (np.arange(64) + 0.5) / 64
 PRIOR, CONSENSUS, STEP = 2.0, 0.1, 0.01

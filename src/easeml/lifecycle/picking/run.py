@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.picking._result import Picking
-from easeml.lifecycle.picking._session import Session
-from easeml.lifecycle.picking._stream import StreamPicker, tune_multiplier
+from easeml.lifecycle.picking.result import Picking
+from easeml.lifecycle.picking.session import Session
+from easeml.lifecycle.picking.stream import StreamPicker, tune_multiplier
 from easeml.lifecycle.result import Progress
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from easeml.lifecycle.picking._pool import Pool
+from easeml.lifecycle.picking.pool import Pool
 
 
 @dataclass
@@ -43,10 +43,10 @@ class Certificate:
 
     def __init__(self, pool: Pool, tolerance: float, confidence: float):
         """``tolerance``: the loss of accuracy that does not matter; ``confidence``: 1 - delta."""
-        from easeml.lifecycle.picking import _kernels
+        from easeml.lifecycle.picking import kernels
 
         k, n = pool.models, pool.examples
-        self._kernels = _kernels
+        self._kernels = kernels
         self._pool = pool
         self._n = n
         self._tolerance = tolerance

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.picking._coda import Coda
-from easeml.lifecycle.picking._label_model import LabelModel
-from easeml.lifecycle.picking._pool import Pool
-from easeml.lifecycle.picking._rules import (
+from easeml.lifecycle.picking.coda import Coda
+from easeml.lifecycle.picking.label_model import LabelModel
+from easeml.lifecycle.picking.pool import Pool
+from easeml.lifecycle.picking.rules import (
     Counting,
     ModelSelector,
     Rule,
     entropy_order,
     margin_order,
 )
-from easeml.lifecycle.picking._tuning import tune_epsilon
+from easeml.lifecycle.picking.tuning import tune_epsilon
 
 METHODS = (
     "default",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from easeml.lifecycle.picking._pool import Pool
-from easeml.lifecycle.picking._rules import ModelSelector
+from easeml.lifecycle.picking.pool import Pool
+from easeml.lifecycle.picking.rules import ModelSelector
 
 EPSILONS = tuple(np.round(np.arange(0.35, 0.4901, 0.01), 2).tolist())
 """The grid of the paper."""

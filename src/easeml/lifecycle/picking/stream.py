@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.picking._pool import Pool
-from easeml.lifecycle.picking._tuning import vote_labels
+from easeml.lifecycle.picking.pool import Pool
+from easeml.lifecycle.picking.tuning import vote_labels
 
 MULTIPLIERS = tuple(2.0**power for power in range(-4, 11))
 
@@ -32,9 +32,9 @@ class StreamPicker:
             raise InvalidInput(
                 f"There are {models} models.", where="models", remedy="Give at least one."
             )
-        from easeml.lifecycle.picking import _kernels
+        from easeml.lifecycle.picking import kernels
 
-        self._kernels = _kernels
+        self._kernels = kernels
         self._rng = np.random.default_rng(seed)
         self._multiplier = multiplier
         self._waiting: tuple[np.ndarray, float] | None = None
@@ -111,11 +111,11 @@ def tune_multiplier(pool: Pool, order: np.ndarray, budget: int, rng: np.random.G
     It is the one whose number of queries comes nearest to the budget; no true label is used (the
     published code searches with them).
     """
-    from easeml.lifecycle.picking import _kernels
+    from easeml.lifecycle.picking import kernels
 
     labels, lots = vote_labels(pool, rng), rng.random(len(order))
     spent = [
-        _kernels.stream_queries(pool.slots, pool.width, labels, order, lots, multiplier)
+        kernels.stream_queries(pool.slots, pool.width, labels, order, lots, multiplier)
         for multiplier in MULTIPLIERS
     ]
     return MULTIPLIERS[int(np.abs(np.array(spent) - budget).argmin())]

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.picking._pool import Pool
+from easeml.lifecycle.picking.pool import Pool
 
 
 class Rule(Protocol):
@@ -79,14 +79,14 @@ class ModelSelector(Counting):
         Raises:
             InvalidInput: where it is outside.
         """
-        from easeml.lifecycle.picking import _kernels
+        from easeml.lifecycle.picking import kernels
 
         super().__init__(pool)
         if not 0 < epsilon < 0.5:
             raise InvalidInput(
                 f"epsilon is {epsilon}.", where="epsilon", remedy="Choose it between 0 and 0.5."
             )
-        self._kernels = _kernels
+        self._kernels = kernels
         self._gamma = (1 - epsilon) / epsilon
 
     def belief(self) -> np.ndarray:
