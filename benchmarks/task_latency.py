@@ -22,7 +22,6 @@ import itertools
 import json
 import os
 import platform
-import sqlite3
 import sys
 import tempfile
 import time
@@ -38,6 +37,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
+from easeml.store.sqlite import library_version
 from service_process import EasemlProcess
 
 MODELS = [
@@ -152,7 +152,7 @@ def print_table(runs: list[Run]) -> None:
     print(
         f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, one worker"
     )
-    print(f"Python {platform.python_version()} SQLite {sqlite3.sqlite_version} {versions}")
+    print(f"Python {platform.python_version()} SQLite {library_version()} {versions}")
     print(f"{'milliseconds':24} {'n':>5} {'median':>8} {'p90':>8} {'p99':>8}")
     bodies = [1e3 * (run.ended - run.began) for run in runs]
     for name, values in {**measure(runs), "(the bodies themselves)": bodies}.items():

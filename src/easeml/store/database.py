@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 
 from easeml.errors import InvalidInput
+from easeml.store.sqlite import check_library, driver, library_version
 
 BUSY_SECONDS = 60.0
 """How long a writing transaction of SQLite waits for its turn."""
@@ -19,7 +20,7 @@ _PRAGMAS = ("synchronous=FULL", "temp_store=MEMORY", "cache_size=-16000")
 def connect(url: str) -> sa.Engine:
     """An engine for a SQLAlchemy URL of a SQLite file or of PostgreSQL.
 
-    Raises ``InvalidInput`` for others.
+    Raises ``InvalidInput`` for others, ``Unreachable`` if the SQLite library could lose data.
     """
     try:
         parsed = sa.make_url(url)
@@ -48,9 +49,24 @@ def read_clock(connection: sa.Connection) -> float:
     )
 
 
+def describe(engine: sa.Engine) -> str:
+    """Return the database's name and version for people, like ``SQLite 3.53.4``."""
+    if engine.dialect.name == "sqlite":
+        return f"SQLite {library_version()}"
+    with engine.connect() as connection:
+        version = connection.execute(sa.text("SHOW server_version")).scalar_one()
+    return f"PostgreSQL {version.split()[0]}"
+
+
 def _sqlite(url: sa.URL) -> sa.Engine:
+    check_library()
     engine = sa.create_engine(
-        url, connect_args={"timeout": BUSY_SECONDS}, pool_size=8, max_overflow=56, **_json_options()
+        url,
+        module=driver,
+        connect_args={"timeout": BUSY_SECONDS},
+        pool_size=8,
+        max_overflow=56,
+        **_json_options(),
     )
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)

@@ -9,7 +9,7 @@ from sqlalchemy import exc
 
 from easeml.errors import Unreachable
 from easeml.store.artefacts import ArtefactStore
-from easeml.store.database import connect, read_clock
+from easeml.store.database import connect, describe, read_clock
 from easeml.store.migrate import migrate
 from easeml.store.session import Clock, Session
 from easeml.store.transaction import Transaction
@@ -40,8 +40,8 @@ class Store:
         upgrading both.
 
         ``clock`` (seconds of the epoch) stands in for the database's clock. Raises ``InvalidInput``
-        for a URL that cannot be used, ``Unreachable`` if no connection comes about, ``Conflict`` if
-        a newer easeml wrote the database.
+        for a URL that cannot be used, ``Unreachable`` if no connection comes about or the SQLite
+        library could lose data, ``Conflict`` if a newer easeml wrote the database.
         """
         engine = connect(url)
         try:
@@ -75,6 +75,10 @@ class Store:
             transaction = Transaction(Session(connection, self._clock, writes=True))
             yield transaction
             transaction.finish()
+
+    def describe(self) -> str:
+        """Return the database's name and version for people, like ``SQLite 3.53.4``."""
+        return describe(self._engine)
 
     def wakeup(self) -> Wakeup:
         """Start listening for commits; close it after use."""

@@ -1,6 +1,5 @@
 """Hints that something was committed, so that waiting processes look for work at once."""
 
-import sqlite3
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -8,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 import sqlalchemy as sa
 from inotify_simple import INotify, flags
 
+from easeml.store.sqlite import driver
 from easeml.store.transaction import CHANNEL
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class SqliteWakeup:
 
     def __init__(self, engine: sa.Engine):
         database = Path(str(engine.url.database))
-        self._connection = sqlite3.connect(database, timeout=60, check_same_thread=False)
+        self._connection = driver.connect(database, timeout=60, check_same_thread=False)
         self._writes = INotify()
         self._writes.add_watch(database.parent, flags.MODIFY)
         self._seen = self._version()
