@@ -32,7 +32,7 @@ from easeml.data import (
     write_easeml,
     write_version,
 )
-from easeml.data._cells import from_arrow, to_arrow
+from easeml.data.types.cells import from_arrow, to_arrow
 from easeml.schema import Sample, Samples, Schema
 
 from . import sample_files
@@ -277,7 +277,7 @@ def test_a_dataset_of_singletons_is_a_table(tmp_path: Path) -> None:
 
 def test_targets_whose_size_differs_are_refused() -> None:
     rows = [np.ones((2, k)) for k in (1, 2, 3)]
-    from easeml.data._cells import reported, tensor_report
+    from easeml.data.types.cells import reported, tensor_report
 
     field, array = reported(tensor_report("y", rows), to_arrow("tensor", rows))
     table = pa.table(

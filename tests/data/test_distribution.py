@@ -4,8 +4,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.data._distribution import distribution
-from easeml.data._look import look
+from easeml.data.inference.column_types import look
+from easeml.data.inference.distribution import distribution
 
 
 def told(texts: list[str]) -> dict:

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from easeml.data import DatasetError
-from easeml.data._easeml_folder import (
+from easeml.data import (
+    DatasetError,
     EasemlDataset,
     infer_easeml,
     is_easeml,

@@ -354,7 +354,7 @@ def test_pictures_by_class_keep_their_bytes(tmp_path: Path) -> None:
 
 
 def test_bombs_and_ways_out_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("easeml.data._source.LARGEST", 1 << 20)
+    monkeypatch.setattr("easeml.data.readers.source.LARGEST", 1 << 20)
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("t.csv", b"0" * (2 << 20))
     (tmp_path / "bomb.csv.gz").write_bytes(gzip.compress(b"0" * (2 << 20)))

@@ -248,7 +248,7 @@ def test_confidence_is_a_probability_and_evidence_a_sentence(tmp_path: Path) -> 
 def test_one_value_and_a_column_are_read_alike(value: float, form: str) -> None:
     import pyarrow as pa
 
-    from easeml.data._number_forms import NumberForm, plain_number_of, plain_numbers
+    from easeml.data.types.number_forms import NumberForm, plain_number_of, plain_numbers
 
     marks = NumberForm.from_example(form)
     text = (

@@ -4,25 +4,27 @@ endpoint.
 Light to import: pandas and pyarrow are loaded by the functions that need them. Frames use the
 user's column names: numbers are float64, categories are pandas Categoricals whose categories are
 the schema's labels (text, also for numbers), text is ``str``, timestamps are datetime64[us] in UTC;
-pictures, tensors and graphs are objects (``_cells``).
+pictures, tensors and graphs are objects (``types.cells``).
 """
 
-from easeml.data._cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
-from easeml.data._columns import Columns, declare_columns, kinds_of
-from easeml.data._easeml_folder import (
+from easeml.data.errors import DatasetError
+from easeml.data.inference.croissant import croissant
+from easeml.data.inference.files import infer, infer_easeml
+from easeml.data.inference.tables import Inference, infer_table
+from easeml.data.readers.easeml_dataset import (
     EasemlDataset,
-    infer_easeml,
     is_easeml,
     read_easeml,
     write_easeml,
 )
-from easeml.data._errors import DatasetError
-from easeml.data._export import croissant, typed_table, write_table
-from easeml.data._export_version import VERSION_FORMATS, export_version
-from easeml.data._feed import feed, refine, switched
-from easeml.data._infer import Inference, infer_table
-from easeml.data._inference import infer
-from easeml.data._looking import (
+from easeml.data.readers.read import read_table
+from easeml.data.rows.parsing import ColumnTable, Rows, parse_rows
+from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
+from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.declared_columns import Columns, declare_columns, kinds_of
+from easeml.data.types.pictures import pixels
+from easeml.data.types.text_tables import ROW
+from easeml.data.versions.browsing import (
     Comparison,
     TrainRow,
     Wanted,
@@ -31,13 +33,8 @@ from easeml.data._looking import (
     rows_off,
     train_rows,
 )
-from easeml.data._pictures import pixels
-from easeml.data._read import read_table
-from easeml.data._report import ColumnReport
-from easeml.data._rows import ColumnTable, Rows, parse_rows
-from easeml.data._splits import ALL_ROLES, ROLES, UNLABELLED, Split
-from easeml.data._typed import ROW
-from easeml.data._version import (
+from easeml.data.versions.changes import feed, refine, switched
+from easeml.data.versions.declared import (
     Declared,
     VersionTables,
     declare,
@@ -47,6 +44,9 @@ from easeml.data._version import (
     write_upload,
     write_version,
 )
+from easeml.data.versions.export import VERSION_FORMATS, export_version
+from easeml.data.versions.splits import ALL_ROLES, ROLES, UNLABELLED, Split
+from easeml.data.versions.table_files import typed_table, write_table
 
 __all__ = [
     "ALL_ROLES",

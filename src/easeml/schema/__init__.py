@@ -5,11 +5,20 @@ A pure room. Schemas are values; outside they are JSON, or a short text for peop
 ``docs/schema.md`` is the reference.
 """
 
-from easeml.schema._budget import Undecided
-from easeml.schema._explain import why_not
-from easeml.schema._generate import generate
-from easeml.schema._match import Match, match, match_both
-from easeml.schema._model import (
+from easeml.schema.matching.budget import Undecided
+from easeml.schema.matching.explain import why_not
+from easeml.schema.matching.match import Match, match, match_both
+from easeml.schema.samples.generate import generate
+from easeml.schema.samples.values import (
+    Sample,
+    Samples,
+    Tensor,
+    TensorShape,
+    Value,
+    schema_of_samples,
+)
+from easeml.schema.schema import Schema, parse_text
+from easeml.schema.structure import (
     TYPES,
     CategoryClass,
     Constraints,
@@ -17,13 +26,10 @@ from easeml.schema._model import (
     Field,
     Link,
     Node,
-    Schema,
     SchemaError,
     SchemaWarning,
     node_names,
 )
-from easeml.schema._samples import Sample, Samples, Tensor, TensorShape, Value, schema_of_samples
-from easeml.schema._text_read import parse_text
 
 __all__ = [
     "TYPES",

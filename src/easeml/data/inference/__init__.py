@@ -1,0 +1,1 @@
+"""What a table looks like: types and natures of columns, the target, leaks."""

@@ -1,0 +1,93 @@
+"""What was inferred from a table file, as Croissant metadata."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from easeml.data.errors import DatasetError
+from easeml.data.inference.tables import Inference
+
+_CROISSANT = {
+    "number": "sc:Float",
+    "category": "sc:Text",
+    "text": "sc:Text",
+    "timestamp": "sc:DateTime",
+    "image": "sc:ImageObject",
+    "tensor": "sc:Float",
+    "graph": "sc:Text",
+}
+_CONTEXT = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "sc": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "dct": "http://purl.org/dc/terms/",
+    "conformsTo": "dct:conformsTo",
+    "recordSet": "cr:recordSet",
+    "field": "cr:field",
+    "source": "cr:source",
+    "extract": "cr:extract",
+    "column": "cr:column",
+    "fileObject": "cr:fileObject",
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+}
+
+
+def croissant(file: str | Path, inference: Inference) -> dict[str, Any]:
+    """Return Croissant 1.0 metadata (JSON-LD) of a table file and what was inferred from it.
+
+    Raises:
+        DatasetError: if the file cannot be read.
+    """
+    file = Path(file)
+    name = re.sub(r"\W+", "-", file.stem)
+    try:
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        size = file.stat().st_size
+    except OSError as error:
+        raise DatasetError(f"cannot be read: {error.strerror}.", where=str(file)) from error
+    fields = [
+        {
+            "@type": "cr:Field",
+            "@id": f"rows/{report.name}",
+            "name": report.name,
+            "description": report.evidence,
+            "dataType": _CROISSANT[report.type],
+            "source": {"fileObject": {"@id": file.name}, "extract": {"column": report.name}},
+        }
+        for report in inference.columns
+    ]
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "name": name,
+        "description": f"{inference.rows} rows; to predict: {inference.target or 'nothing'}.",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": file.name,
+                "name": file.name,
+                "contentUrl": file.name,
+                "contentSize": f"{size} B",
+                "encodingFormat": _media_type(file),
+                "sha256": digest,
+            }
+        ],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
+    }
+
+
+def _media_type(file: Path) -> str:
+    kinds = {
+        ".csv": "text/csv",
+        ".tsv": "text/tab-separated-values",
+        ".jsonl": "application/jsonlines",
+    }
+    return kinds.get(
+        file.suffix,
+        "application/x-parquet" if file.suffix == ".parquet" else "application/octet-stream",
+    )

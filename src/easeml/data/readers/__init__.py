@@ -1,0 +1,1 @@
+"""Files of all formats to Arrow tables of text."""

@@ -1,0 +1,74 @@
+"""Parquet and Arrow files, a batch at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError
+from easeml.data.readers.source import LARGEST, Source
+from easeml.data.types.text_tables import text_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_BATCH = 1 << 16  # rows
+
+
+def read_parquet(source: Source) -> pa.Table:
+    """Read a Parquet file. Raises DatasetError if it is damaged or unpacks to too much."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with source.open() as handle, parquet.ParquetFile(handle) as file:
+            meta = file.metadata
+            if sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)) > LARGEST:
+                raise DatasetError(
+                    f"it unpacks to more than {LARGEST >> 30} GiB.", where=source.name
+                )
+            return text_table(file.iter_batches(_BATCH), file.schema_arrow, source.name)
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise _damaged("Parquet", source, error) from error
+
+
+def read_arrow(source: Source) -> pa.Table:
+    """Read an Arrow (Feather) file. Raises DatasetError if it is damaged."""
+    import pyarrow as pa
+
+    try:
+        with source.open() as handle, pa.ipc.open_file(handle) as file:
+            batches = (file.get_batch(i) for i in range(file.num_record_batches))
+            return text_table(_valid(batches), file.schema, source.name)
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise _damaged("Arrow", source, error) from error
+
+
+def read_arrow_stream(source: Source) -> pa.Table:
+    """Read an Arrow stream. Raises DatasetError if it is damaged."""
+    import pyarrow as pa
+
+    try:
+        with source.open() as handle, pa.ipc.open_stream(handle) as stream:
+            return text_table(_valid(stream), stream.schema, source.name)
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        raise _damaged("Arrow", source, error) from error
+
+
+def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches, checked: Arrow trusts the offsets in a file, and a wrong one leads out of its
+    memory.
+    """
+    for batch in batches:
+        batch.validate(full=True)
+        yield batch
+
+
+def _damaged(kind: str, source: Source, error: Exception) -> DatasetError:
+    if isinstance(error, DatasetError):
+        return error
+    return DatasetError(
+        f"the {kind} file is damaged ({str(error)[:200]}).",
+        where=source.name,
+        remedy="Write it again.",
+    )

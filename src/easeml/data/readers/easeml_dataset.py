@@ -1,0 +1,177 @@
+"""The ease.ml data set: a folder, tar or zip file with a folder for each sample.
+
+One data set holds ``<class>.class.txt`` files and a folder for each sample, in it
+``<node>.ten.npy``, ``<node>.ten.csv`` or ``<node>.cat.txt`` for a singleton, a folder ``<node>``
+with such files for the fields of a non-singleton, and at most one links file. A full dataset holds
+the data sets ``train/input``, ``train/output``, ``val/input`` and ``val/output``.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from easeml.data.errors import DatasetError
+from easeml.data.readers.easeml_values import (
+    class_labels,
+    kind_and_name,
+    labels,
+    links_of,
+    tensor,
+    write_samples,
+)
+from easeml.data.readers.file_tree import FolderFiles, Tree, open_tree
+from easeml.schema import Sample, Samples, Value
+
+SIDES = ("train/input", "train/output", "val/input", "val/output")
+_ARCHIVES = {".tar": "tar", ".tar.gz": "gztar", ".tgz": "gztar", ".zip": "zip"}
+
+
+@dataclass(frozen=True)
+class EasemlDataset:
+    """A full dataset, or a single data set as ``input`` alone.
+
+    Validation data is there where training data is.
+    """
+
+    input: Samples
+    output: Samples | None = None
+    val_input: Samples | None = None
+    val_output: Samples | None = None
+
+
+def is_easeml(path: str | Path | bytes) -> bool:
+    """Whether a folder, tar or zip file looks like an ease.ml dataset: by the names of what is in
+    it.
+    """
+    try:
+        with open_tree(path) as tree:
+            names = list(tree.files)
+    except DatasetError:
+        return False
+    return any(name.endswith((".ten.npy", ".ten.csv", ".cat.txt", ".class.txt")) for name in names)
+
+
+def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> EasemlDataset:
+    """Read an ease.ml dataset from a folder, a tar file (plain or compressed) or a zip file.
+
+    ``shapes_only``: of tensors read type and shape only, as a ``TensorShape``.
+
+    Raises: DatasetError: with the file in ``where``, if a file is not what its name says or does
+        not belong there.
+    """
+    with open_tree(path) as tree:
+        found = [
+            side
+            for side in SIDES
+            if any(name.startswith(f"{side}/") for name in (*tree.files, *tree.folders))
+        ]
+        if not found:
+            return EasemlDataset(_samples(tree, "", shapes_only=shapes_only))
+        for side in SIDES:
+            if side not in found:
+                raise DatasetError(
+                    f"expected a folder '{side}'.",
+                    where=tree.name,
+                    remedy=f"Needed: {', '.join(SIDES)}.",
+                )
+        made = [_samples(tree, f"{side}/", shapes_only=shapes_only) for side in SIDES]
+    for first, second, side in ((made[0], made[1], "train"), (made[2], made[3], "val")):
+        odd = sorted(first.samples.keys() ^ second.samples.keys())
+        if odd:
+            where = f"{side}/{'input' if odd[0] in first.samples else 'output'}/{odd[0]}"
+            raise DatasetError("this sample has no counterpart on the other side.", where=where)
+    return EasemlDataset(*made)
+
+
+def write_easeml(path: str | Path, dataset: EasemlDataset) -> None:
+    """Write a dataset into a new folder, or a new file that ends in .tar, .tar.gz or .zip.
+
+    Tensors are written as ``.ten.npy``, categories as ``.cat.txt``.
+
+    Raises:
+        DatasetError: if there is something already, or a label cannot stand on a line of its own.
+    """
+    path = Path(path)
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise DatasetError(
+            "there is something already.", where=str(path), remedy="Name a new folder or file."
+        )
+    form = next((form for end, form in _ARCHIVES.items() if path.name.endswith(end)), None)
+    if form is None:
+        _write_sides(path, dataset)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        _write_sides(Path(folder, "dataset"), dataset)
+        made = shutil.make_archive(str(Path(folder, "archive")), form, Path(folder, "dataset"))
+        shutil.move(made, path)
+
+
+def _write_sides(folder: Path, dataset: EasemlDataset) -> None:
+    sides = (dataset.input, dataset.output, dataset.val_input, dataset.val_output)
+    if dataset.output is None:
+        write_samples(folder, dataset.input)
+        return
+    for side, samples in zip(SIDES, sides, strict=True):
+        if samples is None:
+            raise DatasetError("a dataset with an output has validation data too.", where=side)
+        write_samples(folder / side, samples)
+
+
+def _samples(tree: Tree, root: str, *, shapes_only: bool) -> Samples:
+    """The data set below ``root``."""
+    classes: dict[str, tuple[str, ...]] = {}
+    files: dict[str, FolderFiles] = {name: {} for name in tree.folders_in(root)}
+    for path in tree.files_below(root):
+        sample, _, rest = path.removeprefix(root).partition("/")
+        if rest:
+            files[sample][rest] = path
+            continue
+        kind, name = kind_and_name(sample)
+        if kind != ".class.txt":
+            raise DatasetError(
+                "expected sample folders and class files only.", where=path, remedy="Take it away."
+            )
+        classes[name] = class_labels(tree, path)
+    if not files:
+        raise DatasetError("there are no sample folders.", where=root or tree.name)
+    return Samples(
+        classes,
+        {name: _sample(tree, f"{root}{name}", files[name], shapes_only) for name in sorted(files)},
+    )
+
+
+def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sample:
+    """One sample: values of singletons, fields of non-singletons, and links."""
+    values: dict[str, Value] = {}
+    groups: dict[str, dict[str, Value]] = {name: {} for name in tree.folders_in(f"{root}/")}
+    links = None
+    for rest, path in files.items():
+        node, _, field = rest.partition("/")
+        if "/" in field:
+            raise DatasetError("expected no folder inside a node's folder.", where=path)
+        kind, name = kind_and_name(field or node)
+        if kind == ".links.csv" and not field:
+            if links is not None:
+                raise DatasetError("expected one links file at most in a sample.", where=path)
+            links = links_of(tree, path)
+            continue
+        if kind not in (".ten.npy", ".ten.csv", ".cat.txt"):
+            raise DatasetError(
+                "expected a tensor or a category.",
+                where=path,
+                remedy="Name it .ten.npy, .ten.csv or .cat.txt.",
+            )
+        into = groups[node] if field else values
+        if name in into or (not field and name in groups):
+            raise DatasetError(
+                f"'{name}' is there twice.", where=path, remedy="Take one of them away."
+            )
+        into[name] = (
+            labels(tree, path)
+            if kind == ".cat.txt"
+            else tensor(tree, path, shapes_only=shapes_only)
+        )
+    return Sample({**values, **groups}, links)

@@ -1,0 +1,200 @@
+"""The files of an ease.ml data set one by one: tensors, categories, classes and links, read and
+written.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import tokenize
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import prod
+from pathlib import Path
+
+from easeml.data.errors import DatasetError, shown
+from easeml.data.readers.file_tree import Tree
+from easeml.schema import Samples, Tensor, TensorShape, Value
+
+_SUFFIXES = (".ten.npy", ".ten.csv", ".cat.txt", ".class.txt", ".links.csv")
+_LINK = re.compile(r"([a-z_][0-9a-z_]*)/([0-9]{1,9})\s+([a-z_][0-9a-z_]*)/([0-9]{1,9})")
+_HEADER = 1 << 16  # bytes of an npy file that hold its header
+_MOST_TEXT = 1 << 30  # bytes of a text file
+
+
+def kind_and_name(file: str) -> tuple[str, str]:
+    """The suffix that tells what a file is, and the name before it; an empty suffix for any other
+    file.
+    """
+    if file == "links.csv":
+        return ".links.csv", ""
+    suffix = next((suffix for suffix in _SUFFIXES if file.endswith(suffix)), "")
+    return suffix, file.removesuffix(suffix)
+
+
+def class_labels(tree: Tree, path: str) -> tuple[str, ...]:
+    """The labels of a class: lines that are not blank, in their order."""
+    found = tuple(line for line in _lines(tree, path) if line)
+    twice = [label for label, count in Counter(found).items() if count > 1]
+    if twice:
+        raise DatasetError(
+            f"the label {shown(twice[0])} occurs twice.",
+            where=path,
+            remedy="Write each label once.",
+        )
+    if not found:
+        raise DatasetError(
+            "the class has no label.", where=path, remedy="Write a label on each line."
+        )
+    return found
+
+
+def labels(tree: Tree, path: str) -> tuple[str, ...]:
+    """The labels of a category, one a line; a blank line is an empty label."""
+    return tuple(_lines(tree, path))
+
+
+def links_of(tree: Tree, path: str) -> frozenset[tuple[tuple[str, int], tuple[str, int]]]:
+    """The links of a sample: ``node/index node/index`` on each line that is not blank."""
+    found = set()
+    for number, line in enumerate(_lines(tree, path), 1):
+        if not line:
+            continue
+        ends = _LINK.fullmatch(line)
+        if ends is None:
+            message = f"expected 'node/index node/index', found {shown(line)}."
+            raise DatasetError(
+                message, where=f"{path}, line {number}", remedy="Indices are numbers from 0."
+            )
+        start, i, end, j = ends.groups()
+        found.add(((start, int(i)), (end, int(j))))
+    return frozenset(found)
+
+
+def _lines(tree: Tree, path: str) -> list[str]:
+    try:
+        text = tree.read(path, _MOST_TEXT).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DatasetError(
+            "it is not UTF-8 text.", where=path, remedy="Save it as UTF-8."
+        ) from error
+    return (
+        [
+            line.strip()
+            for line in re.split(r"\r\n|\n|\r", text.removesuffix("\n").removesuffix("\r"))
+        ]
+        if text
+        else []
+    )
+
+
+def tensor(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
+    """The array of a tensor file: float64 (NumPy file), or numbers with commas between them (CSV
+    without header).
+
+    One row of a CSV file is a vector, several rows are a matrix. ``shapes_only``: a ``TensorShape``
+    instead.
+    """
+    if path.endswith(".npy"):
+        return _npy(tree, path, shapes_only=shapes_only)
+    array = _csv(tree, path)
+    return TensorShape(array.shape) if shapes_only else array
+
+
+def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
+    import numpy as np
+
+    if shapes_only:
+        with tree.files[path]() as file:
+            data = file.read(_HEADER)
+    else:
+        data = tree.read(path)
+    head = io.BytesIO(data)
+    try:
+        version = np.lib.format.read_magic(head)
+        read = (
+            np.lib.format.read_array_header_1_0
+            if version == (1, 0)
+            else np.lib.format.read_array_header_2_0
+        )
+        shape, by_column, kind = read(head)
+    except (ValueError, EOFError, OSError, struct.error, SyntaxError, tokenize.TokenError) as error:
+        raise DatasetError(f"it is no NumPy file: {error}.", where=path) from error
+    if kind.newbyteorder("=") != np.float64:
+        raise DatasetError(
+            f"expected numbers of type float64, found {kind}.",
+            where=path,
+            remedy="Save it as float64.",
+        )
+    if shapes_only:
+        return TensorShape(shape)
+    numbers = data[head.tell() :]
+    if len(numbers) != 8 * prod(shape):
+        raise DatasetError(
+            f"expected {prod(shape):,} numbers, found {len(numbers) / 8:,g}.", where=path
+        )
+    return (
+        np.frombuffer(numbers, kind)
+        .astype(np.float64)
+        .reshape(shape, order="F" if by_column else "C")
+    )
+
+
+def _csv(tree: Tree, path: str) -> Tensor:
+    import numpy as np
+
+    rows = [line.split(",") for line in _lines(tree, path) if line]
+    if not rows:
+        raise DatasetError("there is no number.", where=path)
+    for number, row in enumerate(rows, 1):
+        if len(row) != len(rows[0]):
+            message = f"expected {len(rows[0])} numbers, as in row 1, found {len(row)}."
+            raise DatasetError(message, where=f"{path}, row {number}")
+        for cell in row:
+            if not re.fullmatch(
+                r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf)\s*",
+                cell,
+                re.IGNORECASE,
+            ):
+                raise DatasetError(f"{shown(cell)} is not a number.", where=f"{path}, row {number}")
+    array = np.array([[float(cell) for cell in row] for row in rows])
+    return array[0] if len(rows) == 1 else array
+
+
+def write_samples(folder: Path, samples: Samples) -> None:
+    """Write a data set below ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, members in samples.classes.items():
+        _write_lines(folder / f"{name}.class.txt", members)
+    for sample_id, sample in samples.samples.items():
+        place = folder / sample_id
+        place.mkdir()
+        for name, value in sample.values.items():
+            if not isinstance(value, Mapping):
+                _write_value(place, name, value)
+                continue
+            (place / name).mkdir()
+            for field, held in value.items():
+                _write_value(place / name, field, held)
+        if sample.links is not None:
+            lines = [f"{start}/{i} {end}/{j}" for (start, i), (end, j) in sorted(sample.links)]
+            _write_lines(place / "links.links.csv", lines)
+
+
+def _write_value(folder: Path, name: str, value: Value) -> None:
+    import numpy as np
+
+    if isinstance(value, tuple):
+        _write_lines(folder / f"{name}.cat.txt", value)
+    elif isinstance(value, np.ndarray):
+        np.save(folder / f"{name}.ten.npy", value.astype(np.float64), allow_pickle=False)
+    else:
+        raise DatasetError("its numbers were not read, only its shape.", where=str(folder / name))
+
+
+def _write_lines(path: Path, lines: Sequence[str]) -> None:
+    for line in lines:
+        if line != line.strip() or "\n" in line or "\r" in line:
+            raise DatasetError(f"{shown(line)} cannot stand on a line of its own.", where=str(path))
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

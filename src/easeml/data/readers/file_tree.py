@@ -1,0 +1,218 @@
+"""The files of a folder, tar or zip file alike: by path, read one at a time, never unpacked under
+their names.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import stat
+import struct
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from easeml.data.errors import DatasetError
+
+FolderFiles = dict[str, str]  # path inside a folder -> path in the tree
+
+BROKEN = (  # what the libraries raise for files that are not what they should be
+    OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError,
+    struct.error,
+)  # fmt: skip
+_LARGEST = 4 << 30  # bytes of one file, and of a decompressed tar
+
+
+@dataclass(frozen=True)
+class Tree:
+    """``files``: paths with ``/`` between their parts, sorted, each with what opens it.
+
+    ``folders``: likewise.
+    """
+
+    name: str
+    files: dict[str, Callable[[], IO[bytes]]]
+    folders: tuple[str, ...]
+
+    def files_below(self, root: str) -> Iterator[str]:
+        """The paths of all files in ``root`` (empty, or ending in ``/``) and its folders."""
+        return (path for path in self.files if path.startswith(root))
+
+    def folders_in(self, root: str) -> list[str]:
+        """The names of the folders right in ``root``."""
+        inside = (path.removeprefix(root) for path in self.folders if path.startswith(root))
+        return [name for name in inside if name and "/" not in name]
+
+    def read(self, path: str, most: int = _LARGEST) -> bytes:
+        """The bytes of a file; raises ``DatasetError`` where there are more than ``most`` or it
+        cannot be read.
+        """
+        try:
+            with self.files[path]() as file:
+                data = file.read(most + 1)
+        except BROKEN as error:
+            raise DatasetError(f"cannot be read: {error}.", where=path) from error
+        if len(data) > most:
+            raise DatasetError(f"it is larger than {most:,} bytes.", where=path)
+        return data
+
+
+@contextmanager
+def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
+    """Open a folder, a tar file (plain, gzip, bzip2, xz) or a zip file, or the bytes of a zip file;
+    the files are readable inside the context.
+
+    Hidden files are left out, but for ``.links.csv``. Where all of an archive is in one folder,
+    that is the root.
+
+    Raises:
+        DatasetError: if it is none of these, or holds links, devices or paths that lead out of it.
+    """
+    source = io.BytesIO(path) if isinstance(path, bytes) else Path(path)
+    place = "zip file" if isinstance(path, bytes) else str(path)
+    folder = isinstance(source, Path) and source.is_dir()
+    with ExitStack() as stack:
+        try:
+            if isinstance(source, Path) and folder:
+                files, folders = _folder(source)
+            elif isinstance(source, io.BytesIO) or zipfile.is_zipfile(source):
+                files, folders = _zip(stack.enter_context(zipfile.ZipFile(source)))
+            else:
+                files, folders = _tar(source, stack)
+        except DatasetError:
+            raise
+        except BROKEN as error:
+            remedy = "Give a folder, or a tar or zip file of one."
+            raise DatasetError(f"cannot be read: {error}.", where=place, remedy=remedy) from error
+        shown = {name: opener for name, opener in sorted(files.items()) if not _hidden(name)}
+        every = {*folders, *(str(up) for name in shown for up in PurePosixPath(name).parents)} - {
+            "."
+        }
+        tree = Tree(
+            Path(place).name, shown, tuple(sorted(name for name in every if not _hidden(name)))
+        )
+        yield tree if folder else _without_wrapper(tree)
+
+
+def _hidden(name: str) -> bool:
+    *folders, last = name.split("/")
+    return any(part.startswith(".") for part in folders) or (
+        last.startswith(".") and last != ".links.csv"
+    )
+
+
+def _without_wrapper(tree: Tree) -> Tree:
+    """The tree inside the only folder of an archive, unless that is a sample: it has values or
+    links of its own.
+    """
+    tops = tree.folders_in("")
+    if len(tops) != 1 or tops[0] in ("train", "val") or any("/" not in name for name in tree.files):
+        return tree
+    root = f"{tops[0]}/"
+    inside = {name.removeprefix(root): opener for name, opener in tree.files.items()}
+    own = [name for name in inside if "/" not in name]
+    if not all(name.endswith(".class.txt") or name.upper().startswith("README") for name in own):
+        return tree
+    return Tree(
+        tree.name,
+        inside,
+        tuple(name.removeprefix(root) for name in tree.folders if name.startswith(root)),
+    )
+
+
+def _folder(root: Path) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
+    files: dict[str, Callable[[], IO[bytes]]] = {}
+    folders: list[str] = []
+    for entry in root.rglob("*"):
+        name = _printable(entry.relative_to(root).as_posix())
+        kind = entry.lstat().st_mode
+        if stat.S_ISDIR(kind):
+            folders.append(name)
+        elif stat.S_ISREG(kind):
+            files[name] = lambda entry=entry: entry.open("rb")
+        elif not _hidden(name):
+            raise DatasetError(
+                "expected files and folders only, found a link or device.", where=name
+            )
+    return files, folders
+
+
+def _zip(archive: zipfile.ZipFile) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
+    files: dict[str, Callable[[], IO[bytes]]] = {}
+    folders: list[str] = []
+    for member in archive.infolist():
+        name = _inside(member.filename)
+        if member.is_dir():
+            folders.append(name)
+        else:
+            files[name] = lambda member=member: archive.open(member)
+    return files, folders
+
+
+def _tar(path: Path, stack: ExitStack) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
+    """Members of a tar file.
+
+    A compressed one is decompressed once, to a temporary file, so that seeking is quick.
+    """
+    archive = stack.enter_context(tarfile.open(_plain(path, stack)))  # noqa: SIM115
+    files: dict[str, Callable[[], IO[bytes]]] = {}
+    folders: list[str] = []
+    for member in archive:
+        name = _inside(member.name)
+        if member.isdir():
+            folders.append(name)
+        elif member.isreg():
+            files[name] = lambda member=member: _extracted(archive, member)
+        elif not _hidden(name):
+            raise DatasetError(
+                "expected files and folders only, found a link or device.", where=name
+            )
+    return files, folders
+
+
+def _plain(path: Path, stack: ExitStack) -> Path:
+    with path.open("rb") as file:
+        head = file.read(6)
+    openers = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7zXZ": lzma.open}
+    opener = next((opener for mark, opener in openers.items() if head.startswith(mark)), None)
+    if opener is None:
+        return path
+    out = stack.enter_context(tempfile.NamedTemporaryFile(suffix=".tar"))  # noqa: SIM115  the stack closes it
+    size = 0
+    with opener(path, "rb") as packed:
+        while block := packed.read(1 << 20):
+            size += out.write(block)
+            if size > _LARGEST:
+                raise DatasetError(
+                    f"it unpacks to more than {_LARGEST >> 30} GiB.", where=path.name
+                )
+    out.flush()
+    return Path(out.name)
+
+
+def _extracted(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
+    found = archive.extractfile(member)
+    if found is None:
+        raise OSError("it is no file")
+    return found
+
+
+def _inside(name: str) -> str:
+    """The path without ``./``; one that leads out of the archive is refused."""
+    path = PurePosixPath(_printable(name).replace("\\", "/"))
+    if path.is_absolute() or ".." in path.parts:
+        raise DatasetError("a path leads out of the archive.", where=name)
+    return str(path)
+
+
+def _printable(name: str) -> str:
+    """The name with a sign in place of bytes that are no UTF-8."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

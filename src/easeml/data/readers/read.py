@@ -1,0 +1,100 @@
+"""Table files of all formats: bytes to an Arrow table of text."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError
+from easeml.data.readers.source import Source, format_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_READERS = {  # imported when used: some of their libraries take long to load
+    "csv": ("delimited", "read_csv"),
+    "parquet": ("columnar", "read_parquet"),
+    "arrow": ("columnar", "read_arrow"),
+    "arrow stream": ("columnar", "read_arrow_stream"),
+    "json": ("json_rows", "read_json"),
+    "excel": ("workbooks", "read_excel"),
+    "arff": ("arff_files", "read_arff"),
+    "npy": ("numpy_files", "read_arrays"),
+    "npz": ("numpy_files", "read_arrays"),
+    "series": ("series", "read_series"),
+}
+
+
+def read_table(path: str | Path, filename: str | None = None) -> pa.Table:
+    """Read a table: CSV, TSV, JSON (lines or a list), ARFF, ``.ts`` series, each plain or gzip;
+    Parquet, Arrow, Excel, OpenDocument, NumPy; a folder, zip or tar file with texts or pictures in
+    a folder for each class, or with an ease.ml dataset; a zip file of one table.
+
+    The format is found out by the bytes, then by the ending. Every column is a string column of
+    stripped values, but for those of pictures, tensors and graphs (``easeml.data.types.cells``); what
+    the file says about types is in the metadata of its fields (``type``), what was found in that of
+    the table (``encoding``, ``delimiter``, ``note``). ``filename`` is the user's name of the file,
+    for messages and its ending.
+
+    Raises:
+        DatasetError: if it is no table with names, at least one row, and as many cells in each row.
+    """
+    path = Path(path)
+    name = filename or path.name
+    if path.is_dir() or name.lower().endswith((".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")):
+        return _read_tree(path, name)
+    return _read(Source(name, path))
+
+
+def table_from_bytes(data: bytes, name: str) -> pa.Table:
+    """As ``read_table``, from bytes of one file; ``name`` is the place named in errors."""
+    return _read(Source(name, data=data))
+
+
+def _read(source: Source) -> pa.Table:
+    form = format_of(source)
+    if form == "pdf":
+        raise DatasetError(
+            "this is a PDF.", where=source.name, remedy="Save the table as CSV and send that."
+        )
+    if form == "zip":
+        return _read_zip(source)
+    module, reader = _READERS[form]
+    return getattr(import_module(f"easeml.data.readers.{module}"), reader)(source)
+
+
+def _read_tree(path: Path, name: str) -> pa.Table:
+    """The samples of a folder or an archive: an ease.ml dataset, or texts or pictures by class."""
+    from easeml.data.readers.by_class import read_samples
+    from easeml.data.readers.easeml_dataset import is_easeml
+    from easeml.data.readers.samples_table import read_dataset
+
+    return read_dataset(path, name) if is_easeml(path) else read_samples(path, name)
+
+
+def _read_zip(source: Source) -> pa.Table:
+    """The table of a zip file that holds one file, or samples."""
+    import zipfile
+
+    from easeml.data.readers.file_tree import BROKEN
+
+    with source.open() as handle, zipfile.ZipFile(handle) as archive:
+        members = [
+            member
+            for member in archive.infolist()
+            if not member.is_dir() and "__MACOSX" not in member.filename
+        ]
+        if len(members) == 1 and not members[0].filename.lower().endswith(".zip"):
+            try:
+                data = archive.read(members[0])
+            except BROKEN as error:
+                raise DatasetError(
+                    f"the zip file is damaged ({error}).", where=source.name
+                ) from error
+            return table_from_bytes(data, members[0].filename)
+    if source.path is None:
+        raise DatasetError(
+            "the zip file holds several files.", where=source.name, remedy="Send one table."
+        )
+    return _read_tree(source.path, source.name)

@@ -1,0 +1,136 @@
+"""An ease.ml dataset as a table: a row a sample, a column a singleton, and one column for all that
+has instances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError
+from easeml.data.readers.easeml_dataset import read_easeml
+from easeml.data.types.cells import GRAPH, json_example, reported, tensor_report, to_arrow
+from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.graphs import LINKS, graph_of
+from easeml.schema import (
+    CategoryClass,
+    Node,
+    Sample,
+    Samples,
+    Schema,
+    SchemaError,
+    schema_of_samples,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_Column = tuple["pa.Field", "pa.Array"]
+
+
+def read_dataset(path: str | Path | bytes, name: str) -> pa.Table:
+    """Read a full dataset, or one data set of inputs alone; the samples of ``val`` follow those of
+    ``train``.
+
+    The table's metadata say which column is the ``target``. Raises DatasetError, also for outputs
+    of several nodes.
+    """
+    import pyarrow as pa
+
+    dataset = read_easeml(path)
+    columns, target = _columns(_joined(dataset.input, dataset.val_input), name, ()), ""
+    metadata = {}
+    if dataset.output is not None:
+        taken = [field.name for field, _ in columns]
+        answers = _columns(_joined(dataset.output, dataset.val_output), name, taken)
+        if len(answers) != 1:
+            said = ", ".join(field.name for field, _ in answers)
+            raise DatasetError(
+                f"the output has several nodes: {said}.",
+                where=name,
+                remedy="Make a dataset of one output each.",
+            )
+        columns, target = columns + answers, answers[0][0].name
+        given = (
+            len(dataset.input.samples),
+            len(dataset.val_input.samples if dataset.val_input else ()),
+        )
+        note = f"{given[0]} samples of train and {given[1]} of val; how rows are used is for the split to say."
+        metadata = {"target": target, "note": note}
+    fields = [field for field, _ in columns]
+    return pa.table(
+        [array for _, array in columns], schema=pa.schema(fields, metadata=metadata or None)
+    )
+
+
+def _joined(first: Samples, second: Samples | None) -> Samples:
+    if second is None:
+        return first
+    samples = {**{f"train/{name}": one for name, one in first.samples.items()},
+               **{f"val/{name}": one for name, one in second.samples.items()}}  # fmt: skip
+    return Samples(first.classes, samples)
+
+
+def _columns(data: Samples, place: str, taken: Sequence[str]) -> list[_Column]:
+    try:
+        schema = schema_of_samples(data)
+    except SchemaError as error:
+        raise DatasetError(
+            error.message, where=f"{place}: {error.where}", remedy=error.remedy
+        ) from error
+    samples = list(data.samples.values())
+    made = [_single(node, samples, taken) for node in schema.nodes.values() if node.singleton]
+    if any(not node.singleton for node in schema.nodes.values()):
+        made.append(_graphs(schema, data, samples, taken))
+    return made
+
+
+def _single(node: Node, samples: Sequence[Sample], taken: Sequence[str]) -> _Column:
+    import numpy as np
+    import pyarrow as pa
+
+    name, values = _named(node.name, taken), [sample.values[node.name] for sample in samples]
+    if node.type == "category":
+        labels = [value[0] for value in values if isinstance(value, tuple)]
+        return pa.field(name, pa.string(), metadata={"type": "category"}), pa.array(
+            labels, pa.string()
+        )
+    arrays = [value for value in values if isinstance(value, np.ndarray)]
+    if prod(int(size) for size in node.dim) == 1:
+        return pa.field(name, pa.string()), pa.array(
+            [repr(float(array.reshape(-1)[0])) for array in arrays]
+        )
+    return reported(tensor_report(name, arrays), to_arrow("tensor", arrays))
+
+
+def _graphs(
+    schema: Schema, data: Samples, samples: Sequence[Sample], taken: Sequence[str]
+) -> _Column:
+    nodes = {name: node for name, node in schema.nodes.items() if not node.singleton}
+    if LINKS in nodes:
+        raise DatasetError(f"a node is called '{LINKS}'.", remedy="Call it otherwise.")
+    used = {
+        field.class_name for node in nodes.values() for field in node.fields if field.class_name
+    }
+    classes = {
+        name: CategoryClass(len(data.classes[name]), tuple(data.classes[name]))
+        for name in sorted(used)
+    }
+    part = replace(schema, nodes=nodes, classes=classes)
+    fields = ", ".join(
+        f"{name} ({', '.join(field.name for field in node.fields)})" for name, node in nodes.items()
+    )
+    graphs = [graph_of(sample) for sample in samples]
+    linked = "in the order of a chain" if graphs[0][LINKS] is None else "with links"
+    report = ColumnReport(
+        _named(GRAPH, taken), "graph", "input", distinct=len(samples),
+        examples=json_example("graph", graphs[0]), evidence=f"Instances {linked}: {fields}.", content=part.to_json(),
+    )  # fmt: skip
+    return reported(report, to_arrow("graph", graphs))
+
+
+def _named(name: str, taken: Sequence[str]) -> str:
+    return f"output {name}" if name in taken else name

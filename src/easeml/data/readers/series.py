@@ -1,0 +1,108 @@
+"""Time series in ``.ts`` files (the UEA and UCR archives): one sample a line, channels between
+colons.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from math import nan
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError
+from easeml.data.readers.encoding import decoded
+from easeml.data.readers.source import Source
+from easeml.data.types.cells import reported, tensor_report, to_arrow
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+_STAMPED = re.compile(r"\(([^()]*),([^(),]*)\)")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
+_MISSING = frozenset({"?", "nan", ""})
+
+
+def read_series(source: Source) -> pa.Table:
+    """Read the series as the column ``series`` of tensors (channels, steps), and the answer as
+    ``label``.
+
+    A shorter channel of a series ends in missing values. Of given times the order alone is kept.
+
+    Raises: DatasetError: with the line, for values that are no numbers, or lines with other
+        channels than the first.
+    """
+    import pyarrow as pa
+
+    text, _ = decoded(source.read(), source.name)
+    labelled, lines = _header(text, source.name)
+    samples: list[list[list[float]]] = []
+    labels: list[str] = []
+    for number, line in lines:
+        *channels, last = line.split(":")
+        if labelled:
+            labels.append(last.strip())
+        else:
+            channels.append(last)
+        samples.append([_steps(channel, f"{source.name}, line {number}") for channel in channels])
+        if len(channels) != len(samples[0]) or not channels:
+            found, wanted = len(channels), len(samples[0])
+            raise DatasetError(
+                f"{found} channels, the first has {wanted}.", where=f"{source.name}, line {number}"
+            )
+    if not samples:
+        raise DatasetError(
+            "there is no series.", where=source.name, remedy="Write one a line below @data."
+        )
+    series = [_padded(sample) for sample in samples]
+    report = tensor_report("series", series)
+    report = replace(report, evidence=f"Series of {len(samples[0])} channels; {report.evidence}")
+    field, column = reported(report, to_arrow("tensor", series))
+    if not labelled:
+        return pa.table([column], schema=pa.schema([field]))
+    return pa.table(
+        [column, pa.array(labels)], schema=pa.schema([field, pa.field("label", pa.string())])
+    )
+
+
+def _padded(sample: list[list[float]]) -> np.ndarray:
+    import numpy as np
+
+    steps = max([1, *map(len, sample)])
+    made = np.full((len(sample), steps), np.nan)
+    for place, channel in enumerate(sample):
+        made[place, : len(channel)] = channel
+    return np.where(np.isfinite(made), made, np.nan)
+
+
+def _header(text: str, name: str) -> tuple[bool, list[tuple[int, str]]]:
+    """Whether lines end in an answer, and the numbered lines below ``@data``."""
+    labelled, lines = False, text.split("\n")
+    for number, line in enumerate(lines, 1):
+        words = line.strip().lower().split()
+        if words and words[0] in ("@classlabel", "@targetlabel"):
+            labelled = len(words) > 1 and words[1] == "true"
+        if words and words[0] == "@data":
+            rest = ((i, row.strip()) for i, row in enumerate(lines[number:], number + 1))
+            return labelled, [(i, row) for i, row in rest if row and not row.startswith(("#", "%"))]
+    raise DatasetError(
+        "there is no line @data.", where=name, remedy="Write the series below a line @data."
+    )
+
+
+def _steps(channel: str, where: str) -> list[float]:
+    stamped = _STAMPED.findall(channel)
+    values = [value for _, value in stamped] if stamped else channel.split(",")
+    made = []
+    for value in map(str.strip, values):
+        if value.lower() in _MISSING:
+            made.append(nan)
+        elif _NUMBER.fullmatch(value):
+            made.append(float(value))
+        else:
+            raise DatasetError(
+                f"{value[:60]!r} is not a number.",
+                where=where,
+                remedy="Write ? for a missing value.",
+            )
+    return made

@@ -1,0 +1,153 @@
+"""The bytes of one table file, on disk or in memory, and what format they are in."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from easeml.data.errors import DatasetError
+
+LARGEST = 4 << 30  # bytes after decompression
+_HEAD = 1 << 16
+_MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow stream",
+    b"\x93NUMPY": "npy",
+    b"\xd0\xcf\x11\xe0": "excel",
+    b"%PDF": "pdf",
+}
+_SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".arff": "arff", ".ts": "series"}
+_ARFF = re.compile(rb"^\s*@relation\b", re.IGNORECASE | re.MULTILINE)
+_SERIES = re.compile(
+    rb"^\s*@(problemname|timestamps|univariate|serieslength)\b", re.IGNORECASE | re.MULTILINE
+)
+_Stream = IO[bytes] | gzip.GzipFile
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file: its path, or its bytes; ``name`` is the user's name of it, for messages and for its
+    ending.
+    """
+
+    name: str
+    path: Path | None = None
+    data: bytes = b""
+
+    def open(self) -> IO[bytes]:
+        """Open it for reading. Raises DatasetError."""
+        try:
+            return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
+        except OSError as error:
+            raise DatasetError(
+                f"cannot be read: {error.strerror or error}.", where=str(self.path)
+            ) from error
+
+    def head(self) -> bytes:
+        """The first bytes, unpacked if they are gzip."""
+        with self.open() as file:
+            data = file.read(_HEAD)
+        if not data.startswith(b"\x1f\x8b"):
+            return data
+        try:
+            return zlib.decompressobj(wbits=31).decompress(data, _HEAD)
+        except zlib.error:
+            return data
+
+    @contextmanager
+    def unpacked(self) -> Iterator[_Stream]:
+        """Open it for reading, unpacked if it is gzip.
+
+        Raises DatasetError, also later, for a damaged file.
+        """
+        with self.open() as file:
+            packed = file.read(2) == b"\x1f\x8b"
+            file.seek(0)
+            try:
+                yield gzip.GzipFile(fileobj=file) if packed else file
+            except EOFError as error:
+                raise DatasetError(
+                    "the gzip file is cut off.", where=self.name, remedy="Send it again."
+                ) from error
+            except (gzip.BadGzipFile, zlib.error) as error:
+                raise DatasetError(
+                    f"the gzip file is damaged ({error}).", where=self.name, remedy="Pack it again."
+                ) from error
+
+    def lines(self) -> Iterator[bytes]:
+        """Its lines, unpacked, one at a time.
+
+        Raises DatasetError for a damaged or too large file.
+        """
+        return self._parts(lambda file, most: file.readline(most))
+
+    def blocks(self, size: int = 1 << 20) -> Iterator[bytes]:
+        """Its bytes, unpacked, in blocks of ``size``.
+
+        Raises DatasetError for a damaged or too large file.
+        """
+        return self._parts(lambda file, most: file.read(min(size, most)))
+
+    def read(self) -> bytes:
+        """All bytes, unpacked. Raises DatasetError for a damaged or too large file."""
+        return b"".join(self.blocks(1 << 26))
+
+    def _parts(self, read: Callable[[_Stream, int], bytes]) -> Iterator[bytes]:
+        size = 0
+        with self.unpacked() as file:
+            while part := read(file, LARGEST + 1):
+                size += len(part)
+                if size > LARGEST and isinstance(file, gzip.GzipFile):
+                    raise DatasetError(
+                        f"it unpacks to more than {LARGEST >> 30} GiB.", where=self.name
+                    )
+                yield part
+
+
+def format_of(source: Source) -> str:
+    """The format by the first bytes, else by the ending, else ``csv``."""
+    head = source.head()
+    for magic, form in _MAGIC.items():
+        if head.startswith(magic):
+            return form
+    if head.startswith(b"PK\x03\x04"):
+        return _zip_format(source)
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if _SERIES.search(head):
+        return "series"
+    if _ARFF.search(head):
+        return "arff"
+    suffix = Path(source.name.lower().removesuffix(".gz")).suffix
+    if suffix in _SUFFIXES or suffix in (".csv", ".tsv"):
+        return _SUFFIXES.get(suffix, "csv")
+    return "json" if start.startswith((b'{"', b"[{", b"{ ", b"{}")) else "csv"
+
+
+def _zip_format(source: Source) -> str:
+    try:
+        with source.open() as file, zipfile.ZipFile(file) as archive:
+            members = archive.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise DatasetError(
+            f"the zip file is damaged ({error}).", where=source.name, remedy="Pack it again."
+        ) from error
+    size = sum(member.file_size for member in members)
+    if size > LARGEST:
+        raise DatasetError(f"it unpacks to more than {LARGEST >> 30} GiB.", where=source.name)
+    names = [member.filename for member in members]
+    if any(name.startswith("xl/") for name in names) or "content.xml" in names:
+        return "excel"
+    return (
+        "npz"
+        if names and all(name.endswith(".npy") and "/" not in name for name in names)
+        else "zip"
+    )

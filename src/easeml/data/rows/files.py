@@ -1,0 +1,81 @@
+"""Rows of a request that come as files: pictures, a zip file of them or of a data set, arrays,
+series.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Collection, Sequence
+from email.parser import BytesParser
+from email.policy import HTTP
+from functools import partial
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError
+from easeml.data.readers.by_class import PICTURES, TEXTS, picture_table, text_table
+from easeml.data.readers.easeml_dataset import is_easeml
+from easeml.data.readers.file_tree import Tree, open_tree
+from easeml.data.readers.read import table_from_bytes
+from easeml.data.readers.samples_table import read_dataset
+from easeml.data.readers.source import Source, format_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Files = Sequence[tuple[str, bytes]]  # names, contents
+_MAGIC = (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"P5", b"P6")
+
+
+def files_of(body: bytes, content_type: str) -> Files:
+    """Return the files of a request: those of its parts, or its body.
+
+    Raises DatasetError if there is none.
+    """
+    kind = content_type.partition(";")[0].strip().lower()
+    if kind != "multipart/form-data":
+        return [("body.png" if kind.startswith("image/") else "body", body)]
+    message = BytesParser(policy=HTTP).parsebytes(
+        b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body
+    )
+    parts = [
+        (part.get_filename() or "", part.get_payload(decode=True)) for part in message.iter_parts()
+    ]
+    found = [(name, content) for name, content in parts if isinstance(content, bytes) and name]
+    if not found:
+        raise DatasetError(
+            "there is no file.",
+            where="the parts",
+            remedy="Send each file as a part with a filename.",
+        )
+    return found
+
+
+def table_of_files(files: Files, labels: Collection[str]) -> tuple[pa.Table, list[str]]:
+    """Return the table of the rows in some files, and their names where each is a file.
+
+    Pictures below folders named like ``labels`` have these as their labels. Raises DatasetError.
+    """
+    name, content = files[0]
+    if len(files) > 1 or content.startswith(_MAGIC) or name.lower().endswith(PICTURES):
+        openers = {}
+        for number, (one, held) in enumerate(files, 1):
+            openers[f"{one} ({number})" if one in openers else one] = partial(io.BytesIO, held)
+        return _samples(Tree("", openers, ()), [*openers], ())
+    if format_of(Source(name, data=content)) != "zip":
+        return table_from_bytes(content, name), []
+    if is_easeml(content):
+        return read_dataset(content, name), []
+    with open_tree(content) as tree:
+        held = [file for file in tree.files if file.lower().endswith((*PICTURES, *TEXTS))]
+        if held:
+            return _samples(tree, held, labels)
+    return table_from_bytes(content, name), []
+
+
+def _samples(tree: Tree, names: list[str], labels: Collection[str]) -> tuple[pa.Table, list[str]]:
+    """The table of pictures or texts, with labels if every one is below a folder named like one."""
+    folders = [PurePosixPath(name).parent.name for name in names]
+    read = text_table if all(name.lower().endswith(TEXTS) for name in names) else picture_table
+    table = read(tree, list(zip(names, folders, strict=True)))
+    return (table if set(folders) <= set(labels) else table.drop_columns(["label"])), names

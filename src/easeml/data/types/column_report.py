@@ -1,0 +1,61 @@
+"""What easeml sees in one column, and what it proposes to do with it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from easeml.data.types import values as v
+
+TYPES = ("number", "category", "text", "timestamp")
+NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
+SUSPICION = " Suspected to leak"  # what the evidence of a leak goes on with
+
+
+@dataclass(frozen=True)
+class ColumnReport:
+    """One column. Its JSON is that of ``easeml.contract.resources.Column``.
+
+    ``type``: number, category, text, timestamp; or, for cells that are no single values, image,
+    tensor, graph. ``role``: what is done with it: input, target, drop. ``nature``: what it seems to
+    be, one of ``NATURES``; ``confidence`` and ``nature_confidence``: how sure, 0 to 1;
+    ``evidence``: sentences that say why. ``missing``: share of the rows. ``distinct``: number of
+    different values. ``classes``: the labels of a category, and those that a number would have as a
+    category where it has few (whole) values. ``format``: how numbers or timestamps are written, as
+    in a schema. ``missing_codes``: what the user declared to stand for no value;
+    ``suspected_codes``: what seems to, and is a value until the user says so. ``content``: what the
+    schema says of an image or tensor, its ``dim``, or of a graph, its nodes, classes and
+    constraints. ``distribution``: how the values that were looked at are spread, to be drawn.
+    """
+
+    name: str
+    type: str
+    role: str
+    missing: float = 0.0
+    distinct: int = 0
+    examples: list[str] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)
+    evidence: str = ""
+    nature: str = "input"
+    confidence: float = 1.0
+    nature_confidence: float = 1.0
+    format: str = ""
+    missing_codes: list[str] = field(default_factory=list)
+    suspected_codes: list[str] = field(default_factory=list)
+    content: dict[str, Any] = field(default_factory=dict)
+    distribution: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, obj: dict[str, Any]) -> ColumnReport:
+        """Read the JSON form."""
+        return cls(**obj)
+
+
+def sort_labels(labels: list[str]) -> list[str]:
+    """Labels in the order that defines their indices: numbers by size, others by code point."""
+    numeric = v.numeric_labels(tuple(labels))
+    return sorted(labels, key=float) if numeric else sorted(labels)

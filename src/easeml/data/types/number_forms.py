@@ -1,0 +1,140 @@
+"""How people write numbers: decimal comma, thousands, currency, percent. A form is named by how it
+writes 1234.5.
+
+``1.234,5`` has a decimal comma and dots between thousands, ``$1,234.5`` a sign in front; the empty
+form is ``1234.5``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError
+from easeml.data.types.arrow import arrow_compute
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_EXAMPLE = re.compile(
+    r"(?P<prefix>[^\d.,+-]{0,8})1(?P<thousands>[.,' \u00a0\u202f’]?)234(?P<decimal>[.,])5(?P<suffix>\D{0,8})"
+)
+_AFFIXES = re.compile(
+    r"[+-]?(?P<prefix>[^\d.,+-]{0,8})[+-]?[\d.,' \u00a0\u202f’]*\d(?P<suffix>\D{0,8})"
+)
+_SEPARATORS = (
+    (",", "."),
+    ("", ","),
+    (".", ","),
+    (" ", ","),
+    (" ", "."),
+    ("\u00a0", ","),
+    ("\u202f", ","),
+    ("'", "."),
+    ("’", "."),
+)
+_SIGNS = re.compile(
+    r"\s*(%|[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR|k?g|mg|c?m|mm|km|s|min|h|ms|oz|lbs?|ft|°[CF]?|kWh?|[KMGT]i?B)\s*"
+)
+
+
+@dataclass(frozen=True)
+class NumberForm:
+    """The marks of a form; ``thousands`` may be empty."""
+
+    prefix: str
+    thousands: str
+    decimal: str
+    suffix: str
+
+    @classmethod
+    def from_example(cls, example: str) -> NumberForm:
+        """Read the name of a form. Raises DatasetError if it is not how 1234.5 is written."""
+        found = _EXAMPLE.fullmatch(example)
+        if found is None or found["thousands"] == found["decimal"]:
+            raise DatasetError(
+                f"{example!r} is not a form of numbers.",
+                remedy="Write 1234.5 as the numbers are written: 1.234,5.",
+            )
+        return cls(**found.groupdict())
+
+    @property
+    def example(self) -> str:
+        """How 1234.5 is written; empty where it is just that."""
+        text = f"{self.prefix}1{self.thousands}234{self.decimal}5{self.suffix}"
+        return "" if text == "1234.5" else text
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression of the numbers in this form; the marks before and behind may be left
+        out.
+        """
+        mark, point = re.escape(self.thousands), re.escape(self.decimal)
+        whole = rf"(\d+|[1-9]\d{{0,2}}({mark}\d{{3}})+)" if mark else r"\d+"
+        before, behind = re.escape(self.prefix.strip()), re.escape(self.suffix.strip())
+        return rf"^(({before})?\s*[+-]?|[+-]({before})?)\s*({whole}({point}\d*)?|{point}\d+)\s*({behind})?$"
+
+
+def plain_numbers(array: pa.Array, form: str) -> pa.Array:
+    """Rewrite the numbers of a form as ``1234.5``; other values stay as they are."""
+    if not form:
+        return array
+    compute, marks = arrow_compute(), NumberForm.from_example(form)
+    plain = array
+    for mark in (marks.prefix.strip(), marks.suffix.strip(), marks.thousands):
+        if mark:
+            plain = compute.replace_substring(plain, mark, "")
+    plain = compute.replace_substring_regex(plain, r"\s", "")
+    if marks.decimal != ".":
+        plain = compute.replace_substring(plain, marks.decimal, ".")
+    return compute.if_else(compute.match_substring_regex(array, marks.pattern), plain, array)
+
+
+@lru_cache(maxsize=4096)
+def _matcher(form: str) -> re.Pattern[str]:
+    return re.compile(NumberForm.from_example(form).pattern)
+
+
+def plain_number_of(text: str, form: str) -> str:
+    """As ``plain_numbers``, of one value."""
+    if not form or not _matcher(form).match(text):
+        return text
+    marks = NumberForm.from_example(form)
+    for mark in (marks.prefix.strip(), marks.suffix.strip(), marks.thousands):
+        text = text.replace(mark, "") if mark else text
+    return "".join(text.split()).replace(marks.decimal, ".")
+
+
+def number_form(texts: list[str]) -> str | None:
+    """The form in which all these (distinct) texts are numbers, or None.
+
+    Tells forms other than the plain one.
+    """
+    import pyarrow as pa
+
+    found = [_AFFIXES.fullmatch(text) for text in texts[:200]]
+    prefixes = {match["prefix"] for match in found if match}
+    suffixes = {match["suffix"] for match in found if match}
+    if None in found or not _one_sign(prefixes) or not _one_sign(suffixes):
+        return None
+    prefix, suffix = max(prefixes, key=len), max(suffixes, key=len)
+    separators = [("", "."), *_SEPARATORS] if prefix or suffix else _SEPARATORS
+    array = pa.array(texts, pa.string())
+    for thousands, decimal in separators:
+        form = NumberForm(prefix, thousands, decimal, suffix)
+        if (
+            form.example
+            and arrow_compute()
+            .all(arrow_compute().match_substring_regex(array, form.pattern))
+            .as_py()
+        ):
+            return form.example
+    return None
+
+
+def _one_sign(marks: set[str]) -> bool:
+    """Whether at most one unit or currency is before, or behind, all numbers."""
+    signs = {mark.strip() for mark in marks} - {""}
+    return not signs or (len(signs) == 1 and bool(_SIGNS.fullmatch(signs.pop())))

@@ -1,0 +1,120 @@
+"""Picture files: whether they are any, their shape, and their numbers."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from easeml.data.types.column_report import ColumnReport
+from easeml.schema import Dim
+
+if TYPE_CHECKING:
+    import numpy as np
+    from PIL.Image import Image as Picture
+
+_MOST_PIXELS = 1 << 28
+_AXES = ("height", "width", "channels")
+_DEEP = {"I": 65535.0, "I;16": 65535.0, "I;16B": 65535.0, "I;16L": 65535.0, "F": 1.0}
+_THUMBNAIL = 64  # pixels
+_EXAMPLES = 3
+_SMALL = 2048  # bytes of a picture that is shown as it is
+
+
+class NoPicture(ValueError):
+    """These bytes are no picture that can be read."""
+
+
+def shape_of(data: bytes) -> tuple[int, int, int]:
+    """Height, width and channels.
+
+    The picture is decoded, so that a damaged one is told. Raises ``NoPicture``.
+    """
+    with _opened(data) as image:
+        return image.height, image.width, len(image.getbands())
+
+
+def pixels(data: bytes, size: tuple[int, int], *, grey: bool) -> np.ndarray:
+    """The picture resized to ``size`` (height, width): values in [0, 1], shape (height, width, 1 or
+    3).
+    """
+    import numpy as np
+    from PIL import Image
+
+    with _opened(data) as image:
+        plain = _of_bytes(image).convert("L" if grey else "RGB")
+    if plain.size != (size[1], size[0]):
+        plain = plain.resize(
+            (size[1], size[0]), Image.Resampling.BOX if plain.width > size[1] else None
+        )
+    made = np.asarray(plain, dtype=np.float64) / 255.0
+    return made[:, :, None] if grey else made
+
+
+def _of_bytes(image: Picture) -> Picture:
+    """The picture with a byte a channel, where it has more."""
+    import numpy as np
+    from PIL import Image
+
+    if image.mode not in _DEEP:
+        return image
+    array = np.asarray(image, dtype=np.float32) / _DEEP[image.mode] * 255.0
+    return Image.fromarray(np.clip(array, 0, 255).astype(np.uint8))
+
+
+def picture_report(
+    name: str, shapes: Sequence[tuple[int, int, int]], first: Sequence[bytes]
+) -> ColumnReport:
+    """What a column of pictures is, by the shape of every one: sizes that differ are variables.
+
+    ``first``: some pictures, of which small ones are shown.
+    """
+    sizes = [sorted(set(column)) for column in zip(*shapes, strict=True)]
+    dim: list[Dim] = [
+        found[0] if len(found) == 1 else axis[0] for axis, found in zip(_AXES, sizes, strict=True)
+    ]
+    said = ", ".join(
+        f"{axis} {found[0]}" if len(found) == 1 else f"{axis} {found[0]} to {found[-1]}"
+        for axis, found in zip(_AXES, sizes, strict=True)
+    )
+    return ColumnReport(
+        name, "image", "input", distinct=len(shapes), evidence=f"Pictures: {said}.",
+        examples=[data_url(data) for data in first[:_EXAMPLES]], content={"dim": dim, "format": "image"},
+    )  # fmt: skip
+
+
+def shown_as_it_is(data: bytes) -> bool:
+    """Whether a browser may be given the very file: a small PNG."""
+    return len(data) <= _SMALL and data.startswith(b"\x89PNG")
+
+
+def data_url(data: bytes) -> str:
+    """A picture as a page shows it: itself if it is a small PNG, else a thumbnail, for which it is
+    decoded.
+    """
+    if not shown_as_it_is(data):
+        with _opened(data) as image:
+            small = image.convert("RGB")
+        small.thumbnail((_THUMBNAIL, _THUMBNAIL))
+        out = io.BytesIO()
+        small.save(out, "PNG")
+        data = out.getvalue()
+    return f"data:image/png;base64,{base64.b64encode(data).decode()}"
+
+
+def _opened(data: bytes) -> Picture:
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        image = Image.open(io.BytesIO(data))
+        if image.width * image.height > _MOST_PIXELS:
+            raise NoPicture(f"{image.width} x {image.height} pixels are too many")
+        image.load()
+    except NoPicture:
+        raise
+    except UnidentifiedImageError as error:
+        raise NoPicture("its format is not known") from error
+    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
+        raise NoPicture(str(error)) from error
+    return image

@@ -1,0 +1,161 @@
+"""Typed Arrow columns to columns of text, which is what all tables are before they are declared.
+
+The types that a file states stay as metadata of the columns (key ``type``) where they say more than
+the text does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError
+from easeml.data.types.arrow import arrow_compute
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+ROW = "_row"  # the column of row ids that a declared version adds
+MOST_COLUMNS = 100_000
+
+
+def text_table(
+    batches: Iterable[pa.RecordBatch], schema: pa.Schema, name: str, note: str = ""
+) -> pa.Table:
+    """Return a table of stripped text, a batch at a time; nulls and infinite numbers become empty.
+
+    Raises: DatasetError: for names that are not usable, a column that cannot be text, or a table
+        without rows.
+    """
+    import pyarrow as pa
+
+    told = {field.name: _told(field.type) for field in schema}
+    made = [pa.table({field.name: _text(batch.column(i), field.name, name) for i, field in enumerate(batch.schema)})
+            for batch in (_flat(batch) for batch in batches)]  # fmt: skip
+    if not made or not sum(part.num_rows for part in made):
+        raise DatasetError("there is no row.", where=name, remedy="Send a table with rows.")
+    table = pa.concat_tables(made)
+    names = check_names(table.column_names, name)
+    fields = [
+        pa.field(column, pa.string(), metadata={"type": told[old]} if told.get(old) else None)
+        for old, column in zip(table.column_names, names, strict=True)
+    ]
+    return pa.table(
+        table.columns, schema=pa.schema(fields, metadata={"note": note} if note else None)
+    )
+
+
+def check_names(given: Sequence[str], where: str) -> list[str]:
+    """The names of columns, stripped; ``column N`` where there is none.
+
+    Raises DatasetError for a name given twice.
+    """
+    names = [str(cell).strip() or f"column {i}" for i, cell in enumerate(given, 1)]
+    twice = [cell for cell, count in Counter(names).items() if count > 1]
+    if twice:
+        places = ", ".join(str(i) for i, cell in enumerate(names, 1) if cell == twice[0])
+        raise DatasetError(
+            f"the column name '{twice[0]}' occurs more than once (columns {places}).",
+            where=where,
+            remedy="Give every column a name of its own.",
+        )
+    if ROW in names:
+        raise DatasetError(
+            f"the column name '{ROW}' is used by easeml itself.", where=where, remedy="Rename it."
+        )
+    if not names or len(names) > MOST_COLUMNS:
+        raise DatasetError(
+            f"a table has 1 to {MOST_COLUMNS:,} columns, this has {len(names):,}.", where=where
+        )
+    return names
+
+
+def column_text(table: pa.Table, name: str) -> pa.Array:
+    """A column of a table as one array."""
+    import pyarrow as pa
+
+    chunks = table.column(name).chunks
+    return pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
+
+
+def _told(kind: pa.DataType) -> str:
+    import pyarrow as pa
+
+    return "category" if pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) else ""
+
+
+def _flat(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Structs as one column a field, ``outer.inner``; lists of fixed size as one a place,
+    ``name[0]``.
+    """
+    import pyarrow as pa
+
+    types = pa.types
+    while any(types.is_struct(field.type) for field in batch.schema):
+        batch = (
+            pa.RecordBatch.from_struct_array(pa.array([], pa.struct([])))
+            if not batch.num_columns
+            else _unnested(batch)
+        )
+    columns, names = [], []
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        if types.is_fixed_size_list(field.type) and not column.null_count:
+            width = field.type.list_size
+            values = column.flatten()
+            columns += [
+                values[place::width]
+                if width == 1
+                else values.take(_places(len(column), width, place))
+                for place in range(width)
+            ]
+            names += [f"{field.name}[{place}]" for place in range(width)]
+        else:
+            columns.append(column)
+            names.append(field.name)
+    return pa.RecordBatch.from_arrays(columns, names)
+
+
+def _unnested(batch: pa.RecordBatch) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    flat = pa.Table.from_batches([batch]).flatten().combine_chunks().to_batches()
+    return flat[0] if flat else batch.slice(0, 0)
+
+
+def _places(rows: int, width: int, place: int) -> pa.Array:
+    import numpy as np
+    import pyarrow as pa
+
+    return pa.array(np.arange(rows, dtype=np.int64) * width + place)
+
+
+def _text(array: pa.Array, column: str, name: str) -> pa.Array:
+    import pyarrow as pa
+
+    types, compute = pa.types, arrow_compute()
+    kind = array.type
+    if types.is_dictionary(kind):
+        array = array.dictionary_decode()
+        kind = array.type
+    if types.is_floating(kind):
+        array = compute.if_else(compute.is_finite(array), array, pa.scalar(None, kind))
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        raise DatasetError(
+            "it holds bytes, not values.",
+            where=f"{name}, column '{column}'",
+            remedy="Leave it out, or write it as text.",
+        )
+    if types.is_nested(kind):
+        listed = [
+            None if value is None else json.dumps(value, default=str) for value in array.to_pylist()
+        ]
+        array = pa.array(listed, pa.string())
+    try:
+        text = array if array.type == pa.string() else array.cast(pa.string())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DatasetError(
+            f"its type {kind} cannot be read.", where=f"{name}, column '{column}'"
+        ) from error
+    return compute.utf8_trim_whitespace(compute.fill_null(text, ""))

@@ -1,0 +1,333 @@
+"""From text to typed values, a whole column at once. What counts as missing, as a number, as a
+timestamp.
+
+Columns come as Arrow string arrays of stripped values without nulls.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from easeml.data.types.arrow import arrow_compute
+from easeml.data.types.number_forms import plain_numbers
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+MISSING = frozenset(
+    {"", "na", "n/a", "nan", "null", "?", "#n/a", "<na>"}
+)  # in every column, in any case
+MISSING_NUMBER = MISSING | {
+    "none",
+    "unknown",
+    "missing",
+    "-",
+    "--",
+    ".",
+    "n.a.",
+    "nat",
+}  # in numbers and timestamps
+NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?$"
+ISO = r"^\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?$"
+_ISO = re.compile(ISO)
+_NUMBER = re.compile(NUMBER)
+_DAYS = (
+    *(
+        "%m/%d/%Y",
+        "%d/%m/%Y",
+        "%m/%d/%y",
+        "%d/%m/%y",
+        "%Y/%m/%d",
+        "%d.%m.%Y",
+        "%d.%m.%y",
+        "%d-%m-%Y",
+        "%m-%d-%Y",
+    ),
+    *(
+        "%d-%b-%Y",
+        "%d-%b-%y",
+        "%b %d, %Y",
+        "%B %d, %Y",
+        "%d %b %Y",
+        "%d %B %Y",
+        "%Y.%m.%d",
+        "%d/%b/%Y",
+    ),
+)
+_OTHER_DAYS = ("%Y-%m", "%Y/%m", "%a %b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%d %H:%M:%S")
+_COMPACT = "%Y%m%d"
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
+FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *_OTHER_DAYS)
+
+
+@dataclass(frozen=True)
+class Converted:
+    """A typed column: ``values`` as in training frames, which cells were ``missing``, which are
+    ``bad``.
+    """
+
+    values: Any  # what a pandas frame takes
+    missing: np.ndarray
+    bad: np.ndarray  # of a number or timestamp: unreadable; of a category: not one of its labels
+
+
+def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str = "") -> Converted:
+    """Convert text to ``kind``: number, category (with ``labels``), text or timestamp (written as
+    ``form``).
+    """
+    if kind == "number":
+        return to_numbers(array)
+    if kind == "timestamp":
+        return to_timestamps(array, form)
+    return to_categories(array, labels) if kind == "category" else to_text(array)
+
+
+def plain(array: pa.Array, kind: str, form: str = "", codes: Sequence[str] = ()) -> pa.Array:
+    """The column as the functions below read it: numbers without the marks of ``form``, ``codes``
+    as empty text.
+    """
+    if codes:
+        distinct = array.dictionary_encode()
+        gone = codes_of(codes)
+        kept = ["" if is_code(text, gone) else text for text in distinct.dictionary.to_pylist()]
+        array = _text(kept).take(distinct.indices)
+    return plain_numbers(array, form) if kind == "number" else array
+
+
+def codes_of(codes: Sequence[str]) -> frozenset[str]:
+    """Missing codes as ``is_code`` takes them."""
+    return frozenset(plain_number(code).lower() for code in codes)
+
+
+def is_code(text: str, codes: frozenset[str]) -> bool:
+    """Whether a value is one of the ``codes``; the numbers among these in any spelling."""
+    return text.lower() in codes or plain_number(text) in codes
+
+
+def _text(values: list[str]) -> pa.Array:
+    import pyarrow as pa
+
+    return pa.array(values, pa.string())
+
+
+def missing_mask(array: pa.Array, kind: str) -> np.ndarray:
+    """Where a column of this kind has no value."""
+    compute = arrow_compute()
+    codes = _missing_codes(kind in ("number", "timestamp"))
+    return compute.is_in(compute.utf8_lower(array), codes).to_numpy(zero_copy_only=False)
+
+
+@lru_cache(maxsize=2)
+def _missing_codes(numbers: bool) -> pa.Array:
+    return _text(sorted(MISSING_NUMBER if numbers else MISSING))
+
+
+def to_numbers(array: pa.Array) -> Converted:
+    """Read float64 values; missing and bad ones are NaN. A number beyond float64 is bad."""
+    import numpy as np
+    import pyarrow as pa
+
+    missing = missing_mask(array, "number")
+    values = _cast(array, missing)
+    if values is None:
+        plain = arrow_compute().utf8_ltrim(array, "+")
+        written = arrow_compute().if_else(
+            arrow_compute().match_substring_regex(array, NUMBER),
+            plain,
+            pa.scalar(None, pa.string()),
+        )
+        values = np.array(
+            arrow_compute().cast(written, pa.float64()).to_numpy(zero_copy_only=False), dtype=float
+        )
+        values[np.isinf(values) | missing] = np.nan
+    return Converted(values, missing, np.isnan(values) & ~missing)
+
+
+def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
+    """The numbers of a column without any bad value, as Arrow casts them at once; None where there
+    may be one.
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    given = (
+        arrow_compute().if_else(pa.array(missing), pa.scalar(None, pa.string()), array)
+        if missing.any()
+        else array
+    )
+    try:
+        values = np.array(
+            arrow_compute().cast(given, pa.float64()).to_numpy(zero_copy_only=False), dtype=float
+        )
+    except pa.ArrowInvalid:
+        return None
+    return (
+        values if np.array_equal(np.isfinite(values), ~missing) else None
+    )  # "inf" and "nan" are no numbers
+
+
+def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
+    """Read a Categorical with exactly these labels; a value that is none of them is NaN and bad."""
+    import numpy as np
+
+    missing = missing_mask(array, "category")
+    encoded = array.dictionary_encode()
+    code = {label: i for i, label in enumerate(labels)}
+    numeric = numeric_labels(labels)
+    found = np.array(
+        [
+            code.get(text, code.get(plain_number(text), -1) if numeric else -1)
+            for text in encoded.dictionary.to_pylist()
+        ]
+        or [-1],
+        dtype=np.int64,
+    )
+    codes = found[encoded.indices.to_numpy(zero_copy_only=False)]
+    codes = np.where(missing, -1, codes)
+    return Converted(categories(codes, labels), missing, (codes < 0) & ~missing)
+
+
+def to_text(array: pa.Array) -> Converted:
+    """Read strings; missing ones are NaN."""
+    import numpy as np
+
+    missing = missing_mask(array, "text")
+    values = array.to_numpy(zero_copy_only=False).astype(object)
+    values[missing] = None
+    return Converted(text_array(values), missing, np.zeros(len(missing), dtype=bool))
+
+
+def to_timestamps(array: pa.Array, form: str) -> Converted:
+    """Read datetime64[us] in UTC; ISO 8601 where ``form`` is empty; missing and bad ones are NaT."""
+    import numpy as np
+    import pandas as pd
+
+    missing = missing_mask(array, "timestamp")
+    text = pd.Series(array.to_numpy(zero_copy_only=False), dtype=object)
+    if form:
+        times = pd.to_datetime(text, format=form, errors="coerce")
+    else:
+        iso = arrow_compute().match_substring_regex(array, ISO).to_numpy(zero_copy_only=False)
+        times = pd.to_datetime(
+            text.where(iso), format="ISO8601", errors="coerce", utc=True
+        ).dt.tz_localize(None)
+    values = times.to_numpy().astype("datetime64[us]")
+    values[missing] = np.datetime64("NaT")
+    return Converted(values, missing, np.isnat(values) & ~missing)
+
+
+def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
+    """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``; None: they
+    are none.
+
+    ``compact``: eight digits may be a day between 1900 and 2099.
+    """
+    import pyarrow as pa
+
+    sample = texts[:100]
+    if not sample or not all(
+        6 <= len(text) <= 40 and any(c.isdigit() for c in text) for text in sample
+    ):
+        return None
+    forms = [""] if all(_ISO.match(text) for text in sample) else []
+    forms += [form for form in FORMATS if all(_reads(text, form) for text in sample)]
+    if compact and all(
+        len(text) == 8 and text.isdigit() and text[:2] in ("19", "20") for text in sample
+    ):
+        forms += [_COMPACT] if all(_reads(text, _COMPACT) for text in sample) else []
+    array = pa.array(texts)
+    return next((form for form in forms if not to_timestamps(array, form).bad.any()), None)
+
+
+def swapped_day(form: str) -> str:
+    """The form with day and month changed, empty if these cannot be mistaken for one another."""
+    if form.startswith(("%m/%d", "%m-%d")):
+        return f"%d{form[2]}%m{form[5:]}"
+    if form.startswith(("%d/%m", "%d-%m")):
+        return f"%m{form[2]}%d{form[5:]}"
+    return ""
+
+
+def parse_timestamp(text: str, form: str) -> np.datetime64:
+    """Read one timestamp as ``to_timestamps`` does. Raises ValueError."""
+    import numpy as np
+
+    if form:
+        return np.datetime64(datetime.strptime(text, form), "us")
+    if not _ISO.match(text):
+        raise ValueError(text)
+    import pandas as pd
+
+    time = pd.Timestamp(text)
+    return (time.tz_convert(None) if time.tzinfo else time).to_datetime64().astype("datetime64[us]")
+
+
+def plain_number(text: str) -> str:
+    """How a number is written as a label: ``1.0`` and ``+1`` are ``1``; other text stays as it is."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+
+
+def numeric_labels(labels: tuple[str, ...]) -> bool:
+    """Whether every label is a number as ``plain_number`` writes it, so that ``1.0`` means the
+    label ``1``.
+    """
+    return bool(labels) and all(
+        is_number(label) and plain_number(label) == label for label in labels
+    )
+
+
+def text_array(values: Sequence[str | None] | np.ndarray) -> pd.api.extensions.ExtensionArray:
+    """A text column as in every frame; None is missing."""
+    import pandas as pd
+    import pyarrow as pa
+
+    # Several times quicker for one row than pd.array(values, dtype="str"), which gives the same.
+    return pd.arrays.ArrowStringArray(pa.array(values, pa.large_string()), dtype=_text_dtype())
+
+
+def is_number(text: str) -> bool:
+    """Whether text is a number as ``to_numbers`` reads it."""
+    return _NUMBER.match(text) is not None
+
+
+def categories(codes: np.ndarray, labels: tuple[str, ...]) -> pd.Categorical:
+    """A category column as in every frame: unordered, text labels in the schema's order; code -1 is
+    missing.
+    """
+    import pandas as pd
+
+    return pd.Categorical.from_codes(codes, dtype=_category_dtype(labels), validate=False)
+
+
+@lru_cache(maxsize=4096)
+def _category_dtype(labels: tuple[str, ...]) -> pd.CategoricalDtype:
+    import pandas as pd
+
+    return pd.CategoricalDtype(pd.Index(list(labels), dtype="str"))
+
+
+@lru_cache(maxsize=1)
+def _text_dtype() -> pd.StringDtype:
+    import numpy as np
+    import pandas as pd
+
+    return pd.StringDtype("pyarrow", na_value=np.nan)
+
+
+def _reads(text: str, form: str) -> bool:
+    try:
+        datetime.strptime(text, form)
+    except ValueError:
+        return False
+    return True

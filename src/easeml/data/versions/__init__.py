@@ -1,0 +1,1 @@
+"""Declared versions: roles of rows, changes, browsing and export."""

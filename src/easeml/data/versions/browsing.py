@@ -1,0 +1,245 @@
+"""Looking at stored versions without loading them whole: pages of train rows, and what differs
+between two.
+
+``files``: the files of a version's folder by name. Needs pyarrow and NumPy only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from easeml.data.errors import DatasetError
+from easeml.data.types.arrow import arrow_compute
+from easeml.data.types.pictures import data_url, shown_as_it_is
+from easeml.data.types.text_tables import ROW
+from easeml.data.versions.splits import ALL_ROLES, UNLABELLED
+from easeml.schema import Schema
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+
+Files = Mapping[str, Path]
+
+
+@dataclass(frozen=True)
+class TrainRow:
+    """A training pair.
+
+    ``suspicion``: 0 to 1, and ``predicted`` by models that did not see it; None: not known.
+    """
+
+    row: int
+    on: bool
+    values: dict[str, Any]
+    target: Any
+    suspicion: float | None = None
+    predicted: Any = None
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which train rows: of ``label``, ``on`` or off (None: all).
+
+    ``suspicious``: the most suspicious come first.
+    """
+
+    label: str | None = None
+    on: bool | None = None
+    suspicious: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a version has that another had not.
+
+    Ids by role; differences of the schemas as sentences.
+    """
+
+    added: dict[str, list[int]]
+    removed: dict[str, list[int]]
+    switched_off: list[int]
+    switched_on: list[int]
+    schema: list[str] = field(default_factory=list)
+
+
+def train_rows(
+    files: Files, wanted: Wanted, skip: int, limit: int, scores: Path | None = None
+) -> tuple[list[TrainRow], int]:
+    """Return ``limit`` of the wanted train rows after ``skip``, and how many are wanted in all.
+
+    ``scores``: a file that ``easeml.engine`` wrote, with columns ``row``, ``suspicion`` and
+    ``predicted``. Raises DatasetError if there is no version in the files.
+    """
+    import numpy as np
+
+    document, table = _document(files), _table(files, "train")
+    target = document["target"]
+    ids = table.column(ROW).to_numpy()
+    off = np.isin(ids, document.get("off", []))
+    chosen = np.ones(len(ids), dtype=bool)
+    if wanted.label is not None:
+        same = arrow_compute().equal(table.column(target).cast("string"), wanted.label)
+        chosen &= same.fill_null(False).to_numpy()
+    if wanted.on is not None:
+        chosen &= ~off if wanted.on else off
+    places = np.flatnonzero(chosen)
+    scored = _scores(scores, ids)
+    if wanted.suspicious:
+        places = places[
+            np.argsort(-np.nan_to_num(scored.suspicion[places], nan=-1.0), kind="stable")
+        ]
+    shown = places[skip : skip + limit]
+    made = []
+    for place, values in zip(shown.tolist(), table.take(shown).to_pylist(), strict=True):
+        score = float(scored.suspicion[place])
+        made.append(
+            TrainRow(
+                row=int(ids[place]),
+                on=not off[place],
+                values={
+                    name: _json(value)
+                    for name, value in values.items()
+                    if name not in (ROW, target)
+                },
+                target=_json(values[target]),
+                suspicion=score if isfinite(score) else None,
+                predicted=scored.prediction(place) if isfinite(score) else None,
+            )
+        )
+    return made, len(places)
+
+
+def row_ids(files: Files) -> dict[str, np.ndarray]:
+    """Return the ids of the rows by role.
+
+    Raises DatasetError if there is no version in the files.
+    """
+    there = [role for role in ALL_ROLES if role not in UNLABELLED or f"{role}.arrow" in files]
+    return {role: _table(files, role).column(ROW).to_numpy() for role in there}
+
+
+def rows_off(files: Files) -> list[int]:
+    """Return the ids of the train rows that are off.
+
+    Raises DatasetError if there is no version in the files.
+    """
+    return list(_document(files).get("off", []))
+
+
+def compare(old: Files | None, new: Files) -> Comparison:
+    """Return what ``new`` has that ``old`` (None: nothing) had not.
+
+    Raises DatasetError for files without a version.
+    """
+    after = row_ids(new)
+    before = {} if old is None else row_ids(old)
+    off, was_off = set(rows_off(new)), set() if old is None else set(rows_off(old))
+    schema = [] if old is None else _schema_differences(_document(old), _document(new))
+    return Comparison(
+        added=_without(after, before),
+        removed=_without(before, after),
+        switched_off=sorted(off - was_off),
+        switched_on=sorted(was_off - off),
+        schema=schema,
+    )
+
+
+def _without(
+    these: Mapping[str, np.ndarray], those: Mapping[str, np.ndarray]
+) -> dict[str, list[int]]:
+    import numpy as np
+
+    none = np.array([], dtype=np.int64)
+    left = {role: np.setdiff1d(ids, those.get(role, none)).tolist() for role, ids in these.items()}
+    return {role: ids for role, ids in left.items() if ids}
+
+
+def _schema_differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    found = []
+    for side in ("schema_in", "schema_out"):
+        before, after = Schema.from_json(old[side]), Schema.from_json(new[side])
+        names = [*before.columns, *(name for name in after.columns if name not in before.columns)]
+        for name in names:
+            one, other = before.columns.get(name), after.columns.get(name)
+            if one is None or other is None:
+                found.append(f"column '{name}' is {'new' if one is None else 'gone'}.")
+                continue
+            if one.type != other.type:
+                found.append(f"column '{name}' was {one.type} and is {other.type}.")
+            elif one.type == "category" and before.labels(one.name) != after.labels(other.name):
+                labels = set(before.labels(one.name)) ^ set(after.labels(other.name))
+                found.append(
+                    f"column '{name}' has other classes: {', '.join(sorted(labels)[:10])}."
+                )
+            if one.optional != other.optional:
+                found.append(
+                    f"column '{name}' {'may' if other.optional else 'may not'} be missing."
+                )
+    return found
+
+
+@dataclass(frozen=True)
+class _Scores:
+    """``suspicion`` of each train row, NaN where it is not known; ``at``: its place among the
+    ``predicted``.
+    """
+
+    suspicion: np.ndarray
+    at: np.ndarray
+    predicted: pa.ChunkedArray | None
+
+    def prediction(self, place: int) -> Any:
+        """Return what was predicted of a row that has a suspicion."""
+        return None if self.predicted is None else self.predicted[int(self.at[place])].as_py()
+
+
+def _scores(path: Path | None, ids: np.ndarray) -> _Scores:
+    import numpy as np
+    from pyarrow import ipc
+
+    nothing = np.full(len(ids), np.nan)
+    if path is None:
+        return _Scores(nothing, np.zeros(len(ids), dtype=np.int64), None)
+    with ipc.open_file(path) as file:
+        table = file.read_all()
+    rows = table.column("row").to_numpy()
+    order = np.argsort(rows, kind="stable")
+    at = order[np.minimum(np.searchsorted(rows, ids, sorter=order), len(rows) - 1)]
+    suspicion = np.where(rows[at] == ids, table.column("suspicion").to_numpy()[at], np.nan)
+    return _Scores(suspicion, at, table.column("predicted"))
+
+
+def _document(files: Files) -> dict[str, Any]:
+    if "version.json" not in files:
+        raise DatasetError(
+            "there are no prepared rows: it is an upload, or was not made ready.", where="version"
+        )
+    return json.loads(files["version.json"].read_text())
+
+
+def _table(files: Files, role: str) -> pa.Table:
+    import pyarrow as pa
+
+    if f"{role}.arrow" not in files:
+        raise DatasetError(
+            "there are no prepared rows: it is an upload, or was not made ready.", where="version"
+        )
+    with pa.memory_map(str(files[f"{role}.arrow"])) as source:
+        return pa.ipc.open_file(source).read_all()
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    if isinstance(value, bytes):
+        return data_url(value) if shown_as_it_is(value) else f"{len(value):,} bytes"
+    if isinstance(value, dict):  # a tensor, as it is stored
+        return f"numbers of shape {value['shape']}"
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -1,0 +1,275 @@
+"""Changes of a declared version: rows that join it, and train rows that are switched off or on.
+Each makes a new one.
+
+No row ever changes its id or its role.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from easeml.data.errors import DatasetError
+from easeml.data.types.cells import to_json
+from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.text_tables import ROW
+from easeml.data.versions.declared import Declared, split_values
+from easeml.data.versions.fitting import fit_table
+from easeml.data.versions.splits import ALL_ROLES, ROLES, UNLABELLED, Split, group_roles, new_roles
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+
+_SHOWN = 12  # differences of a file that does not fit
+
+
+def feed(version: Declared, table: pa.Table, name: str, role: str | None = None) -> Declared:
+    """Return ``version`` with the rows of ``table`` (as ``read_table`` gives it), under new ids in
+    their order.
+
+    ``role``: of all new rows; None: rows with an answer are divided as the version was, the others
+    join the pool. Answers of rows that are fed as pool or production are not kept. ``name`` of the
+    file, for messages.
+
+    Raises:
+        DatasetError: naming every difference, if the table does not fit the version's schemas.
+    """
+    import numpy as np
+    import pandas as pd
+
+    if role is not None and role not in ALL_ROLES:
+        raise DatasetError(
+            f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}."
+        )
+    split = Split(*version.summary.get("split", "random").partition(":")[::2])
+    fitted = fit_table(table, version.schema_in, version.schema_out, answers=role not in UNLABELLED)
+    differences = list(fitted.differences)
+    if role is None and split.column and split.column not in table.column_names:
+        differences.append(
+            f"column '{split.column}', by which rows were divided, is missing (or say a role)."
+        )
+    if differences:
+        raise _does_not_fit(differences, name)
+    frame = pd.DataFrame(
+        {ROW: version.next_row + np.arange(table.num_rows, dtype=np.int64), **fitted.columns}
+    )
+    answered = frame[version.target].notna().to_numpy()
+    if role in ROLES and not answered.all():
+        row = int((~answered).argmax()) + 2
+        raise _does_not_fit(
+            [f"row {row}, column '{version.target}': a {role} row needs a value."], name
+        )
+    notes: list[str] = []
+    by = (
+        split_values(table, split, _report(version, split.column))
+        if role is None and split.column
+        else None
+    )
+    roles = np.full(len(frame), role or "pool", dtype=object)
+    if role is None and answered.any():
+        there = {one: pd.Series(version.frames[one][version.target]) for one in ROLES}
+        labelled = pd.Series(frame.loc[answered, version.target])
+        column = None if by is None else by[answered]
+        roles[answered] = new_roles(
+            labelled, split, column, version.summary["seed"], there, version.groups
+        )
+    if role is None and not answered.all():
+        notes.append(
+            f"{_rows((~answered).sum())} without a value of '{version.target}' joined the pool."
+        )
+    if role in UNLABELLED and answered.any():
+        notes.append(f"The values of '{version.target}' were not kept: {role} rows are without.")
+    notes += _known_rows(version, frame.loc[np.isin(roles, ROLES)])
+    frame.loc[np.isin(roles, UNLABELLED), version.target] = None
+    grouped = split.way == "group" and by is not None and answered.any()
+    groups = group_roles(by[answered], roles[answered]) if grouped and by is not None else {}
+    return _with_rows(version, frame, roles, notes, groups)
+
+
+def refine(version: Declared, off: Collection[int] = (), on: Collection[int] = ()) -> Declared:
+    """Return ``version`` with the train rows ``off`` switched off and the rows ``on`` switched on
+    again.
+
+    Raises:
+        DatasetError: as ``switched``; and if what is left of the train rows cannot be learnt from.
+    """
+    import pandas as pd
+
+    roles = {role: frame[ROW].to_numpy() for role, frame in version.frames.items()}
+    made = switched(roles, version.off, off, on)
+    train = version.frames["train"]
+    left = train.loc[~train[ROW].isin(made), version.target]
+    if _hashable(pd.Series(left)).nunique() < 2:
+        raise DatasetError(
+            f"of the train rows {_rows(len(left))} would be left, with no two different answers.",
+            where="off",
+            remedy="Switch fewer rows off.",
+        )
+    return _summed(replace(version, off=made, notes=_lasting(version)), {})
+
+
+def switched(
+    roles: Mapping[str, np.ndarray], now: Collection[int], off: Collection[int], on: Collection[int]
+) -> tuple[int, ...]:
+    """Return the ids that are off after a change. ``roles``: ids by role; ``now``: the ids that are
+    off.
+
+    Raises:
+        DatasetError: for an id that is not there, is in both lists, or is no train row's.
+    """
+    import numpy as np
+
+    both = sorted(set(off) & set(on))
+    if both:
+        raise DatasetError(
+            f"row {both[0]} is to be off and on.", where="off", remedy="Name it in one list."
+        )
+    train = roles["train"]
+    asked = np.array(sorted({*off, *on}), dtype=np.int64)
+    for row in asked[~np.isin(asked, train)].tolist():
+        role = next((role for role, ids in roles.items() if row in ids), None)
+        if role is None:
+            raise DatasetError(
+                f"there is no row {row}.",
+                where="row",
+                remedy="See the ids with `easeml data refine`.",
+            )
+        raise DatasetError(
+            f"row {row} is a {role} row; only train rows are switched off.",
+            where="row",
+            remedy="What models are measured on stays as it is, so that their qualities can be compared.",
+        )
+    return tuple(sorted((set(now) | set(off)) - set(on)))
+
+
+def _with_rows(
+    version: Declared,
+    frame: pd.DataFrame,
+    roles: np.ndarray,
+    notes: list[str],
+    groups: dict[str, str],
+) -> Declared:
+    import pandas as pd
+
+    frames = dict(version.frames)
+    added = {}
+    for role in ALL_ROLES:
+        new = frame.loc[roles == role]
+        if not len(new):
+            continue
+        added[role] = len(new)
+        old = frames.get(role)
+        frames[role] = pd.concat(
+            [old, new] if old is not None and len(old) else [new], ignore_index=True
+        )
+    grown = replace(
+        version,
+        frames=frames,
+        notes=[*_lasting(version), *notes],
+        next_row=version.next_row + len(frame),
+        groups={**version.groups, **groups},
+    )
+    return _summed(grown, added)
+
+
+def _summed(version: Declared, added: dict[str, int]) -> Declared:
+    """The version with what its summary and its columns count."""
+    counts = {role: len(frame) for role, frame in version.frames.items()}
+    labelled = sum(counts[role] for role in ROLES)
+    kept = {
+        name: version.summary[name]
+        for name in ("target", "seed", "split")
+        if name in version.summary
+    }
+    summary = {"rows": labelled, **counts, **kept, "off": len(version.off), "added": added}
+    return replace(version, summary=summary, columns=_counted(version))
+
+
+def _counted(version: Declared) -> list[ColumnReport]:
+    import pandas as pd
+
+    values = pd.concat(
+        [frame for role, frame in version.frames.items() if role in ROLES and len(frame)]
+    )
+
+    def counted(report: ColumnReport) -> ColumnReport:
+        column = pd.Series(values[report.name])
+        return replace(
+            report,
+            missing=float(column.isna().to_numpy().mean()),
+            distinct=int(_hashable(column).nunique()),
+        )
+
+    return [report if report.role == "drop" else counted(report) for report in version.columns]
+
+
+def _hashable(column: pd.Series) -> pd.Series:
+    """The column, with pictures, tensors and graphs as text that differs where they do."""
+    first = (
+        next((cell for cell in column if cell is not None), None)
+        if column.dtype == object
+        else None
+    )
+    return column if first is None or isinstance(first, str) else column.map(_digest)
+
+
+def _digest(cell: Any) -> str:
+    """What a picture, a graph or an array is known by."""
+    if isinstance(cell, bytes):
+        return sha256(cell).hexdigest()
+    if isinstance(cell, dict):
+        return json.dumps(to_json("graph", cell), sort_keys=True)
+    return f"{cell.shape} {sha256(cell.tobytes()).hexdigest()}"
+
+
+def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
+    """A note on new rows with the very values of others: in train and test rows at once they
+    flatter the quality.
+    """
+    import pandas as pd
+    from pandas import util
+
+    hashed: Any = util.hash_pandas_object
+
+    def digests(frame: pd.DataFrame) -> Any:
+        return hashed(frame.drop(columns=ROW).apply(_hashable), index=False)
+
+    old = [digests(version.frames[role]) for role in ROLES if len(version.frames[role])]
+    if not len(labelled):
+        return []
+    same = int(digests(labelled).isin(pd.concat(old)).sum())
+    if not same:
+        return []
+    return [
+        f"{_rows(same)} of the new ones are there already: a row that both trains and tests flatters the quality."
+    ]
+
+
+def _lasting(version: Declared) -> list[str]:
+    """The notes that are about columns: what else was said is about the rows of one change."""
+    return [note for note in version.notes if note.startswith("Column ")]
+
+
+def _report(version: Declared, column: str) -> ColumnReport:
+    return next(report for report in version.columns if report.name == column)
+
+
+def _does_not_fit(differences: list[str], name: str) -> DatasetError:
+    more = len(differences) - _SHOWN
+    lines = [f"- {one}" for one in differences[:_SHOWN]] + (
+        [f"- and {more} more."] if more > 0 else []
+    )
+    return DatasetError(
+        "\n".join(["the rows do not fit the data; nothing was changed.", *lines, ""]),
+        where=name,
+        remedy="Correct the file and feed it again, or declare a new application with all rows.",
+    )
+
+
+def _rows(count: Any) -> str:
+    return f"{int(count):,} row{'' if count == 1 else 's'}"

@@ -1,0 +1,104 @@
+"""A declared version out: its rows with their roles, in every format that can hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from easeml.data.errors import DatasetError
+from easeml.data.readers.easeml_dataset import EasemlDataset, write_easeml
+from easeml.data.types.declared_columns import kinds_of
+from easeml.data.types.text_tables import ROW
+from easeml.data.versions.declared import VersionTables, read_declared, read_version
+from easeml.data.versions.table_files import FORMATS, refuse_cells, write_typed
+from easeml.schema import Node, Sample, Samples, Schema, Value
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+ROLE_COLUMN = "easeml.role"
+ROW_COLUMN = "easeml.row"
+VERSION_FORMATS = (*FORMATS, ".zip", ".tar", ".tar.gz")  # the last three: the ease.ml dataset
+
+
+def export_version(folder: str | Path, out: str | Path) -> int:
+    """Write the rows of the version in ``folder`` to ``out``, in the format of its ending; return
+    how many.
+
+    A table gets two columns more, the row's id and its role; rows that are switched off are left
+    out. An archive (.zip, .tar, .tar.gz) is an ease.ml dataset: train rows, and validation rows as
+    ``val``.
+
+    Raises: DatasetError: for another ending, for a file that is there, and if the format cannot
+        hold the rows.
+    """
+    out = Path(out)
+    if out.suffix in FORMATS:
+        return _write_rows(folder, out)
+    if not out.name.endswith(VERSION_FORMATS):
+        raise DatasetError(
+            f"{out.suffix!r} cannot be written.",
+            where=str(out),
+            remedy=f"One of {', '.join(VERSION_FORMATS)}.",
+        )
+    tables = read_version(folder)
+    sides = [
+        (rows, schema) for rows in (tables.train, tables.validation) for schema in _schemas(tables)
+    ]
+    write_easeml(out, EasemlDataset(*(_samples(rows, schema) for rows, schema in sides)))
+    return len(tables.train) + len(tables.validation)
+
+
+def _write_rows(folder: str | Path, out: Path) -> int:
+    import pandas as pd
+    import pyarrow as pa
+
+    version = read_declared(folder)
+    kinds = {**kinds_of(version.schema_in), **kinds_of(version.schema_out)}
+    refuse_cells(kinds)
+    parts = [
+        frame.assign(**{ROLE_COLUMN: role}) for role, frame in version.frames.items() if len(frame)
+    ]
+    frame = pd.concat(parts, ignore_index=True)
+    frame = (
+        frame.loc[~frame[ROW].isin(version.off)].sort_values(ROW).rename(columns={ROW: ROW_COLUMN})
+    )
+    last = [ROW_COLUMN, ROLE_COLUMN]
+    columns = [*(name for name in frame.columns if name not in last), *last]
+    table = pa.Table.from_pandas(frame[columns], preserve_index=False).replace_schema_metadata(None)
+    write_typed(out, table)
+    return len(frame)
+
+
+def _schemas(tables: VersionTables) -> tuple[Schema, Schema]:
+    return tables.schema_in, tables.schema_out
+
+
+def _samples(rows: pd.DataFrame, schema: Schema) -> Samples:
+    classes = {name: one.labels for name, one in schema.classes.items()}
+    columns: Mapping[str, Node] = schema.columns
+    made = {}
+    for row in rows.to_dict("records"):
+        values = {
+            node.name: _value(row[name], name, int(row[ROW]), node)
+            for name, node in columns.items()
+        }
+        made[f"row{int(row[ROW])}"] = Sample(values)
+    return Samples(classes, made)
+
+
+def _value(value: Any, column: str, row: int, node: Node) -> Value:
+    import numpy as np
+    import pandas as pd
+
+    where = f"row {row}, column '{column}'"
+    if node.type not in ("tensor", "category"):
+        raise DatasetError(
+            f"an ease.ml dataset cannot hold {node.type}.", where=where, remedy="Export a table."
+        )
+    if pd.isna(value):
+        raise DatasetError(
+            "an ease.ml dataset cannot hold a missing value.", where=where, remedy="Export a table."
+        )
+    return np.array([float(value)]) if node.type == "tensor" else (str(value),)

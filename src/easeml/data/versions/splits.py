@@ -1,0 +1,235 @@
+"""Which rows train, validate and test: at random, in order of time, whole groups together, or as
+given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from easeml.data.errors import DatasetError, did_you_mean
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
+
+ROLES = ("train", "validation", "test")
+UNLABELLED = ("pool", "production")  # roles of rows that have no answer
+ALL_ROLES = (*ROLES, *UNLABELLED)
+WAYS = ("random", "time", "group", "given")
+_SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
+_CYCLE = ("train", "test", "train", "validation", "train")  # any two neighbours have a train row
+_FEWEST = 5  # rows: one validation row, one test row, and as many again to learn from
+_NAMES = {
+    **dict.fromkeys(("train", "training", "fit"), "train"),
+    **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
+    **dict.fromkeys(("test", "testing", "holdout"), "test"),
+}
+
+
+@dataclass(frozen=True)
+class Split:
+    """``way``: one of ``WAYS``; ``column``: by which, empty where at random."""
+
+    way: str = "random"
+    column: str = ""
+
+    @classmethod
+    def from_text(cls, text: str, columns: Collection[str]) -> Split:
+        """Read ``random``, ``time:COLUMN``, ``group:COLUMN`` or ``given:COLUMN``.
+
+        Raises DatasetError.
+        """
+        way, _, column = text.partition(":")
+        if way not in WAYS or (way == "random") != (not column):
+            raise DatasetError(
+                f"{text!r} is not a split.",
+                where="split",
+                remedy="Use random, time:COLUMN, group:COLUMN or given:COLUMN.",
+            )
+        if column and column not in columns:
+            raise DatasetError(
+                f"there is no column '{column}'.",
+                where="split",
+                remedy=did_you_mean(column, columns),
+            )
+        return cls(way, column)
+
+
+def row_roles(
+    answers: pd.Series, split: Split, by: np.ndarray | None, seed: int, notes: list[str]
+) -> np.ndarray:
+    """Return the role of each row, 60 % train, 20 % validation and 20 % test, unless the roles are
+    given.
+
+    ``by``: the values of the column of the split: a number a row for ``time``, text for others. The
+    rows without a time are the first. Of ``notes`` what is unusual is appended to.
+
+    Raises: DatasetError: if a role has no row, or ``by`` holds something else than roles that are
+        given.
+    """
+    target, rows = str(answers.name), len(answers)
+    if split.way == "random" or by is None:
+        roles = _at_random(answers, seed, notes)
+    elif split.way == "time":
+        roles = _in_order(by)
+    elif split.way == "group":
+        roles = _whole_groups(by, seed)
+    else:
+        roles = _as_given(by, split.column)
+    if rows < _FEWEST or not all((roles == role).any() for role in ROLES):
+        raise DatasetError(
+            f"{rows} {'row' if rows == 1 else 'rows'} with a value of '{target}': too few to learn from and to test.",
+            where=f"column '{split.column or target}'",
+            remedy=f"Add rows: at least {_FEWEST}, several of each class, and some for {', '.join(ROLES)}.",
+        )
+    return roles
+
+
+def group_roles(groups: np.ndarray, roles: np.ndarray) -> dict[str, str]:
+    """Return the role of each group, of rows split by group."""
+    return dict(zip(groups.astype(str).tolist(), roles.tolist(), strict=True))
+
+
+def new_roles(
+    answers: pd.Series,
+    split: Split,
+    by: np.ndarray | None,
+    seed: int,
+    there: Mapping[str, pd.Series],
+    groups: Mapping[str, str],
+) -> np.ndarray:
+    """Return the roles of rows that join others, by the split that these were divided by.
+
+    ``there``: by role, the answers that are there. At random, of each five rows of a class three
+    train, whatever the pieces in which they come. By time, the new rows are divided among
+    themselves. A row of a known group has its group's role (``groups``).
+
+    Raises:
+        DatasetError: if ``by`` holds something else than roles that are given.
+    """
+    if split.way == "random" or by is None:
+        return _continued(answers, seed, there)
+    if split.way == "time":
+        return _in_order(by)
+    if split.way == "given":
+        return _as_given(by, split.column)
+    return _known_groups(by, seed, {role: len(there[role]) for role in ROLES}, groups)
+
+
+def _continued(answers: pd.Series, seed: int, there: Mapping[str, pd.Series]) -> np.ndarray:
+    """The k-th row of a class takes the k-th place of ``_CYCLE`` after ``_CYCLE``, each shuffled
+    for its class.
+    """
+    import numpy as np
+    import pandas as pd
+
+    codes, earlier = np.zeros(len(answers), int), np.array([sum(map(len, there.values()))])
+    if isinstance(answers.dtype, pd.CategoricalDtype):
+        codes = answers.cat.codes.to_numpy()
+        each = [
+            np.bincount(one.cat.codes, minlength=len(answers.cat.categories))
+            for one in there.values()
+        ]
+        earlier = np.sum(each, axis=0)
+    roles, cycle = np.empty(len(answers), dtype=object), np.array(_CYCLE, dtype=object)
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        turn, place = np.divmod(earlier[code] + np.arange(len(rows)), len(cycle))
+        order = (
+            np.random.default_rng([seed, int(code)])
+            .random((int(turn[-1]) + 1, len(cycle)))
+            .argsort(axis=1)
+        )
+        roles[rows] = cycle[order[turn, place]]
+    return roles
+
+
+def _known_groups(
+    by: np.ndarray, seed: int, rows: Mapping[str, int], groups: Mapping[str, str]
+) -> np.ndarray:
+    import numpy as np
+
+    names = by.astype(str)
+    roles = np.array([groups.get(name, "") for name in names], dtype=object)
+    new = roles == ""
+    if new.any():
+        counts = {role: rows[role] + int((roles == role).sum()) for role in ROLES}
+        roles[new] = _whole_groups(names[new], seed, counts)
+    return roles
+
+
+def _at_random(answers: pd.Series, seed: int, notes: list[str]) -> np.ndarray:
+    """The rows in random order, sorted by class, take the roles of ``_CYCLE`` in turn."""
+    import numpy as np
+    import pandas as pd
+
+    order = np.random.default_rng(seed).permutation(len(answers))
+    roles = np.full(len(answers), "train", dtype=object)
+    if isinstance(answers.dtype, pd.CategoricalDtype):
+        codes = answers.cat.codes.to_numpy()
+        counts = np.bincount(codes, minlength=len(answers.cat.categories))
+        single = [str(answers.cat.categories[code]) for code in np.flatnonzero(counts == 1)]
+        if single:
+            names = ", ".join(single[:5]) + (" and more" if len(single) > 5 else "")
+            notes.append(
+                f"Classes of '{answers.name}' with one row only, which is used for training: {names}."
+            )
+        order = order[counts[codes[order]] > 1]
+        order = order[np.argsort(codes[order], kind="stable")]
+    roles[order] = np.resize(np.array(_CYCLE, dtype=object), len(order))
+    return roles
+
+
+def _in_order(moments: np.ndarray) -> np.ndarray:
+    """The earliest rows train, the latest test; rows of the same moment have the same role."""
+    import numpy as np
+
+    known = np.where(np.isnan(moments), -np.inf, moments)
+    _, moment = np.unique(known, return_inverse=True)
+    before = np.concatenate([[0], np.cumsum(np.bincount(moment))[:-1]]) / len(
+        known
+    )  # share of rows before a moment
+    place = before[moment]
+    roles = np.where(
+        place < _SHARES["train"],
+        "train",
+        np.where(place < 1 - _SHARES["test"], "validation", "test"),
+    )
+    return roles.astype(object)
+
+
+def _whole_groups(
+    groups: np.ndarray, seed: int, there: Mapping[str, int] | None = None
+) -> np.ndarray:
+    """Groups in random order go, each as a whole, to the role that lacks most of its share.
+
+    ``there``: how many rows each role has already.
+    """
+    import numpy as np
+
+    _, group = np.unique(groups.astype(str), return_inverse=True)
+    sizes = np.bincount(group)
+    rows = len(groups) + sum((there or {}).values())
+    lacking = {role: share * rows - (there or {}).get(role, 0) for role, share in _SHARES.items()}
+    of_group = np.empty(len(sizes), dtype=object)
+    for one in np.random.default_rng(seed).permutation(len(sizes)):
+        role = max(lacking, key=lambda name: lacking[name] / _SHARES[name])
+        of_group[one] = role
+        lacking[role] -= int(sizes[one])
+    return of_group[group]
+
+
+def _as_given(given: np.ndarray, column: str) -> np.ndarray:
+    import numpy as np
+
+    roles = np.array([_NAMES.get(str(value).lower(), "") for value in given], dtype=object)
+    if (roles == "").any():
+        wrong = str(given[int((roles == "").argmax())])
+        raise DatasetError(
+            f"{wrong!r} is no role of a row.",
+            where=f"column '{column}'",
+            remedy=f"Write {', '.join(ROLES)}.",
+        )
+    return roles

@@ -1,0 +1,1 @@
+"""Does data of one shape fit another schema, and if not, why?"""

@@ -1,0 +1,1 @@
+"""How schemas are written: JSON, and a short text for people."""

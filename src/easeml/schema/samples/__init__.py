@@ -1,0 +1,1 @@
+"""Samples of a schema, read from values or drawn at random."""

@@ -1,0 +1,178 @@
+"""Schemas as values."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from easeml.errors import InvalidInput
+
+TYPES = ("tensor", "category", "text", "document", "timestamp")
+
+IMAGE = "image"  # the format of a tensor that comes as a picture file
+
+Dim = (
+    int | str
+)  # a positive size, the name of a variable, or (in a tensor) a name with one of ? + *
+
+
+class SchemaError(InvalidInput):
+    """The schema is not valid."""
+
+
+class SchemaWarning(UserWarning):
+    """Something in a schema has no meaning, such as a mistyped key."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One value: of a singleton, or of each instance of a non-singleton.
+
+    ``type`` is one of ``TYPES``; ``dim`` is the shape of a tensor; ``class_name`` the class of a
+    category. ``optional``: the value may be missing. ``format``: how a timestamp is written
+    (strptime), empty for ISO 8601; how a number is written, by the example ``1.234,5``, empty for
+    ``1234.5``; ``image`` for a tensor that comes as a picture file, of height, width and channels.
+    Matching does not look at it. ``src_name`` and ``src_dim`` say what it was matched with; only
+    results of matching have them.
+    """
+
+    name: str
+    type: str = ""
+    dim: tuple[Dim, ...] = ()
+    class_name: str = ""
+    optional: bool = False
+    format: str = ""
+    src_name: str = ""
+    src_dim: tuple[Dim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How many links go from an instance to instances of the node ``target``; ``upper`` None: any
+    number.
+    """
+
+    target: str
+    lower: int
+    upper: int | None
+
+    def holds(self, other: Link) -> bool:
+        """Whether the bounds of ``other`` lie inside these."""
+        if self.lower > other.lower:
+            return False
+        return self.upper is None or (other.upper is not None and other.upper <= self.upper)
+
+
+@dataclass(frozen=True, slots=True)
+class Node(Field):
+    """A node of a sample.
+
+    A singleton has exactly one value, which the attributes of ``Field`` describe. A non-singleton
+    has an empty ``type``, any number of instances, a value for each of its ``fields`` in each of
+    them, and ``links`` between them. ``repeat``: this singleton stands for any number (``*``) or at
+    least one (``+``) of like ones. ``column``: the name of the column in the user's table.
+    ``missing``: what stands for a missing value there, besides the usual.
+    """
+
+    repeat: str = ""
+    column: str = ""
+    missing: tuple[str, ...] = ()
+    fields: tuple[Field, ...] = ()
+    links: tuple[Link, ...] = ()
+
+    @property
+    def singleton(self) -> bool:
+        """Whether a sample has exactly one value of it."""
+        return bool(self.type)
+
+    @property
+    def values(self) -> tuple[Field, ...]:
+        """The fields; a singleton is its own only one."""
+        return (self,) if self.type else self.fields
+
+    @property
+    def label(self) -> str:
+        """The name people know: that of the column, else that of the node."""
+        return self.column or self.name
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryClass:
+    """A finite list of labels: its size (or a variable), and the labels where they are known."""
+
+    dim: Dim
+    labels: tuple[str, ...] = ()
+    src_name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """What the links between instances may form.
+
+    ``cyclic``: cycles. ``undirected``: every link has its reverse. ``fan_in``: an instance may have
+    more than one incoming link (in an undirected graph: more than two neighbours).
+    """
+
+    cyclic: bool = False
+    undirected: bool = False
+    fan_in: bool = False
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What a schema says, without the forms in which it is written: see ``Schema``.
+
+    ``dropped`` names columns of the user's table that are no part of the schema but may come along
+    with its rows. ``src_dims``: what the variables stand for; only results of matching have it.
+    """
+
+    nodes: Mapping[str, Node]
+    classes: Mapping[str, CategoryClass] = field(default_factory=dict)
+    dropped: tuple[str, ...] = ()
+    constraints: Constraints = Constraints()
+    src_dims: Mapping[str, Dim] = field(default_factory=dict)
+
+    def labels(self, node: str) -> tuple[str, ...]:
+        """The labels of a category node, in the order that defines their indices; empty where
+        unknown.
+        """
+        return self.classes[self.nodes[node].class_name].labels
+
+    @cached_property
+    def columns(self) -> dict[str, Node]:
+        """The nodes by the name of their column in the table (of the node, where it has none)."""
+        return {node.label: node for node in self.nodes.values()}
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash(
+            (
+                frozenset(self.nodes.values()),
+                frozenset(self.classes.items()),
+                self.dropped,
+                self.constraints,
+            )
+        )
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+def node_names(columns: Iterable[str]) -> list[str]:
+    """Return a valid node name for each column: lower case, ASCII, unique, in the same order."""
+    taken: set[str] = set()
+    names = []
+    for column in columns:
+        plain = unicodedata.normalize("NFKD", column).encode("ascii", "ignore").decode().lower()
+        stem = re.sub(r"[^0-9a-z]+", "_", plain).strip("_") or "column"
+        if stem[0].isdigit():
+            stem = f"_{stem}"
+        name, number = stem, 2
+        while name in taken:
+            name, number = f"{stem}_{number}", number + 1
+        taken.add(name)
+        names.append(name)
+    return names
