@@ -15,19 +15,16 @@ set, cleaning no row.
 
 import argparse
 import csv
-import os
-import platform
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import numba
 import numpy as np
 import plotly.graph_objects as go
-import sklearn
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
+from common import arguments, machine_line, read_options
 from cpclean_data import CpcleanData, load
 from easeml.figures import blank
 from easeml.lifecycle.cleaning import CleaningSession
@@ -110,7 +107,7 @@ def run(name: str, args: argparse.Namespace) -> dict[str, np.ndarray]:
 
     Curves are (shares, 3): gap closed by ``MEASURED``.
     """
-    data = load(args.data / f"cpclean_{name}" / SETS[name])
+    data = load(args.data / f"cpclean_{name}" / SETS[name], most=args.rows)
     default, k, dirty = data.repairs[data.names.index("mean")], args.k, data.rows.dirty.tolist()
     true = data.world(set(dirty), default)
     ideal = predictions(data, true, k)
@@ -179,18 +176,14 @@ def write(found: dict[str, dict[str, np.ndarray]], folder: Path) -> None:
 
 def main() -> None:
     """Print the tables and write them."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("-k", type=int, default=3)
     parser.add_argument("--batch", type=int, default=10)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/cleaning_curves"))
-    args = parser.parse_args()
-    print(
-        f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"Numba {numba.__version__}, scikit-learn {sklearn.__version__}"
-    )
+    parser.add_argument("--rows", type=int, help="only so many rows of each set")
+    args = read_options(parser, rows=60, sets=["supreme"], batch=30, seeds=1)
+    print(machine_line("numpy", "numba", "scikit-learn"))
     write({name: run(name, args) for name in args.sets}, args.out)
     print(f"\nPublished: {PUBLISHED}.")
 

@@ -9,13 +9,10 @@ CPClean data set Supreme (``--data``), in seconds and CPU seconds of all cores. 
 which compiles, is not timed.
 """
 
-import argparse
 import csv
 import importlib.util
 import itertools
 import math
-import os
-import platform
 import statistics
 import time
 from collections import Counter
@@ -23,9 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
+from common import arguments, machine_line, read_options
 from cpclean_data import load
 from easeml.lifecycle.cleaning import (
     CleaningSession,
@@ -146,9 +143,9 @@ def time_example(cpf: Any, runs: int) -> None:
     )
 
 
-def time_plan(folder: Path, steps: int) -> list[list[Any]]:
+def time_plan(folder: Path, steps: int, rows: int | None) -> list[list[Any]]:
     """Print and return how long the first scores and a step of the plan take on Supreme."""
-    data = load(folder)
+    data = load(folder, most=rows)
     CleaningSession(data.rows, data.X_valid[:2], 3)
     begin, used = time.perf_counter(), time.process_time()
     session = CleaningSession(data.rows, data.X_valid, 3)
@@ -178,18 +175,14 @@ def time_plan(folder: Path, steps: int) -> list[list[Any]]:
 
 def main() -> None:
     """Print and write the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--cpf", type=Path, help="cpf.py of the Certain Prediction Framework")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--cases", type=int, default=300)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--steps", type=int, default=20)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/cleaning_queries"))
-    args = parser.parse_args()
-    print(
-        f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, Numba {numba.__version__}"
-    )
+    parser.add_argument("--rows", type=int, help="only so many rows of Supreme")
+    args = read_options(parser, rows=60, cases=5, runs=1, steps=1)
+    print(machine_line("numpy", "numba"))
     counts, sets, worst = enumeration_errors(args.cases)
     print(
         f"{args.cases} random cases against enumeration: {counts} wrong counts, {sets} wrong sets of labels, "
@@ -204,8 +197,7 @@ def main() -> None:
         time_example(cpf, args.runs)
     table = time_queries(cpf, args.runs)
     folder = args.data / "cpclean_supreme" / "systematic"
-    plan = time_plan(folder, args.steps) if folder.exists() else []
-    args.out.mkdir(parents=True, exist_ok=True)
+    plan = time_plan(folder, args.steps, args.rows) if folder.exists() else []
     with (args.out / "queries.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(

@@ -14,15 +14,12 @@ rows but this one are clean. Writes CSV.
 
 import argparse
 import csv
-import os
-import platform
 import time
-from pathlib import Path
 
-import numba
 import numpy as np
 
 from cleaning_curves import PUBLISHED, SETS, predictions
+from common import arguments, machine_line, read_options
 from cpclean_data import CpcleanData, load
 from easeml.lifecycle.cleaning import CleaningSession
 from easeml.lifecycle.cleaning._points import Points
@@ -80,7 +77,7 @@ def follow(
 def measure(name: str, setting: str, args: argparse.Namespace) -> list[dict]:
     """Return a line a rule for one set and setting."""
     scaling, count = SETTINGS[setting]
-    data = load(args.data / f"cpclean_{name}" / SETS[name], scaling)
+    data = load(args.data / f"cpclean_{name}" / SETS[name], scaling, args.rows)
     points, dirty = data.X_valid[:count], data.rows.dirty
     default = data.repairs[data.names.index("mean")]
     ideal = predictions(data, data.world(set(dirty.tolist()), default), args.k)
@@ -125,20 +122,14 @@ def measure(name: str, setting: str, args: argparse.Namespace) -> list[dict]:
 
 def main() -> None:
     """Print and write the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--settings", nargs="+", choices=list(SETTINGS), default=list(SETTINGS))
     parser.add_argument("-k", type=int, default=3)
     parser.add_argument("--batch", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/cleaning_stops"))
-    args = parser.parse_args()
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, Numba {numba.__version__}"
-    )
+    parser.add_argument("--rows", type=int, help="only so many rows of each set")
+    args = read_options(parser, rows=60, sets=["supreme"], settings=["published"], batch=30)
+    print(machine_line("numpy", "numba"))
     lines = []
     for name in args.sets:
         for setting in args.settings:
@@ -147,7 +138,6 @@ def main() -> None:
             for line in found:
                 cells = [f"{v:.4f}" if isinstance(v, float) else str(v) for v in line.values()]
                 print("  ".join(f"{cell:>11}" for cell in cells), flush=True)
-    args.out.mkdir(parents=True, exist_ok=True)
     with (args.out / "stops.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()

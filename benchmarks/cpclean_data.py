@@ -36,23 +36,23 @@ class CpcleanData:
         return known
 
 
-def load(folder: Path, scaling: str = "spread") -> CpcleanData:
+def load(folder: Path, scaling: str = "spread", most: int | None = None) -> CpcleanData:
     """Read one missingness folder. Categories are one-hot; numbers are scaled by what the mean
     repair holds.
 
     ``scaling``: 'spread', by mean and standard deviation, or 'range', to [0, 1], as in the
-    published experiments.
+    published experiments. ``most``: only so many rows of each part are read.
     """
     truth, valid, test = (
-        _read(folder / f"X_{part}.csv") for part in ("train_ground_truth", "val", "test")
+        _read(folder / f"X_{part}.csv", most) for part in ("train_ground_truth", "val", "test")
     )
     labels = {
-        part: _read(folder / f"y_{part}.csv").iloc[:, 0].map(str).to_numpy()
+        part: _read(folder / f"y_{part}.csv", most).iloc[:, 0].map(str).to_numpy()
         for part in ("train", "val", "test")
     }
     with zipfile.ZipFile(folder / "X_train_repairs.zip") as archive:
         repairs = {
-            Path(name).stem: _read(archive.open(name)) for name in sorted(archive.namelist())
+            Path(name).stem: _read(archive.open(name), most) for name in sorted(archive.namelist())
         }
     base = repairs["mean"]
     numbers = [c for c in base if pd.api.types.is_numeric_dtype(base[c]) and base[c].dtype != bool]
@@ -90,5 +90,5 @@ def load(folder: Path, scaling: str = "spread") -> CpcleanData:
     )
 
 
-def _read(file: Path | IO[bytes]) -> pd.DataFrame:
-    return pd.read_csv(file, keep_default_na=False)
+def _read(file: Path | IO[bytes], most: int | None) -> pd.DataFrame:
+    return pd.read_csv(file, keep_default_na=False, nrows=most)

@@ -6,18 +6,14 @@ clean detect FILE`` does; "all, with rules" is given the published constraints t
 dependencies. Thresholds were settled while looking at these three tables, so expect less on others.
 """
 
-import argparse
 import csv
-import os
-import platform
 import time
 from pathlib import Path
 
-import cleanlab
 import numpy as np
 import pandas as pd
-import pyod
 
+from common import arguments, machine_line, read_options
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning import METHODS, Rule, detect_errors, parse_rules
 
@@ -38,19 +34,16 @@ def rules_of(path: Path) -> tuple[list[Rule], int]:
 
 def main() -> None:
     """Print and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/error_detection"))
-    args = parser.parse_args()
-    print(
-        f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"PyOD {pyod.__version__}, cleanlab {cleanlab.__version__}"
-    )
+    parser = arguments(__file__, __doc__, data=True)
+    parser.add_argument("--sets", nargs="+", choices=list(SETS), default=list(SETS))
+    parser.add_argument("--rows", type=int, help="only so many rows of each table")
+    args = read_options(parser, rows=100, sets=["beers"])
+    print(machine_line("pyod", "cleanlab"))
     table = []
-    for name in SETS:
+    for name in args.sets:
         folder = args.data / f"dirty_{name}"
         dirty, clean = (
-            pd.read_csv(folder / f"{kind}.csv", dtype=str, keep_default_na=False)
+            pd.read_csv(folder / f"{kind}.csv", dtype=str, keep_default_na=False, nrows=args.rows)
             for kind in ("dirty", "clean")
         )
         wrong = (dirty != clean).to_numpy()
@@ -74,7 +67,6 @@ def main() -> None:
             print(
                 f"  {label:20s} {found.sum():6d} {precision:9.3f} {recall:7.3f} {f1:6.3f} {seconds:8.2f}"
             )
-    args.out.mkdir(parents=True, exist_ok=True)
     with (args.out / "methods.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["table", "method", "found", "precision", "recall", "F1"])

@@ -10,9 +10,6 @@ the books are checked as the fault test does: one accepted result for every fini
 trained model for each, nothing acknowledged lost.
 """
 
-import argparse
-import os
-import platform
 import statistics
 import sys
 import tempfile
@@ -20,6 +17,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from common import arguments, machine_line, read_options
 from killing import KINDS, Kill, check_books, declare, kill_at_random
 from service_process import EasemlProcess
 
@@ -28,7 +26,6 @@ EACH = 50
 
 def print_table(kills: list[Kill]) -> None:
     """Print the seconds until the endpoint answered, by what was killed."""
-    print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores")
     print(f"{'killed':12} {'n':>5} {'median s':>9} {'p90 s':>8} {'worst s':>8}")
     for kind in [*KINDS, "any"]:
         seconds = [kill.seconds for kill in kills if kind in (kill.kind, "any")]
@@ -41,11 +38,10 @@ def print_table(kills: list[Kill]) -> None:
 
 def main() -> None:
     """Kill, count and check."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--kills", type=int, default=1000)
-    options = parser.parse_args()
+    options = read_options(parser, kills=2)
+    print(machine_line("easeml"))
     kills: list[Kill] = []
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:

@@ -17,8 +17,6 @@ each method in a process of its own, and tells its largest memory. Writes CSV an
 import argparse
 import csv
 import json
-import os
-import platform
 import resource
 import shutil
 import statistics
@@ -31,7 +29,8 @@ from pathlib import Path
 
 import numpy as np
 
-RESULTS = Path(__file__).parent / "results" / "knn_shapley"
+from common import CACHE, arguments, machine_line, read_options
+
 PEERS = {
     "pydvl": ["numpy<2", "pydvl"],
     "datascope": ["numpy<2", "datascope"],
@@ -298,8 +297,7 @@ def many_rows(n: int, options: argparse.Namespace) -> None:
                 [n, t, d, k, name, *(round(number, 3) for number in json.loads(run.stdout))]
             )
             print("  ".join(f"{cell!s:>10}" for cell in rows[-1]), flush=True)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    with (RESULTS / "memory.csv").open("w", newline="") as file:
+    with (options.out / "memory.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(
             [
@@ -318,11 +316,11 @@ def many_rows(n: int, options: argparse.Namespace) -> None:
         writer.writerows(rows)
 
 
-def merge(rows: list[dict]) -> list[dict]:
+def merge(rows: list[dict], folder: Path) -> list[dict]:
     """Return all rows of the CSV file with those of this run replaced, and write them, each
     compared with pyDVL.
     """
-    path = RESULTS / "seconds.csv"
+    path = folder / "seconds.csv"
     kept: dict[tuple, dict] = {}
     if path.exists():
         with path.open() as file:
@@ -346,7 +344,6 @@ def merge(rows: list[dict]) -> list[dict]:
     ordered = sorted(
         kept.values(), key=lambda row: (int(row["n"]), int(row["k"]), -float(row["cpu"] or 0))
     )
-    RESULTS.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
         writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
         writer.writeheader()
@@ -354,7 +351,7 @@ def merge(rows: list[dict]) -> list[dict]:
     return ordered
 
 
-def draw(rows: list[dict]) -> None:
+def draw(rows: list[dict], folder: Path) -> None:
     """Write the CPU seconds by size at k = 5 (DataScope: k = 1) as a page."""
     from easeml.figures import blank
 
@@ -369,14 +366,12 @@ def draw(rows: list[dict]) -> None:
         x, y = [int(row["n"]) for row in picked], [float(row["cpu"]) for row in picked]
         figure.add_scatter(x=x, y=y, name=name, mode="lines+markers")
     figure.update_xaxes(type="log").update_yaxes(type="log")
-    (RESULTS / "seconds.html").write_text(figure.to_html(full_html=True, include_plotlyjs="cdn"))
+    (folder / "seconds.html").write_text(figure.to_html(full_html=True, include_plotlyjs="cdn"))
 
 
 def main() -> None:
     """Run, print and write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__)
     parser.add_argument(
         "--sizes", nargs="*", default=["2000x500", "10000x1000"], help="training x validation rows"
     )
@@ -394,13 +389,13 @@ def main() -> None:
     parser.add_argument(
         "--limit", type=float, default=1e6, help="seconds for a peer's call, with its start"
     )
-    parser.add_argument("--envs", type=Path, default=Path.home() / ".cache" / "easeml-benchmarks")
+    parser.add_argument("--envs", type=Path, default=CACHE)
     parser.add_argument(
         "--rows", type=int, default=0, help="values of so many rows, with the memory they take"
     )
     parser.add_argument("--points", type=int, default=100, help="validation rows for --rows")
     parser.add_argument("--alone", help=argparse.SUPPRESS)
-    options = parser.parse_args()
+    options = read_options(parser, sizes=["60x20"], k=[3], runs=1, peers=[])
     if options.alone:
         n, t = map(int, options.sizes[0].split("x"))
         return alone(
@@ -408,25 +403,20 @@ def main() -> None:
         )
     versions: dict[str, str] = {}
     merged: list[dict] = []
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; Python {platform.python_version()}"
-    )
+    print(machine_line("numpy", "numba"))
     for size in options.sizes:
         n, t = map(int, size.split("x"))
         for k in options.k:
             rows = compare(n, t, options.columns, k, options, versions)
-            merged = merge(rows)
+            merged = merge(rows, options.out)
             for row in rows:
                 print(
                     "  ".join(f"{row[name]!s:>{30 if name == 'method' else 8}}" for name in FIELDS),
                     flush=True,
                 )
-    print(
-        f"NumPy {np.__version__}; "
-        + ", ".join(f"{name} {version}" for name, version in versions.items())
-    )
+    print(", ".join(f"{name} {version}" for name, version in versions.items()))
     if merged:
-        draw(merged)
+        draw(merged, options.out)
     if options.rows:
         many_rows(options.rows, options)
     return None

@@ -10,11 +10,9 @@ all of them: the worst case. Models are trained on all cores meanwhile. The dela
 from its time in the store to the end of the first fetch that was asked after it.
 """
 
-import argparse
 import asyncio
 import json
 import os
-import platform
 import sys
 import tempfile
 import time
@@ -27,6 +25,7 @@ import numpy as np
 from sklearn.datasets import make_classification
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from common import arguments, machine_line, read_options
 from service_process import EasemlProcess
 
 PAUSE = 0.3
@@ -185,13 +184,10 @@ def memory_of(process: int) -> float:
 
 def main() -> None:
     """Measure and print one row for each number of pages."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--pages", type=int, nargs="+", default=[1, 100])
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--out", type=Path, help="also write the rows here, as JSON")
-    chosen = parser.parse_args()
+    chosen = read_options(parser, pages=[2], seconds=2.0)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         service = EasemlProcess(Path(folder) / "home")
@@ -217,9 +213,7 @@ def main() -> None:
                 )
         finally:
             service.stop()
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    )
+    print(f"{machine_line('easeml')}, load {os.getloadavg()[0]:.1f}")
     print(
         f"{'pages':>6} {'events':>7} {'delay':>8} {'p95':>8} {'fetch':>8} {'cores':>6} {'memory':>8}"
     )
@@ -227,9 +221,7 @@ def main() -> None:
         numbers = [f"{row[name]:>7.3f}s" for name in ("delay_median", "delay_p95", "fetch_median")]
         used = f"{row['controller_cores']:>6.2f} {row['controller_mb']:>6.0f}MB"
         print(f"{row['pages']:>6} {row['events']:>7} {' '.join(numbers)} {used}")
-    if chosen.out:
-        chosen.out.parent.mkdir(parents=True, exist_ok=True)
-        chosen.out.write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
+    (chosen.out / "rows.json").write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -10,11 +10,9 @@ round filled it). Memory is the script heap of the page after a collection. Clic
 the page received, signing in included; one on the label of the file counts twice.
 """
 
-import argparse
 import csv
 import json
 import os
-import platform
 import re
 import shutil
 import statistics
@@ -26,6 +24,7 @@ from pathlib import Path
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from common import arguments, machine_line, read_options
 from service_process import EasemlProcess
 
 PASSWORD = "correct horse"
@@ -111,14 +110,11 @@ def sample_table(folder: Path) -> Path:
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--table", type=Path)
     parser.add_argument("--target", default="survived")
-    parser.add_argument("--out", type=Path, help="also write what was measured here, as JSON")
-    chosen = parser.parse_args()
+    chosen = read_options(parser, rounds=1)
     chromium = (
         shutil.which("chromium")
         or shutil.which("chromium-browser")
@@ -157,20 +153,15 @@ def main() -> None:
         finally:
             browser.close()
             service.stop()
-    print(
-        f"{platform.processor() or platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}"
-    )
+    print(f"{machine_line('easeml')}, load {os.getloadavg()[0]:.1f}")
     print(f"from signing in to a prediction: {json.dumps(told)}")
     print(f"{'page':<30} {'paint':>9} {'worst':>9} {'heap':>8} {'elements':>9}")
     for row in rows:
         figures = f"{row['paint_ms']:>6.0f} ms {row['worst_ms']:>6.0f} ms"
         figures += f" {row['heap_mb']:>5.1f} MB {row['elements']:>9}"
         print(f"{row['page']:<30} {figures}")
-    if chosen.out:
-        chosen.out.mkdir(parents=True, exist_ok=True)
-        (chosen.out / "pages.json").write_text(
-            json.dumps({"clicking": told, "pages": rows}, indent=1) + "\n", "utf-8"
-        )
+    found = {"clicking": told, "pages": rows}
+    (chosen.out / "pages.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -16,12 +16,10 @@ virtual machine's host ran somebody else: the first table is of all requests, th
 blocks of requests in which nothing was stolen.
 """
 
-import argparse
 import http.client
 import json
 import multiprocessing
 import os
-import platform
 import socket
 import statistics
 import subprocess
@@ -36,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from sklearn.datasets import load_breast_cancer
 from threadpoolctl import threadpool_limits
 
+from common import CACHE, arguments, machine_line, read_options
 from service_process import EasemlProcess, free_port
 
 _BLOCK = 20  # requests of one kind in a row
@@ -303,14 +302,13 @@ def time_peer(name: str, folder: Path, count: int) -> Timed:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--requests", type=int, default=2000)
     parser.add_argument("--peers", action="store_true")
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "easeml-peers")
-    options = parser.parse_args()
-    print(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} cores")
+    parser.add_argument("--folder", type=Path, default=CACHE)
+    parser.add_argument("--models", nargs="+", choices=list(MODELS), default=list(MODELS))
+    options = read_options(parser, requests=20, models=list(MODELS)[:1])
+    print(machine_line("easeml", "scikit-learn", "lightgbm"))
     print(f"{options.requests} requests, one row, one client")
     print(f"{'':64} {'over the data frame':>17} {'over the arrays':>17}")
     print(
@@ -325,7 +323,7 @@ def main() -> None:
         easeml = EasemlProcess(Path(folder) / "home", workers=1)
         easeml.start()
         try:
-            for model in MODELS:
+            for model in options.models:
                 served, bare, quickest = serve_and_time(model, options.requests, table, easeml)
                 rows.add(f"bare {model}, data frame", bare)
                 rows.add(f"bare {model}, arrays", quickest)

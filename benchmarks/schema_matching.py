@@ -14,11 +14,7 @@ the processor, which other work on the machine disturbs little. Prints a table, 
 with ``--out``.
 """
 
-import argparse
-import csv
 import json
-import os
-import platform
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -26,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from common import arguments, machine_line, read_options, write_table
 from easeml.schema import Constraints, Field, Link, Node, Schema, Undecided, match, why_not
 
 Pair = tuple[Schema, Schema]
@@ -193,16 +190,13 @@ def public_examples(repetitions: int) -> list[tuple[str, float, float]]:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[10, 100, 1000])
     parser.add_argument("--nested", type=int, nargs="+", default=[5, 10, 50])
     parser.add_argument("--repetitions", type=int, default=7)
-    parser.add_argument("--out", type=Path, help="Folder for the table as CSV.")
-    options = parser.parse_args()
+    options = read_options(parser, sizes=[10], nested=[5], repetitions=1)
     warnings.simplefilter("ignore")
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
+    print(machine_line("numpy"))
     rows = []
     for cases, sizes in ((CASES, options.sizes), (NESTED, options.nested)):
         for name, make in cases.items():
@@ -220,10 +214,7 @@ def main() -> None:
         print("\npublic examples (prototype: its published time for each, times their number here)")
         for name, ours, theirs in public_examples(options.repetitions):
             print(f"  {name:<30}{ours * 1e3:>10.3f} ms {theirs * 1e3:>10.3f} ms")
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        with (options.out / "cases.csv").open("w", newline="", encoding="utf-8") as file:
-            csv.writer(file).writerows([head, *rows])
+    write_table(options.out / "cases.csv", head, rows)
 
 
 if __name__ == "__main__":

@@ -16,19 +16,15 @@ by a factor for the device, one for each model (a factor of about 1.6 up or down
 (DM), its linear shift (LMS) and a random forest on its predictions and the features (NLMS).
 """
 
-import argparse
 import csv
-import os
-import platform
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import scipy
-import sklearn
 from sklearn.ensemble import RandomForestRegressor
 
+from common import arguments, machine_line, read_options
 from easeml.search import Work, learn_costs, most_telling
 from easeml.search.costs import percentage_error
 
@@ -219,20 +215,14 @@ def _on_device(
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--tenants", type=int, default=40, help="of srbench on the new device")
     parser.add_argument("--counts", default="0,5,20,60")
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "results" / "search_costs"
-    )
-    options = parser.parse_args()
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
-    print(f"NumPy {np.__version__}, SciPy {scipy.__version__}, scikit-learn {sklearn.__version__}")
+    parser.add_argument("--most", type=int, help="only so many runs of a workload")
+    options = read_options(parser, folds=2, seeds=1, tenants=4, counts="0,5", most=200)
+    print(machine_line("numpy", "scipy", "scikit-learn"))
     rows: list[list[object]] = []
     titles = ("median error", "mean", "rms log10", "in 90 %", "fit, predict")
     print(
@@ -240,7 +230,7 @@ def main() -> None:
         + "".join(f"{title:>12}" for title in titles)
     )
     for name in ("workload_srbench", "workload_easeml_deeplearning"):
-        runs = read_runs(options.data / name)
+        runs = read_runs(options.data / name)[: options.most]
         for by in ("cells", "tenants"):
             held_out(name, runs, by, options.folds, rows)
     print("\nmean error on a new device kind, by the runs measured there (some of the tenants)")
@@ -248,7 +238,6 @@ def main() -> None:
     few = set(sorted({work.job for work, _ in runs})[:: 122 // options.tenants][: options.tenants])
     runs = [run for run in runs if run[0].job in few]
     new_device(runs, [int(c) for c in options.counts.split(",")], options.seeds, rows)
-    options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "errors.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
 

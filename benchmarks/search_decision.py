@@ -8,16 +8,13 @@ the explanation that the service writes down beside it. Prints milliseconds, wit
 the versions.
 """
 
-import argparse
-import os
-import platform
 import time
 from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
-import scipy
 
+from common import arguments, machine_line, read_options
 from easeml.search import (
     Arm,
     Observation,
@@ -105,14 +102,15 @@ def measure(
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--devices", type=int, default=16)
-    options = parser.parse_args()
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}; {options.devices} devices, one prior"
+    parser.add_argument(
+        "--observations", type=int, nargs="+", default=[10, 1_000, 100_000, 1_000_000]
     )
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, SciPy {scipy.__version__}")
+    options = read_options(parser, rounds=5, observations=[10, 1_000])
+    print(machine_line("numpy", "scipy"))
+    print(f"{options.devices} devices, one prior")
     print(f"{'tenants':>8} {'arms':>6}" + _TITLES)
     for tenants in (10, 100):
         for arms in (100, 1000):
@@ -122,7 +120,7 @@ def main() -> None:
                 flush=True,
             )
     print(f"{'observations':>15}" + _TITLES + "   of each of 100 jobs of 1,000 arms")
-    for observations in (10, 1_000, 100_000, 1_000_000):
+    for observations in options.observations:
         found = measure(100, 1000, options.devices, options.rounds, observations)
         print(f"{observations:>15}" + _cells(found), flush=True)
 

@@ -12,16 +12,14 @@ below ``--folder``. Prints the median and the 99th percentile in milliseconds by
 observations.
 """
 
-import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 
+from common import CACHE, arguments, machine_line, read_options
 from search_decision import measure
 
 PACKAGES = ("torch==2.13.0", "gpytorch", "botorch", "optuna")
@@ -89,20 +87,18 @@ def peers_python(folder: Path) -> Path:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--folder", type=Path, default=Path.home() / ".cache" / "easeml-benchmarks")
+    parser = arguments(__file__, __doc__)
+    parser.add_argument("--folder", type=Path, default=CACHE)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--observations", default="10,100,1000")
-    options = parser.parse_args()
+    options = read_options(parser, rounds=2, observations="10")
     counts = [int(count) for count in options.observations.split(",")]
     command = [peers_python(options.folder), "-c", PEER, str(options.rounds), options.observations]
     told = json.loads(
         subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
     )
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
-    print(f"NumPy {np.__version__}, torch {told['torch']} (one thread)")
+    print(machine_line("numpy"))
+    print(f"torch {told['torch']} (one thread)")
     print(f"{'decision [ms]':<44}" + "".join(f"{f'{count} observations':>24}" for count in counts))
     ours = {
         count: measure(100, 1000, 16, 10 * options.rounds, count)[0].tolist() for count in counts

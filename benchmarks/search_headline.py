@@ -1,7 +1,7 @@
 """How much less does easeml spend than users did before, whatever the order by citations or by date
 really was?
 
-    python benchmarks/search_headline.py ../shared/data/workload_easeml_deeplearning [--seeds 30]
+    python benchmarks/search_headline.py [--seeds 30]
 
 The paper's headline (Li et al., PVLDB 2018: up to 9.8 times) compares with networks in the order of
 their citations and of their dates, neither of which it prints. The beginnings of both are known
@@ -11,16 +11,13 @@ largest ratio of the costs to each loss level is told, with the ratio of the ord
 policies take.
 """
 
-import argparse
 import csv
-import os
-import platform
 from collections.abc import Iterable, Iterator
-from itertools import permutations
-from pathlib import Path
+from itertools import islice, permutations
 
 import numpy as np
 
+from common import arguments, machine_line, read_options
 from easeml.cli.workload_files import read_workload
 from easeml.search import Policy
 from easeml.search.policies.popularity import MostCited, MostRecent
@@ -43,11 +40,11 @@ def orders(models: tuple[str, ...], first: tuple[str, ...]) -> Iterator[dict[str
         yield {model: float(-place) for place, model in enumerate((*first, *rest))}
 
 
-def policies(models: tuple[str, ...]) -> Iterator[tuple[str, str, Policy]]:
-    """Give each rule, the name of its order, and the policy."""
+def policies(models: tuple[str, ...], most: int | None) -> Iterator[tuple[str, str, Policy]]:
+    """Give each rule, the name of its order, and the policy; at most so many orders a rule."""
     for rule, kind in (("most-cited", MostCited), ("most-recent", MostRecent)):
         yield rule, TAKEN, kind()
-        for ranks in orders(models, KNOWN[rule]):
+        for ranks in islice(orders(models, KNOWN[rule]), most):
             yield rule, " ".join(sorted(ranks, key=ranks.__getitem__, reverse=True)), kind(ranks)
 
 
@@ -58,34 +55,29 @@ def mean_costs(curves: Iterable[Curve]) -> np.ndarray:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser = arguments(__file__, __doc__, data=True)
+    parser.add_argument("--workload", default="workload_easeml_deeplearning")
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--first-seed", type=int, default=1000)
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "results" / "search_headline"
-    )
-    options = parser.parse_args()
-    workload, _ = read_workload(options.folder)
+    parser.add_argument("--orders", type=int, help="only so many orders of each rule")
+    options = read_options(parser, seeds=1, orders=2)
+    print(machine_line("numpy"))
+    workload, _ = read_workload(options.data / options.workload)
     setting = Setting(seeds=options.seeds, first_seed=options.first_seed)
     seeds = range(options.first_seed, options.first_seed + options.seeds)
     draws = [(*draw(workload, setting, seed), seed) for seed in seeds]
     own = mean_costs(compare(workload, ["default"], setting).curves["default"])
     ratios: dict[tuple[str, str], np.ndarray] = {}
-    for rule, order, policy in policies(workload.models):
+    for rule, order, policy in policies(workload.models, options.orders):
         curves = (
             one_run(work, policy, belief(past, work.models, own=False), 1, seed)
             for past, work, seed in draws
         )
         ratios[rule, order] = mean_costs(curves) / own
-    options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "ratios.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["rule", "order", *LEVELS])
         writer.writerows([*key, *values.round(3)] for key, values in ratios.items())
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
     print(
         f"{options.seeds} draws of 10 tenants, one device; cost beside the default's, to average losses {LEVELS}"
     )

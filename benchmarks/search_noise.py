@@ -14,17 +14,13 @@ Each rests under an expected improvement of 0.001. Prints the tasks until then a
 the candidate that looked best, with the 95 % interval of its paired difference to *as it is*.
 """
 
-import argparse
 import csv
-import os
-import platform
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-import scipy
 from scipy.stats import norm
 
+from common import arguments, machine_line, read_options
 from easeml.search import (
     Arm,
     Observation,
@@ -83,17 +79,11 @@ def searched(kind: str, arms: list[Arm], measured: np.ndarray, rows: int) -> lis
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "results" / "search_noise"
-    )
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
-    print(f"NumPy {np.__version__}, SciPy {scipy.__version__}; {options.seeds} seeds")
+    options = read_options(parser, seeds=1)
+    print(machine_line("numpy", "scipy"))
+    print(f"{options.seeds} seeds")
     print(f"{'rows':>6}" + "".join(f"{kind + ': tasks, loss':>36}" for kind in KINDS))
     lines: list[list[object]] = []
     for rows in (4, 10, 30, 100, 300):

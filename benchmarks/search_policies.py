@@ -6,22 +6,19 @@ them. Prints area under the average loss, cost to four loss levels, worst tenant
 tenants are within 0.01 and the latency of a late arrival, each with the paired difference to
 easeml's default and its 95 % interval, corrected for the number of comparisons (Bonferroni).
 ``--devices 1,4,16`` tells the speed-up, ``--histories given,none,misleading`` what the past is
-worth. Folders: as for ``easeml simulate search``. Raw numbers go to CSV, the curves to SVG.
+worth. Raw numbers go to CSV, the curves to SVG.
 ``--keep DIR``: what was simulated is kept there seed by seed, so that a run that was cut off goes
 on.
 """
 
-import argparse
 import csv
-import os
 import pickle
-import platform
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import scipy
 
+from common import arguments, machine_line, read_options
 from easeml.cli.workload_files import read_workload
 from easeml.figures.search import loss_svg
 from easeml.search import policy_named
@@ -40,6 +37,7 @@ from easeml.search.simulator import (
     simulate,
 )
 
+WORKLOADS = ("easeml_deeplearning", "srbench", "openml_weka", "179classifiers")
 PUBLISHED = ("ei-rate", "hybrid", "gp-ucb-round-robin", "gittins", "cheapest-first")
 OTHERS = ("greedy", "max-min-fair", "random", "round-robin", "most-cited", "most-recent")
 NETWORKS = {"most-cited", "most-recent"}
@@ -178,8 +176,8 @@ def speed_up(by_devices: dict[int, Comparison]) -> None:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+", type=Path)
+    parser = arguments(__file__, __doc__, data=True)
+    parser.add_argument("--workloads", nargs="+", default=list(WORKLOADS))
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument(
         "--first-seed", type=int, default=1000, help="constants were chosen on seeds from 0"
@@ -192,18 +190,13 @@ def main() -> None:
     parser.add_argument(
         "--keep", type=Path, help="folder for what was simulated; of one list of policies"
     )
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "results" / "search_policies"
-    )
-    options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
+    short = {"workloads": [WORKLOADS[0]], "seeds": 1, "policies": "cheapest-first"}
+    options = read_options(parser, **short)
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
-    print(f"NumPy {np.__version__}, SciPy {scipy.__version__}")
-    for folder in options.folders:
+    print(machine_line("numpy", "scipy"))
+    for name in options.workloads:
+        folder = options.data / f"workload_{name}"
         workload, measured = read_workload(folder)
         networks = "AlexNet" in workload.models
         policies = [

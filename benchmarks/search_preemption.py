@@ -1,7 +1,7 @@
 """Slowdown of interactive and best-effort jobs under rules of preemption: the paper's workload and
 real traces.
 
-    python benchmarks/search_preemption.py --data DIR [--jobs 32768] [--seeds 3]
+    python benchmarks/search_preemption.py [--jobs 32768] [--seeds 3]
 
 *synthetic*: jobs like those of the FitGpp paper (USENIX OpML 2019) on 84 nodes at load 2.0 under FIFO, 30 % of them
 interactive; it used 2^19 jobs. Published there: FitGpp cuts the 95th percentile of interactive slowdown by 96.6 %
@@ -11,19 +11,18 @@ interactive, jobs of more than 8 GPUs left out. Nodes of the traces are as many 
 nobody waited. Means over seeds.
 """
 
-import argparse
 import csv
 import json
-import os
-import platform
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
 
+from common import arguments, machine_line, read_options
+
+REAL = ("gpu_trace_alibaba_2023", "gpu_trace_itp")
+REAL = ("gpu_trace_alibaba_2023", "gpu_trace_itp")
 RULES = ("fifo", "fitgpp", "least-delay", "longest-remaining", "random")
 COLUMNS = [(kind, f"p{q}") for kind in ("interactive", "best_effort") for q in (50, 95, 99)]
 
@@ -47,20 +46,14 @@ def replayed(trace: str, *options: str) -> dict[str, Any]:
 
 def main() -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, required=True)
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--jobs", type=int, default=2**15)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument(
-        "--out", type=Path, default=Path(__file__).parent / "results" / "search_preemption"
-    )
-    options = parser.parse_args()
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
-    print(f"NumPy {np.__version__}, SciPy {scipy.__version__}")
+    parser.add_argument("--traces", nargs="+", default=["synthetic", *REAL])
+    options = read_options(parser, jobs=300, seeds=1, traces=["synthetic"])
+    print(machine_line("numpy", "scipy"))
     rows: list[list[object]] = []
-    for name in ("synthetic", "gpu_trace_alibaba_2023", "gpu_trace_itp"):
+    for name in options.traces:
         trace, more = (
             ("synthetic", ["--jobs", str(options.jobs)])
             if name == "synthetic"
@@ -94,7 +87,6 @@ def main() -> None:
             rows.append(
                 [name, rule, *(round(means[column], 4) for column in COLUMNS), round(share, 5)]
             )
-    options.out.mkdir(parents=True, exist_ok=True)
     with (options.out / "slowdown.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(

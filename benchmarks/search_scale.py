@@ -7,31 +7,24 @@ The workload is SYN(0.5, 1.0) of the ease.ml paper, with as many past tenants ag
 0.05 to 1 second of the simulated clock. Also the speed-up against one device, at four losses.
 """
 
-import argparse
-import os
-import platform
 import time
 
 import numpy as np
-import scipy
 
+from common import arguments, machine_line, read_options
 from easeml.search import policy_named
 from easeml.search.simulator import LEVELS, Scenario, Workload, belief, curve, simulate, synthetic
 
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--users", type=int, default=100)
     parser.add_argument("--models", type=int, default=200)
     parser.add_argument("--devices", default="1,4,16,100")
-    options = parser.parse_args()
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
-    )
-    print(
-        f"NumPy {np.__version__}, SciPy {scipy.__version__}; {options.users} users x {options.models} models"
-    )
+    options = read_options(parser, users=5, models=10, devices="1,4")
+    print(machine_line("numpy", "scipy"))
+    print(f"{options.users} users x {options.models} models")
     whole = synthetic(0.5, 1.0, np.random.default_rng(0), 2 * options.users, options.models)
     work: Workload = whole.of(np.arange(options.users))
     prior = belief(whole.quality[options.users :], work.models, own=True)

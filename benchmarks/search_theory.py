@@ -11,12 +11,11 @@ best so far is sublinear where the exponent of T is below 1. Second table: polic
 alpha).
 """
 
-import argparse
 import math
-import platform
 
 import numpy as np
 
+from common import arguments, machine_line, read_options
 from easeml.search import Posterior, Prior, policy_named
 from easeml.search.policies.gp_ucb import exploration
 from easeml.search.simulator import (
@@ -177,13 +176,13 @@ def synthetic_curve(name: str, sigma: float, alpha: float, seed: int) -> Curve:
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--tenants", type=int, default=5)
     parser.add_argument("--models", type=int, default=50)
     parser.add_argument("--synthetic-seeds", type=int, default=2)
-    options = parser.parse_args()
-    print(f"{platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}")
+    options = read_options(parser, seeds=1, tenants=2, models=5, synthetic_seeds=0)
+    print(machine_line("numpy"))
     if options.seeds:
         theory(options.seeds, options.tenants, options.models)
     if options.synthetic_seeds:

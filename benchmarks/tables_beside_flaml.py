@@ -1,7 +1,7 @@
 """Tables from file to served model by the CLI alone, beside what FLAML reaches in the same wall
 time.
 
-    python benchmarks/tables_beside_flaml.py --data DIR [--seconds 60] [--tables
+    python benchmarks/tables_beside_flaml.py [--seconds 60] [--tables
     titanic,ames_housing] [--details]
 
 ``DIR/NAME/NAME.csv`` are the tables. Each is given to an easeml of its own (two workers) as ``app create FILE --yes
@@ -12,21 +12,19 @@ from ``app create`` to the end of its search. Both are judged on the same test r
 easeml inferred of each column and every failed task.
 """
 
-import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from common import CACHE, arguments, machine_line, read_options
 from easeml.data import read_version
 from easeml.settings import Settings
 from easeml.store import Store
@@ -44,6 +42,7 @@ PACKAGES = (
     "flaml[automl]",
     "pandas<3",
 )  # a precaution: FLAML 2.x was written before the text columns of pandas 3
+NO_PEER = {"version": "left out", "wall": 0.0, "quality": float("nan"), "model": "-", "tried": 0}
 PEER = """
 import json, sys, time
 begun = time.perf_counter()
@@ -194,17 +193,14 @@ def print_inferred(name: str, found: Found, details: bool) -> None:
 
 def main() -> None:
     """Print what was inferred of each table, then both qualities side by side."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--tables", default=",".join(TARGETS))
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "easeml-flaml")
+    parser.add_argument("--folder", type=Path, default=CACHE / "flaml")
     parser.add_argument("--details", action="store_true")
-    options = parser.parse_args()
-    options.folder.mkdir(parents=True, exist_ok=True)
-    python = peer_python(options.folder)
+    parser.add_argument("--no-peer", action="store_true", help="leave FLAML out")
+    options = read_options(parser, tables="titanic", seconds=1.0, no_peer=True)
+    python = None if options.no_peer else peer_python(options.folder)
     lines, peer_version = [], ""
     for name in options.tables.split(","):
         with tempfile.TemporaryDirectory() as folder:
@@ -219,7 +215,9 @@ def main() -> None:
             print_inferred(name, found, options.details)
             export_split(easeml, found.application, Path(folder))
             objective = found.application["objective"]
-            peer = run_peer(python, Path(folder), TARGETS[name], objective, found.wall)
+            peer = NO_PEER
+            if python is not None:
+                peer = run_peer(python, Path(folder), TARGETS[name], objective, found.wall)
         test, peer_version = found.application["test_quality"], peer["version"]
         reached = f"{test['value']:.4f} ({test['low']:.4f} to {test['high']:.4f})"
         served = found.application["live_model"]["name"]
@@ -228,13 +226,8 @@ def main() -> None:
             f"{peer['wall']:6.1f} {peer['quality']:8.4f}  {peer['model']}, {peer['tried']} improvements"
         )
         print(lines[-1], flush=True)
-    print(f"\n{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    ours = ", ".join(
-        f"{package} {version(package)}" for package in ("scikit-learn", "lightgbm", "pandas")
-    )
-    print(
-        f"{ours}; FLAML {peer_version}; {WORKERS} workers, {WORKERS} jobs; walls in seconds, quality on test rows"
-    )
+    print(f"\n{machine_line('scikit-learn', 'lightgbm', 'pandas')}; FLAML {peer_version}")
+    print(f"{WORKERS} workers, {WORKERS} jobs; walls in seconds, quality on test rows")
     print(
         f"{'table':15} {'measure':9} {'rows':>5} {'first':>6} {'wall':>6}  {'easeml (95 % interval)':26} {'serves':34} "
         f"{'wall':>6} {'FLAML':>8}  with"

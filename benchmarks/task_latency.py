@@ -16,12 +16,9 @@ task before. One machine, one clock.
     end -> next, decided  the same where nothing waited at that end: includes the scheduler's decision after it
 """
 
-import argparse
-import importlib.metadata
 import itertools
 import json
 import os
-import platform
 import sys
 import tempfile
 import time
@@ -34,6 +31,7 @@ import pandas as pd
 from sklearn.datasets import make_classification
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from common import arguments, machine_line, read_options
 from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
@@ -148,11 +146,8 @@ def runs_of(home: Path) -> list[Run]:
 def print_table(runs: list[Run]) -> None:
     """Print the table of all measures, in milliseconds."""
     packages = ("easeml", "scikit-learn", "sqlalchemy")
-    versions = " ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
-    print(
-        f"{platform.platform()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, one worker"
-    )
-    print(f"Python {platform.python_version()} SQLite {library_version()} {versions}")
+    print(machine_line(*packages))
+    print(f"SQLite {library_version()}, load {os.getloadavg()[0]:.1f}, one worker")
     print(f"{'milliseconds':24} {'n':>5} {'median':>8} {'p90':>8} {'p99':>8}")
     bodies = [1e3 * (run.ended - run.began) for run in runs]
     for name, values in {**measure(runs), "(the bodies themselves)": bodies}.items():
@@ -162,12 +157,10 @@ def print_table(runs: list[Run]) -> None:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--single", type=int, default=20)
     parser.add_argument("--searches", type=int, default=2)
-    options = parser.parse_args()
+    options = read_options(parser, single=1, searches=1)
     with tempfile.TemporaryDirectory() as folder:
         table, home = Path(folder) / "table.csv", Path(folder) / "home"
         inputs, target = make_classification(

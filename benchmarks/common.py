@@ -1,0 +1,84 @@
+"""What all benchmarks share: arguments, the line about the machine, and files of results.
+
+A benchmark makes its parser here, adds its own arguments, and says what is smaller in its short
+form:
+
+    parser = arguments(__file__, __doc__)
+    parser.add_argument("--runs", type=int, default=1000)
+    options = read_options(parser, runs=5)
+    print(machine_line("numpy"))
+
+Without arguments a benchmark measures what is claimed: ``make prove`` runs it so. With ``--short``
+it does the same on little in a few seconds, and a test runs that form of every benchmark. Numbers
+of a short form mean nothing: they never go to ``benchmarks/results``.
+"""
+
+import argparse
+import csv
+import os
+import platform
+import tempfile
+from collections.abc import Iterable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+DATA = Path(os.environ.get("EASEML_BENCHMARK_DATA") or ROOT.parent / "shared" / "data")
+"""Where public data sets are looked for."""
+CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "easeml-benchmarks"
+"""Where environments of the peers are kept."""
+
+
+def arguments(script: str, about: str | None, data: bool = False) -> argparse.ArgumentParser:
+    """Return a parser with ``--short`` and ``--out``, to which a benchmark adds its own arguments.
+
+    Args:
+        script: the benchmark's ``__file__``; results go to the folder of this name.
+        about: its ``__doc__``.
+        data: whether it reads public data sets: adds ``--data``.
+    """
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--short", action="store_true", help="only show, in seconds, that the benchmark works"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=RESULTS / Path(script).stem, help="folder for the results"
+    )
+    if data:
+        parser.add_argument(
+            "--data", type=Path, default=DATA, help="folder of the public data sets"
+        )
+    return parser
+
+
+def read_options(parser: argparse.ArgumentParser, **short: Any) -> argparse.Namespace:
+    """Return what the command line says; the folder for results is there afterwards.
+
+    Args:
+        parser: made by :func:`arguments`.
+        short: defaults of the short form, by name. What the command line says wins over them.
+    """
+    if parser.parse_known_args()[0].short:
+        parser.set_defaults(out=Path(tempfile.mkdtemp(prefix="easeml-short-")), **short)
+    options = parser.parse_args()
+    options.out.mkdir(parents=True, exist_ok=True)
+    return options
+
+
+def machine_line(*packages: str) -> str:
+    """Return machine, system, Python and the versions of installed packages on one line."""
+    system = f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}"
+    versions = [f"{package} {version(package)}" for package in packages]
+    return ", ".join([system, f"Python {platform.python_version()}", *versions])
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows as a CSV file with a line of titles."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
