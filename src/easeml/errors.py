@@ -93,6 +93,12 @@ class TimedOut(EasemlError, TimeoutError):
     code = "timed-out"
 
 
+class StorageFull(EasemlError):
+    """The disk is full, so nothing can be kept."""
+
+    code = "storage-full"
+
+
 class Damaged(EasemlError):
     """Stored bytes do not match their digest."""
 

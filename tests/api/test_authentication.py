@@ -45,7 +45,7 @@ def test_every_other_route_answers_401_without_credentials(client: TestClient) -
 
 
 def test_open_routes_need_no_key(client: TestClient) -> None:
-    assert client.get("/healthz").json() == {"status": "ok"}
+    assert client.get("/healthz").json() == {"status": "ok", "problems": []}
     assert client.get("/api/v1/openapi.json").json()["openapi"].startswith("3.1")
 
 

@@ -10,6 +10,7 @@ from fastapi import Depends, Header, Query, Request
 from easeml.api.authentication import Authenticator
 from easeml.api.bell import Bell
 from easeml.service import Caller
+from easeml.service.health import HealthCheck
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -37,6 +38,7 @@ class Context:
     predictor: Predictor
     authenticator: Authenticator
     bell: Bell
+    health: HealthCheck
     hashing: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(2)
     )  # 64 MiB a password
@@ -47,7 +49,8 @@ class Context:
     @classmethod
     def over(cls, store: Store, settings: Settings, predictor: Predictor) -> Self:
         """Return the parts of a controller over ``store``."""
-        return cls(store, settings, predictor, Authenticator(store), Bell(store))
+        health = HealthCheck(store, settings)
+        return cls(store, settings, predictor, Authenticator(store), Bell(store), health)
 
     async def hash(self, call: Any, *args: Any, **named: Any) -> Any:
         """Return ``call(...)``, a use case that hashes a password, from a thread; few run at once."""

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from easeml.contract.resources import Problem
-from easeml.errors import EasemlError
+from easeml.errors import Damaged, EasemlError
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = "1"
@@ -30,6 +30,7 @@ _STATUS = {
     "too-large": 413,
     "timed-out": 408,
     "unreachable": 502,
+    "storage-full": 507,
 }
 _CODE = {
     400: "invalid-input",
@@ -96,9 +97,9 @@ def _of_unforeseen(error: Exception) -> Response:
     # As text: structured tracebacks hold local variables, and among them keys and passwords.
     _log.error("request failed", reference=reference, traceback="".join(format_exception(error)))
     code = error.code if isinstance(error, EasemlError) else "internal"
-    detail = (
-        "Stored data is damaged." if code == "damaged" else "Something went wrong inside easeml."
-    )
+    detail = "Something went wrong inside easeml."
+    if isinstance(error, Damaged):
+        detail = "Stored data is damaged."
     remedy = f"Tell the provider; the controller's log has it under {reference}."
     return _answer(500, code, detail, remedy=remedy)
 

@@ -217,6 +217,7 @@ def status(as_json: Json = False) -> None:
     print_pairs(
         [
             ("version", found.version),
+            ("database", found.database or "for providers"),
             ("applications", found.applications),
             ("tasks", [f"{count} {state}" for state, count in found.tasks.items()] or "none"),
         ]

@@ -435,10 +435,18 @@ class Process(Answer):
     created: float
 
 
+class Health(Answer):
+    """Whether the service can do its work; ``problems`` says in sentences what is wrong."""
+
+    status: Literal["ok", "failing"]
+    problems: list[str] = []
+
+
 class Status(Answer):
     """The service in a few numbers."""
 
     version: str
+    database: str = ""  # name and version, for providers
     processes: list[Process]
     tasks: dict[str, int]  # by state, of the caller's tenant
     applications: int

@@ -6,6 +6,7 @@ import secrets
 import socket
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -151,5 +152,7 @@ def _answers(url: str) -> bool:
     try:
         with urllib.request.urlopen(f"{url}/healthz", timeout=1) as reply:  # noqa: S310
             return reply.status == 200
+    except urllib.error.HTTPError:
+        return True  # it answers, and says itself what is wrong
     except OSError:
         return False

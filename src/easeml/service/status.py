@@ -18,6 +18,7 @@ def get(store: Store, caller: Caller) -> resources.Status:
         processes = tx.processes.list(state="running", limit=None)
         return resources.Status(
             version=easeml.__version__,
+            database=store.describe() if caller.is_provider else "",
             processes=[_show(process, caller.is_provider) for process in processes],
             tasks={state: rooms.tasks.count(state=state) for state in _STATES},
             applications=rooms.applications.count(),

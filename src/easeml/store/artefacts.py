@@ -17,7 +17,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from easeml.errors import Damaged, InvalidInput, NotFound, TooLarge
+from easeml.errors import Damaged, InvalidInput, NotFound, TooLarge, Unreachable
+from easeml.store.faults import storage_faults
 
 _CHUNK = 2**20
 _WRITERS = 8  # files of a folder that are flushed to disk at once: the disk does several for the price of one
@@ -95,6 +96,21 @@ class ArtefactStore:
             member["path"]: self.path(tenant_id, member["digest"]) for member in manifest["files"]
         }
 
+    def check_writable(self) -> None:
+        """Write and remove a few bytes; raises ``StorageFull``, or ``Unreachable`` with the reason
+        if the folder is gone or may not be written to.
+        """
+        try:
+            with storage_faults(), tempfile.NamedTemporaryFile(dir=self._incoming) as file:
+                file.write(b"easeml")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise Unreachable(
+                f"The folder of data and models cannot be written to: {error.strerror}.",
+                remedy="The provider has to bring the folder back, or its permissions.",
+            ) from error
+
     def exists(self, tenant_id: str, digest: str) -> bool:
         """Whether a file or folder with this digest is stored."""
         return any(self._place(tenant_id, digest, suffix).is_file() for suffix in ("", ".folder"))
@@ -130,9 +146,10 @@ class ArtefactStore:
         heals damaged ones.
         """
         hashed, size = hashlib.sha256(), 0
-        descriptor, temporary = tempfile.mkstemp(dir=self._incoming)
+        with storage_faults():
+            descriptor, temporary = tempfile.mkstemp(dir=self._incoming)
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            with storage_faults(), os.fdopen(descriptor, "wb") as file:
                 for chunk in chunks:
                     hashed.update(chunk)
                     size += file.write(chunk)

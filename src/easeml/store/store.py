@@ -10,6 +10,7 @@ from sqlalchemy import exc
 from easeml.errors import Unreachable
 from easeml.store.artefacts import ArtefactStore
 from easeml.store.database import connect, describe, read_clock
+from easeml.store.faults import database_is_broken, storage_faults
 from easeml.store.migrate import migrate
 from easeml.store.session import Clock, Session
 from easeml.store.transaction import Transaction
@@ -41,11 +42,13 @@ class Store:
 
         ``clock`` (seconds of the epoch) stands in for the database's clock. Raises ``InvalidInput``
         for a URL that cannot be used, ``Unreachable`` if no connection comes about or the SQLite
-        library could lose data, ``Conflict`` if a newer easeml wrote the database.
+        library could lose data, ``Damaged`` if the file is broken, ``StorageFull``, ``Conflict``
+        if a newer easeml wrote the database.
         """
         engine = connect(url)
         try:
-            migrate(engine)
+            with storage_faults():
+                migrate(engine)
         except (exc.OperationalError, OSError) as error:
             engine.dispose()
             raise _unreachable(engine, error) from error
@@ -56,8 +59,12 @@ class Store:
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """A transaction that sees one state of the database, and writes nothing."""
+        """A transaction that sees one state of the database, and writes nothing.
+
+        Raises ``Damaged`` if the database cannot be read any more.
+        """
         with (
+            storage_faults(),
             self._engine.connect().execution_options(**self._read_options) as connection,
             connection.begin(),
         ):
@@ -65,10 +72,12 @@ class Store:
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """A writing transaction: committed at the end of the block, rolled back if the block
-        raises.
+        """A writing transaction: committed at the end of the block, rolled back if it raises.
+
+        Raises ``StorageFull`` if the disk has no space, ``Damaged`` if the database is broken.
         """
         with (
+            storage_faults(),
             self._engine.connect().execution_options(**self._write_options) as connection,
             connection.begin(),
         ):
@@ -79,6 +88,18 @@ class Store:
     def describe(self) -> str:
         """Return the database's name and version for people, like ``SQLite 3.53.4``."""
         return describe(self._engine)
+
+    def check_integrity(self) -> None:
+        """Read every page of a SQLite database; raises ``Damaged`` if one is broken.
+
+        PostgreSQL watches over its own pages; there it only asks whether the database answers.
+        """
+        is_sqlite = self._engine.dialect.name == "sqlite"
+        question = "PRAGMA quick_check(1)" if is_sqlite else "SELECT 'ok'"
+        with storage_faults(), self._engine.connect() as connection:
+            answer = connection.exec_driver_sql(question).scalar_one()
+        if answer != "ok":
+            raise database_is_broken()
 
     def wakeup(self) -> Wakeup:
         """Start listening for commits; close it after use."""

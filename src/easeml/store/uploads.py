@@ -17,6 +17,7 @@ from pathlib import Path
 from easeml.errors import Conflict, InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.store.artefacts import ArtefactStore
+from easeml.store.faults import storage_faults
 
 KEPT_SECONDS = 24 * 3600  # without a new byte; then an upload is given up
 _ID = re.compile(r"up_[0-9a-z]{20}")
@@ -47,9 +48,10 @@ class UploadStore:
     def begin(self, tenant_id: str, length: int) -> Upload:
         """Make an upload of ``length`` bytes, of which none is here."""
         folder = self._folder(tenant_id)
-        folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{new_id('up')}.{length}"
-        path.touch(0o600, exist_ok=False)
+        with storage_faults():
+            folder.mkdir(parents=True, exist_ok=True)
+            path.touch(0o600, exist_ok=False)
         return _upload(path)
 
     def get(self, tenant_id: str, upload_id: str) -> Upload:
@@ -72,7 +74,7 @@ class UploadStore:
         break is kept.
 
         Raises ``NotFound``, ``Conflict`` where the upload is not at ``offset`` (any more),
-        ``InvalidInput`` for more bytes than were announced.
+        ``InvalidInput`` for more bytes than were announced, ``StorageFull``.
         """
         upload = self.get(tenant_id, upload_id)
         if upload.digest:
@@ -82,10 +84,11 @@ class UploadStore:
         except FileNotFoundError:  # taken or called off in this moment
             raise NotFound("There is no such upload.", where=upload_id) from None
         try:
-            for chunk in chunks:
-                _append(descriptor, upload, offset, chunk)
-                offset += len(chunk)
-            _append(descriptor, upload, offset, b"")
+            with storage_faults():
+                for chunk in chunks:
+                    _append(descriptor, upload, offset, chunk)
+                    offset += len(chunk)
+                _append(descriptor, upload, offset, b"")
         finally:
             os.fsync(descriptor)
             os.close(descriptor)

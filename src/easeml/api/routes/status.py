@@ -1,9 +1,9 @@
 """The service in a few numbers, and whether it is well."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Response
 
 from easeml.api.context import Asker, Here
-from easeml.contract.resources import Status
+from easeml.contract.resources import Health, Status
 from easeml.service import status
 
 router = APIRouter(tags=["status"])
@@ -16,9 +16,10 @@ def get_status(here: Here, asker: Asker) -> Status:
     return status.get(here.store, asker)
 
 
-@health.get("/healthz")
-def get_health(here: Here) -> dict[str, str]:
-    """Answer when the controller reaches its database; needs no key."""
-    with here.store.read() as tx:
-        tx.now()
-    return {"status": "ok"}
+@health.get("/healthz", responses={503: {"model": Health}})
+def get_health(here: Here, response: Response) -> Health:
+    """Tell whether the service can keep what it is told (503 where not, and why); needs no key."""
+    found = here.health.ask()
+    if found.problems:
+        response.status_code = 503
+    return found
