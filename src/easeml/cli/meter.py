@@ -128,9 +128,11 @@ def read(
 
     Exit code 0 while drift is in the lowest range, 1 above it, 6 if worn out.
     """
+    from easeml.lifecycle.labels import check_vocabularies
     from easeml.lifecycle.overfitting import Meter
 
     truth, predicted = _column(labels), _column(predictions)
+    check_vocabularies(truth.tolist(), predicted.tolist(), where=f"{labels}, {predictions}")
     if len(truth) != len(predicted):
         raise InvalidInput(
             f"{len(predicted)} predictions for {len(truth)} labels.", where=str(predictions)
@@ -183,10 +185,9 @@ def _edges(text: str) -> tuple[float, ...]:
 
 
 def _column(path: Path) -> np.ndarray:
-    """Return the last column of a CSV file with a header, as text."""
-    import numpy as np
-
+    """Return the classes in the last column of a CSV file with a header, by their names."""
     from easeml.data import read_table
+    from easeml.lifecycle.labels import class_names
 
     table = read_table(path)
     values = table.column(table.num_columns - 1).to_pylist()
@@ -195,7 +196,7 @@ def _column(path: Path) -> np.ndarray:
             raise InvalidInput(
                 "A value is missing.", where=f"{path}, row {row}, column {table.column_names[-1]}"
             )
-    return np.array(values, dtype=object)
+    return class_names(values)
 
 
 def _load(path: Path) -> dict[str, Any]:

@@ -4,6 +4,7 @@ production data?
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -81,6 +82,8 @@ def fit(
     frame = _frame(table)
     probabilities = _probabilities(frame, probability, table)
     labels, predictions = _column(frame, target, table), _column(frame, prediction, table)
+    if not regression:
+        _check_classes(labels, predictions, f"{table}, columns {target} and {prediction}")
     used = {target, prediction, *(probability or [])}
     inputs = _without(frame, used, ignore or [], table)
     with progress("Fitting the monitor") as report:
@@ -149,6 +152,8 @@ def score(
         query = found.choose(frame, predictions, probabilities, budget=choose, seed=seed)
         return _show_choice(query.rows, query.chances, as_json, out)
     labelled = None if labels is None else _labelled(labels, len(frame), found.task == "regression")
+    if labelled is not None and found.task == "classification":
+        _check_classes(labelled.labels, found.classes, str(labels))
     report = found.score(frame, predictions, probabilities, labelled)
     from easeml.lifecycle.monitoring import save
 
@@ -208,6 +213,12 @@ def _column(frame: pd.DataFrame, name: str, path: Path) -> np.ndarray:
             "A value is missing.", where=f"{path}, row {missing[0] + 1}, column {name}"
         )
     return frame[name].to_numpy()
+
+
+def _check_classes(labels: Iterable, known: Iterable, where: str) -> None:
+    from easeml.lifecycle.labels import check_vocabularies, class_names
+
+    check_vocabularies(class_names(labels).tolist(), class_names(known).tolist(), where=where)
 
 
 def _numbers(values: np.ndarray, name: str, path: Path) -> np.ndarray:

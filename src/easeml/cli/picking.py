@@ -186,6 +186,8 @@ def _predictions(path: Path) -> pd.DataFrame:
 
 
 def _labels(path: Path, pool: Pool) -> list[str]:
+    from easeml.lifecycle.labels import check_vocabularies
+
     frame = _read(path)
     column = "label" if "label" in frame.columns else frame.columns[-1]
     if column in pool.names and len(frame.columns) > 1:
@@ -195,6 +197,8 @@ def _labels(path: Path, pool: Pool) -> list[str]:
             remedy="Name the column with the true labels: label.",
         )
     labels = frame[column].tolist()
+    given = [label for label in labels if label != ""]
+    check_vocabularies(given, pool.classes.tolist(), where=f"{path}, column {column!r}")
     if len(labels) != pool.examples:
         raise InvalidInput(
             f"There are {len(labels)} labels for {pool.examples} rows of predictions.",
@@ -205,10 +209,10 @@ def _labels(path: Path, pool: Pool) -> list[str]:
 
 
 def _read(path: Path) -> pd.DataFrame:
-    """Read a CSV file as text, so that labels are compared as they are written; whole floats are
-    read as integers.
-    """
+    """Read a CSV file of classes by their names, so that ``1`` and ``1.0`` are the same."""
     import pandas as pd
+
+    from easeml.lifecycle.labels import class_names
 
     try:
         frame = pd.read_csv(path, dtype=str, keep_default_na=False, skip_blank_lines=False)
@@ -227,5 +231,5 @@ def _read(path: Path) -> pd.DataFrame:
             "Holds no rows.", where=str(path), remedy="Give a heading and one row an example."
         )
     for name in frame.columns:
-        frame[name] = frame[name].str.strip().str.replace(r"^(-?\d+)\.0+$", r"\1", regex=True)
+        frame[name] = class_names(frame[name])
     return frame

@@ -13,6 +13,7 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.config import Config, Metric
+from easeml.lifecycle.labels import check_vocabularies, class_name, class_names
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,8 @@ def score_examples(
     if not len(target):
         raise InvalidInput("There are no examples.", where="labels")
     if config.metric in (Metric.ACCURACY, Metric.F1):
-        first, second, target = (_as_text(column) for column in (first, second, target))
+        first, second, target = (class_names(column) for column in (first, second, target))
+        _check_classes(target, [*first, *second], config)
         scored = [_class_scores(column, target, config) for column in (first, second)]
     else:
         first, second = _numbers(first, "new predictions"), _numbers(second, "old predictions")
@@ -76,10 +78,24 @@ def score_examples(
     return Examples(scored[0], scored[1], first != second, known)
 
 
+def _check_classes(target: np.ndarray, predicted: list[str], config: Config) -> None:
+    check_vocabularies(target.tolist(), predicted)
+    if config.metric is not Metric.F1:
+        return
+    seen = {name for name in (*target, *predicted) if name is not None}
+    if len(seen) > 1 and class_name(config.positive) not in seen:
+        raise InvalidInput(
+            f"No example is labelled or predicted as '{config.positive}'.",
+            where="positive",
+            remedy=f"Name one of the classes: {', '.join(sorted(seen)[:8])}.",
+        )
+
+
 def _class_scores(predicted: np.ndarray, target: np.ndarray, config: Config) -> np.ndarray:
     if config.metric is Metric.ACCURACY:
         return (predicted == target).astype(np.float64)
-    said, is_true = predicted == config.positive, target == config.positive
+    positive = class_name(config.positive)
+    said, is_true = predicted == positive, target == positive
     return np.column_stack([said & is_true, said ^ is_true]).astype(np.float64)
 
 
@@ -113,22 +129,8 @@ def _missing(column: np.ndarray) -> np.ndarray:
     )
 
 
-def _as_text(column: np.ndarray) -> np.ndarray:
-    """Return classes as text, so that 1, "1" and 1.0 are the same class in whatever way a file held
-    them.
-    """
-    return np.array([_class_name(value) for value in column.tolist()], dtype=object)
-
-
 def _is_missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _class_name(value: Any) -> str:
-    is_whole = isinstance(value, float) and value.is_integer()
-    if is_whole and abs(value) < 2**53:
-        return str(int(value))
-    return str(value).strip()
 
 
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:

@@ -23,6 +23,7 @@ from easeml.lifecycle.ci.examples import Examples
 from easeml.lifecycle.ci.levels import step_nats
 from easeml.lifecycle.ci.planning import rows_that_settle
 from easeml.lifecycle.ci.verdict import EXHAUSTED, FAIL, PASS, UNKNOWN, Verdict
+from easeml.lifecycle.labels import class_names
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -337,7 +338,7 @@ def _is_retired(test_set: str, retired: Sequence[str]) -> bool:
 
 
 def _digest(values: Sequence[Any]) -> str:
-    text = "\x1e".join("" if value is None else str(value) for value in values)
+    text = "\x1e".join(name or "" for name in class_names(values))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.labels import class_names
 from easeml.lifecycle.monitoring._alerts import AlertRules
 from easeml.lifecycle.monitoring._backtest import Trust, backtest
 from easeml.lifecycle.monitoring._drift import concept_test, covariate_test, level_at, prior_test
@@ -264,28 +265,15 @@ def feature_names(encoder: Encoder, width: int) -> list[str]:
 
 def known_classes(labels: ArrayLike, predictions: ArrayLike) -> tuple[str, ...]:
     """Return the classes' names in order."""
-    return tuple(sorted({*class_names(labels), *class_names(predictions)}))
+    return tuple(sorted({*_class_names(labels), *_class_names(predictions)}))
 
 
-def class_names(values: ArrayLike) -> list[str]:
-    """Return classes as text, the same for 1, 1.0 and True...
-
-    as they come from files and from models.
-    """
-    import pandas as pd
-
-    series = pd.Series(np.asarray(values, dtype=object).ravel())
-    missing = series.isna()
-    if missing.any():
-        raise InvalidInput(
-            "A label or prediction is missing.", where=f"row {int(np.flatnonzero(missing)[0])}"
-        )
-    return [
-        str(int(value))
-        if isinstance(value, bool | np.bool_ | float | np.floating) and float(value).is_integer()
-        else str(value)
-        for value in series
-    ]
+def _class_names(values: ArrayLike) -> list[str]:
+    """Return classes by their names; refuse what is missing."""
+    names = class_names(np.asarray(values, dtype=object).ravel()).tolist()
+    if None in names:
+        raise InvalidInput("A label or prediction is missing.", where=f"row {names.index(None)}")
+    return names
 
 
 def coded(values: ArrayLike, task: Task, classes: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
@@ -298,7 +286,7 @@ def coded(values: ArrayLike, task: Task, classes: tuple[str, ...]) -> tuple[np.n
     if task == "classification":
         index = {name: code for code, name in enumerate(classes)}
         codes = np.array(
-            [index.get(name, len(classes)) for name in class_names(values)], dtype=np.int64
+            [index.get(name, len(classes)) for name in _class_names(values)], dtype=np.int64
         )
         return codes, codes
     try:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.labels import as_number, class_name, class_names
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,10 @@ class Pool:
             raise InvalidInput(
                 "Every model needs a name of its own.", where="names", remedy="Rename the columns."
             )
-        # Mixed objects (numbers beside texts) have no order of their own: their text form has one.
-        values = matrix.astype(str) if matrix.dtype == object else matrix
+        # Mixed objects (numbers beside texts) have no order of their own: their names have one.
+        values = matrix
+        if matrix.dtype.kind in "OUS":
+            values = class_names(matrix.ravel()).astype(str).reshape(matrix.shape)
         classes, codes = np.unique(values, return_inverse=True)
         codes = np.ascontiguousarray(codes.reshape(matrix.shape), dtype=np.int32)
         distinct, first, merged = np.unique(codes, axis=1, return_index=True, return_inverse=True)
@@ -118,10 +121,13 @@ class Pool:
                 remedy="Give one class.",
             )
         _refuse_missing(value.reshape(1, 1))
-        text = self.classes.dtype.kind in "US"
-        value = np.asarray(str(value.item())) if text else value
-        if not text and value.dtype.kind in "USO":
-            return -1
+        if self.classes.dtype.kind in "US":
+            value = np.asarray(class_name(value.item()))
+        elif value.dtype.kind in "USO":
+            number = as_number(value.item())
+            if number is None:
+                return -1
+            value = np.asarray(number)
         place = int(np.searchsorted(self.classes, value))
         return place if place < len(self.classes) and self.classes[place] == value else -1
 

@@ -1,0 +1,116 @@
+"""Every tool that compares labels of two files reads ``1`` and ``1.0`` alike, and refuses yes
+against 1.
+"""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from easeml.cli import ci, label, meter, monitor, picking
+from easeml.cli.main import _Root
+
+APP = typer.Typer(cls=_Root)
+for module in (ci, label, meter, monitor, picking):
+    module.register(APP)
+ROWS = 600
+CONFIG = "condition: n - o > 0.02 +/- 0.05\nreliability: 0.95\nadaptivity: none\nsteps: 2\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Labels as integers, as floats with gaps, and as words; a good model and a worse one."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, ROWS)
+    for name, noise in (("new", 0.05), ("old", 0.25)):
+        said = np.where(rng.random(ROWS) < noise, 1 - truth, truth)
+        pd.DataFrame({"prediction": said}).to_csv(f"{name}.csv", index=False)
+    pd.DataFrame({"label": truth}).to_csv("whole.csv", index=False)
+    gaps = pd.Series(truth, dtype=float)
+    gaps[:3] = np.nan
+    pd.DataFrame({"id": np.arange(ROWS), "label": gaps}).to_csv("gaps-id.csv", index=False)
+    pd.DataFrame({"label": truth.astype(float)}).to_csv("floats.csv", index=False)
+    pd.DataFrame({"label": np.where(truth, "yes", "no")}).to_csv("words.csv", index=False)
+    Path("ci.yml").write_text(CONFIG)
+    return tmp_path
+
+
+def run(*args: object) -> tuple[int, str]:
+    done = CliRunner().invoke(APP, [str(arg) for arg in args])
+    return done.exit_code, done.output
+
+
+def ci_test(labels: str) -> tuple[int, str]:
+    files = ["--old", "old.csv", "--new", "new.csv", "--labels", labels]
+    return run("ci", "test", "ci.yml", *files, "--json")
+
+
+def meter_read(labels: str) -> tuple[int, str]:
+    files = ["--labels", labels, "--predictions", "new.csv"]
+    promise = ["--tolerance", 0.2, "--validation", 0.95, "--json"]
+    return run("meter", "read", f"{labels}.json", *files, *promise)
+
+
+def pick(labels: str) -> tuple[int, str]:
+    both = [pd.read_csv(f"{name}.csv")["prediction"].rename(name) for name in ("new", "old")]
+    pd.concat(both, axis=1).to_csv("both.csv", index=False)
+    return run("pick", "both.csv", "--labels", labels, "--budget", 40, "--json")
+
+
+def monitor_fit(labels: str) -> tuple[int, str]:
+    frame = pd.read_csv("new.csv").assign(
+        x=np.random.default_rng(1).random(ROWS), label=pd.read_csv(labels)["label"]
+    )
+    frame.to_csv("monitored.csv", index=False)
+    files = ["monitored.csv", "--target", "label", "--out", "m.npz"]
+    return run("monitor", "fit", *files, "--json")
+
+
+TOOLS = [ci_test, meter_read, pick, monitor_fit]
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_whole_numbers_and_floats_are_the_same_labels(folder: Path, tool) -> None:
+    code, plain = tool("whole.csv")
+    Path(".ci.ledger.json").unlink(missing_ok=True)
+    Path("ci.ledger.json").unlink(missing_ok=True)
+    again, floats = tool("floats.csv")
+    assert (code, again) == (0, 0), floats
+    first, second = json.loads(plain), json.loads(floats)
+    for key in ("answer", "signal", "accuracy", "quality"):
+        assert first.get(key) == second.get(key)
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_words_against_numbers_are_refused_with_both_shown(folder: Path, tool) -> None:
+    code, text = tool("words.csv")
+    assert code == 2
+    assert all(name in text for name in ("'no'", "'yes'", "'0'", "'1'")), text
+    assert not list(folder.glob("*ledger.json")) + list(folder.glob("words.csv.json"))
+
+
+def test_labels_with_gaps_pass_a_better_commit(folder: Path) -> None:
+    code, text = ci_test("gaps-id.csv")
+    assert (code, json.loads(text)["answer"]) == (0, "pass")
+
+
+def test_label_files_with_other_words_are_refused(folder: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=200)}).assign(y=lambda f: (f.x > 0).astype(int))
+    frame.to_csv("train.csv", index=False)
+    frame.assign(y=frame.y.astype(float)).to_csv("floats.csv", index=False)
+    frame.assign(y=frame.y.map({0: "no", 1: "yes"})).to_csv("words.csv", index=False)
+    code, text = run(
+        "label", "mislabelled", "train.csv", "--target", "y", "--valid", "floats.csv", "--json"
+    )
+    assert code == 0, text
+    code, text = run(
+        "label", "mislabelled", "train.csv", "--target", "y", "--valid", "words.csv", "--json"
+    )
+    assert code == 2
+    assert all(name in text for name in ("yes'", "'0'", "'1'")), text
