@@ -1,9 +1,37 @@
-"""Plain values to Plotly figures, shared by pages, notebooks and reports.
+"""Results to figures: descriptions of plain values, and the one renderer that draws them.
 
-A function a picture: it takes the JSON form of a result (or plain lists) and returns a figure; it
-computes nothing that the result does not hold.
+A function of ``figures.ci``, ``figures.search`` and so on takes the JSON form of a result and
+returns a ``Figure``; it computes nothing that the result does not hold. Pages, notebooks, reports
+and documents draw it alike: ``element`` on a page, ``Figure.to_html`` alone, ``Figure.to_svg`` as a
+file.
 """
 
-from easeml.figures.theme import COLOURS, blank, with_alpha
+from easeml.figures.description import (
+    NAMED_TONES,
+    TONES,
+    Axis,
+    Figure,
+    Reference,
+    Series,
+    numbers,
+    tone_of,
+)
+from easeml.figures.drawing import small_plot
+from easeml.figures.embedding import STATIC, element, legend, script, style
 
-__all__ = ["COLOURS", "blank", "with_alpha"]
+__all__ = [
+    "NAMED_TONES",
+    "STATIC",
+    "TONES",
+    "Axis",
+    "Figure",
+    "Reference",
+    "Series",
+    "element",
+    "legend",
+    "numbers",
+    "script",
+    "small_plot",
+    "style",
+    "tone_of",
+]

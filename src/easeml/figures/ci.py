@@ -1,102 +1,93 @@
-"""Pictures of continuous integration: a plan, a verdict, a ledger."""
+"""Figures of continuous integration: a plan, a verdict, a ledger."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from easeml.figures.theme import COLOURS, blank
+from easeml.figures.description import Axis, Figure, Series
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-_OF_ANSWER = {
-    "pass": COLOURS[2],
-    "fail": COLOURS[5],
-    "unknown": COLOURS[1],
-    "undecided": COLOURS[6],
-    "abandoned": COLOURS[7],
-}
+_TONES = {"pass": "good", "fail": "bad", "unknown": "warn", "undecided": "5", "abandoned": "muted"}
+_OF_TRUTH = {None: ("open", "muted"), True: ("true", "good"), False: ("false", "bad")}
 
 
-def plan(document: Mapping[str, Any]) -> go.Figure:
-    """Return labels at most, and expected, by method."""
-    figure = blank(
-        f"Labels for {document['steps']:,} commits: {document['condition']}", "labels", ""
-    )
-    methods = document["methods"][::-1]
-    names = [method["name"] for method in methods]
-    for key, label, colour in (
-        ("labelled", "at most", COLOURS[7]),
-        ("expected", "expected", COLOURS[0]),
+def plan(document: Mapping[str, Any]) -> Figure:
+    """Return labels at most, and expected, by method; ``document`` is a plan as JSON."""
+    methods = document["methods"]
+    names = tuple(method["name"] for method in methods)
+    series = []
+    for key, label, tone, shift in (
+        ("labelled", "at most", "muted", -0.2),
+        ("expected", "expected", "1", 0.2),
     ):
-        sizes = [method[key] for method in methods]
-        text = [f"{size:,}" for size in sizes]
-        figure.add_bar(
-            x=sizes, y=names, orientation="h", name=label, marker_color=colour, text=text
-        )
-    return figure.update_layout(barmode="group")
+        sizes = tuple(float(method[key]) for method in methods)
+        places = tuple(place + shift for place in range(len(methods)))
+        series.append(Series(label, sizes, places, kind="bars", tone=tone, width=0.36))
+    return Figure(
+        f"Labels for {document['steps']:,} commits: {document['condition']}",
+        Axis("examples to label", low=0.0),
+        Axis("method", scale="category", categories=names),
+        tuple(series),
+    )
 
 
-def verdict(document: Mapping[str, Any]) -> go.Figure:
-    """Return the interval of each clause; its colour tells whether it counts as true."""
-    figure = blank(f"{document['answer']}: {document['condition']}", "value of the expression", "")
-    for finding in document["findings"] or []:
-        if finding["estimate"] is None:
-            continue
-        colour = (
-            COLOURS[7]
-            if finding["truth"] is None
-            else COLOURS[2]
-            if finding["truth"]
-            else COLOURS[5]
-        )
-        name = {None: "open", True: "true", False: "false"}[finding["truth"]]
-        error = {
-            "type": "data",
-            "symmetric": False,
-            "array": [finding["high"] - finding["estimate"]],
-            "arrayminus": [finding["estimate"] - finding["low"]],
-        }
-        figure.add_scatter(
-            x=[finding["estimate"]],
-            y=[finding["clause"]],
-            error_x=error,
-            name=name,
-            mode="markers",
-            marker_color=colour,
-        )
-        figure.add_scatter(
-            x=[_threshold(finding["clause"])],
-            y=[finding["clause"]],
-            mode="markers",
-            marker={"symbol": "line-ns-open", "size": 24, "color": COLOURS[7]},
-            name="threshold",
-            showlegend=False,
-        )
-    return figure
+def verdict(document: Mapping[str, Any]) -> Figure:
+    """Return the interval of each clause beside its threshold; the colour tells its truth."""
+    findings = [one for one in document["findings"] or [] if one["estimate"] is not None]
+    clauses = tuple(dict.fromkeys(finding["clause"] for finding in findings))
+    series = []
+    for truth, (name, tone) in _OF_TRUTH.items():
+        chosen = [finding for finding in findings if finding["truth"] is truth]
+        if chosen:
+            series.append(_estimates(chosen, clauses, name, tone))
+    thresholds = Series(
+        "threshold",
+        tuple(_threshold(clause) for clause in clauses),
+        tuple(float(place) for place in range(len(clauses))),
+        kind="points",
+        mark="tick",
+        tone="text",
+    )
+    return Figure(
+        f"{document['answer']}: {document['condition']}",
+        Axis("value of the expression"),
+        Axis("clause", scale="category", categories=clauses),
+        (*series, thresholds) if clauses else (),
+    )
 
 
-def ledger(document: Mapping[str, Any]) -> go.Figure:
+def _estimates(
+    findings: list[Mapping[str, Any]], clauses: tuple[str, ...], name: str, tone: str
+) -> Series:
+    return Series(
+        name,
+        tuple(one["estimate"] for one in findings),
+        tuple(float(clauses.index(one["clause"])) for one in findings),
+        kind="points",
+        tone=tone,
+        low=tuple(one["low"] for one in findings),
+        high=tuple(one["high"] for one in findings),
+    )
+
+
+def ledger(document: Mapping[str, Any]) -> Figure:
     """Return the labels of every step, coloured by its answer."""
     history = document["history"]
-    figure = blank(
-        f"{len(history):,} of {document['config']['steps']:,} steps spent", "step", "labels needed"
-    )
-    for answer, colour in _OF_ANSWER.items():
-        steps = [
-            (place + 1, step["labels"])
-            for place, step in enumerate(history)
-            if step["answer"] == answer
-        ]
+    series = []
+    for answer, tone in _TONES.items():
+        steps, labels = [], []
+        for number, step in enumerate(history, start=1):
+            if step["answer"] == answer:
+                steps.append(float(number))
+                labels.append(float(step["labels"]))
         if steps:
-            figure.add_bar(
-                x=[place for place, _ in steps],
-                y=[size for _, size in steps],
-                name=answer,
-                marker_color=colour,
-            )
-    return figure
+            series.append(Series(answer, tuple(steps), tuple(labels), kind="bars", tone=tone))
+    return Figure(
+        f"{len(history):,} of {document['config']['steps']:,} steps spent",
+        Axis("step"),
+        Axis("labels needed", low=0.0),
+        tuple(series),
+    )
 
 
 def _threshold(clause: str) -> float:

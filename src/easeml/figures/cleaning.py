@@ -1,49 +1,55 @@
-"""Figures of ``lifecycle.cleaning``: what is in doubt, and what cleaning takes off."""
+"""Figures of cleaning: what is in doubt, and what cleaning takes off."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from easeml.figures.theme import COLOURS, blank
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from easeml.figures.description import Axis, Figure, Series, numbers, tone_of
 
 
-def plan(result: Mapping[str, Any]) -> go.Figure:
-    """Draw what is left of the doubt when the rows of a plan are cleaned; ``result`` is a
+def plan(result: Mapping[str, Any]) -> Figure:
+    """Return what is left of the doubt as the rows of a plan are cleaned; ``result`` is a
     ``CleaningPlan`` as JSON.
     """
-    figure = blank(
+    left = numbers(result["entropy_after"])
+    notes = ("start", *(f"row {item['row']} cleaned" for item in result["planned"]))
+    cleaned = numbers(range(len(left)))
+    return Figure(
         "What cleaning the planned rows takes off",
-        "rows cleaned",
-        "bits of doubt a prediction, at most",
+        Axis("rows cleaned"),
+        Axis("doubt of a prediction, at most", unit="bits", low=0.0),
+        (Series("doubt left", cleaned, left, kind="steps", notes=notes),),
     )
-    left = result["entropy_after"]
-    names = ["start", *[f"row {item['row']}" for item in result["planned"]]]
-    figure.add_scatter(
-        x=list(range(len(left))),
-        y=left,
-        mode="lines+markers",
-        line={"color": COLOURS[0], "shape": "hv"},
-        text=names,
-        hovertemplate="%{text}: %{y:.4f} bits left<extra></extra>",
-    )
-    figure.update_yaxes(rangemode="tozero")
-    return figure
 
 
-def suspects(result: Mapping[str, Any]) -> go.Figure:
-    """Draw findings by column and method; ``result`` is an ``ErrorReport`` as JSON."""
-    figure = blank("Suspicious cells", "column", "findings")
+def suspects(result: Mapping[str, Any]) -> Figure:
+    """Return findings by column and method, stacked; ``result`` is an ``ErrorReport`` as JSON."""
     columns = sorted(result["by_column"], key=lambda name: -result["by_column"][name])
-    for method in result["by_method"]:
-        found = [cell["column"] for cell in result["cells"] if cell["method"] == method]
-        figure.add_bar(
-            x=[name or "(whole row)" for name in columns],
-            y=[found.count(c) for c in columns],
-            name=method,
+    names = tuple(name or "(whole row)" for name in columns)
+    found = Counter((cell["column"], cell["method"]) for cell in result["cells"])
+    base = [0.0] * len(columns)
+    series = []
+    for number, method in enumerate(result["by_method"]):
+        counts = [found[column, method] for column in columns]
+        tops = [low + count for low, count in zip(base, counts, strict=True)]
+        notes = tuple(f"{count} findings by this method" for count in counts)
+        series.append(
+            Series(
+                method,
+                tuple(tops),
+                numbers(range(len(columns))),
+                kind="bars",
+                tone=tone_of(number),
+                base=tuple(base),
+                notes=notes,
+            )
         )
-    figure.update_layout(barmode="stack")
-    return figure
+        base = tops
+    return Figure(
+        "Suspicious cells",
+        Axis("findings, added up over the methods", low=0.0),
+        Axis("column", scale="category", categories=names),
+        tuple(series),
+    )

@@ -1,50 +1,32 @@
-"""Pictures of feasibility: errors over training rows, both bounds, the goal, and the forecast."""
+"""The figure of feasibility: errors over training rows, both bounds, the goal, and the forecast."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from easeml.figures.theme import COLOURS, blank, with_alpha
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+from easeml.figures.description import Axis, Figure, Reference, Series, numbers, tone_of
 
 
-def bayes_error_figure(result: Mapping[str, Any]) -> go.Figure:
-    """Return the picture of a ``BayesError`` in its JSON form."""
+def bayes_error_figure(result: Mapping[str, Any]) -> Figure:
+    """Return the figure of a ``BayesError`` in its JSON form."""
     share = "error rate" if result["classes"] else "share of variance unexplained"
-    figure = blank(_title(result), "labelled rows (training)", share)
-    figure.update_xaxes(type="log")
-    running = [tried for tried in result["tried"] if not tried["dropped"]]
-    for tried in result["tried"]:
-        colour = (
-            COLOURS[running.index(tried) % (len(COLOURS) - 1)] if tried in running else COLOURS[-1]
-        )
-        figure.add_scatter(
-            x=[point[0] for point in tried["curve"]],
-            y=[point[1] for point in tried["curve"]],
-            name=tried["name"] + (" (dropped)" if tried["dropped"] else ""),
-            mode="lines+markers",
-            line={"color": colour, "width": 1 if tried["dropped"] else 2.5},
-            opacity=0.5 if tried["dropped"] else 1.0,
-            hovertext=tried["dropped"] or tried["way"],
-        )
-    _add_forecast(figure, result)
-    figure.add_hrect(
-        y0=result["lower"],
-        y1=result["upper"],
-        fillcolor=with_alpha(COLOURS[2], 0.15),
-        line_width=0,
-        annotation_text="Bayes error",
-        annotation_position="top left",
-    )
-    figure.add_hline(y=result["estimate"], line={"color": COLOURS[2], "width": 1.5})
+    series = []
+    for number, tried in enumerate(_kept_first(result["tried"])):
+        series.append(_curve(tried, tone_of(number)))
+    references = [
+        Reference(result["lower"], "Bayes error, interval", end=result["upper"], tone="good"),
+        Reference(result["estimate"], "Bayes error", tone="good", dashed=False),
+    ]
     if result["goal"] is not None:
-        figure.add_hline(
-            y=1 - result["goal"], line={"color": COLOURS[5], "dash": "dash"}, annotation_text="goal"
-        )
-    return figure
+        references.append(Reference(1 - result["goal"], "goal", tone="bad"))
+    return Figure(
+        _title(result),
+        Axis("labelled rows to train on", scale="log"),
+        Axis(share),
+        (*series, _forecast(result)),
+        tuple(references),
+    )
 
 
 def _title(result: Mapping[str, Any]) -> str:
@@ -53,23 +35,35 @@ def _title(result: Mapping[str, Any]) -> str:
     return f"A goal of {result['goal']:g}: {result['verdict']}"
 
 
-def _add_forecast(figure: go.Figure, result: Mapping[str, Any]) -> None:
-    """Continue the best curve; its rows are shares of all rows, as in the study."""
-    best = next(tried for tried in result["tried"] if tried["name"] == result["representation"])
-    share = best["rows"] / result["rows"]
-    rows = [best["rows"], *(forecast["rows"] * share for forecast in result["forecasts"])]
-    middle = [result["reached"], *(forecast["error"] for forecast in result["forecasts"])]
-    low = [result["reached"], *(forecast["low"] for forecast in result["forecasts"])]
-    high = [result["reached"], *(forecast["high"] for forecast in result["forecasts"])]
-    figure.add_scatter(
-        x=rows, y=middle, name="forecast", mode="lines", line={"color": COLOURS[0], "dash": "dot"}
+def _kept_first(tried: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the representations with those that were dropped last, so that others keep colours."""
+    return sorted(tried, key=lambda one: bool(one["dropped"]))
+
+
+def _curve(tried: Mapping[str, Any], tone: str) -> Series:
+    curve = tried["curve"]
+    dropped = tried["dropped"]
+    return Series(
+        f"{tried['name']} (dropped)" if dropped else tried["name"],
+        numbers([point[0] for point in curve]),
+        numbers([point[1] for point in curve]),
+        tone="muted" if dropped else tone,
+        notes=(dropped or tried["way"],) * len(curve),
     )
-    figure.add_scatter(
-        x=rows + rows[::-1],
-        y=high + low[::-1],
-        fill="toself",
-        fillcolor=with_alpha(COLOURS[0], 0.12),
-        line={"width": 0},
-        hoverinfo="skip",
-        showlegend=False,
+
+
+def _forecast(result: Mapping[str, Any]) -> Series:
+    """Return the best curve, continued; its rows are shares of all rows, as in the study."""
+    best = next(one for one in result["tried"] if one["name"] == result["representation"])
+    share = best["rows"] / result["rows"]
+    forecasts = result["forecasts"]
+    reached = result["reached"]
+    return Series(
+        "forecast",
+        numbers([best["rows"], *(one["rows"] * share for one in forecasts)]),
+        numbers([reached, *(one["error"] for one in forecasts)]),
+        low=numbers([reached, *(one["low"] for one in forecasts)]),
+        high=numbers([reached, *(one["high"] for one in forecasts)]),
+        tone="accent",
+        dashed=True,
     )

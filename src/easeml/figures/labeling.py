@@ -1,102 +1,116 @@
-"""Figures of ``lifecycle.labeling``: each takes the plain JSON values of a result."""
+"""Figures of labelling: each takes the JSON form of a result."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from easeml.figures.theme import COLOURS, blank, with_alpha
+from easeml.figures.description import Axis, Figure, Reference, Series, numbers
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+_MOST = 2000  # points that a curve shows
+_BINS = 40  # of a histogram of chances
+_FIRST = 10  # rows of a queue that are shown apart
 
-_MOST = 2000  # points that a curve shows at most
 
-
-def values(answer: Mapping[str, Any]) -> go.Figure:
-    """Return the values of rows, sorted, with a band of two standard errors where they are known."""
-    numbers, errors = answer["values"], answer["standard_errors"]
-    order = _thinned(sorted(range(len(numbers)), key=numbers.__getitem__))
-    places = [place for place, _ in order]
-    chosen = [row for _, row in order]
-    figure = blank("Value of each training row", "rows, least valuable first", "Shapley value")
-    if all(errors[row] is not None for row in chosen):
-        low = [numbers[row] - 2 * errors[row] for row in chosen]
-        high = [numbers[row] + 2 * errors[row] for row in chosen]
-        figure.add_scatter(
-            x=[*places, *reversed(places)],
-            y=[*high, *reversed(low)],
-            fill="toself",
-            fillcolor=with_alpha(COLOURS[0], 0.2),
-            line={"width": 0},
-            hoverinfo="skip",
-            name="two standard errors",
-        )
-    figure.add_scatter(
-        x=places,
-        y=[numbers[row] for row in chosen],
-        mode="lines",
-        line={"color": COLOURS[0]},
-        text=[f"row {row}, {answer['labels'][row]}" for row in chosen],
-        name="value",
+def values(answer: Mapping[str, Any]) -> Figure:
+    """Return the values of rows, sorted, within two standard errors where they are known."""
+    found, errors, labels = answer["values"], answer["standard_errors"], answer["labels"]
+    order = thinned(sorted(range(len(found)), key=found.__getitem__))
+    rows = [row for _, row in order]
+    interval = {}
+    if all(errors[row] is not None for row in rows):
+        interval["low"] = tuple(found[row] - 2 * errors[row] for row in rows)
+        interval["high"] = tuple(found[row] + 2 * errors[row] for row in rows)
+    value = Series(
+        "value, within two standard errors" if interval else "value",
+        numbers([place for place, _ in order]),
+        numbers([found[row] for row in rows]),
+        notes=tuple(f"row {row}, {labels[row]}" for row in rows),
+        **interval,
     )
-    return figure.add_hline(y=0, line={"color": COLOURS[7], "dash": "dot"})
-
-
-def queue(answer: Mapping[str, Any]) -> go.Figure:
-    """Return expected value against uncertainty of the rows to label, coloured by their place in
-    the queue.
-    """
-    figure = blank("Rows to label next", "expected value", "uncertainty of the label")
-    return figure.add_scatter(
-        x=answer["values"],
-        y=answer["uncertainties"],
-        mode="markers",
-        marker={
-            "color": list(range(1, len(answer["rows"]) + 1)),
-            "colorscale": "Viridis",
-            "showscale": True,
-            "colorbar": {"title": "place"},
-        },
-        text=[
-            f"row {row}, perhaps {guess}"
-            for row, guess in zip(answer["rows"], answer["guesses"], strict=True)
-        ],
-        name="row",
+    return Figure(
+        "Value of each training row",
+        Axis("rows, the least valuable first"),
+        Axis("Shapley value"),
+        (value,),
+        (Reference(0.0, "no value"),),
     )
 
 
-def suspects(answer: Mapping[str, Any]) -> go.Figure:
-    """Return the chances of rows' labels as a histogram, those that are probably wrong apart."""
-    figure = blank("Which labels are probably wrong?", "chance of the row's own label", "rows")
-    bins = {"start": 0.0, "end": 1.0 + 1e-9, "size": 0.025}
-    for flagged, name, colour in (
-        (False, "not flagged", COLOURS[0]),
-        (True, "probably wrong", COLOURS[5]),
+def queue(answer: Mapping[str, Any]) -> Figure:
+    """Return expected value against uncertainty of the rows to label, the first of them apart."""
+    rows = list(zip(answer["rows"], answer["guesses"], strict=True))
+    notes = []
+    for place, (row, guess) in enumerate(rows, start=1):
+        notes.append(f"place {place}: row {row}, perhaps {guess}")
+    x, y = numbers(answer["values"]), numbers(answer["uncertainties"])
+    series = []
+    for name, part, tone in (
+        ("later rows", slice(_FIRST, None), "muted"),
+        (f"first {_FIRST} rows", slice(0, _FIRST), "1"),
     ):
-        chosen = [
-            v
-            for v, flag in zip(answer["chances"], answer["flagged"], strict=True)
-            if flag is flagged
-        ]
-        figure.add_histogram(x=chosen, name=name, marker={"color": colour}, xbins=bins)
-    return figure.update_layout(barmode="overlay").update_traces(opacity=0.7)
-
-
-def contributions(answer: Mapping[str, Any]) -> go.Figure:
-    """Return the value of each owner's data with two standard errors."""
-    figure = blank("What each owner contributes", "owner", "Shapley value")
-    errors = [None if error is None else 2 * error for error in answer["standard_errors"]]
-    return figure.add_bar(
-        x=answer["owners"],
-        y=answer["values"],
-        error_y={"type": "data", "array": errors},
-        marker={"color": [COLOURS[0] if value >= 0 else COLOURS[5] for value in answer["values"]]},
-        name="value",
+        if x[part]:
+            series.append(
+                Series(name, x[part], y[part], kind="points", tone=tone, notes=tuple(notes[part]))
+            )
+    return Figure(
+        "Rows to label next",
+        Axis("expected value"),
+        Axis("uncertainty of the label"),
+        tuple(series),
     )
 
 
-def _thinned(order: Sequence[int]) -> list[tuple[int, int]]:
+def suspects(answer: Mapping[str, Any]) -> Figure:
+    """Return the chances of rows' labels as a histogram, those that are probably wrong apart."""
+    counts = {False: [0] * _BINS, True: [0] * _BINS}
+    for chance, flagged in zip(answer["chances"], answer["flagged"], strict=True):
+        place = min(int(chance * _BINS), _BINS - 1)
+        counts[bool(flagged)][place] += 1
+    middles = tuple((place + 0.5) / _BINS for place in range(_BINS))
+    right = numbers(counts[False])
+    all_rows = numbers([a + b for a, b in zip(counts[False], counts[True], strict=True)])
+    wrong_notes = tuple(f"{count} rows" for count in counts[True])
+    width = 0.92 / _BINS
+    return Figure(
+        "Which labels are probably wrong?",
+        Axis("chance of the row's own label", low=0.0, high=1.0),
+        Axis("rows", low=0.0),
+        (
+            Series("not flagged", middles, right, kind="bars", tone="1", width=width),
+            Series(
+                "probably wrong",
+                middles,
+                all_rows,
+                kind="bars",
+                tone="bad",
+                base=right,
+                width=width,
+                notes=wrong_notes,
+            ),
+        ),
+    )
+
+
+def contributions(answer: Mapping[str, Any]) -> Figure:
+    """Return the value of each owner's data within two standard errors, where they are known."""
+    found, errors = numbers(answer["values"]), answer["standard_errors"]
+    interval = {}
+    if all(error is not None for error in errors):
+        pairs = list(zip(found, errors, strict=True))
+        interval["low"] = tuple(value - 2 * error for value, error in pairs)
+        interval["high"] = tuple(value + 2 * error for value, error in pairs)
+    owners = tuple(answer["owners"])
+    return Figure(
+        "What each owner contributes",
+        Axis("Shapley value"),
+        Axis("owner", scale="category", categories=owners),
+        (Series("value", found, numbers(range(len(owners))), kind="bars", **interval),),
+        (Reference(0.0, "", axis="x"),),
+    )
+
+
+def thinned(order: Sequence[int]) -> list[tuple[int, int]]:
     """Return (place, row), evenly spaced where there are too many, the ends always."""
     step = max(1, len(order) // _MOST)
     places = list(range(0, len(order), step))

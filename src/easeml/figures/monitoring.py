@@ -1,70 +1,61 @@
-"""Pictures of a model's quality over batches, estimated without labels."""
+"""The figure of a model's quality over batches, estimated without labels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from easeml.figures.theme import COLOURS, blank, with_alpha
+from easeml.figures.description import Axis, Figure, Mark, Reference, Series
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-STATUS_COLOURS = {
-    "ok": COLOURS[2],
-    "watch": COLOURS[1],
-    "alert": COLOURS[5],
-    "cannot tell": COLOURS[7],
-}
+_TONES = {"ok": "good", "watch": "warn", "alert": "bad", "cannot tell": "muted"}
 
 
-def monitored(reports: Sequence[Mapping[str, Any]]) -> go.Figure:
-    """Scores of successive batches with their intervals, coloured by status, beside the reference
-    quality.
+def monitored(reports: Sequence[Mapping[str, Any]]) -> Figure:
+    """Return the estimated quality of successive batches with its interval, coloured by status.
+
+    ``reports`` are monitoring reports as JSON, one a batch. The quality on the reference data is a
+    line across.
     """
-    figure = blank("Quality of the deployed model", "batch", "estimated quality")
-    batches = [report["batch"] for report in reports]
-    figure.add_scatter(
-        x=[*batches, *reversed(batches)],
-        y=[*[r["high"] for r in reports], *[r["low"] for r in reversed(reports)]],
-        fill="toself",
-        fillcolor=with_alpha(COLOURS[0], 0.15),
-        line={"width": 0},
-        name="interval",
-        hoverinfo="skip",
-    )
-    for status, colour in STATUS_COLOURS.items():
+    series = []
+    for status in dict.fromkeys(report["status"] for report in reports):
         chosen = [report for report in reports if report["status"] == status]
-        if not chosen:
-            continue
-        figure.add_scatter(
-            x=[r["batch"] for r in chosen],
-            y=[r["score"] for r in chosen],
-            error_y={
-                "type": "data",
-                "symmetric": False,
-                "array": [r["high"] - r["score"] for r in chosen],
-                "arrayminus": [r["score"] - r["low"] for r in chosen],
-            },
-            mode="markers",
-            marker={
-                "color": colour,
-                "size": 9,
-                "symbol": "circle-open" if status == "cannot tell" else "circle",
-            },
-            text=[r["advice"] for r in chosen],
-            name=status,
-        )
-    labelled = [r for r in reports if r["labelled"] is not None]
+        series.append(_of_status(status, chosen))
+    labelled = [report for report in reports if report["labelled"] is not None]
     if labelled:
-        figure.add_scatter(
-            x=[r["batch"] for r in labelled],
-            y=[r["labelled"] for r in labelled],
-            mode="markers",
-            marker={"symbol": "x", "color": COLOURS[3]},
-            name="queried labels alone",
-        )
+        series.append(_labelled(labelled))
+    references = ()
     if reports:
-        figure.add_hline(y=reports[0]["reference"], line_dash="dash", line_color=COLOURS[7])
-    figure.update_yaxes(range=[0, 1.02])
-    return figure
+        references = (Reference(reports[0]["reference"], "reference quality"),)
+    return Figure(
+        "Quality of the deployed model",
+        Axis("batch"),
+        Axis("estimated quality", low=0.0, high=1.02),
+        tuple(series),
+        references,
+    )
+
+
+def _of_status(status: str, reports: list[Mapping[str, Any]]) -> Series:
+    mark: Mark = "ring" if status == "cannot tell" else "dot"
+    return Series(
+        status,
+        tuple(float(report["batch"]) for report in reports),
+        tuple(report["score"] for report in reports),
+        kind="points",
+        tone=_TONES.get(status, "muted"),
+        mark=mark,
+        low=tuple(report["low"] for report in reports),
+        high=tuple(report["high"] for report in reports),
+        notes=tuple(report["advice"] for report in reports),
+    )
+
+
+def _labelled(reports: list[Mapping[str, Any]]) -> Series:
+    return Series(
+        "queried labels alone",
+        tuple(float(report["batch"]) for report in reports),
+        tuple(report["labelled"] for report in reports),
+        kind="points",
+        tone="4",
+        mark="square",
+    )

@@ -1,108 +1,110 @@
-"""Pictures of the overfitting meter: sizes, readings, bounds, attacks."""
+"""Figures of the overfitting meter: sizes, readings, bounds, attacks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from easeml.figures.theme import COLOURS, blank, with_alpha
+from easeml.figures.description import Axis, Figure, Reference, Series, numbers, tone_of
 
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
+_PUBLISHED = ("non_adaptive", "plain", "monotone", "one_bit")
 
 
-def meter_plan(plan: Mapping[str, Any]) -> go.Figure:
-    """Bars of the test examples that each way to read the meter needs."""
-    published = [
-        (f"published: {name}", plan[name])
-        for name in ("non_adaptive", "plain", "monotone", "one_bit")
-    ]
-    own = [(option["mode"], option["size"]) for option in plan["options"]]
-    figure = blank(
-        f"Test examples for {plan['reports']} reports, ±{plan['tolerance']:g}, delta {plan['delta']:g}",
-        "test examples to label",
-        "",
+def meter_plan(plan: Mapping[str, Any]) -> Figure:
+    """Return the test examples that each way to read the meter needs; the default is apart."""
+    rows = [(f"published: {name.replace('_', '-')}", plan[name], "muted") for name in _PUBLISHED]
+    for option in plan["options"]:
+        tone = "good" if option["mode"] == plan["default"] else "1"
+        rows.append((option["mode"].replace("_", "-"), option["size"], tone))
+    names = {"muted": "published", "1": "easeml's", "good": "easeml's default"}
+    series = []
+    for tone, name in names.items():
+        places = [place for place, row in enumerate(rows) if row[2] == tone]
+        if places:
+            sizes = numbers([rows[place][1] for place in places])
+            series.append(Series(name, sizes, numbers(places), kind="bars", tone=tone))
+    tolerance = f"±{plan['tolerance']:g}, delta {plan['delta']:g}"
+    return Figure(
+        f"Test examples for {plan['reports']} reports, {tolerance}",
+        Axis("test examples to label", low=0.0),
+        Axis("way to read", scale="category", categories=tuple(row[0] for row in rows)),
+        tuple(series),
     )
-    names, sizes = zip(
-        *[(name.replace("_", "-"), size) for name, size in published + own], strict=True
-    )
-    colours = [COLOURS[7]] * len(published) + [
-        COLOURS[2] if option["mode"] == plan["default"] else COLOURS[0]
-        for option in plan["options"]
-    ]
-    figure.add_bar(x=sizes, y=names, orientation="h", marker_color=colours, showlegend=False)
-    figure.update_layout(margin_l=150, yaxis_autorange="reversed")
-    return figure
 
 
-def reading(reading: Mapping[str, Any]) -> go.Figure:
-    """The range of the gap, report by report; the lowest and the highest range are drawn with their
-    one edge.
+def reading(reading: Mapping[str, Any]) -> Figure:
+    """Return the range of the gap, report by report.
+
+    The lowest and the highest range have one edge only, and are drawn as wide as the others.
     """
     edges: Sequence[float] = reading["edges"] or [0.0]
     width = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or 0.05
     bounds = [edges[0] - width, *edges, edges[-1] + width]
     history: Sequence[int] = reading["history"]
-    figure = blank(
-        "How far validation quality has drifted", "report", "validation quality - true quality"
-    )
+    series = []
     for signal in sorted(set(history)):
-        reports = [t for t, shown in enumerate(history, start=1) if shown == signal]
-        figure.add_bar(
-            x=reports,
-            y=[bounds[signal] - bounds[signal - 1]] * len(reports),
-            base=[bounds[signal - 1]] * len(reports),
-            name=f"signal {signal}",
-            marker_color=COLOURS[(signal - 1) % len(COLOURS)],
+        reports = [number for number, shown in enumerate(history, start=1) if shown == signal]
+        series.append(
+            Series(
+                f"signal {signal}",
+                numbers(reports),
+                (bounds[signal],) * len(reports),
+                kind="bars",
+                tone=tone_of(signal - 1),
+                base=(bounds[signal - 1],) * len(reports),
+                notes=(f"from {bounds[signal - 1]:g} to {bounds[signal]:g}",) * len(reports),
+            )
         )
-    for edge in edges:
-        figure.add_hline(y=edge, line_dash="dot", line_color=with_alpha(COLOURS[7], 0.6))
-    figure.update_layout(barmode="overlay")
-    return figure
-
-
-def round_bounds(bounds: Mapping[str, Any]) -> go.Figure:
-    """Guaranteed drift after k rounds, one line a way to answer."""
-    figure = blank(
-        f"Drift that {bounds['examples']:,} validation examples guarantee",
-        "adaptive rounds",
-        "quality is right to ±",
+    return Figure(
+        "How far validation quality has drifted",
+        Axis("report"),
+        Axis("validation quality less true quality"),
+        tuple(series),
+        tuple(Reference(edge, "") for edge in edges),
     )
-    for kind in dict.fromkeys(bound["answers"] for bound in bounds["bounds"]):
+
+
+def round_bounds(bounds: Mapping[str, Any]) -> Figure:
+    """Return the guaranteed drift after k rounds, one line a way to answer."""
+    series = []
+    for number, kind in enumerate(dict.fromkeys(bound["answers"] for bound in bounds["bounds"])):
         chosen = [bound for bound in bounds["bounds"] if bound["answers"] == kind]
-        figure.add_scatter(
-            x=[b["rounds"] for b in chosen], y=[b["bound"] for b in chosen], name=kind
-        )
-    figure.update_xaxes(type="log")
-    figure.update_yaxes(rangemode="tozero")
-    return figure
+        rounds = numbers([bound["rounds"] for bound in chosen])
+        drift = numbers([bound["bound"] for bound in chosen])
+        series.append(Series(kind, rounds, drift, tone=tone_of(number)))
+    return Figure(
+        f"Drift that {bounds['examples']:,} validation examples guarantee",
+        Axis("adaptive rounds", scale="log"),
+        Axis("quality is right to ±", low=0.0),
+        tuple(series),
+    )
 
 
-def attacked(results: Sequence[Mapping[str, Any]]) -> go.Figure:
-    """Share of runs in which a keeper of a test set was wrong, with intervals and what was
-    promised.
+def attacked(results: Sequence[Mapping[str, Any]]) -> Figure:
+    """Return the share of runs in which a keeper of a test set was wrong, with intervals, beside
+    what was promised.
     """
-    figure = blank("Promises under attack", "", "share of runs with a wrong answer")
-    names = [f"{result['keeper']}<br>{result['developer']}" for result in results]
-    rates = [result["rate"] for result in results]
-    figure.add_scatter(
-        x=names,
-        y=rates,
-        mode="markers",
-        marker={"size": 10},
-        name="measured",
-        error_y={
-            "type": "data",
-            "symmetric": False,
-            "array": [result["rate_high"] - result["rate"] for result in results],
-            "arrayminus": [result["rate"] - result["rate_low"] for result in results],
-        },
+    names = tuple(f"{result['keeper']}, {result['developer']}" for result in results)
+    places = numbers(range(len(results)))
+    measured = Series(
+        "measured",
+        tuple(result["rate"] for result in results),
+        places,
+        kind="points",
+        low=tuple(result["rate_low"] for result in results),
+        high=tuple(result["rate_high"] for result in results),
     )
-    figure.add_scatter(
-        x=names,
-        y=[result["delta"] for result in results],
-        mode="markers",
-        marker={"symbol": "line-ew-open", "size": 30},
-        name="promised",
+    promised = Series(
+        "promised, at most",
+        tuple(result["delta"] for result in results),
+        places,
+        kind="points",
+        mark="tick",
+        tone="bad",
     )
-    return figure
+    return Figure(
+        "Promises under attack",
+        Axis("share of runs with a wrong answer", low=0.0),
+        Axis("keeper and developer", scale="category", categories=names),
+        (measured, promised),
+    )

@@ -1,0 +1,146 @@
+"""What a figure shows, as plain values: axes with titles and units, series, reference lines.
+
+A description knows nothing of pixels. ``easeml.figures.drawing`` turns it into SVG, alike for
+pages, notebooks, reports and documents.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Scale = Literal["linear", "log", "category"]
+Kind = Literal["line", "steps", "points", "bars", "band"]
+Mark = Literal["dot", "ring", "square", "tick"]
+
+TONES = 7
+"""Colours that series can have, by the names "1" to "7"; ``tone_of`` repeats them."""
+
+NAMED_TONES = ("muted", "good", "warn", "bad", "accent", "second")
+"""Tones that mean something; their colours follow the theme, as those of the numbered ones do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """An axis with its title.
+
+    ``unit`` stands behind the title and every value. ``low`` and ``high`` bound what is drawn; the
+    values decide where they are None. The positions of a category axis are the places in
+    ``categories``, from 0.
+    """
+
+    title: str
+    unit: str = ""
+    scale: Scale = "linear"
+    low: float | None = None
+    high: float | None = None
+    categories: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for bounds that no axis can have."""
+        if self.low is not None and self.high is not None and not self.low < self.high:
+            raise ValueError(f"The axis {self.title!r} ends at {self.high} before it begins.")
+        if self.scale == "log" and self.low is not None and self.low <= 0:
+            raise ValueError(f"The logarithmic axis {self.title!r} cannot begin at {self.low}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values of one kind and colour.
+
+    ``low`` and ``high`` are an interval around each value, along the y axis, or along the x axis
+    where y has categories. A band has them only, and no ``y``. ``notes`` say what each point is,
+    ``links`` where it leads. Bars begin at ``base`` (0 without it) and are ``width`` wide, in units
+    of the axis that they stand on. A ``silent`` series is drawn and cannot be read point by point.
+    """
+
+    name: str
+    x: tuple[float, ...]
+    y: tuple[float, ...] = ()
+    kind: Kind = "line"
+    tone: str = "1"
+    low: tuple[float, ...] = ()
+    high: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    mark: Mark = "dot"
+    base: tuple[float, ...] = ()
+    width: float = 0.8
+    dashed: bool = False
+    silent: bool = False
+
+    def __post_init__(self) -> None:
+        """Raise ValueError where lengths differ, a value is not finite, or a tone is unknown."""
+        required = (self.low, self.high) if self.kind == "band" else (self.y,)
+        optional = (self.low, self.high, self.notes, self.links, self.base)
+        for values in (*required, *(values for values in optional if values)):
+            if len(values) != len(self.x):
+                raise ValueError(f"The series {self.name!r} has lists of different lengths.")
+        for values in (self.x, self.y, self.low, self.high, self.base):
+            if not all(math.isfinite(value) for value in values):
+                raise ValueError(f"The series {self.name!r} has a value that is not finite.")
+        if self.tone not in NAMED_TONES and self.tone not in map(str, range(1, TONES + 1)):
+            raise ValueError(f"There is no tone {self.tone!r}.")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A line across the figure at ``value`` of an axis, or a region from ``value`` to ``end``."""
+
+    value: float
+    name: str
+    axis: Literal["x", "y"] = "y"
+    end: float | None = None
+    tone: str = "muted"
+    dashed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure: its title, two axes, and what stands between them.
+
+    ``note`` is a sentence under the figure.
+    """
+
+    title: str
+    x: Axis
+    y: Axis
+    series: tuple[Series, ...] = ()
+    references: tuple[Reference, ...] = ()
+    note: str = ""
+
+    @property
+    def is_sideways(self) -> bool:
+        """Tell whether values run along the x axis, because y has categories."""
+        return self.y.scale == "category"
+
+    def to_svg(self) -> str:
+        """Return the text of an SVG file with title, axes and legend, for any document."""
+        from easeml.figures.drawing import picture_file
+
+        return picture_file(self)
+
+    def to_html(self) -> str:
+        """Return HTML with style and script in it, for notebooks and pages of their own.
+
+        It loads nothing, and values are shown on hover and by arrow keys.
+        """
+        from easeml.figures.embedding import embedded
+
+        return embedded(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
+        """Show the figure in a notebook: alive where HTML is, as a picture elsewhere."""
+        return {"text/html": self.to_html(), "image/svg+xml": self.to_svg()}
+
+
+def tone_of(place: int) -> str:
+    """Return the tone of the thing at a place from 0, by the order in which things were made."""
+    return str(place % TONES + 1)
+
+
+def numbers(values: Sequence[float]) -> tuple[float, ...]:
+    """Return values as a tuple of plain floats."""
+    return tuple(float(value) for value in values)

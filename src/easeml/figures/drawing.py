@@ -1,0 +1,250 @@
+"""The one renderer: from a description to SVG, for pages to stretch and for files to keep."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from html import escape
+
+from easeml.figures.description import Axis, Figure, Series
+from easeml.figures.frame import Frame, frame_of
+from easeml.figures.marks import drawn_reference, drawn_series, points_of
+from easeml.figures.scales import Span, Tick, exact, ticks_of
+from easeml.figures.theme import colour_of
+
+_WIDTH, _HEIGHT = 720, 300  # of a plot, before it is stretched
+_LETTER = 6.8  # pixels of a letter at 12 pixels, about
+_LEFT_STEPS = (44, 60, 84, 120, 160, 190)  # pixels that labels on the left may take; in figure.css
+_RIGHT, _TOP, _BOTTOM = 20, 64, 52
+_ROW = 18  # pixels of a row of the legend
+_MOST_READABLE = 3000  # points that can be read one by one
+
+
+@dataclass(frozen=True, slots=True)
+class LegendEntry:
+    """What a colour means. ``shape``: a line, a dashed line, a dot or an area."""
+
+    name: str
+    tone: str
+    shape: str
+
+
+def legend_of(figure: Figure) -> list[LegendEntry]:
+    """Return what a figure's colours mean; empty where there is one and nothing to tell apart."""
+    entries = []
+    for series in figure.series:
+        if series.name:
+            entries.append(LegendEntry(series.name, series.tone, _shape(series)))
+    for reference in figure.references:
+        if reference.name:
+            shape = "area" if reference.end is not None else "line"
+            if reference.dashed and shape == "line":
+                shape = "dashed"
+            entries.append(LegendEntry(reference.name, reference.tone, shape))
+    kept = list({(entry.name, entry.shape): entry for entry in entries}.values())
+    return kept if len(kept) > 1 or figure.references else []
+
+
+def _shape(series: Series) -> str:
+    if series.kind in ("bars", "band"):
+        return "area"
+    if series.kind == "points":
+        return series.mark
+    return "dashed" if series.dashed else "line"
+
+
+def label_room(figure: Figure) -> int:
+    """Return the step, from 1, of the room that the labels of the y axis need on the left."""
+    frame = frame_of(figure, _WIDTH, _HEIGHT)
+    longest = max((len(tick.text) for tick in ticks_of(figure.y, frame.y)), default=1)
+    needed = longest * _LETTER + 16
+    for step, room in enumerate(_LEFT_STEPS, start=1):
+        if room >= needed:
+            return step
+    return len(_LEFT_STEPS)
+
+
+def plot(figure: Figure, id: str = "") -> str:
+    """Return the SVG of axes and marks, which its style stretches; values are in ``data-figure``.
+
+    ``id`` names it on its page: what a visitor reads there stays in sight when the page changes.
+    """
+    frame = frame_of(figure, _WIDTH, _HEIGHT)
+    values = escape(json.dumps(_readable(frame), separators=(",", ":"), ensure_ascii=False))
+    name = f' id="{escape(id)}"' if id else ""
+    return (
+        f'<svg class="fig-plot"{name} role="application" aria-roledescription="chart" tabindex="0" '
+        f'aria-label="{escape(summary(figure))}" data-figure="{values}">{_inside(frame)}</svg>'
+    )
+
+
+def small_plot(figure: Figure, label: str, css: str) -> str:
+    """Return the SVG of the marks alone, as a small picture beside text."""
+    frame = frame_of(figure, 200, 40)
+    return (
+        f'<svg class="fig-small {css}" role="img" aria-label="{escape(label)}" '
+        f'viewBox="0 0 200 40" preserveAspectRatio="none">{_marks(frame)}</svg>'
+    )
+
+
+def summary(figure: Figure) -> str:
+    """Return a sentence on what a figure shows, for those who do not see it."""
+    count = sum(len(series.x) for series in figure.series if not series.silent)
+    values = "1 value" if count == 1 else f"{count:,} values"
+    return f"{figure.title}: {_titled(figure.y)} by {_titled(figure.x)}, {values}"
+
+
+def picture_file(figure: Figure) -> str:
+    """Return the text of an SVG file: title, axes, marks and legend at a fixed size."""
+    left = _LEFT_STEPS[label_room(figure) - 1]
+    legend, rows = _placed_legend(figure, left)
+    width = left + _WIDTH + _RIGHT
+    height = _TOP + _HEIGHT + _BOTTOM + _ROW * rows
+    frame = frame_of(figure, _WIDTH, _HEIGHT)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
+        f'viewBox="0 0 {width} {height}" font-family="system-ui, sans-serif" font-size="12" '
+        f'role="img" aria-label="{escape(summary(figure))}">',
+        f'<rect class="tone-surface fig-ground" width="100%" height="100%" fill="{colour_of("surface")}"/>',
+        f'<text class="tone-text" x="12" y="24" font-size="15" font-weight="600" '
+        f'fill="{colour_of("text")}">{escape(figure.title)}</text>',
+        f'<svg x="{left}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" overflow="visible">'
+        f"{_inside(frame)}</svg>",
+        *legend,
+        "</svg>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _inside(frame: Frame) -> str:
+    """Return grid, ticks, titles and marks; positions of texts are shares of the plot."""
+    figure = frame.figure
+    down = ticks_of(figure.y, frame.y)
+    across = ticks_of(figure.x, frame.x)
+    title = f'class="fig-title" fill="{colour_of("text")}"'
+    return (
+        f'<g class="fig-ticks" fill="{colour_of("muted")}">{_y_ticks(figure, down)}'
+        f"{_x_ticks(across)}</g>"
+        f'<svg class="fig-marks" width="100%" height="100%" preserveAspectRatio="none" '
+        f'viewBox="0 0 {frame.width:g} {frame.height:g}">{_marks(frame)}</svg>'
+        f'<text {title} x="100%" y="100%" dy="40" text-anchor="end">{escape(_titled(figure.x))}'
+        f'</text><text {title} x="0" y="0" dx="-36" dy="-14">{escape(_titled(figure.y))}</text>'
+    )
+
+
+def _marks(frame: Frame) -> str:
+    references = [drawn_reference(frame, reference) for reference in frame.figure.references]
+    return "".join([*references, *(drawn_series(frame, series) for series in frame.figure.series)])
+
+
+def _y_ticks(figure: Figure, ticks: list[Tick]) -> str:
+    parts = []
+    for tick in ticks:
+        share = tick.share if figure.y.scale == "category" else 1 - tick.share
+        at = f"{100 * share:.2f}%"
+        parts.append(
+            f'<line class="fig-grid" x1="0" x2="100%" y1="{at}" y2="{at}" stroke="#dde2e8"/>'
+            f'<text x="0" y="{at}" dx="-10" dy="4" text-anchor="end">{escape(tick.text)}</text>'
+        )
+    return "".join(parts)
+
+
+def _x_ticks(ticks: list[Tick]) -> str:
+    parts = []
+    for place, tick in enumerate(ticks):
+        spare = ' class="fig-spare"' if place % 2 else ""
+        parts.append(
+            f'<text{spare} x="{100 * tick.share:.2f}%" y="100%" dy="20" text-anchor="middle">'
+            f"{escape(tick.text)}</text>"
+        )
+    return "".join(parts)
+
+
+def _titled(axis: Axis) -> str:
+    return f"{axis.title} ({axis.unit})" if axis.unit else axis.title
+
+
+def _readable(frame: Frame) -> dict[str, object]:
+    """Return what ``figure.js`` needs to tell values and to enlarge a part."""
+    series = [
+        _readable_series(frame, one)
+        for one in frame.figure.series
+        if not one.silent and one.kind != "band"
+    ]
+    figure = frame.figure
+    return {
+        "x": _readable_axis(figure.x, frame.x),
+        "y": _readable_axis(figure.y, frame.y),
+        "series": series,
+    }
+
+
+def _readable_axis(axis: Axis, span: Span) -> dict[str, object]:
+    found: dict[str, object] = {"title": axis.title, "unit": axis.unit}
+    if axis.scale == "category":
+        return {**found, "names": [tick.text for tick in ticks_of(axis, span)]}
+    return {**found, "low": span.low, "high": span.high, "log": span.log}
+
+
+def _readable_series(frame: Frame, series: Series) -> dict[str, object]:
+    """Return a series' points: place from the left and the top, value of x, value of y, and where
+    there are any, interval, note and link.
+    """
+    points = []
+    for place, (across, down) in enumerate(points_of(frame, series)[:_MOST_READABLE]):
+        point: list[object] = [
+            across,
+            down,
+            _told(frame.figure.x, series.x[place]),
+            _told(frame.figure.y, series.y[place]),
+            f"{exact(series.low[place])} to {exact(series.high[place])}" if series.low else "",
+            series.notes[place] if series.notes else "",
+            series.links[place] if series.links else "",
+        ]
+        while point[-1] == "":
+            point.pop()
+        points.append(point)
+    return {"name": series.name, "points": points}
+
+
+def _told(axis: Axis, value: float) -> str:
+    if axis.scale == "category":
+        return axis.categories[round(value)]
+    return exact(value)
+
+
+def _placed_legend(figure: Figure, left: float) -> tuple[list[str], int]:
+    """Return the legend of a file below its plot, and how many rows it takes."""
+    parts, x, row = [], float(left), 0
+    for entry in legend_of(figure):
+        length = 34 + len(entry.name) * _LETTER
+        if x > left and x + length > left + _WIDTH:
+            x, row = float(left), row + 1
+        y = _TOP + _HEIGHT + _BOTTOM + _ROW * row
+        parts.append(
+            f'<svg x="{x:g}" y="{y - 11}" width="14" height="14" viewBox="0 0 14 14">'
+            f"{swatch(entry)}</svg>"
+            f'<text class="tone-text" x="{x + 20:g}" y="{y}" fill="{colour_of("text")}">'
+            f"{escape(entry.name)}</text>"
+        )
+        x += length
+    return parts, row + 1 if parts else 0
+
+
+def swatch(entry: LegendEntry) -> str:
+    """Return the inside of a 14 x 14 picture of a legend's colour and shape."""
+    colour = colour_of(entry.tone)
+    shared = f'class="fig-stroke tone-{entry.tone}" stroke="{colour}" fill="none"'
+    if entry.shape == "area":
+        shape = 'y="2" width="14" height="10" rx="2" fill-opacity="0.7"'
+        return f'<rect class="fig-area tone-{entry.tone}" {shape} fill="{colour}"/>'
+    if entry.shape == "tick":
+        return f'<path {shared} d="M7 1V13" stroke-width="3"/>'
+    if entry.shape == "square":
+        return f'<path {shared} d="M7 7h0" stroke-width="10" stroke-linecap="square"/>'
+    if entry.shape == "ring":
+        return f'<circle {shared} cx="7" cy="7" r="4" stroke-width="2"/>'
+    if entry.shape == "dot":
+        return f'<path {shared} d="M7 7h0" stroke-width="9" stroke-linecap="round"/>'
+    dash = ' stroke-dasharray="4 3"' if entry.shape == "dashed" else ""
+    return f'<path {shared} d="M0 7H14" stroke-width="2.5"{dash}/>'

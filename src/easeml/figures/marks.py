@@ -1,0 +1,156 @@
+"""The marks of series and reference lines, as SVG inside of a plot.
+
+Each point is a line without length and with round ends, and strokes do not scale. So a plot can be
+stretched to any width, and enlarged, and dots stay round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from easeml.figures.description import Reference, Series
+from easeml.figures.frame import Frame
+from easeml.figures.theme import colour_of
+
+_KEPT = 'vector-effect="non-scaling-stroke"'
+_DOT_SIZE = {"dot": 9, "ring": 9, "square": 10, "tick": 3}
+_TICK_LENGTH = 12
+_INTERVAL_WIDTH = 1.5
+_LINE_WIDTH = 2
+_FAINT = 0.15  # opacity of bands and regions
+
+
+def drawn_reference(frame: Frame, reference: Reference) -> str:
+    """Return the line of a reference, or its region."""
+    if reference.end is not None:
+        return _region(frame, reference)
+    if reference.axis == "x":
+        x = frame.across(reference.value)
+        path = f"M{x:g} 0V{frame.height:g}"
+    else:
+        path = f"M0 {frame.down(reference.value):g}H{frame.width:g}"
+    return _stroke(path, reference.tone, 1.5, dashed=reference.dashed)
+
+
+def _region(frame: Frame, reference: Reference) -> str:
+    assert reference.end is not None
+    if reference.axis == "x":
+        left, right = frame.across(reference.value), frame.across(reference.end)
+        path = f"M{left:g} 0H{right:g}V{frame.height:g}H{left:g}Z"
+    else:
+        low, high = frame.down(reference.value), frame.down(reference.end)
+        path = f"M0 {low:g}H{frame.width:g}V{high:g}H0Z"
+    return _area(path, reference.tone, _FAINT)
+
+
+def drawn_series(frame: Frame, series: Series) -> str:
+    """Return all marks of a series."""
+    if series.kind == "band":
+        return _area(_band(frame, series), series.tone, _FAINT)
+    parts = []
+    if series.low and series.kind in ("line", "steps"):
+        parts.append(_area(_band(frame, series), series.tone, _FAINT))
+    if series.kind == "bars":
+        parts.append(_area(_bars(frame, series), series.tone, 0.85))
+    if series.kind == "line":
+        parts.append(_stroke(_line(points_of(frame, series)), series.tone, dashed=series.dashed))
+    if series.kind == "steps":
+        parts.append(_stroke(_steps(points_of(frame, series)), series.tone, dashed=series.dashed))
+    if series.low and series.kind in ("points", "bars"):
+        tone = "text" if series.kind == "bars" else series.tone
+        parts.append(_stroke(_intervals(frame, series), tone, _INTERVAL_WIDTH))
+    if series.kind == "points":
+        parts += _dots(frame, series)
+    return "".join(parts)
+
+
+def points_of(frame: Frame, series: Series) -> list[tuple[float, float]]:
+    """Return the places of a series' values, from the left and from the top."""
+    return [(frame.across(x), frame.down(y)) for x, y in zip(series.x, series.y, strict=True)]
+
+
+def _line(points: Sequence[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points) if points else ""
+
+
+def _steps(points: Sequence[tuple[float, float]]) -> str:
+    """Return a path that holds each value until the next one."""
+    if not points:
+        return ""
+    (first_x, first_y), *others = points
+    return f"M{first_x:g} {first_y:g}" + "".join(f"H{x:g}V{y:g}" for x, y in others)
+
+
+def _band(frame: Frame, series: Series) -> str:
+    """Return the outline of an interval around a line, or around the steps of one."""
+    high = [(frame.across(x), frame.down(y)) for x, y in zip(series.x, series.high, strict=True)]
+    low = [(frame.across(x), frame.down(y)) for x, y in zip(series.x, series.low, strict=True)]
+    if not high:
+        return ""
+    if series.kind == "steps":
+        high, low = _corners(high), _corners(low)
+    return _line([*high, *reversed(low)]) + "Z"
+
+
+def _corners(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the points of a line that holds each value until the next one."""
+    found = [points[0]]
+    for x, y in points[1:]:
+        found += [(x, found[-1][1]), (x, y)]
+    return found
+
+
+def _bars(frame: Frame, series: Series) -> str:
+    bases = series.base or (0.0,) * len(series.x)
+    parts = []
+    for x, y, base in zip(series.x, series.y, bases, strict=True):
+        if frame.figure.is_sideways:
+            left, right = frame.across(base), frame.across(x)
+            top, bottom = frame.down(y - series.width / 2), frame.down(y + series.width / 2)
+        else:
+            left, right = frame.across(x - series.width / 2), frame.across(x + series.width / 2)
+            top, bottom = frame.down(y), frame.down(base)
+        parts.append(f"M{left:g} {top:g}H{right:g}V{bottom:g}H{left:g}Z")
+    return "".join(parts)
+
+
+def _intervals(frame: Frame, series: Series) -> str:
+    parts = []
+    for x, y, low, high in zip(series.x, series.y, series.low, series.high, strict=True):
+        if frame.figure.is_sideways:
+            parts.append(f"M{frame.across(low):g} {frame.down(y):g}H{frame.across(high):g}")
+        else:
+            parts.append(f"M{frame.across(x):g} {frame.down(low):g}V{frame.down(high):g}")
+    return "".join(parts)
+
+
+def _dots(frame: Frame, series: Series) -> list[str]:
+    size = _DOT_SIZE[series.mark]
+    if series.mark == "tick":
+        half = _TICK_LENGTH / 2
+        path = "".join(f"M{x:g} {y - half:g}V{y + half:g}" for x, y in points_of(frame, series))
+        return [_stroke(path, series.tone, size)]
+    path = "".join(f"M{x:g} {y:g}h0" for x, y in points_of(frame, series))
+    cap = "square" if series.mark == "square" else "round"
+    rim = _stroke(path, "surface", size + 2, cap)
+    dots = [rim, _stroke(path, series.tone, size, cap)]
+    if series.mark == "ring":
+        dots.append(_stroke(path, "surface", size - 4, cap))
+    return dots
+
+
+def _stroke(
+    path: str, tone: str, width: float = _LINE_WIDTH, cap: str = "butt", dashed: bool = False
+) -> str:
+    dash = ' stroke-dasharray="5 4"' if dashed else ""
+    return (
+        f'<path class="fig-stroke tone-{tone}" d="{path}" fill="none" stroke="{colour_of(tone)}" '
+        f'stroke-width="{width:g}" stroke-linecap="{cap}" stroke-linejoin="round"{dash} {_KEPT}/>'
+    )
+
+
+def _area(path: str, tone: str, opacity: float) -> str:
+    return (
+        f'<path class="fig-area tone-{tone}" d="{path}" fill="{colour_of(tone)}" '
+        f'fill-opacity="{opacity:g}"/>'
+    )

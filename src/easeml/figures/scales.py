@@ -1,0 +1,126 @@
+"""From values to places on an axis, and the ticks beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from easeml.figures.description import Axis
+
+_ROOM = 0.04  # of a linear axis, beyond the outermost values
+_INTERVALS = 4  # between the ticks of a linear axis, about
+_MOST_POWERS = 7  # ticks of a logarithmic axis
+_LONGEST = 24  # characters of a category's name
+_LEAST_DECADES = 2  # below this a logarithmic axis has ticks at 2 and 5, too
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A value beside an axis. ``share``: its place from the beginning (0) to the end (1)."""
+
+    share: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The values that an axis covers."""
+
+    low: float
+    high: float
+    log: bool = False
+
+    def share(self, value: float) -> float:
+        """Return the place of a value in [0, 1]; what lies outside is at the nearer end."""
+        inside = min(max(value, self.low), self.high)
+        if self.log:
+            return math.log(inside / self.low) / math.log(self.high / self.low)
+        return (inside - self.low) / (self.high - self.low)
+
+
+def span_of(axis: Axis, values: Sequence[float]) -> Span:
+    """Return what an axis covers: its bounds, and where it has none, the values with some room."""
+    if axis.scale == "category":
+        return Span(-0.5, max(len(axis.categories), 1) - 0.5)
+    if axis.scale == "log":
+        return _log_span(axis, values)
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    room = _ROOM * (high - low) or 0.5 * max(abs(low), abs(high)) or 0.5
+    begin = low - room if axis.low is None else axis.low
+    end = high + room if axis.high is None else axis.high
+    return Span(begin, end) if begin < end else Span(begin, begin + 1)
+
+
+def _log_span(axis: Axis, values: Sequence[float]) -> Span:
+    positive = [value for value in values if value > 0]
+    low = axis.low or min(positive, default=0.1)
+    high = axis.high or max(positive, default=1.0)
+    if low < high:
+        return Span(low, high, log=True)
+    return Span(low / 2, low * 2, log=True)
+
+
+def ticks_of(axis: Axis, span: Span) -> list[Tick]:
+    """Return the ticks of an axis, in ascending order."""
+    if axis.scale == "category":
+        return [
+            Tick(span.share(place), shortened(name)) for place, name in enumerate(axis.categories)
+        ]
+    values = log_values(span.low, span.high) if span.log else round_values(span.low, span.high)
+    digits = 0 if span.log else _digits(values)
+    return [Tick(span.share(value), _tick_text(value, digits)) for value in values]
+
+
+def round_values(low: float, high: float) -> list[float]:
+    """Return about five values of one, two or five times a power of ten between two bounds."""
+    rough = (high - low) / _INTERVALS
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = power * 10
+    for factor in (1, 2, 5):
+        if power * factor >= rough:
+            step = power * factor
+            break
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [step * count for count in range(first, last + 1)]
+
+
+def log_values(low: float, high: float) -> list[float]:
+    """Return the powers of ten between two positive bounds; 2 and 5 times them if there are few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    stride = max(1, math.ceil((last - first) / _MOST_POWERS))
+    factors = (1,) if math.log10(high / low) >= _LEAST_DECADES else (1, 2, 5)
+    found = []
+    for power in range(first, last + 1, stride):
+        for factor in factors:
+            value = factor * 10.0**power
+            if low * (1 - 1e-9) <= value <= high * (1 + 1e-9):
+                found.append(value)
+    return found
+
+
+def exact(value: float) -> str:
+    """Return a value as it is told on hover: whole numbers in full, others to six digits."""
+    if value == round(value) and abs(value) < 1e9:
+        return f"{value:,.0f}"
+    return f"{value:.6g}"
+
+
+def shortened(name: str) -> str:
+    """Return a category's name as it fits beside an axis."""
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+
+
+def _digits(values: Sequence[float]) -> int:
+    """Return how many decimals tell the ticks of a linear axis apart."""
+    if len(values) < 2:
+        return 3
+    return max(0, -math.floor(math.log10(values[1] - values[0]) + 1e-9))
+
+
+def _tick_text(value: float, digits: int) -> str:
+    if value and not 1e-4 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    if digits:
+        return f"{value:.{digits}f}"
+    return f"{value:,.10g}"
