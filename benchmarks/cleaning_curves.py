@@ -20,13 +20,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 from common import arguments, machine_line, read_options
 from cpclean_data import CpcleanData, load
-from easeml.figures import blank
+from easeml.figures import Axis, Figure, Series, numbers, tone_of
 from easeml.lifecycle.cleaning import CleaningSession
 
 SETS = {"babyproduct": "real", "bank": "random", "supreme": "systematic"}
@@ -157,21 +156,28 @@ def write(found: dict[str, dict[str, np.ndarray]], folder: Path) -> None:
     """Write all curves as CSV and a picture a set."""
     folder.mkdir(parents=True, exist_ok=True)
     for name, curves in found.items():
-        figure: go.Figure = blank(
-            f"Cleaning {name}",
-            "share of dirty rows cleaned",
-            "share of differing predictions set right",
-        )
         with (folder / f"{name}.csv").open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(["order", "measured on", *[f"{share:.1f}" for share in SHARES]])
             for label, values in curves.items():
                 for place, part in enumerate(MEASURED):
                     writer.writerow([label, part, *[f"{value:.4f}" for value in values[:, place]]])
-                figure.add_scatter(
-                    x=SHARES.tolist(), y=values[:, 2].tolist(), name=label, mode="lines+markers"
-                )
-        (folder / f"{name}.html").write_text(figure.to_html(full_html=True, include_plotlyjs="cdn"))
+        on_last_part = {label: values[:, 2].tolist() for label, values in curves.items()}
+        svg = drawn(name, on_last_part).to_svg()
+        (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+def drawn(name: str, curves: dict[str, list[float]]) -> Figure:
+    """Return the figure of a set: what cleaning sets right, one line an order."""
+    series = []
+    for place, (label, values) in enumerate(curves.items()):
+        series.append(Series(label, numbers(SHARES), numbers(values), tone=tone_of(place)))
+    return Figure(
+        f"Cleaning {name}",
+        Axis("share of dirty rows cleaned"),
+        Axis("share of differing predictions set right"),
+        tuple(series),
+    )
 
 
 def main() -> None:

@@ -42,7 +42,7 @@ from sklearn.ensemble import (
 )
 from sklearn.isotonic import IsotonicRegression
 
-from easeml.figures import COLOURS, blank
+from easeml.figures import Axis, Figure, Series, numbers, tone_of
 from easeml.lifecycle import monitoring
 from easeml.lifecycle.monitoring._drift import covariate_test, prior_test
 from easeml.lifecycle.monitoring._features import Encoder
@@ -404,34 +404,23 @@ def false_alarms(streams: int, batches: int, alpha: float, seed: int) -> dict[st
     }
 
 
-def draw(raw: pd.DataFrame, path: Path) -> None:
-    figure = blank("Natural streams: true and estimated accuracy", "batch", "accuracy")
-    chosen = raw[
-        (raw["kind"] == "natural")
-        & raw["method"].isin(["easeml", "easeml, 50 labels a batch", "CBPE"])
-    ]
-    for number, ((stream, method), part) in enumerate(
-        chosen.groupby(["stream", "method"], sort=False)
-    ):
-        figure.add_scatter(
-            x=part["batch"],
-            y=part["score"],
-            name=f"{stream}: {method}",
-            line={"dash": "dot", "color": COLOURS[number % len(COLOURS)]},
-            visible=True if stream == "elec2" else "legendonly",
+def draw(raw: pd.DataFrame, path: Path, stream: str = "elec2") -> None:
+    """Write the true and the estimated accuracy of one natural stream as a picture."""
+    natural = raw[(raw["kind"] == "natural") & (raw["stream"] == stream)]
+    estimated = ["easeml", "easeml, 50 labels a batch", "CBPE"]
+    series = []
+    for number, method in enumerate(estimated):
+        part = natural[natural["method"] == method].dropna(subset=["score"])
+        name, tone = f"estimated: {method}", tone_of(number)
+        series.append(
+            Series(name, numbers(part["batch"]), numbers(part["score"]), tone=tone, dashed=True)
         )
-    for stream, part in raw[(raw["kind"] == "natural") & (raw["method"] == "constant")].groupby(
-        "stream"
-    ):
-        shown = True if stream == "elec2" else "legendonly"
-        figure.add_scatter(
-            x=part["batch"],
-            y=part["truth"],
-            name=f"{stream}: truth",
-            line_color="black",
-            visible=shown,
-        )
-    figure.write_html(path, include_plotlyjs="cdn")
+    part = natural[natural["method"] == "constant"]
+    series.append(Series("truth", numbers(part["batch"]), numbers(part["truth"]), tone="text"))
+    figure = Figure(
+        f"Accuracy on the stream {stream}", Axis("batch"), Axis("accuracy"), tuple(series)
+    )
+    path.write_text(figure.to_svg(), encoding="utf-8")
 
 
 def main() -> None:
@@ -511,7 +500,7 @@ def main() -> None:
         "false alarms": alarms,
     }
     (RESULTS / "about.json").write_text(json.dumps(about, indent=2) + "\n")
-    draw(raw, RESULTS / "natural.html")
+    draw(raw, RESULTS / "natural.svg")
 
 
 if __name__ == "__main__":

@@ -218,10 +218,10 @@ def main() -> None:
     reached = [boosting(2000, rounds, min(given.runs, 200)) for rounds in (10, 50, 200, 500)]
     show("Drift reached by boosting", reached)
     write("boosting.csv", reached)
-    attacked([result.to_json() for result in found]).write_html(
-        RESULTS / "attacks.html", include_plotlyjs="cdn"
-    )
-    round_bounds(bounds.to_json()).write_html(RESULTS / "rounds.html", include_plotlyjs="cdn")
+    figure = attacked([result.to_json() for result in found])
+    (RESULTS / "attacks.svg").write_text(figure.to_svg(), encoding="utf-8")
+    figure = round_bounds(bounds.to_json())
+    (RESULTS / "rounds.svg").write_text(figure.to_svg(), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ import numpy as np
 
 from common import arguments, machine_line, read_options
 from easeml.cli.workload_files import read_workload
-from easeml.figures.search import loss_svg
+from easeml.figures.search import loss_figure
 from easeml.search import policy_named
 from easeml.search.simulator import (
     LEVELS,
@@ -216,7 +216,8 @@ def main() -> None:
                 )
                 rows += print_comparison(folder.name, found)
                 picture = f"{folder.name}_{devices}_{history}.svg"
-                (options.out / picture).write_text(loss_svg(found.to_json()), encoding="utf-8")
+                svg = loss_figure(found.to_json()).to_svg()
+                (options.out / picture).write_text(svg, encoding="utf-8")
             if len(by_devices) > 1:
                 speed_up(by_devices)
         if options.late:

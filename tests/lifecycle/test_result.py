@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import pytest
 
-from easeml.figures import blank, with_alpha
+from easeml.figures import Axis, Figure, Series
 from easeml.lifecycle import Result, encode
 
 
@@ -30,8 +29,8 @@ class Answer(Result):
     def to_frame(self) -> pd.DataFrame:
         return pd.DataFrame({"row": np.arange(len(self.values)), "value": self.values})
 
-    def figure(self) -> go.Figure:
-        return blank("Values", "row", "value").add_scatter(y=self.values)
+    def figure(self) -> Figure:
+        return Figure("Values", Axis("row"), Axis("value"), (Series("value", (0.0,), (1.0,)),))
 
 
 ANSWER = Answer(np.array([1.0, np.nan, np.inf]), (Part(0.5),), {"a": float("-inf")})
@@ -51,7 +50,9 @@ def test_csv_and_page() -> None:
     assert ANSWER.to_csv().splitlines()[0] == "row,value"
     page = ANSWER.to_html()
     assert "&lt;1&gt; &amp; 2" in page
-    assert 'src="http' not in page
+    assert "<svg" in page
+    assert "src=" not in page
+    assert "href=" not in page
 
 
 def test_a_notebook_shows_advice_figure_and_table() -> None:
@@ -67,13 +68,9 @@ def test_a_notebook_shows_advice_figure_and_table() -> None:
         InteractiveShell.clear_instance()
     advice, figure, table = (output.data for output in shown.outputs)
     assert "&lt;1&gt;" in advice["text/html"]
-    assert figure["application/vnd.plotly.v1+json"]["data"][0]["type"] == "scatter"
-    assert "plotly" in figure["text/html"]
+    assert "src=" not in figure["text/html"]
+    assert figure["image/svg+xml"].startswith("<svg")
     assert "<table" in table["text/html"]
-
-
-def test_a_band_is_the_colour_with_an_opacity() -> None:
-    assert with_alpha("#0072B2", 0.2) == "rgba(0,114,178,0.2)"
 
 
 def test_encode_gives_finite_columns_that_agree() -> None:

@@ -119,11 +119,10 @@ def _write(found: dict[str, Any], out: Path) -> None:
             ]
         out.write_text("\n".join(lines) + "\n", encoding="utf-8")
     elif kind in {".html", ".svg"}:
-        from easeml.figures.search import loss_figure, loss_svg
+        from easeml.figures.search import loss_figure
 
-        text = (
-            loss_svg(found) if kind == ".svg" else loss_figure(found).to_html(include_plotlyjs=True)
-        )
+        figure = loss_figure(found)
+        text = figure.to_svg() if kind == ".svg" else figure.to_page()
         out.write_text(text, encoding="utf-8")
     else:
         raise InvalidInput(

@@ -13,6 +13,7 @@ from easeml.figures.description import (
     Figure,
     Reference,
     Series,
+    column,
     numbers,
     tone_of,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "Figure",
     "Reference",
     "Series",
+    "column",
     "element",
     "legend",
     "numbers",

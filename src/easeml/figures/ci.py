@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Series
+from easeml.figures.description import Axis, Figure, Series, column, numbers
 
 _TONES = {"pass": "good", "fail": "bad", "unknown": "warn", "undecided": "5", "abandoned": "muted"}
 _OF_TRUTH = {None: ("open", "muted"), True: ("true", "good"), False: ("false", "bad")}
@@ -20,7 +20,7 @@ def plan(document: Mapping[str, Any]) -> Figure:
         ("labelled", "at most", "muted", -0.2),
         ("expected", "expected", "1", 0.2),
     ):
-        sizes = tuple(float(method[key]) for method in methods)
+        sizes = column(methods, key)
         places = tuple(place + shift for place in range(len(methods)))
         series.append(Series(label, sizes, places, kind="bars", tone=tone, width=0.36))
     return Figure(
@@ -42,8 +42,8 @@ def verdict(document: Mapping[str, Any]) -> Figure:
             series.append(_estimates(chosen, clauses, name, tone))
     thresholds = Series(
         "threshold",
-        tuple(_threshold(clause) for clause in clauses),
-        tuple(float(place) for place in range(len(clauses))),
+        tuple(map(_threshold, clauses)),
+        numbers(range(len(clauses))),
         kind="points",
         mark="tick",
         tone="text",
@@ -61,12 +61,12 @@ def _estimates(
 ) -> Series:
     return Series(
         name,
-        tuple(one["estimate"] for one in findings),
+        column(findings, "estimate"),
         tuple(float(clauses.index(one["clause"])) for one in findings),
         kind="points",
         tone=tone,
-        low=tuple(one["low"] for one in findings),
-        high=tuple(one["high"] for one in findings),
+        low=column(findings, "low"),
+        high=column(findings, "high"),
     )
 
 

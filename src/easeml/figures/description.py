@@ -7,8 +7,9 @@ pages, notebooks, reports and documents.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Literal
 
 Scale = Literal["linear", "log", "category"]
@@ -18,7 +19,7 @@ Mark = Literal["dot", "ring", "square", "tick"]
 TONES = 7
 """Colours that series can have, by the names "1" to "7"; ``tone_of`` repeats them."""
 
-NAMED_TONES = ("muted", "good", "warn", "bad", "accent", "second")
+NAMED_TONES = ("muted", "good", "warn", "bad", "accent", "second", "text")
 """Tones that mean something; their colours follow the theme, as those of the numbered ones do."""
 
 
@@ -131,6 +132,13 @@ class Figure:
 
         return embedded(self)
 
+    def to_page(self) -> str:
+        """Return an HTML page of its own with the figure, which loads nothing."""
+        return (
+            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(self.title)}'
+            f'</title><body style="color-scheme: light dark">{self.to_html()}</body></html>'
+        )
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
         """Show the figure in a notebook: alive where HTML is, as a picture elsewhere."""
         return {"text/html": self.to_html(), "image/svg+xml": self.to_svg()}
@@ -141,6 +149,11 @@ def tone_of(place: int) -> str:
     return str(place % TONES + 1)
 
 
-def numbers(values: Sequence[float]) -> tuple[float, ...]:
+def numbers(values: Iterable[Any]) -> tuple[float, ...]:
     """Return values as a tuple of plain floats."""
-    return tuple(float(value) for value in values)
+    return tuple(map(float, values))
+
+
+def column(rows: Iterable[Mapping[str, Any]], name: str) -> tuple[float, ...]:
+    """Return what each row has under a name, as a tuple of plain floats."""
+    return tuple(float(row[name]) for row in rows)

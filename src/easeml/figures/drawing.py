@@ -12,7 +12,8 @@ from easeml.figures.marks import drawn_reference, drawn_series, points_of
 from easeml.figures.scales import Span, Tick, exact, ticks_of
 from easeml.figures.theme import colour_of
 
-_WIDTH, _HEIGHT = 720, 300  # of a plot, before it is stretched
+_WIDTH, _HEIGHT = 720, 260  # of a plot, before it is stretched
+_CATEGORY_HEIGHT, _MOST_HEIGHT = 30, 720  # of a plot whose y axis has categories
 _LETTER = 6.8  # pixels of a letter at 12 pixels, about
 _LEFT_STEPS = (44, 60, 84, 120, 160, 190)  # pixels that labels on the left may take; in figure.css
 _RIGHT, _TOP, _BOTTOM = 20, 64, 52
@@ -55,7 +56,7 @@ def _shape(series: Series) -> str:
 
 def label_room(figure: Figure) -> int:
     """Return the step, from 1, of the room that the labels of the y axis need on the left."""
-    frame = frame_of(figure, _WIDTH, _HEIGHT)
+    frame = plot_frame(figure)
     longest = max((len(tick.text) for tick in ticks_of(figure.y, frame.y)), default=1)
     needed = longest * _LETTER + 16
     for step, room in enumerate(_LEFT_STEPS, start=1):
@@ -69,13 +70,22 @@ def plot(figure: Figure, id: str = "") -> str:
 
     ``id`` names it on its page: what a visitor reads there stays in sight when the page changes.
     """
-    frame = frame_of(figure, _WIDTH, _HEIGHT)
+    frame = plot_frame(figure)
     values = escape(json.dumps(_readable(frame), separators=(",", ":"), ensure_ascii=False))
     name = f' id="{escape(id)}"' if id else ""
     return (
-        f'<svg class="fig-plot"{name} role="application" aria-roledescription="chart" tabindex="0" '
+        f'<svg class="fig-plot"{name} height="{frame.height:g}" '
+        f'role="application" aria-roledescription="chart" tabindex="0" '
         f'aria-label="{escape(summary(figure))}" data-figure="{values}">{_inside(frame)}</svg>'
     )
+
+
+def plot_frame(figure: Figure) -> Frame:
+    """Return the frame of a figure before it is stretched; many categories make it higher."""
+    height = _HEIGHT
+    if figure.is_sideways:
+        height = min(max(_CATEGORY_HEIGHT * len(figure.y.categories), 60), _MOST_HEIGHT)
+    return frame_of(figure, _WIDTH, height)
 
 
 def small_plot(figure: Figure, label: str, css: str) -> str:
@@ -97,18 +107,18 @@ def summary(figure: Figure) -> str:
 def picture_file(figure: Figure) -> str:
     """Return the text of an SVG file: title, axes, marks and legend at a fixed size."""
     left = _LEFT_STEPS[label_room(figure) - 1]
-    legend, rows = _placed_legend(figure, left)
+    frame = plot_frame(figure)
+    legend, rows = _placed_legend(figure, left, _TOP + frame.height + _BOTTOM)
     width = left + _WIDTH + _RIGHT
-    height = _TOP + _HEIGHT + _BOTTOM + _ROW * rows
-    frame = frame_of(figure, _WIDTH, _HEIGHT)
+    height = _TOP + frame.height + _BOTTOM + _ROW * rows
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" '
-        f'viewBox="0 0 {width} {height}" font-family="system-ui, sans-serif" font-size="12" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height:g}" '
+        f'viewBox="0 0 {width} {height:g}" font-family="system-ui, sans-serif" font-size="12" '
         f'role="img" aria-label="{escape(summary(figure))}">',
         f'<rect class="tone-surface fig-ground" width="100%" height="100%" fill="{colour_of("surface")}"/>',
         f'<text class="tone-text" x="12" y="24" font-size="15" font-weight="600" '
         f'fill="{colour_of("text")}">{escape(figure.title)}</text>',
-        f'<svg x="{left}" y="{_TOP}" width="{_WIDTH}" height="{_HEIGHT}" overflow="visible">'
+        f'<svg x="{left}" y="{_TOP}" width="{_WIDTH}" height="{frame.height:g}" overflow="visible">'
         f"{_inside(frame)}</svg>",
         *legend,
         "</svg>\n",
@@ -125,7 +135,7 @@ def _inside(frame: Frame) -> str:
     return (
         f'<g class="fig-ticks" fill="{colour_of("muted")}">{_y_ticks(figure, down)}'
         f"{_x_ticks(across)}</g>"
-        f'<svg class="fig-marks" width="100%" height="100%" preserveAspectRatio="none" '
+        f'<svg class="fig-marks" width="100%" height="100%" overflow="visible" preserveAspectRatio="none" '
         f'viewBox="0 0 {frame.width:g} {frame.height:g}">{_marks(frame)}</svg>'
         f'<text {title} x="100%" y="100%" dy="40" text-anchor="end">{escape(_titled(figure.x))}'
         f'</text><text {title} x="0" y="0" dx="-36" dy="-14">{escape(_titled(figure.y))}</text>'
@@ -213,18 +223,18 @@ def _told(axis: Axis, value: float) -> str:
     return exact(value)
 
 
-def _placed_legend(figure: Figure, left: float) -> tuple[list[str], int]:
+def _placed_legend(figure: Figure, left: float, top: float) -> tuple[list[str], int]:
     """Return the legend of a file below its plot, and how many rows it takes."""
     parts, x, row = [], float(left), 0
     for entry in legend_of(figure):
         length = 34 + len(entry.name) * _LETTER
         if x > left and x + length > left + _WIDTH:
             x, row = float(left), row + 1
-        y = _TOP + _HEIGHT + _BOTTOM + _ROW * row
+        y = top + _ROW * row
         parts.append(
-            f'<svg x="{x:g}" y="{y - 11}" width="14" height="14" viewBox="0 0 14 14">'
+            f'<svg x="{x:g}" y="{y - 11:g}" width="14" height="14" viewBox="0 0 14 14">'
             f"{swatch(entry)}</svg>"
-            f'<text class="tone-text" x="{x + 20:g}" y="{y}" fill="{colour_of("text")}">'
+            f'<text class="tone-text" x="{x + 20:g}" y="{y:g}" fill="{colour_of("text")}">'
             f"{escape(entry.name)}</text>"
         )
         x += length

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Reference, Series, numbers, tone_of
+from easeml.figures.description import Axis, Figure, Reference, Series, column, numbers, tone_of
 
 
 def bayes_error_figure(result: Mapping[str, Any]) -> Figure:
@@ -58,12 +58,13 @@ def _forecast(result: Mapping[str, Any]) -> Series:
     share = best["rows"] / result["rows"]
     forecasts = result["forecasts"]
     reached = result["reached"]
+    rows = [share * count for count in column(forecasts, "rows")]
     return Series(
         "forecast",
-        numbers([best["rows"], *(one["rows"] * share for one in forecasts)]),
-        numbers([reached, *(one["error"] for one in forecasts)]),
-        low=numbers([reached, *(one["low"] for one in forecasts)]),
-        high=numbers([reached, *(one["high"] for one in forecasts)]),
+        (float(best["rows"]), *rows),
+        (reached, *column(forecasts, "error")),
+        low=(reached, *column(forecasts, "low")),
+        high=(reached, *column(forecasts, "high")),
         tone="accent",
         dashed=True,
     )

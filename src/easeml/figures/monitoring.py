@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Mark, Reference, Series
+from easeml.figures.description import Axis, Figure, Mark, Reference, Series, column
 
 _TONES = {"ok": "good", "watch": "warn", "alert": "bad", "cannot tell": "muted"}
 
@@ -39,13 +39,13 @@ def _of_status(status: str, reports: list[Mapping[str, Any]]) -> Series:
     mark: Mark = "ring" if status == "cannot tell" else "dot"
     return Series(
         status,
-        tuple(float(report["batch"]) for report in reports),
-        tuple(report["score"] for report in reports),
+        column(reports, "batch"),
+        column(reports, "score"),
         kind="points",
         tone=_TONES.get(status, "muted"),
         mark=mark,
-        low=tuple(report["low"] for report in reports),
-        high=tuple(report["high"] for report in reports),
+        low=column(reports, "low"),
+        high=column(reports, "high"),
         notes=tuple(report["advice"] for report in reports),
     )
 
@@ -53,8 +53,8 @@ def _of_status(status: str, reports: list[Mapping[str, Any]]) -> Series:
 def _labelled(reports: list[Mapping[str, Any]]) -> Series:
     return Series(
         "queried labels alone",
-        tuple(float(report["batch"]) for report in reports),
-        tuple(report["labelled"] for report in reports),
+        column(reports, "batch"),
+        column(reports, "labelled"),
         kind="points",
         tone="4",
         mark="square",

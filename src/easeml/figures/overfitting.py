@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Reference, Series, numbers, tone_of
+from easeml.figures.description import Axis, Figure, Reference, Series, column, numbers, tone_of
 
 _PUBLISHED = ("non_adaptive", "plain", "monotone", "one_bit")
 
@@ -69,8 +69,8 @@ def round_bounds(bounds: Mapping[str, Any]) -> Figure:
     series = []
     for number, kind in enumerate(dict.fromkeys(bound["answers"] for bound in bounds["bounds"])):
         chosen = [bound for bound in bounds["bounds"] if bound["answers"] == kind]
-        rounds = numbers([bound["rounds"] for bound in chosen])
-        drift = numbers([bound["bound"] for bound in chosen])
+        rounds = column(chosen, "rounds")
+        drift = column(chosen, "bound")
         series.append(Series(kind, rounds, drift, tone=tone_of(number)))
     return Figure(
         f"Drift that {bounds['examples']:,} validation examples guarantee",
@@ -88,15 +88,15 @@ def attacked(results: Sequence[Mapping[str, Any]]) -> Figure:
     places = numbers(range(len(results)))
     measured = Series(
         "measured",
-        tuple(result["rate"] for result in results),
+        column(results, "rate"),
         places,
         kind="points",
-        low=tuple(result["rate_low"] for result in results),
-        high=tuple(result["rate_high"] for result in results),
+        low=column(results, "rate_low"),
+        high=column(results, "rate_high"),
     )
     promised = Series(
         "promised, at most",
-        tuple(result["delta"] for result in results),
+        column(results, "delta"),
         places,
         kind="points",
         mark="tick",

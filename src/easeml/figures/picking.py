@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Series
+from easeml.figures.description import Axis, Figure, Series, column
 
 
 def standings(picking: Mapping[str, Any], *, most: int = 30) -> Figure:
@@ -39,7 +39,7 @@ def _estimates(
     # Where labels are chosen, an estimate may lie outside of its interval.
     return Series(
         name,
-        tuple(row["accuracy"] for row in rows),
+        column(rows, "accuracy"),
         tuple(float(names.index(row["model"])) for row in rows),
         kind="points",
         tone=tone,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from easeml.figures.description import Axis
 
 _ROOM = 0.04  # of a linear axis, beyond the outermost values
-_INTERVALS = 4  # between the ticks of a linear axis, about
+_INTERVALS = 6  # between the ticks of a linear axis, at most about
 _MOST_POWERS = 7  # ticks of a logarithmic axis
 _LONGEST = 24  # characters of a category's name
 _LEAST_DECADES = 2  # below this a logarithmic axis has ticks at 2 and 5, too
@@ -47,8 +47,9 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
         return _log_span(axis, values)
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = _ROOM * (high - low) or 0.5 * max(abs(low), abs(high)) or 0.5
-    begin = low - room if axis.low is None else axis.low
-    end = high + room if axis.high is None else axis.high
+    # Nothing lies beyond a zero, so no room is left there.
+    begin = axis.low if axis.low is not None else low - room * (low != 0)
+    end = axis.high if axis.high is not None else high + room * (high != 0)
     return Span(begin, end) if begin < end else Span(begin, begin + 1)
 
 
@@ -73,7 +74,7 @@ def ticks_of(axis: Axis, span: Span) -> list[Tick]:
 
 
 def round_values(low: float, high: float) -> list[float]:
-    """Return about five values of one, two or five times a power of ten between two bounds."""
+    """Return three to eight values that are multiples of one, two or five times a power of ten between two bounds."""
     rough = (high - low) / _INTERVALS
     power = 10.0 ** math.floor(math.log10(rough))
     step = power * 10

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +13,8 @@ import numpy as np
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 Progress = Callable[[float], None]
 """Called now and then with the share of the work that is done, in [0, 1]."""
@@ -37,7 +37,7 @@ class Result(ABC):
         """Return the answer as a table, one row an item."""
 
     @abstractmethod
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Return the answer as a picture."""
 
     def to_json(self) -> dict[str, Any]:
@@ -60,32 +60,20 @@ class Result(ABC):
         read.
         """
         title = escape(type(self).__name__)
-        picture = self.figure().to_html(full_html=False, include_plotlyjs=True)
         table = self.to_frame().to_html(index=False, border=0)
         return (
             f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{title}</title>'
-            '<body style="font-family: sans-serif; max-width: 60rem; margin: 2rem auto">'
-            f"<p>{escape(self.advice)}</p>{picture}{table}</body></html>"
+            '<body style="font-family: sans-serif; max-width: 60rem; margin: 2rem auto; '
+            'color-scheme: light dark">'
+            f"<p>{escape(self.advice)}</p>{self.figure().to_html()}{table}</body></html>"
         )
 
     def _ipython_display_(self) -> None:
-        """Show advice, figure and the head of the table in a notebook.
-
-        A notebook that knows plotly's figures draws them itself, any other gets HTML that loads
-        plotly.js from the network; plotly's own display would need the package nbformat.
-        """
+        """Show advice, figure and the head of the table in a notebook."""
         from IPython.display import HTML, display
 
-        figure = self.figure()
-        html = figure.to_html(full_html=False, include_plotlyjs="cdn")
         display(HTML(f"<p>{escape(self.advice)}</p>"))
-        display(
-            {
-                "application/vnd.plotly.v1+json": json.loads(str(figure.to_json())),
-                "text/html": html,
-            },
-            raw=True,
-        )
+        display(self.figure())
         display(self.to_frame().head(20))
 
 

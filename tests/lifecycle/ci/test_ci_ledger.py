@@ -58,7 +58,7 @@ def test_a_ledger_goes_through_json_at_every_moment() -> None:
         document = json.loads(json.dumps(ledger.to_json(), allow_nan=False))
         assert Ledger.from_json(document) == ledger
         assert document["steps_left"] == ledger.steps_left
-    assert len(ledger.figure().data) == 2
+    assert len(ledger.figure().series) == 2
 
 
 @pytest.mark.parametrize(
@@ -208,6 +208,6 @@ def test_a_verdict_shows_itself() -> None:
     verdict, _ = open_ledger(configured("none"), ALL).test("a", BETTER)
     document = verdict.to_json()
     assert json.loads(json.dumps(document, allow_nan=False))["answer"] == "pass"
-    assert len(verdict.figure().data) == 2
+    assert len(verdict.figure().series) == 2
     assert verdict.to_frame()["clause"].tolist() == ["n - o > 0.02 +/- 0.05"]
     assert "2 steps are left" in verdict.advice

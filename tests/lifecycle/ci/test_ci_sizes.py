@@ -170,7 +170,7 @@ def test_the_chosen_size_is_never_above_the_published_ones(condition: str, adapt
     assert 0 <= found.expected <= found.chosen
     assert found.advice
     assert len(found.to_frame()) == len(found.methods)
-    assert len(found.figure().data) == 2
+    assert len(found.figure().series) == 2
     assert found.to_json()["chosen"] == found.chosen
 
 

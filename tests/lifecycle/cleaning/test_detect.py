@@ -133,7 +133,7 @@ def test_the_report() -> None:
     assert report.mask().sum() == 1
     assert report.to_json()["by_method"] == {"missing": 1}
     assert len(report.to_frame()) == 1
-    assert report.figure().data
+    assert report.figure().series
     assert "Nothing looks wrong" in detect_errors(cities(), methods=["missing"]).advice
 
 

@@ -207,7 +207,7 @@ def test_the_plan_says_what_to_do() -> None:
     assert (plan.accuracy_worst, plan.accuracy_best) == (0.0, 1.0)
     assert "Clean row 0" in plan.advice
     assert len(plan.to_frame()) == 3
-    assert plan.figure().data
+    assert plan.figure().series
     assert plan.to_json()["planned"][0]["row"] == 0
 
 
@@ -216,7 +216,7 @@ def test_the_plan_of_clean_rows_is_empty() -> None:
     assert plan.finished
     assert plan.planned == ()
     assert "nothing to clean" in plan.advice
-    assert plan.figure().data
+    assert plan.figure().series
 
 
 def test_the_plan_stops_when_all_is_certain() -> None:

@@ -163,7 +163,7 @@ def test_results_show_themselves(answer):
     made = answer()
     assert json.loads(json.dumps(made.to_json(), allow_nan=False))["advice"] == made.advice
     assert made.advice[-1] in ".?"
-    assert len(made.figure().data) >= 1
+    assert len(made.figure().series) >= 1
     assert len(made.to_csv().splitlines()) == len(made.to_frame()) + 1
     assert "<table" in made.to_html()
 

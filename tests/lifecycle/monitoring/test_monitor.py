@@ -130,7 +130,7 @@ def test_hostile_state_is_refused(state):
 def test_results_show_themselves(state):
     report = load(state).score(*world(200, 6).batch())
     assert list(report.to_frame()["status"]) == [report.status]
-    assert report.figure().data
+    assert report.figure().series
     assert "<table" in report.to_html()
 
 

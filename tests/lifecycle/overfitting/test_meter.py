@@ -125,7 +125,7 @@ def test_signal_is_the_range_of_the_gap():
     assert (reading.signal, reading.low, reading.high) == (3, 0.1, inf)
     assert "at least" in reading.advice
     assert list(reading.to_frame()["signal"]) == [1, 1, 2, 3]
-    assert len(reading.figure().data) == 3
+    assert len(reading.figure().series) == 3
     assert reading.to_json()["high"] is None
 
 
@@ -270,7 +270,7 @@ def test_careless_reuse_breaks_its_promise():
     assert found.refuted
     assert found.rate > 0.9
     assert "does not keep" in found.advice
-    assert len(found.figure().data) == 2
+    assert len(found.figure().series) == 2
 
 
 def test_thresholdout_answers_until_its_budget_is_spent():
@@ -304,7 +304,7 @@ def test_bounds_after_rounds():
     assert np.all(np.diff(table.to_numpy(), axis=1) >= 0)  # more rounds, less known
     assert np.all(table.loc["fixed in advance"] <= table.loc["ladder"])
     assert table.loc["ladder", 1000] < table.loc["full scores", 1000]
-    assert len(found.figure().data) == 5
+    assert len(found.figure().series) == 5
     assert 0 < noise_bound(10**6, 1000, 0.05) < noise_bound(10**4, 1000, 0.05) <= 1
     with pytest.raises(InvalidInput):
         bounds_after(0)
@@ -337,7 +337,10 @@ def test_plan_says_what_to_do():
     assert found.budget is not None and found.budget.total >= found.budget.remaining
     assert f"{found.options[0].size:,}" in found.advice
     assert len(found.to_frame()) == 7
-    assert len(found.figure().data) == 1
+    drawn = found.figure().series
+    assert sorted(size for series in drawn for size in series.x) == sorted(
+        found.to_frame()["test examples"]
+    )
     assert plan(least_accuracy=0.9).options[0].size < plan().options[0].size
 
 

@@ -153,7 +153,7 @@ def test_result_shows_itself(three_classes):
     )
     assert shares[-1] == 1
     assert found.to_frame().loc[0, "model"] == found.model
-    assert found.figure().data
+    assert found.figure().series
     assert json.dumps(found.to_json(), allow_nan=False)
     assert found.model in found.advice
     assert found.model in found.to_html()

@@ -76,7 +76,7 @@
     if (name) lines.unshift(line(name, true));
     if (link) lines.push(line("Enter or click opens it"));
     at = { plot, series, place };
-    document.body.append(ring, tip);
+    (plot.closest(".fig-page") ?? document.body).append(ring, tip);
     tip.replaceChildren(...lines);
     tip.hidden = ring.hidden = false;
     plot.style.cursor = link ? "pointer" : "";
@@ -174,6 +174,7 @@
     const marks = plot.querySelector(".fig-marks");
     const size = [(part.right - part.left) * width, (part.bottom - part.top) * height];
     marks.setAttribute("viewBox", `${part.left * width} ${part.top * height} ${size.join(" ")}`);
+    marks.style.overflow = part === WHOLE ? "" : "hidden";
     const ticks = plot.querySelector(".fig-ticks");
     if (!plot.wholeTicks) plot.wholeTicks = ticks.innerHTML;
     if (part === WHOLE) ticks.innerHTML = plot.wholeTicks;
@@ -224,7 +225,7 @@
   }
 
   function round(low, high) {
-    const rough = (high - low) / 4;
+    const rough = (high - low) / 6;
     const power = 10 ** Math.floor(Math.log10(rough));
     const step = [1, 2, 5, 10].map((factor) => factor * power).find((one) => one >= rough);
     const found = [];
@@ -276,7 +277,7 @@
       height: `${flat ? area.height : height}px`,
     });
     hush();
-    document.body.append(chosen);
+    (drag.plot.closest(".fig-page") ?? document.body).append(chosen);
     chosen.hidden = false;
   }
 

@@ -28,7 +28,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 _VERSION = 1
 ABANDONED, UNDECIDED = "abandoned", "undecided"
@@ -160,7 +161,7 @@ class Ledger(Result):
         rows = [{"step": place + 1, **vars(step)} for place, step in enumerate(self.history)]
         return pd.DataFrame(rows, columns=["step", "commit", "answer", "labels", "start", "rows"])
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Return the labels of each step, coloured by answer."""
         from easeml.figures import ci
 

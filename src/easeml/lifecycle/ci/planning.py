@@ -22,7 +22,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 _INSIDE = (0.3, 0.4, 0.5, 0.6, 0.7)
 """Places in the zone of a clause, between both proofs, among which the hardest lies."""
@@ -94,7 +95,7 @@ class Plan(Result):
 
         return pd.DataFrame([vars(method) for method in self.methods])
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Return the labels of each method as bars."""
         from easeml.figures import ci
 

@@ -10,7 +10,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 PASS, FAIL, UNKNOWN, EXHAUSTED = "pass", "fail", "unknown", "exhausted"
 
@@ -71,7 +72,7 @@ class Verdict(Result):
         rows = [] if self.findings is None else [vars(finding) for finding in self.findings]
         return pd.DataFrame(rows, columns=columns)
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Return the interval of each clause beside its threshold."""
         from easeml.figures import ci
 

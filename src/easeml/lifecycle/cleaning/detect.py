@@ -16,7 +16,8 @@ from easeml.lifecycle.result import Progress, Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 METHODS = (
     "missing",
@@ -72,7 +73,7 @@ class ErrorReport(Result):
         names = ["row", "column", "value", "method", "reason", "suggestion", "confidence"]
         return pd.DataFrame([vars(cell) for cell in self.cells], columns=names)
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Draw findings by column and method."""
         from easeml.figures.cleaning import suspects
 

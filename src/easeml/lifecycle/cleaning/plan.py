@@ -15,7 +15,8 @@ from easeml.lifecycle.result import Progress, Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class CleaningPlan(Result):
             columns=["row", "gain", "entropy_after", "candidates", "cells"],
         )
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Draw the entropy left against rows cleaned."""
         from easeml.figures.cleaning import plan
 

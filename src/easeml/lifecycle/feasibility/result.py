@@ -11,7 +11,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 Verdict = Literal["realistic", "unrealistic", "cannot tell"]
 
@@ -137,7 +138,7 @@ class BayesError(Result):
         ]
         return pd.DataFrame(rows)
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Return the errors over training rows, with bounds, goal and forecast."""
         from easeml.figures.feasibility import bayes_error_figure
 

@@ -14,8 +14,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
+    from easeml.figures import Figure
     from easeml.lifecycle.result import Progress
 
 
@@ -59,7 +59,7 @@ class Suspects(Result):
             {head: getattr(self, name) for head, name in zip(heads, names, strict=True)}
         )
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Return the chances, flagged rows apart."""
         from easeml.figures.labeling import suspects
 

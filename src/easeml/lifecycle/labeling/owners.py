@@ -15,8 +15,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
+    from easeml.figures import Figure
     from easeml.lifecycle.result import Progress
 
 _BATCHES = 20
@@ -65,7 +65,7 @@ class Contributions(Result):
             {head: getattr(self, name) for head, name in zip(heads, names, strict=True)}
         )
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Return the values of the owners with two standard errors."""
         from easeml.figures.labeling import contributions
 

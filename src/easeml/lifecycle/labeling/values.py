@@ -13,8 +13,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
 
+    from easeml.figures import Figure
     from easeml.lifecycle.result import Progress
 
 
@@ -64,7 +64,7 @@ class Values(Result):
         columns = {"row": order, "label": self.labels[order], "value": self.values[order]}
         return pd.DataFrame({**columns, "standard_error": self.standard_errors[order]})
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Return the sorted values with a band of two standard errors."""
         from easeml.figures.labeling import values
 

@@ -16,7 +16,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 CAUSES = {"covariate": "inputs", "prior": "predictions", "concept": "what is right"}
 ASSUMPTION = "the same inputs still mean the same, which only labels can show"
@@ -86,7 +87,7 @@ class MonitorReport(Result):
             ]
         )
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         from easeml.figures.monitoring import monitored
 
         return monitored([self.to_json()])

@@ -24,8 +24,9 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
     from numpy.typing import ArrayLike
+
+    from easeml.figures import Figure
 
 EDGES = (0.02, 0.04, 0.06, 0.1)
 
@@ -76,7 +77,7 @@ class Reading(Result):
         rows = [(t, s, bounds[s - 1], bounds[s]) for t, s in enumerate(self.history, start=1)]
         return pd.DataFrame(rows, columns=["report", "signal", "low", "high"])
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         from easeml.figures.overfitting import reading
 
         return reading(self.to_json())

@@ -13,7 +13,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,7 @@ class MeterPlan(Result):
         ]
         return pd.DataFrame(rows)
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         from easeml.figures.overfitting import meter_plan
 
         return meter_plan(self.to_json())

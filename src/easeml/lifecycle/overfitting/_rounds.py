@@ -16,7 +16,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 STEPS = (0.2, 0.1, 0.07, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.007, 0.005, 0.002, 0.001)
 """Grids of scores among which the best is taken for the Ladder."""
@@ -61,7 +62,7 @@ class RoundBounds(Result):
             columns=["answers", "rounds", "±"],
         )
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         from easeml.figures.overfitting import round_bounds
 
         return round_bounds(self.to_json())

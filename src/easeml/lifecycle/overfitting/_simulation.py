@@ -20,7 +20,8 @@ from easeml.lifecycle.result import Progress, Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 TRUTH = 0.5
 
@@ -123,7 +124,7 @@ class Attacked(Result):
             [{key: value for key, value in self.to_json().items() if key != "advice"}]
         )
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         from easeml.figures.overfitting import attacked
 
         return attacked([self.to_json()])

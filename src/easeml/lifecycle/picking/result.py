@@ -9,7 +9,8 @@ from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
     import pandas as pd
-    import plotly.graph_objects as go
+
+    from easeml.figures import Figure
 
 REASONS = {
     "certified": "no other model is better by more than the tolerance, at the confidence asked for",
@@ -110,7 +111,7 @@ class Picking(Result):
             ["chosen", "accuracy"], ascending=False, kind="stable"
         ).reset_index(drop=True)
 
-    def figure(self) -> go.Figure:
+    def figure(self) -> Figure:
         """Draw the models with their intervals."""
         from easeml.figures.picking import standings
 
