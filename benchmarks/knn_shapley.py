@@ -361,6 +361,14 @@ def draw(rows: list[dict], folder: Path) -> None:
         picked = [
             row for row in rows if row["method"] == name and int(row["k"]) == at and row["cpu"]
         ]
+        series.append(Series(name, column(picked, "n"), column(picked, "cpu"), tone=tone_of(place)))
+    figure = Figure(
+        "Values of training rows",
+        Axis("training rows (500 or 1,000 validation rows)", scale="log"),
+        Axis("processor time", unit="s", scale="log"),
+        tuple(series),
+    )
+    (folder / "seconds.svg").write_text(figure.to_svg(), encoding="utf-8")
 
 
 def main() -> None:
