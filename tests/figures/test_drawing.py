@@ -137,7 +137,7 @@ def test_bars_begin_at_nothing() -> None:
 )
 def test_what_cannot_be_drawn_is_refused(bad: object) -> None:
     with pytest.raises(
-        ValueError, match="no tone|different lengths|not finite|cannot begin|before it begins"
+        ValueError, match=r"no tone|different lengths|not finite|cannot begin|before it begins"
     ):
         bad()  # type: ignore[operator]
 
