@@ -84,3 +84,42 @@ def test_forests_predict_as_scikit_learn_does() -> None:
         estimator = trained.model.estimator  # type: ignore[attr-defined]
         X = trained.transforms[0].transform(frame)
         np.testing.assert_allclose(trained.predict(frame).probabilities, estimator.predict_proba(X))
+
+
+def heavy_tailed() -> tuple[pd.DataFrame, dict[str, Any], dict[str, Any]]:
+    """Return counts as a table of e-mails has them: mostly zero, a few very large."""
+    random = np.random.default_rng(0)
+    rows, columns = 1200, 30
+    spam = random.integers(0, 2, rows)
+    leaning = random.choice([-0.8, 0.8], columns)
+    chance = random.uniform(0.03, 0.4, columns) * (1 + leaning * (2 * spam[:, None] - 1))
+    sizes = np.exp(random.normal(0, 1.3, (rows, columns)) + random.normal(0, 1, columns))
+    counts = (random.random((rows, columns)) < chance) * sizes
+    capitals = np.exp(random.normal([1, 2, 4], 1.4, (rows, 3)) + 0.6 * spam[:, None])
+    frame = pd.DataFrame(np.c_[counts, capitals], columns=[f"c{i}" for i in range(columns + 3)])
+    nodes = {
+        column: {"singleton": True, "type": "tensor", "dim": [1], "column": column}
+        for column in frame.columns
+    }
+    labels = ["mail", "spam"]
+    schema_out = {
+        "nodes": {"target": {"singleton": True, "type": "category", "class": "t"}},
+        "classes": {"t": {"dim": 2, "labels": labels}},
+    }
+    frame["target"] = pd.Categorical.from_codes(spam, labels)
+    return frame, {"nodes": nodes}, schema_out
+
+
+@pytest.mark.parametrize("method", ["standard", "robust", "squash"])
+@pytest.mark.parametrize("alpha", [1e-6, 1e-3, 1e-1])
+def test_elastic_net_predicts_the_class_and_not_its_opposite(method: str, alpha: float) -> None:
+    frame, schema_in, schema_out = heavy_tailed()
+    pipeline = {
+        "transforms": [
+            {"module": "table-onehot"},
+            {"module": "scale", "config": {"method": method}},
+        ],
+        "model": {"module": "elastic-net-classifier", "config": {"alpha": alpha}},
+    }
+    trained = fit(pipeline, frame[:800], schema_in, schema_out)
+    assert score("accuracy", frame["target"][800:], trained.predict(frame[800:])) > 0.8

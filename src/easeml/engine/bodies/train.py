@@ -28,10 +28,11 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     Quality is on validation rows, and so are ``metrics``: the quality by every objective that fits.
     Test rows are predicted, for the ledger, and never scored here. ``low`` and ``high``: 95 %
     interval of the quality. ``seconds``: of fitting and predicting; ``latency``: of predicting one
-    row.
+    row. ``fault``: how the model is worse than the baseline, in a sentence; empty where it is not.
     """
     from easeml.data import read_version
     from easeml.modules import interval
+    from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
 
     version = read_version(inputs / "version")
@@ -66,11 +67,14 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     actual = frames["validation"][version.target]
     _, low, high = interval(spec.objective, actual, predictions["validation"], resamples=_RESAMPLES)
     value |= {"low": low, "high": high, "latency": latency}
+    fault = fault_of(version.train[version.target], actual, predictions["validation"])
+    value["fault"] = fault
+    notes = [*trained.notes, *([fault] if fault else [])]
     return TaskResult(
         ok=True,
         value=value,
         outputs=["model", "predictions", "evaluation"],
-        notes=list(trained.notes),
+        notes=notes,
     )
 
 

@@ -30,22 +30,29 @@ class Ridge(SklearnModel):
 
 
 class ElasticNetClassifier(SklearnModel):
-    """Logistic regression with an absolute and a squared penalty, by stochastic gradients."""
+    """Logistic regression with an absolute and a squared penalty, by stochastic gradients.
+
+    Gradients need features of one scale, whatever the transforms before did. Weights are not
+    averaged over the steps: with an absolute penalty scikit-learn's average can have the opposite
+    sign of the weights themselves, and then predicts the opposite class.
+    """
 
     def estimator(self, data: Data, config: Mapping[str, Any], context: Context) -> Any:
         """Return the estimator to fit."""
         from sklearn.linear_model import SGDClassifier
+        from sklearn.pipeline import make_pipeline
+        from sklearn.preprocessing import StandardScaler
 
-        return SGDClassifier(
+        classifier = SGDClassifier(
             loss="log_loss",
             penalty="elasticnet",
             alpha=config["alpha"],
             l1_ratio=config["l1_ratio"],
-            average=True,
             max_iter=200,
             n_jobs=context.threads,
             random_state=context.seed,
         )
+        return make_pipeline(StandardScaler(), classifier)
 
 
 class ElasticNetRegressor(SklearnModel):
