@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.output import notes, print_json, print_pairs, print_table, say
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from easeml.cli.test_sets import Known, Record
     from easeml.lifecycle.ci import Config, Ledger, Verdict
 
 ci = typer.Typer(no_args_is_help=True, help="Continuous integration of models, with guarantees.")
@@ -123,7 +126,8 @@ def test(
 
     Exit codes: 0 pass, 1 fail, 6 unknown (label more) or exhausted (bring a new test set).
     """
-    from easeml.cli.ci_files import align, ledger_path, locked, read_column
+    from easeml.cli.ci_files import align, ledger_path, locked, read_column, save_json
+    from easeml.cli.test_sets import record_beside
     from easeml.lifecycle.ci import commit_digest, score_examples, uses_old
 
     settings = _config(config)
@@ -136,13 +140,13 @@ def test(
     before = second[0] if second else None
     examples = score_examples(first, before, truth, settings)
     path = ledger or ledger_path(config)
-    with locked(path):
-        record = _ledger_for(settings, path, truth, ids, new_test_set)
-        verdict, after = record.test(commit_digest(first, before), examples)
-        if after is not record or not path.exists():
-            from easeml.cli.ci_files import save_ledger
-
-            save_ledger(after, path)
+    with record_beside(labels) as record, locked(path):
+        rows = _Rows(labels, truth, ids, new_test_set)
+        opened, known = _ledger_for(settings, path, rows, record)
+        verdict, after = opened.test(commit_digest(first, before), examples)
+        known.ledgers[settings.digest] = after.to_json()
+        record.save()
+        save_json(after.to_json(), path)
     if ask is not None:
         _write_wanted(ask, verdict, ids)
     if out is not None:
@@ -189,47 +193,77 @@ def _config(path: Path) -> Config:
         raise InvalidInput(error.message, where=place, remedy=error.remedy) from error
 
 
-def _ledger_for(
-    config: Config, path: Path, truth: list, ids: list[str] | None, new_test_set: bool
-) -> Ledger:
-    """Return the ledger that this test belongs to: the one on file, or a new one for a first or a
-    new test set.
+@dataclass(frozen=True)
+class _Rows:
+    """The rows of a test: labels (None where missing), their file, ids if any, and whether the user
+    says that they are a new test set.
+    """
+
+    file: Path
+    labels: list[Any]
+    ids: list[str] | None
+    new: bool
+
+    def named(self, known: Sequence[bool] | None = None) -> str:
+        """Return the name of the test set, of the labels that are marked in ``known`` alone."""
+        from easeml.lifecycle.ci import test_set_digest
+
+        if known is None:
+            return test_set_digest(self.labels, self.ids)
+        kept = [label if keep else None for label, keep in zip(self.labels, known, strict=True)]
+        return test_set_digest(kept, self.ids)
+
+
+def _ledger_for(config: Config, path: Path, rows: _Rows, record: Record) -> tuple[Ledger, Known]:
+    """Return the ledger that this test belongs to, and the entry of its test set in the record.
+
+    The ledger is the one on file, the copy in the record, or a new one for a first test, another
+    configuration or a new test set.
     """
     import numpy as np
 
     from easeml.cli.ci_files import load_ledger
-    from easeml.lifecycle.ci import open_ledger
+    from easeml.lifecycle.ci import Ledger, Spent, open_ledger
 
-    record = load_ledger(path)
-    known = np.array([value is not None for value in truth], dtype=bool)
-    if record is None:
-        return open_ledger(config, known, _name(truth, ids))
-    if new_test_set:
-        return open_ledger(config, known, _name(truth, ids), (*record.retired, record.test_set))
-    if record.config.digest != config.digest:
+    on_file = load_ledger(path)
+    if on_file is not None and not rows.new:
+        _check_ledger(on_file, config, path, rows)
+    retired = ()
+    if on_file is not None and rows.new:
+        retired = (*on_file.retired, on_file.test_set)
+    has_label = np.array([label is not None for label in rows.labels], dtype=bool)
+    # Opened first: a retired test set is refused before the record changes.
+    fresh = open_ledger(config, has_label, rows.named(), retired)
+    known = record.find(rows.file, rows.labels, rows.ids, new=rows.new)
+    spent = known.spent_by_others(config.digest)
+    copy = known.ledgers.get(config.digest)
+    if copy is not None and (on_file is None or len(copy["history"]) > len(on_file.history)):
+        notes().print(f"These rows were tested before: the ledger goes on from {record.path.name}.")
+        on_file = Ledger.from_json(copy)
+    elif rows.new:
+        on_file = None
+    if on_file is not None:
+        return on_file.beside(spent), known
+    if spent != Spent():
+        notes().print("These rows were used under another promise: both share one budget.")
+    return open_ledger(config, has_label, fresh.test_set, retired, spent), known
+
+
+def _check_ledger(ledger: Ledger, config: Config, path: Path, rows: _Rows) -> None:
+    if ledger.config.digest != config.digest:
         raise InvalidInput(
             "The configuration is not the one that the ledger was opened with.",
             where=str(path),
-            remedy="Restore it, or bring a new test set with --new-test-set: the guarantee is of one condition.",
+            remedy="Restore it, keep another one in a file of its own (both share the test set's budget), "
+            "or bring a new test set with --new-test-set.",
         )
-    first = record.labelled_first()
-    if (
-        len(truth) != record.examples
-        or _name([v if k else None for v, k in zip(truth, first, strict=True)], ids)
-        != record.test_set
-    ):
+    same_rows = len(rows.labels) == ledger.examples
+    if not same_rows or rows.named(ledger.labelled_first().tolist()) != ledger.test_set:
         raise InvalidInput(
             "The labels are not those of the ledger's test set.",
             where=str(path),
             remedy="Give the same examples with at least the labels of the first test, or use --new-test-set.",
         )
-    return record
-
-
-def _name(truth: list, ids: list[str] | None) -> str:
-    from easeml.lifecycle.ci import test_set_digest
-
-    return test_set_digest(truth, ids)
 
 
 def _show(verdict: Verdict, ids: list[str] | None, as_json: bool) -> None:

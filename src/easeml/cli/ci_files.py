@@ -119,32 +119,32 @@ def load_ledger(path: Path) -> Ledger | None:
         raise InvalidInput(error.message, where=str(path), remedy=error.remedy) from error
 
 
-def save_ledger(ledger: Ledger, path: Path) -> None:
-    """Replace the file by the ledger: after a power cut there is the old one or the new one, whole."""
+def save_json(document: Any, path: Path) -> None:
+    """Replace a file by a document: after a power cut there is the old one or the new one, whole."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with draft.open("w", encoding="utf-8") as file:
-            json.dump(ledger.to_json(), file, indent=1, allow_nan=False)
+            json.dump(document, file, indent=1, allow_nan=False)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
         raise InvalidInput(
-            f"The ledger cannot be written: {error.strerror}.", where=str(path)
+            f"The file cannot be written: {error.strerror}.", where=str(path)
         ) from error
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Let one process at a time change the ledger at ``path``; others wait."""
+    """Let one process at a time change the file at ``path``; others wait."""
     import fcntl
 
     try:
         file = path.with_name(f".{path.name}.lock").open("a")
     except OSError as error:
         raise InvalidInput(
-            f"The ledger cannot be written: {error.strerror}.", where=str(path)
+            f"The file cannot be written: {error.strerror}.", where=str(path)
         ) from error
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)

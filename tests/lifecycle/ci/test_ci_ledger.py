@@ -62,7 +62,7 @@ def test_a_ledger_goes_through_json_at_every_moment() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", [{}, {"version": 2}, {"version": 1}, {"version": 1, "config": 5}, None, []]
+    "document", [{}, {"version": 3}, {"version": 1}, {"version": 2, "config": 5}, None, []]
 )
 def test_what_is_no_ledger_is_refused(document) -> None:
     with pytest.raises(InvalidInput, match=r"ledger|version"):
@@ -132,7 +132,7 @@ def test_an_abandoned_commit_keeps_its_examples() -> None:
     assert (
         ledger.history[1].start
         == ledger.history[0].rows
-        > max(int(np.flatnonzero(ledger._order() == row)[0]) for row in waiting.labels_wanted)
+        > max(int(np.flatnonzero(ledger.order() == row)[0]) for row in waiting.labels_wanted)
     )
     again, ledger = ledger.test("a", BETTER)
     assert (again.step, again.repeated) == (3, False)
@@ -178,12 +178,57 @@ def test_examples_that_are_not_the_ledgers_are_refused() -> None:
         open_ledger(configured("none"), np.zeros(0, dtype=bool))
 
 
-def test_labelled_examples_come_first() -> None:
+def test_what_is_labelled_does_not_change_the_order() -> None:
     known = NONE.copy()
     known[[5, 700, 901]] = True
-    order = open_ledger(configured("none"), known)._order()
-    assert set(order[:3].tolist()) == {5, 700, 901}
-    assert sorted(order.tolist()) == list(range(ROWS))
+    orders = [open_ledger(configured("none"), each).order() for each in (known, NONE, ALL)]
+    assert np.array_equal(orders[0], orders[1])
+    assert np.array_equal(orders[1], orders[2])
+    assert sorted(orders[0].tolist()) == list(range(ROWS))
+
+
+def test_a_ledger_of_the_first_version_goes_on_unless_its_order_was_chosen() -> None:
+    part = NONE.copy()
+    part[:40] = True
+    for known, goes_on in ((ALL, True), (NONE, True), (part, False)):
+        ledger = open_ledger(configured("none"), known)
+        document = {**ledger.to_json(), "version": 1}
+        for key in ("seed", "spent"):
+            del document[key]
+        if goes_on:
+            assert Ledger.from_json(document) == ledger
+            continue
+        with pytest.raises(InvalidInput, match="began with the labelled"):
+            Ledger.from_json(document)
+
+
+def test_uses_of_the_same_examples_share_one_budget() -> None:
+    _, first = open_ledger(configured("none"), ALL).test("a", BETTER)
+    seen = first.given_away()
+    assert (seen.rows, seen.nats) == (first.history[0].rows, 0)
+    other = configured("none", condition="n > 0.05 +/- 0.05", seed=9)
+    second = open_ledger(other, ALL, spent=seen)
+    assert np.array_equal(second.order(), first.order())
+    verdict, second = second.test("b", BETTER)
+    assert second.history[0].start == first.history[0].rows
+    assert "share one budget" in verdict.advice
+    _, first = first.beside(second.given_away()).test("c", WORSE)
+    assert first.history[1].start >= second.history[0].start + second.history[0].rows
+
+
+def test_answers_that_were_seen_elsewhere_cost_evidence() -> None:
+    hidden = configured("full")
+    _, first = open_ledger(hidden, ALL).test("a", BETTER)
+    seen = first.given_away()
+    assert (seen.rows, seen.nats) == (0, pytest.approx(np.log(3)))
+    twice = seen.and_also(seen)
+    assert (twice.rows, twice.nats) == (0, pytest.approx(np.log(9)))
+    plain, burdened = open_ledger(hidden, ALL), open_ledger(hidden, ALL, spent=twice)
+    assert (
+        burdened.test("b", BETTER)[1].history[0].rows > plain.test("b", BETTER)[1].history[0].rows
+    )
+    with pytest.raises(InvalidInput, match="different orders"):
+        plain.beside(open_ledger(configured("none", seed=5), ALL).given_away())
 
 
 def test_names_follow_from_predictions_and_labels() -> None:

@@ -27,7 +27,14 @@ from easeml.lifecycle.ci.config import (
     uses_old,
 )
 from easeml.lifecycle.ci.examples import Examples, score_examples
-from easeml.lifecycle.ci.ledger import Ledger, Step, commit_digest, open_ledger, test_set_digest
+from easeml.lifecycle.ci.ledger import (
+    Ledger,
+    Spent,
+    Step,
+    commit_digest,
+    open_ledger,
+    test_set_digest,
+)
 from easeml.lifecycle.ci.levels import step_nats
 from easeml.lifecycle.ci.parsing import parse
 from easeml.lifecycle.ci.planning import Method, Plan, plan
@@ -52,6 +59,7 @@ __all__ = [
     "Mode",
     "Plan",
     "PoweredMean",
+    "Spent",
     "Step",
     "Trial",
     "Verdict",

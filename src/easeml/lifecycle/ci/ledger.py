@@ -3,13 +3,14 @@
 A value: ``test`` returns a verdict and the ledger after it, and nothing is kept elsewhere, so that
 a file or a database can hold it. It refuses what would break the guarantee: steps beyond the plan,
 another configuration, other examples.
+
+Steps walk the examples in a random order that does not depend on what is labelled: labels that
+exist already are free, but nobody can choose, by choosing what to label, what a step sees first.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import zlib
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,15 +24,15 @@ from easeml.lifecycle.ci.examples import Examples
 from easeml.lifecycle.ci.levels import step_nats
 from easeml.lifecycle.ci.planning import rows_that_settle
 from easeml.lifecycle.ci.verdict import EXHAUSTED, FAIL, PASS, UNKNOWN, Verdict
-from easeml.lifecycle.labels import class_names
 from easeml.lifecycle.result import Result
+from easeml.lifecycle.test_sets import digest, packed, unpacked
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from easeml.figures import Figure
 
-_VERSION = 1
+_VERSION = 2
 ABANDONED, UNDECIDED = "abandoned", "undecided"
 
 
@@ -51,13 +52,33 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Spent:
+    """What other uses of the same examples have given away.
+
+    ``rows``: so many of the first examples, in the order of ``seed``, have shown more than an
+    answer (estimates, or which labels were asked for), and are not used again. ``nats``: ln of the
+    number of histories that answers about all examples can have had; models may depend on them, so
+    each step needs as much more evidence. ``seed`` gives the order; None: that of the configuration.
+    """
+
+    rows: int = 0
+    nats: float = 0.0
+    seed: int | None = None
+
+    def and_also(self, other: Spent) -> Spent:
+        """Return what both uses have given away together."""
+        seed = other.seed if self.seed is None else self.seed
+        return Spent(max(self.rows, other.rows), self.nats + other.nats, seed)
+
+
+@dataclass(frozen=True)
 class Ledger(Result):
     """The record of one test set under one configuration.
 
-    ``shared``: every step may use all examples; else each takes fresh ones, in the ledger's random
-    order. ``answers`` is how many different answers a developer can see at a step on shared
-    examples. ``known_first`` marks the examples that were labelled when the ledger was opened
-    (packed bits); they come first in the order.
+    ``shared``: every step may use all examples; else each takes fresh ones. Either way they are
+    taken in a random order, that of ``seed``. ``answers`` is how many different answers a developer
+    can see at a step on shared examples. ``known_first`` marks the examples that were labelled when
+    the ledger was opened (packed bits). ``spent`` is what others have done with the examples.
     """
 
     config: Config
@@ -68,6 +89,8 @@ class Ledger(Result):
     answers: int
     history: tuple[Step, ...] = ()
     retired: tuple[str, ...] = field(default=())
+    seed: int = 0
+    spent: Spent = field(default=Spent())
 
     @property
     def open_step(self) -> Step | None:
@@ -80,7 +103,7 @@ class Ledger(Result):
         first_change = self.config.adaptivity is Adaptivity.FIRST_CHANGE
         if first_change and any(step.answer not in (FAIL, UNKNOWN) for step in self.history):
             return 0  # only "failed every time" may go on
-        if not self.shared and self._next_start() >= self.examples:
+        if self._next_start() >= self.examples:
             return 0
         return max(0, self.config.steps - len(self.history))
 
@@ -105,11 +128,46 @@ class Ledger(Result):
         """
         if self.is_exhausted:
             return np.arange(self.examples)
-        return np.sort(self._order()[: 0 if self.shared else self._next_start()])
+        return np.sort(self.order()[: 0 if self.shared else self._next_start()])
 
     def labelled_first(self) -> np.ndarray:
         """Tell for each example (N,) whether it was labelled when the ledger was opened."""
-        return _unpacked(self.known_first, self.examples)
+        return unpacked(self.known_first, self.examples)
+
+    def order(self) -> np.ndarray:
+        """Return the examples (0-based) in the random order in which steps take them."""
+        return np.random.default_rng(self.seed).permutation(self.examples)
+
+    def given_away(self) -> Spent:
+        """Return what this ledger's steps mean to others who use the same examples.
+
+        Where findings are shown, whoever saw them may know the rows that were looked at. Where only
+        answers are, they are counted: pass, fail or unknown, and, where labels were asked for, after
+        how many requests.
+        """
+        if self._may_show():
+            looked_at = max((step.start + step.rows for step in self.history), default=0)
+            return Spent(rows=looked_at, seed=self.seed)
+        asked = not bool(self.labelled_first().all())
+        requests = math.ceil(self.examples / self.config.batch) + 1 if asked else 1
+        return Spent(nats=len(self.history) * math.log(3 * requests), seed=self.seed)
+
+    def beside(self, spent: Spent) -> Ledger:
+        """Return the ledger with what others have given away of its examples by now.
+
+        Raises:
+            InvalidInput: if the others take the examples in another order.
+        """
+        if spent.seed is not None and spent.seed != self.seed:
+            raise InvalidInput(
+                "Two ledgers of one test set have different orders.",
+                where="seed",
+                remedy="Open the second one beside the first, or bring a new test set.",
+            )
+        left = self.examples - spent.rows
+        known = self.labelled_first()
+        answers = _answers(self.config, known, left, spent.nats)
+        return replace(self, spent=spent, answers=max(self.answers, answers))
 
     def test(self, commit: str, examples: Examples) -> tuple[Verdict, Ledger]:
         """Test a commit; returns the verdict and the ledger after it.
@@ -135,13 +193,13 @@ class Ledger(Result):
                     where=self.open_step.commit,
                     remedy="Settle it first: with firstChange, another commit may follow a failed one only.",
                 )
-            start = 0 if self.shared else self._next_start()
+            start = self._next_start()
             opened = self._with_abandoned()
             place = len(opened.history)
         else:
             opened, place, start = self, len(self.history) - 1, self.open_step.start
-        rows = self._order()[start:]
-        nats = step_nats(self.config, shared=self.shared, answers=self.answers)
+        rows = self.order()[start:]
+        nats = step_nats(self.config, shared=self.shared, answers=self.answers) + self.spent.nats
         trial = try_commit(self.config, examples.take(rows), nats, shared=self.shared)
         answer, by_mode = self._answer(trial)
         last = int(trial.wanted[-1]) + 1 if len(trial.wanted) else 0
@@ -174,6 +232,7 @@ class Ledger(Result):
             "version": _VERSION,
             **document,
             "config": self.config.to_json(),
+            "spent": vars(self.spent),
             "steps_left": self.steps_left,
         }
 
@@ -185,10 +244,7 @@ class Ledger(Result):
             InvalidInput: if the document is none, or of a later version.
         """
         try:
-            if document["version"] != _VERSION:
-                raise InvalidInput(
-                    f"The ledger is of version {document['version']}, not {_VERSION}."
-                )
+            document = _upgraded(document)
             return cls(
                 config=read_config(
                     {key: value for key, value in document["config"].items() if value is not None}
@@ -200,6 +256,8 @@ class Ledger(Result):
                 answers=int(document["answers"]),
                 history=tuple(Step(**step) for step in document["history"]),
                 retired=tuple(document["retired"]),
+                seed=int(document["seed"]),
+                spent=Spent(**document["spent"]),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             if isinstance(error, InvalidInput):
@@ -219,7 +277,10 @@ class Ledger(Result):
         return self.config.adaptivity is Adaptivity.NONE or not self.shared
 
     def _next_start(self) -> int:
-        return self.history[-1].start + self.history[-1].rows if self.history else 0
+        """Return the first example, in the order, that the next step may use."""
+        if self.shared or not self.history:
+            return self.spent.rows
+        return max(self.spent.rows, self.history[-1].start + self.history[-1].rows)
 
     def _with_abandoned(self) -> Ledger:
         """Return the ledger with a step that waited for labels closed: another commit has come."""
@@ -228,12 +289,6 @@ class Ledger(Result):
         return replace(
             self, history=(*self.history[:-1], replace(self.open_step, answer=ABANDONED))
         )
-
-    def _order(self) -> np.ndarray:
-        """Return the examples in random order, those that were labelled first before the others."""
-        shuffled = np.random.default_rng(self.config.seed).permutation(self.examples)
-        first = self.labelled_first()[shuffled]
-        return np.concatenate([shuffled[first], shuffled[~first]])
 
     def _check(self, examples: Examples) -> None:
         if len(examples) != self.examples:
@@ -256,6 +311,8 @@ class Ledger(Result):
         reasons = ["This commit was tested before; no step was spent."] if repeated else []
         if by_mode:
             reasons.append(f"The examples left it open, and {self.config.mode.value} decided.")
+        if self.spent.rows or self.spent.nats:
+            reasons.append(self._sharing())
         return Verdict(
             commit=step.commit,
             condition=str(self.config.condition),
@@ -273,15 +330,29 @@ class Ledger(Result):
             reason=" ".join(reasons),
         )
 
+    def _sharing(self) -> str:
+        """Return a sentence about others that use the same examples."""
+        effects = []
+        if self.spent.rows:
+            effects.append(f"{self.spent.rows:,} of the examples are spent")
+        if self.spent.nats:
+            effects.append("what they answered counts here as well")
+        return f"These examples have other uses, which share one budget: {' and '.join(effects)}."
+
 
 def open_ledger(
-    config: Config, known: np.ndarray, test_set: str = "", retired: Sequence[str] = ()
+    config: Config,
+    known: np.ndarray,
+    test_set: str = "",
+    retired: Sequence[str] = (),
+    spent: Spent | None = None,
 ) -> Ledger:
     """Open the ledger of a test set of which the examples marked in ``known`` (N,) are labelled.
 
     ``test_set`` names it (see ``test_set_digest``); it must not be one of the ``retired``. Where
     developers see every verdict, a wholly labelled test set is shared by the steps, at delta /
-    answers^H each; else each step takes fresh examples, at delta / H.
+    answers^H each; else each step takes fresh examples, at delta / H. ``spent`` is what other uses
+    of the same examples have given away (``Ledger.given_away``).
 
     Raises: InvalidInput: if there are no examples, the condition holds always or never, or the test
         set is retired.
@@ -295,27 +366,38 @@ def open_ledger(
             where="labels",
             remedy="Bring examples that no commit was tested on.",
         )
-    full = config.adaptivity is Adaptivity.FULL
-    shared = bool(known.all()) or not full
-    enough = (
-        full and shared and (rows_that_settle(config, shared=True) or known.size + 1) <= known.size
-    )
+    spent = spent or Spent()
     return Ledger(
         config=config,
         examples=known.size,
         test_set=test_set,
-        known_first=_packed(known),
-        shared=shared,
-        answers=2 if enough or not full else 3,
+        known_first=packed(known),
+        shared=bool(known.all()) or config.adaptivity is not Adaptivity.FULL,
+        answers=_answers(config, known, known.size - spent.rows, spent.nats),
         retired=tuple(retired),
+        seed=config.seed if spent.seed is None else spent.seed,
+        spent=spent,
     )
+
+
+def _answers(config: Config, known: np.ndarray, rows: int, nats: float) -> int:
+    """Return how many answers a developer can see: 2 where ``rows`` examples always settle a step.
+
+    Where they do not, a step may also stay open. Developers who see no answers, or only the one
+    that ends the series, make no histories of them.
+    """
+    if config.adaptivity is not Adaptivity.FULL:
+        return 2
+    needed = rows_that_settle(config, shared=True, extra=nats)
+    settled = bool(known.all()) and needed is not None and needed <= rows
+    return 2 if settled else 3
 
 
 def commit_digest(new: Sequence[Any], old: Sequence[Any] | None) -> str:
     """Return a name of a pair of models: a digest of their predictions, in the order of the test
     set.
     """
-    return _digest(new if old is None else [*new, "\x1d", *old])
+    return digest(new) if old is None else digest([digest(new), digest(old)])
 
 
 def test_set_digest(labels: Sequence[Any], ids: Sequence[Any] | None = None) -> str:
@@ -327,7 +409,7 @@ def test_set_digest(labels: Sequence[Any], ids: Sequence[Any] | None = None) -> 
     known = [None if value is None or value != value else value for value in labels]  # noqa: PLR0124
     if ids is None and all(value is None for value in known):
         return ""
-    return f"{'' if ids is None else _digest(ids)}-{_digest(known)}"
+    return f"{'' if ids is None else digest(ids)}-{digest(known)}"
 
 
 def _is_retired(test_set: str, retired: Sequence[str]) -> bool:
@@ -338,20 +420,22 @@ def _is_retired(test_set: str, retired: Sequence[str]) -> bool:
     return any(test_set == old or (ids and ids == old.partition("-")[0]) for old in retired if old)
 
 
-def _digest(values: Sequence[Any]) -> str:
-    text = "\x1e".join(name or "" for name in class_names(values))
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+def _upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a ledger's document as this version writes it.
 
-
-def _packed(mask: np.ndarray) -> str:
-    return base64.b64encode(zlib.compress(np.packbits(mask).tobytes(), 9)).decode()
-
-
-def _unpacked(text: str, size: int) -> np.ndarray:
-    try:
-        bits = np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype=np.uint8)
-        return np.unpackbits(bits, count=size).astype(bool)
-    except (ValueError, zlib.error) as error:
+    Raises:
+        InvalidInput: if it is of another version, or of the first with a part of the labels: that
+            version took what was labelled first, so whoever labelled chose what a step saw.
+    """
+    if document["version"] == _VERSION:
+        return document
+    if document["version"] != 1:
+        raise InvalidInput(f"The ledger is of version {document['version']}, not {_VERSION}.")
+    known = unpacked(document["known_first"], int(document["examples"]))
+    if known.any() and not known.all():
         raise InvalidInput(
-            "The marks of the labelled examples cannot be read.", where="ledger"
-        ) from error
+            "The ledger is of a version that began with the labelled examples, which proves nothing.",
+            where="ledger",
+            remedy="Bring a new test set with --new-test-set.",
+        )
+    return {**document, "seed": document["config"].get("seed") or 0, "spent": {}}

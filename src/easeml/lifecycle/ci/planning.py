@@ -220,20 +220,19 @@ def guarantee(config: Config) -> str:
     )
 
 
-def rows_that_settle(config: Config, *, shared: bool, answers: int = 2) -> int | None:
-    """Return after how many labelled rows every step is settled; None where that depends on the
-    data (F1).
+def rows_that_settle(config: Config, *, shared: bool, extra: float = 0.0) -> int | None:
+    """Return after how many labelled rows every step is settled, with ``extra`` nats of evidence.
+
+    None where that depends on the data (F1).
     """
     if config.metric is Metric.F1:
         return None
-    return max(
-        (design.rows for design in _designs(config, shared=shared, answers=answers)), default=1
-    )
+    return max((design.rows for design in _designs(config, shared=shared, extra=extra)), default=1)
 
 
-def _designs(config: Config, *, shared: bool, answers: int = 2) -> list[Design]:
+def _designs(config: Config, *, shared: bool, extra: float = 0.0) -> list[Design]:
     assumed = Assumed(config.mode, config.metric, config.scale, share_that_may_differ(config))
-    nats = step_nats(config, shared=shared, answers=answers)
+    nats = step_nats(config, shared=shared) + extra
     return [
         design_clause(clause, assumed, level)
         for clause, level in clause_levels(config.condition, nats)
