@@ -85,18 +85,19 @@ def check_books(easeml: EasemlProcess) -> Counter[str]:
     store = Store.open(settings.database, settings.artefacts)
     try:
         with store.read() as tx:
-            rooms = tx.unscoped()
-            tasks = rooms.tasks.list(limit=None)
-            accepted = Counter(a.task_id for a in rooms.attempts.list(limit=None, state="done"))
-            models = {m.task_id: m for m in rooms.models.list(limit=None)}
+            tables = tx.unscoped()
+            tasks = tables.tasks.list(limit=None)
+            accepted = Counter(a.task_id for a in tables.attempts.list(limit=None, state="done"))
+            models = {m.task_id: m for m in tables.models.list(limit=None)}
             for task in tasks:
                 assert accepted[task.id] == (1 if task.state == "done" else 0), task
                 if task.kind == "train" and task.state == "done":
                     assert store.artefacts.exists(task.tenant_id, models[task.id].artefact)
-            for application in rooms.applications.list(limit=None):
+            for application in tables.applications.list(limit=None):
                 if application.live_model_id:
                     assert (
-                        rooms.models.get(application.live_model_id).application_id == application.id
+                        tables.models.get(application.live_model_id).application_id
+                        == application.id
                     )
             return Counter(task.state for task in tasks)
     finally:

@@ -16,7 +16,8 @@ from furnish import PASSWORD
 from easeml.api import create_app
 from easeml.api.context import Context
 from easeml.contract.resources import NewUser
-from easeml.service import Caller, accounts
+from easeml.service.access.caller import Caller
+from easeml.service.accounts import keys, users
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -55,12 +56,12 @@ def furnished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str,
     home = tmp_path_factory.mktemp("home")
     settings = Settings(home=home)
     store = Store.open(settings.database, settings.artefacts)
-    made = accounts.create_first_provider(store)
+    made = users.create_first_provider(store)
     assert made is not None
     provider = _signed_in(store, *made)
     people = {"provider": provider}
     for name in ("ann", "bob"):
-        accounts.create_user(store, provider.caller, NewUser(name=name, password=PASSWORD))
+        users.create_user(store, provider.caller, NewUser(name=name, password=PASSWORD))
         people[name] = _signed_in(store, name, PASSWORD)
     store.close()
     return home, people
@@ -122,9 +123,9 @@ def bob(furnished: tuple[Path, dict[str, Person]]) -> Person:
 
 
 def _signed_in(store: Store, name: str, password: str) -> Person:
-    secret = accounts.sign_in(store, name, password).secret
+    secret = keys.sign_in(store, name, password).secret
     assert secret is not None
-    return Person(accounts.authenticate(store, secret), name, secret)
+    return Person(keys.authenticate(store, secret), name, secret)
 
 
 @pytest.fixture

@@ -60,9 +60,9 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
     owner = {"tenant_id": tenant_id}
     upload_id, rows = new_id("ver"), _stored_version(store, tenant_id)
     with store.write() as tx:
-        rooms = tx.scoped(tenant_id)
-        rooms.datasets.add(Dataset(made.dataset_id, name="iris", **owner))
-        rooms.versions.add(
+        tables = tx.scoped(tenant_id)
+        tables.datasets.add(Dataset(made.dataset_id, name="iris", **owner))
+        tables.versions.add(
             DatasetVersion(
                 upload_id,
                 dataset_id=made.dataset_id,
@@ -72,7 +72,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                 **owner,
             )
         )
-        rooms.versions.add(
+        tables.versions.add(
             DatasetVersion(
                 made.version_id,
                 dataset_id=made.dataset_id,
@@ -84,7 +84,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                 **owner,
             )
         )
-        rooms.applications.add(
+        tables.applications.add(
             Application(
                 made.application_id,
                 name="irises",
@@ -97,7 +97,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                 **owner,
             )
         )
-        rooms.jobs.add(
+        tables.jobs.add(
             Job(
                 made.job_id,
                 application_id=made.application_id,
@@ -107,7 +107,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
             )
         )
         candidate = new_id("cand")
-        rooms.candidates.add(
+        tables.candidates.add(
             Candidate(
                 candidate,
                 job_id=made.job_id,
@@ -123,7 +123,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
             (new_id("task"), first, ""),
             (made.task_id, live, first),
         ):
-            rooms.tasks.add(
+            tables.tasks.add(
                 Task(
                     task_id,
                     kind="train",
@@ -138,7 +138,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                     **owner,
                 )
             )
-            rooms.models.add(
+            tables.models.add(
                 TrainedModel(
                     model_id,
                     application_id=made.application_id,
@@ -152,7 +152,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                     **owner,
                 )
             )
-            rooms.promotions.add(
+            tables.promotions.add(
                 Promotion(
                     new_id("prom"),
                     application_id=made.application_id,
@@ -171,8 +171,8 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
             "lease_expires": 0.0,
             "state": "done",
         }
-        rooms.attempts.add(Attempt(new_id("att"), **attempt, **owner))
-        rooms.decisions.add(
+        tables.attempts.add(Attempt(new_id("att"), **attempt, **owner))
+        tables.decisions.add(
             Decision(
                 new_id("dec"),
                 job_id=made.job_id,

@@ -6,7 +6,10 @@ from pathlib import Path
 
 from easeml.engine import task_main
 from easeml.search import Decision as Choice
-from easeml.service import knowledge, promotion, search, work
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models import promotion
+from easeml.service.search import job_states, training_tasks
+from easeml.service.tasks import results
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
 
@@ -20,7 +23,7 @@ def claim(store: Store, lane: str = "short") -> tuple[Task, Attempt] | None:
 def do(store: Store, folder: Path, task: Task, attempt: Attempt) -> Task:
     """Run a claimed task in ``folder`` and bring what it found."""
     with store.read() as tx:
-        spec = work.task_spec(tx, task)
+        spec = results.task_spec(tx, task)
     place = folder / attempt.id
     place.mkdir(parents=True)
     task_main.prepare(place, spec)
@@ -32,7 +35,7 @@ def do(store: Store, folder: Path, task: Task, attempt: Attempt) -> Task:
         for name in result.outputs
     }
     with store.write() as tx:
-        return work.accept(tx, attempt, result, digests)
+        return results.accept(tx, attempt, result, digests)
 
 
 def work_off(store: Store, folder: Path, lane: str = "short") -> list[Task]:
@@ -46,10 +49,10 @@ def work_off(store: Store, folder: Path, lane: str = "short") -> list[Task]:
 def train(store: Store, folder: Path, job_id: str, arm: int = 0) -> Task:
     """Choose, train and consider a promotion, as scheduler and worker do."""
     with store.write() as tx:
-        search.start_ready_jobs(tx, knowledge.registry())
+        job_states.start_ready_jobs(tx, knowledge_base.registry())
     with store.write() as tx:
-        assert search.write_decision(
-            tx, knowledge.registry(), Choice(job_id, arm, "test", dict), "test", 1
+        assert training_tasks.write_decision(
+            tx, knowledge_base.registry(), Choice(job_id, arm, "test", dict), "test", 1
         )
     (task,) = work_off(store, folder, "search")
     consider(store, job_id)

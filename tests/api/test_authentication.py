@@ -13,7 +13,8 @@ from starlette.datastructures import Headers
 from easeml.api import authentication
 from easeml.api.authentication import OPEN
 from easeml.errors import NotSignedIn
-from easeml.service import Caller, accounts
+from easeml.service.access.caller import Caller
+from easeml.service.accounts import keys
 from easeml.store import Store
 
 MEANT_TO_BE_OPEN = {"/healthz", "/api/v1/login", "/api/v1/openapi.json"}
@@ -88,13 +89,13 @@ def test_a_key_in_steady_use_is_looked_up_beside_the_requests(
     store: Store, ann, monkeypatch
 ) -> None:
     lookups: list[str] = []
-    authenticate = accounts.authenticate
+    authenticate = keys.authenticate
 
     def counted(store: Store, secret: str) -> Caller:
         lookups.append(secret)
         return authenticate(store, secret)
 
-    monkeypatch.setattr(accounts, "authenticate", counted)
+    monkeypatch.setattr(keys, "authenticate", counted)
     monkeypatch.setattr(authentication, "_REMEMBER_SECONDS", 3600.0)
     monkeypatch.setattr(authentication, "_RENEW_SECONDS", 0.0)
     headers = Headers(ann.headers)

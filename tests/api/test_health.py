@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from fastapi.testclient import TestClient
 
-from easeml.service.health import LEAST_FREE, HealthCheck
+from easeml.service.administration.health import LEAST_FREE, HealthCheck
 from easeml.settings import Settings
 from easeml.store import Store
 

@@ -12,7 +12,9 @@ from easeml.contract.tasks import TaskResult
 from easeml.engine import task_main
 from easeml.modules.pipeline import load_trained
 from easeml.search import Decision as Choice
-from easeml.service import knowledge, search, work
+from easeml.service.knowledge import knowledge_base
+from easeml.service.search import training_tasks
+from easeml.service.tasks import results
 from easeml.store import Store
 
 MODULES = "/api/v1/modules"
@@ -63,8 +65,8 @@ def test_a_model_is_checked_and_every_search_that_it_fits_goes_on_with_it(
     # What it trains holds all that is needed to load it.
     client.post(f"/api/v1/jobs/{made.job_id}/resume", headers=ann.headers)
     with store.write() as tx:
-        registry = knowledge.current(tx)
-        written = search.write_decision(
+        registry = knowledge_base.current(tx)
+        written = training_tasks.write_decision(
             tx, registry, Choice(made.job_id, before, "test", dict), "test", 1
         )
     assert written
@@ -81,7 +83,7 @@ def test_a_model_is_checked_and_every_search_that_it_fits_goes_on_with_it(
         client.post(f"{MODULES}/discriminant/archive", headers=provider.headers).status_code == 200
     )
     with store.read() as tx:
-        assert "discriminant" in knowledge.current(tx).archived
+        assert "discriminant" in knowledge_base.current(tx).archived
 
 
 def test_what_fails_is_said_with_a_remedy_and_may_be_corrected(
@@ -157,9 +159,9 @@ def test_a_class_that_hangs_or_crashes_fails(
     claimed = claim(store)
     assert claimed
     with store.read() as tx:
-        assert work.task_spec(tx, claimed[0]).seconds
+        assert results.task_spec(tx, claimed[0]).seconds
     with store.write() as tx:
-        work.accept(
+        results.accept(
             tx, claimed[1], TaskResult(ok=False, error="The task ran longer than its limit."), {}
         )
     found = checks(client, provider)

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from inline_worker import claim, consider, do, train, work_off
 
 from easeml.errors import Fenced
-from easeml.service import changing
+from easeml.service.versions import changes
 from easeml.store import Store
 
 HEADER = "size,colour,kind\n"
@@ -264,9 +264,7 @@ def test_a_kill_leaves_the_old_version_or_the_new_one(
     claimed = claim(store)  # this worker dies with what it did
     assert claimed
     with monkeypatch.context() as patch:
-        patch.setattr(
-            changing, "_add_job", lambda *_: (_ for _ in ()).throw(RuntimeError("killed"))
-        )
+        patch.setattr(changes, "_add_job", lambda *_: (_ for _ in ()).throw(RuntimeError("killed")))
         with pytest.raises(RuntimeError):
             do(store, desk.folder / "killed", *claimed)
     assert desk.application == before

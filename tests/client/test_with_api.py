@@ -18,7 +18,7 @@ from easeml.api import create_app
 from easeml.client import Client, made_request
 from easeml.contract.resources import Declaration
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotReady, NotSignedIn
-from easeml.service import accounts
+from easeml.service.accounts import users
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -41,7 +41,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str
     home = tmp_path_factory.mktemp("home")
     settings = Settings(home=home)  # pyright: ignore
     store = Store.open(settings.database, settings.artefacts)
-    first = accounts.create_first_provider(store)
+    first = users.create_first_provider(store)
     assert first is not None
     server = uvicorn.Server(
         uvicorn.Config(create_app(store, settings, EchoPredictor()), log_level="warning")

@@ -143,11 +143,11 @@ def add_job(store: Store, scratch: Path) -> str:
     ]  # fmt: skip
     with store.write() as tx:
         tx.tenants.add(tenant)
-        rooms = tx.scoped(tenant.id)
-        rooms.datasets.add(dataset)
-        rooms.versions.add(version)
-        rooms.applications.add(application)
-        rooms.jobs.add(job)
-        rooms.candidates.add_all(candidates)
+        tables = tx.scoped(tenant.id)
+        tables.datasets.add(dataset)
+        tables.versions.add(version)
+        tables.applications.add(application)
+        tables.jobs.add(job)
+        tables.candidates.add_all(candidates)
         tx.events.append("job.running", job.id, {}, tenant.id)
     return job.id

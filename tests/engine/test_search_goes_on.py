@@ -73,9 +73,9 @@ def test_new_configurations_are_proposed_until_little_is_expected(tmp_path: Path
     assert job.best_quality is not None
     assert job.best_quality > 0.88
     with store.read() as tx:
-        rooms = tx.unscoped()
-        candidates = rooms.candidates.list(limit=None)
-        done = rooms.tasks.count(kind="train", state="done")
+        tables = tx.unscoped()
+        candidates = tables.candidates.list(limit=None)
+        done = tables.tasks.count(kind="train", state="done")
         kinds = [event.kind for event in tx.events.after(0, limit=5000)]
     assert len(candidates) > simulated.ARMS
     assert sorted(one.arm for one in candidates) == list(range(len(candidates)))

@@ -140,16 +140,16 @@ class Engine(RuleBasedStateMachine):
     def at_most_one_result_is_accepted(self) -> None:
         """A task is done if and only if one of its attempts is; a model and an event go with each."""
         with self.store.read() as tx:
-            rooms = tx.unscoped()
-            tasks = {task.id: task for task in rooms.tasks.list(kind="train", limit=None)}
-            attempts = rooms.attempts.list(limit=None)
-            models = Counter(model.task_id for model in rooms.models.list(limit=None))
+            tables = tx.unscoped()
+            tasks = {task.id: task for task in tables.tasks.list(kind="train", limit=None)}
+            attempts = tables.attempts.list(limit=None)
+            models = Counter(model.task_id for model in tables.models.list(limit=None))
             events = Counter(
                 event.subject
                 for event in tx.events.after(0, limit=5000)
                 if event.kind == "task.done"
             )
-            decisions = Counter(decision.task_id for decision in rooms.decisions.list(limit=None))
+            decisions = Counter(decision.task_id for decision in tables.decisions.list(limit=None))
         accepted = Counter(attempt.task_id for attempt in attempts if attempt.state == "done")
         running = Counter(attempt.task_id for attempt in attempts if attempt.state == "running")
         for task in tasks.values():
@@ -187,12 +187,12 @@ class Engine(RuleBasedStateMachine):
                 break
         self.at_most_one_result_is_accepted()
         with self.store.read() as tx:
-            rooms = tx.unscoped()
-            assert all(task.state in ENDED for task in rooms.tasks.list(kind="train", limit=None))
-            assert {job.state for job in rooms.jobs.list(limit=None)} == {"resting"}
-            for application in rooms.applications.list(limit=None):
+            tables = tx.unscoped()
+            assert all(task.state in ENDED for task in tables.tasks.list(kind="train", limit=None))
+            assert {job.state for job in tables.jobs.list(limit=None)} == {"resting"}
+            for application in tables.applications.list(limit=None):
                 assert bool(application.live_model_id) == (
-                    rooms.models.count(application_id=application.id) > 0
+                    tables.models.count(application_id=application.id) > 0
                 )
 
 

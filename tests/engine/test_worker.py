@@ -12,8 +12,8 @@ from watching_processes import alive, eventually
 
 from easeml.engine.housekeeping import give_back_lost_work
 from easeml.ids import new_id
-from easeml.service import datasets
-from easeml.service.caller import Caller
+from easeml.service.access.caller import Caller
+from easeml.service.datasets import datasets
 from easeml.store import Store
 from easeml.store.records import Task, Tenant
 

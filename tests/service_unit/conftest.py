@@ -8,7 +8,8 @@ import pytest
 from argon2 import PasswordHasher
 
 from easeml.contract.resources import NewUser
-from easeml.service import Caller, accounts
+from easeml.service.access.caller import Caller
+from easeml.service.accounts import keys, passwords, users
 from easeml.store import Store
 
 PASSWORD = "correct horse"
@@ -33,7 +34,7 @@ def clock() -> Clock:
 def cheap_passwords(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same algorithm at a cost that fits tests."""
     monkeypatch.setattr(
-        accounts, "_hasher", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
+        passwords, "hasher", PasswordHasher(time_cost=1, memory_cost=64, parallelism=1)
     )
 
 
@@ -57,14 +58,14 @@ def store(tmp_path: Path, clock: Clock, fresh_database: Path) -> Iterator[Store]
 
 @pytest.fixture
 def admin(store: Store) -> Caller:
-    first = accounts.create_first_provider(store)
+    first = users.create_first_provider(store)
     assert first is not None
-    return accounts.authenticate(store, accounts.sign_in(store, *first).secret or "")
+    return keys.authenticate(store, keys.sign_in(store, *first).secret or "")
 
 
 def make_user(store: Store, admin: Caller, name: str) -> Caller:
     """A user with a tenant of his own, signed in."""
-    user = accounts.create_user(store, admin, NewUser(name=name, password=PASSWORD))
+    user = users.create_user(store, admin, NewUser(name=name, password=PASSWORD))
     return Caller(user.id, user.tenant_id)
 
 

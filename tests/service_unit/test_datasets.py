@@ -4,7 +4,9 @@ import pytest
 
 from easeml.contract.tasks import TaskResult, UploadSpec
 from easeml.errors import Conflict, Fenced, InvalidInput, NotFound, TooLarge
-from easeml.service import Caller, datasets, work
+from easeml.service.access.caller import Caller
+from easeml.service.datasets import datasets
+from easeml.service.tasks import results
 from easeml.store import Store
 
 from .world import CSV, UPLOAD, bring, claim, events, ingested, upload
@@ -16,7 +18,7 @@ def test_an_upload_is_a_version_that_a_task_reads(store: Store, ann: Caller) -> 
     task, _ = claim(store)
     assert (task.kind, task.lane, task.subject) == ("ingest", "short", dataset.version.id)
     with store.read() as tx:
-        spec = work.task_spec(tx, task)
+        spec = results.task_spec(tx, task)
     assert spec.body == UploadSpec(filename="toys.csv")
     assert store.artefacts.path(ann.tenant_id, spec.inputs["source"]).read_bytes() == CSV
 
@@ -89,7 +91,7 @@ def test_what_was_given_up_fails_its_version_too(store: Store, ann: Caller) -> N
     with store.write() as tx:
         while (task := tx.queue.release("proc_1")[0]).state == "waiting":
             tx.queue.claim("proc_1", "short", 10.0)
-        work.after_failure(tx, task)
+        results.after_failure(tx, task)
     version = datasets.get(store, ann, dataset.id).version
     assert (version.state, version.error) == ("failed", "The worker ended.")
 

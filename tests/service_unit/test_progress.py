@@ -6,7 +6,8 @@ import pytest
 
 from easeml.errors import NotFound
 from easeml.ids import new_id
-from easeml.service import Caller, progress
+from easeml.service.access.caller import Caller
+from easeml.service.search import progress
 from easeml.store import Store
 from easeml.store.records import Candidate, Job, Task
 
@@ -15,8 +16,8 @@ def search(store: Store, tenant_id: str, qualities: list[float]) -> str:
     """Write a job whose tasks ended in this order, each after a device second; return its id."""
     owner = {"tenant_id": tenant_id}
     with store.write() as tx:
-        rooms = tx.scoped(tenant_id)
-        job = rooms.jobs.add(
+        tables = tx.scoped(tenant_id)
+        job = tables.jobs.add(
             Job(new_id("job"), application_id="app_1", version_id="ver_1", **owner)
         )
         made = {
@@ -27,7 +28,7 @@ def search(store: Store, tenant_id: str, qualities: list[float]) -> str:
             "pipeline": {},
             "predicted_cost": 1.0,
         }
-        candidate = rooms.candidates.add(Candidate(new_id("cand"), **made, **owner))
+        candidate = tables.candidates.add(Candidate(new_id("cand"), **made, **owner))
         for number, quality in enumerate(qualities):
             what = {
                 "kind": "train",
@@ -37,7 +38,7 @@ def search(store: Store, tenant_id: str, qualities: list[float]) -> str:
                 "job_id": job.id,
             }
             ended = {"quality": quality, "cost": 1.0, "finished": float(number)}
-            rooms.tasks.add(
+            tables.tasks.add(
                 Task(new_id("task"), candidate_id=candidate.id, **what, **ended, **owner)
             )
     return job.id

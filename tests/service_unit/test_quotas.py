@@ -6,7 +6,10 @@ from easeml.contract.administration import TenantLimits
 from easeml.contract.resources import Declaration
 from easeml.errors import NotAllowed, NotFound, OverQuota
 from easeml.search import Terms
-from easeml.service import Caller, administration, applications, quotas
+from easeml.service.access.caller import Caller
+from easeml.service.administration import provider_view
+from easeml.service.applications import applications
+from easeml.service.limits import quotas
 from easeml.store import Store
 
 from .world import events, ingested, upload
@@ -22,7 +25,7 @@ def test_only_the_provider_sets_limits_and_sees_them(
     wish = TenantLimits(priority=2.0, devices=0, seconds=90.0, storage=10**9, applications=3)
     assert quotas.set_limits(store, admin, bob.tenant_id, wish) == wish
     assert quotas.get(store, admin, bob.tenant_id) == wish
-    shown = {one.id: one.limits for one in administration.tenants(store, admin)}
+    shown = {one.id: one.limits for one in provider_view.tenants(store, admin)}
     assert shown[bob.tenant_id] == wish
     assert shown[admin.tenant_id] == TenantLimits()
 

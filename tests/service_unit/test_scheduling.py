@@ -18,8 +18,14 @@ from easeml.search import (
     policy_named,
     started,
 )
-from easeml.service import Caller, administration, modules, replay, scheduling, search, steps, tasks
-from easeml.service.losses import Result, loss_curve
+from easeml.service.access.caller import Caller
+from easeml.service.administration import provider_view
+from easeml.service.knowledge import knowledge_base
+from easeml.service.modules import catalogue
+from easeml.service.scheduling import decisions, overview, replay
+from easeml.service.scheduling.losses import Result, loss_curve
+from easeml.service.search import job_states, training_tasks
+from easeml.service.tasks import task_views
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -45,7 +51,7 @@ def searched(store: Store, caller: Caller) -> str:
         (choice,) = policy.decide(state, 1)
         with store.write() as tx:
             assert (
-                search.write_decision(tx, modules.knowledge.registry(), choice, policy.name, 1)
+                training_tasks.write_decision(tx, knowledge_base.registry(), choice, policy.name, 1)
                 is not None
             )
         state = started(state, choice.job, choice.arm)
@@ -61,13 +67,13 @@ def searched(store: Store, caller: Caller) -> str:
             state = policy.observe(state, Observation(choice.job, choice.arm, quality, 2.0))
         if number == 0:  # later it would rest
             with store.write() as tx:
-                search.update_progress(tx, job, state)
+                job_states.update_progress(tx, job, state)
     return application.id
 
 
 def test_others_are_numbers(store: Store, ann: Caller, bob: Caller, admin: Caller) -> None:
     application = searched(store, ann)
-    own = scheduling.view(store, ann, "default", 600.0)
+    own = overview.show(store, ann, "default", 600.0)
     (share,) = own.tenants
     assert (share.tenant, share.own, share.state, share.waiting, share.cost) == (
         "ann",
@@ -78,26 +84,26 @@ def test_others_are_numbers(store: Store, ann: Caller, bob: Caller, admin: Calle
     )
     assert share.gain_rate > 0
     assert own.queue[0].name.startswith("logistic")
-    seen = scheduling.view(store, bob, "default", 600.0)
+    seen = overview.show(store, bob, "default", 600.0)
     told = (
         seen.model_dump_json()
-        + steps.page(store, bob).model_dump_json()
+        + decisions.page(store, bob).model_dump_json()
         + replay.replay(store, bob, "fifo").model_dump_json()
     )
     for secret in ("ann", "logistic", "job_1", "task_1", "cand_1", ann.tenant_id, application):
         assert secret not in told
     assert seen.tenants[0].tenant.startswith("tenant ")
     assert seen.tenants[0].gain_rate == share.gain_rate
-    provider = scheduling.view(store, admin, "default", 600.0)
+    provider = overview.show(store, admin, "default", 600.0)
     assert provider.tenants[0].tenant == "ann"
     assert provider.queue[0].name == own.queue[0].name
     assert provider.queue[0].task_id == ""  # his own pages do not have it
 
 
 def test_decisions_are_numbered_and_show_their_scores(store: Store, ann: Caller) -> None:
-    assert steps.page(store, ann).items == []
+    assert decisions.page(store, ann).items == []
     searched(store, ann)
-    page = steps.page(store, ann, after=1, limit=1)
+    page = decisions.page(store, ann, after=1, limit=1)
     (step,) = page.items
     assert (step.number, page.next, step.tenant, step.own, step.state) == (
         2,
@@ -112,7 +118,7 @@ def test_decisions_are_numbered_and_show_their_scores(store: Store, ann: Caller)
     assert step.candidates[0].chosen
     assert step.candidates[0].score == max(one.score for one in step.candidates)
     assert step.rivals[0].rate == pytest.approx(step.candidates[0].score)
-    assert steps.page(store, ann, after=2).next is None
+    assert decisions.page(store, ann, after=2).next is None
 
 
 @pytest.mark.parametrize("policy", sorted(POLICIES))
@@ -173,12 +179,14 @@ def test_losses_are_against_the_best_that_is_known() -> None:
 
 def test_a_task_tells_its_attempts(store: Store, ann: Caller) -> None:
     searched(store, ann)
-    done = tasks.list_page(store, ann, kind="train", state="done").items[0]
-    detail = tasks.detail(store, ann, done.id)
+    done = task_views.list_page(store, ann, kind="train", state="done").items[0]
+    detail = task_views.detail(store, ann, done.id)
     assert detail.spec["pipeline"]["model"]["module"] == "logistic"
     assert [(attempt.number, attempt.state) for attempt in detail.attempts] == [(1, "done")]
     assert (
-        tasks.list_page(store, ann, subject=done.subject, state="done", kind="train").items[0].id
+        task_views.list_page(store, ann, subject=done.subject, state="done", kind="train")
+        .items[0]
+        .id
         == done.id
     )
 
@@ -186,7 +194,7 @@ def test_a_task_tells_its_attempts(store: Store, ann: Caller) -> None:
 def test_the_knowledge_base_counts_over_all_tenants(store: Store, ann: Caller, bob: Caller) -> None:
     searched(store, ann)
     for caller, fits in ((ann, 1), (bob, 0)):
-        base = modules.get(store, caller)
+        base = catalogue.get(store, caller)
         assert {module.kind for module in base.modules} == {
             "model",
             "transform",
@@ -207,18 +215,18 @@ def test_only_providers_administer(
     searched(store, ann)
     settings = Settings(home=tmp_path, database_url="postgresql://me:secret@db/x")
     for wish in (
-        lambda who: administration.tenants(store, who),
-        lambda who: administration.settings_in_force(settings, who),
-        lambda who: administration.storage(store, Settings(home=tmp_path), who),
-        lambda who: administration.audit(store, who),
+        lambda who: provider_view.tenants(store, who),
+        lambda who: provider_view.settings_in_force(settings, who),
+        lambda who: provider_view.storage(store, Settings(home=tmp_path), who),
+        lambda who: provider_view.audit(store, who),
     ):
         assert wish(admin)
         with pytest.raises(NotAllowed):
             wish(ann)
-    (told,) = [one for one in administration.tenants(store, admin) if one.name == "ann"]
+    (told,) = [one for one in provider_view.tenants(store, admin) if one.name == "ann"]
     assert (told.users, told.applications, told.cost) == (1, 1, pytest.approx(4.3))
     assert told.stored > 0
-    shown = {one.name: one for one in administration.settings_in_force(settings, admin)}
+    shown = {one.name: one for one in provider_view.settings_in_force(settings, admin)}
     assert (shown["home"].origin, shown["port"].origin) == ("flag", "default")
     assert "secret" not in json.dumps([one.model_dump() for one in shown.values()])
 
@@ -229,14 +237,14 @@ def test_the_audit_pages_back_to_the_first_event(store: Store, ann: Caller, admi
         every = [event.seq for event in tx.events.after(0)]
     found, before = [], None
     while True:
-        page = administration.audit(store, admin, before=before, limit=4)
+        page = provider_view.audit(store, admin, before=before, limit=4)
         found += [event.seq for event in page.items]
         if page.next is None:
             break
         before = int(page.next)
     assert found == every[::-1]
     assert "user.created" in {
-        event.kind for event in administration.audit(store, admin, limit=200).items
+        event.kind for event in provider_view.audit(store, admin, limit=200).items
     }
 
 

@@ -15,19 +15,14 @@ from easeml.search import (
     started,
 )
 from easeml.search import Decision as Choice
-from easeml.service import (
-    Caller,
-    applications,
-    evaluation,
-    jobs,
-    knowledge,
-    modules,
-    promotion,
-    search,
-    status,
-    tasks,
-    work,
-)
+from easeml.service.access.caller import Caller
+from easeml.service.administration import status
+from easeml.service.applications import applications
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models import evaluation, promotion
+from easeml.service.modules import catalogue
+from easeml.service.search import job_states, jobs, training_tasks
+from easeml.service.tasks import results, task_views
 from easeml.store import Store
 from easeml.store.records import Task
 
@@ -44,7 +39,7 @@ def searching(store: Store, caller: Caller, **changes: object) -> Application:
     app = declare(store, caller, **changes)
     prepare(store, caller, app.version_id)
     with store.write() as tx:
-        assert len(search.start_ready_jobs(tx, knowledge.registry())) == 1
+        assert len(job_states.start_ready_jobs(tx, knowledge_base.registry())) == 1
     return applications.get(store, caller, app.id)
 
 
@@ -52,7 +47,7 @@ def decide(store: Store, app: Application, arm: int) -> Task | None:
     assert app.job is not None
     with store.write() as tx:
         choice = Choice(app.job.id, arm, "test", lambda: {"why": arm})
-        return search.write_decision(tx, knowledge.registry(), choice, "test", 1)
+        return training_tasks.write_decision(tx, knowledge_base.registry(), choice, "test", 1)
 
 
 def train(store: Store, app: Application, arm: int, quality: float) -> None:
@@ -93,7 +88,7 @@ def progress(store: Store, app: Application) -> Application:
     assert app.job is not None
     state = state_of(store, app)
     with store.write() as tx:
-        search.update_progress(tx, app.job.id, state)
+        job_states.update_progress(tx, app.job.id, state)
     with store.read() as tx:
         tenant = tx.unscoped().applications.get(app.id).tenant_id
     return applications.get(store, Caller("", tenant), app.id)
@@ -161,7 +156,7 @@ def test_a_declaration_makes_everything_once(store: Store, ann: Caller, bob: Cal
     wish = Declaration(dataset_id=dataset.id, max_tasks=3)
     first, again = (applications.declare(store, ann, wish, idempotency_key="k") for _ in range(2))
     assert first.id == again.id
-    assert len(tasks.list_page(store, ann, state="waiting").items) == 1
+    assert len(task_views.list_page(store, ann, state="waiting").items) == 1
     assert first.job is not None
     assert (first.state, first.job.state, first.job.limits) == (
         "declared",
@@ -199,10 +194,10 @@ def test_data_that_cannot_be_prepared_fails_application_and_job(store: Store, an
 def test_a_job_starts_with_candidates_once_its_data_is_ready(store: Store, ann: Caller) -> None:
     app = declare(store, ann, exclude=["logistic"])
     with store.write() as tx:
-        assert search.start_ready_jobs(tx, knowledge.registry()) == []
+        assert job_states.start_ready_jobs(tx, knowledge_base.registry()) == []
     prepare(store, ann, app.version_id)
     with store.write() as tx:
-        (job,) = search.start_ready_jobs(tx, knowledge.registry())
+        (job,) = job_states.start_ready_jobs(tx, knowledge_base.registry())
         candidates = tx.unscoped().candidates.list(job_id=job.id, limit=None)
     app = applications.get(store, ann, app.id)
     assert (app.state, job.state) == ("searching", "running")
@@ -221,12 +216,12 @@ def test_a_decision_becomes_one_task_that_can_be_explained(store: Store, ann: Ca
     task = decide(store, app, 1)
     assert task is not None
     assert decide(store, app, 1) is None
-    page = tasks.decisions_page(store, ann)
+    page = task_views.decisions_page(store, ann)
     assert [(d.task_id, d.policy, d.explanation) for d in page.items] == [
         (task.id, "test", {"why": 1})
     ]
     with store.read() as tx:
-        spec = work.task_spec(tx, task)
+        spec = results.task_spec(tx, task)
         version = tx.unscoped().versions.get(app.version_id)
     assert isinstance(spec.body, TrainSpec)
     assert (spec.body.seed, spec.body.pipeline.model.module) == (7, "lightgbm-classifier")
@@ -234,7 +229,7 @@ def test_a_decision_becomes_one_task_that_can_be_explained(store: Store, ann: Ca
     assert applications.get(store, ann, app.id).next == ["lightgbm-classifier-2"]
     claim(store, "search")
     assert applications.get(store, ann, app.id).running == ["lightgbm-classifier-2"]
-    assert tasks.get(store, ann, task.id).name == "lightgbm-classifier-2"
+    assert task_views.get(store, ann, task.id).name == "lightgbm-classifier-2"
 
 
 def test_the_best_model_is_served_and_read_once_through_the_ledger(
@@ -258,14 +253,14 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
     for number in range(2):
         task, attempt = claim(store)
         with store.read() as tx:
-            spec = work.task_spec(tx, task)
+            spec = results.task_spec(tx, task)
         assert isinstance(spec.body, TestQualitySpec)
         assert set(spec.inputs) == {"version", "predictions"}
         value = {"value": 0.7 + number / 100, "low": 0.5, "high": 0.9, "rows": 12}
         bring(store, attempt, TaskResult(ok=True, value=value))
         task, attempt = claim(store)
         with store.read() as tx:
-            spec = work.task_spec(tx, task)
+            spec = results.task_spec(tx, task)
         assert isinstance(spec.body, ImportanceSpec)
         assert set(spec.inputs) == {"version", "model"}
         weighed = {"columns": 1, "measured": 1, "rounds": 1, "rows": 12, "seconds": 0.1}
@@ -279,7 +274,9 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
         pytest.approx(0.71), 0.5, 0.9, 12, board[0].id, 2,
     )  # fmt: skip
     applications.roll_back(store, ann, app.id)
-    assert tasks.list_page(store, ann, state="waiting").items == []  # its reading is there already
+    assert (
+        task_views.list_page(store, ann, state="waiting").items == []
+    )  # its reading is there already
 
 
 def test_a_rollback_holds_until_it_is_unpinned(store: Store, ann: Caller) -> None:
@@ -352,7 +349,7 @@ def test_pausing_cancels_what_waits_and_resuming_lets_it_be_chosen_again(
     assert task is not None
     assert jobs.change(store, ann, app.job.id, "pause").state == "paused"
     assert jobs.change(store, ann, app.job.id, "pause").state == "paused"
-    assert tasks.get(store, ann, task.id).state == "cancelled"
+    assert task_views.get(store, ann, task.id).state == "cancelled"
     assert decide(store, app, 0) is None
     assert jobs.change(store, ann, app.job.id, "resume").state == "running"
     assert decide(store, app, 0) is not None
@@ -470,13 +467,13 @@ def test_a_model_that_was_left_out_can_come_in(store: Store, ann: Caller, bob: C
 def test_an_archived_model_is_no_candidate_of_new_searches(
     store: Store, ann: Caller, admin: Caller
 ) -> None:
-    modules.set_archived(store, admin, "naive-bayes", True)
+    catalogue.set_archived(store, admin, "naive-bayes", True)
     app = searching(store, ann)
     assert app.job
     with store.read() as tx:
         tried = {c.model for c in tx.unscoped().candidates.list(job_id=app.job.id, limit=None)}
     assert tried
     assert "naive-bayes" not in tried
-    modules.set_archived(store, admin, "naive-bayes", False)
+    catalogue.set_archived(store, admin, "naive-bayes", False)
     shown = applications.propose(store, ann, Declaration(dataset_id=app.dataset_id)).models
     assert next(one for one in shown if one.name == "naive-bayes").fits

@@ -4,7 +4,9 @@ results.
 
 from easeml.contract import resources
 from easeml.contract.tasks import TaskResult
-from easeml.service import Caller, datasets, work
+from easeml.service.access.caller import Caller
+from easeml.service.datasets import datasets
+from easeml.service.tasks import results
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
 
@@ -53,7 +55,7 @@ def bring(store: Store, attempt: Attempt, result: TaskResult) -> Task:
     digests = {name: digest for name, (digest, _) in outputs.items()}
     sizes = {name: size for name, (_, size) in outputs.items()}
     with store.write() as tx:
-        return work.accept(tx, attempt, result, digests, sizes)
+        return results.accept(tx, attempt, result, digests, sizes)
 
 
 def ingested(store: Store, caller: Caller, name: str = "toys") -> resources.Dataset:

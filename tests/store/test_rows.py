@@ -53,9 +53,9 @@ def test_a_tenant_reaches_only_its_own_rows(store):
 
 def test_every_table_of_tenants_is_scoped(store):
     with store.read() as tx:
-        rooms = vars(tx.scoped("t1"))
-    assert len(rooms) == 15
-    assert {rows._tenant for rows in rooms.values()} == {"t1"}
+        tables = vars(tx.scoped("t1"))
+    assert len(tables) == 15
+    assert {rows._tenant for rows in tables.values()} == {"t1"}
 
 
 def test_compare_and_set(store):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.resources import Column, Improvement, Version
 from easeml.errors import NotAllowed
-from easeml.web import session, words
+from easeml.web import formatting, session
 from easeml.web.charts import quality_chart, spark
 from easeml.web.views.declaring import Wishes
 
@@ -91,7 +91,7 @@ def test_a_sparkline_stays_in_its_box(found: list[tuple[float, float]]):
     ],
 )
 def test_seconds_in_words(value: float | None, text: str):
-    assert words.seconds(value) == text
+    assert formatting.seconds(value) == text
 
 
 @pytest.mark.parametrize(
@@ -99,11 +99,11 @@ def test_seconds_in_words(value: float | None, text: str):
     [(0, "0 %"), (0.004, "0.4 %"), (0.25, "25 %"), (0.998, "99.8 %"), (1, "100 %")],
 )
 def test_shares_in_words(share: float, text: str):
-    assert words.percent(share) == text
+    assert formatting.percent(share) == text
 
 
 def test_states_are_escaped_in_badges():
-    assert "<b>" not in words.badge("<b>")
+    assert "<b>" not in formatting.badge("<b>")
 
 
 NAMES = [
@@ -202,7 +202,7 @@ def test_the_token_of_one_session_is_no_token_of_another(one: str, other: str):
 
 
 def test_numbers_have_sensible_digits():
-    assert words.number(1234567) == "1,234,567"
-    assert words.number(math.pi) == "3.1416"
-    assert words.number("<b>") == "<b>"
-    assert words.number(None) == "–"
+    assert formatting.number(1234567) == "1,234,567"
+    assert formatting.number(math.pi) == "3.1416"
+    assert formatting.number("<b>") == "<b>"
+    assert formatting.number(None) == "–"

@@ -14,6 +14,7 @@ from easeml.api import openapi, predict
 from easeml.api.authentication import Gate
 from easeml.api.context import Context, Predictor
 from easeml.api.problems import handle
+from easeml.api.request_limits import RequestLimits
 from easeml.api.routes import (
     accounts,
     administration,
@@ -28,12 +29,11 @@ from easeml.api.routes import (
     uploads,
     versions,
 )
-from easeml.api.shield import Shield
 from easeml.errors import EasemlError
 from easeml.settings import Settings
 from easeml.store import Store
 
-_ROOMS = (
+_RESOURCES = (
     accounts,
     uploads,
     datasets,
@@ -56,7 +56,7 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
-        await app.state.context.bell.close()
+        await app.state.context.fanout.close()
 
     app = FastAPI(
         title="easeml",
@@ -74,12 +74,12 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
     app.state.context = Context.over(store, settings, predictor)
     app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
     api = APIRouter(prefix="/api/v1")
-    for room in _ROOMS:
-        api.include_router(room.router)
+    for resource in _RESOURCES:
+        api.include_router(resource.router)
     app.include_router(api)
     app.include_router(status.health)
     app.add_middleware(Gate)
-    app.add_middleware(Shield, limit_of=_limit_of(settings))  # outermost: added last
+    app.add_middleware(RequestLimits, limit_of=_limit_of(settings))  # outermost: added last
     app.openapi = lambda: openapi.document(app)
     return app
 

@@ -12,7 +12,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from easeml.errors import NotSignedIn
-from easeml.service import Caller, accounts
+from easeml.service.access.caller import Caller
+from easeml.service.accounts import keys
 from easeml.store import Store
 
 OPEN = frozenset({"/healthz", "/api/v1/login", "/api/v1/openapi.json"})
@@ -51,7 +52,7 @@ class Authenticator:
 
     async def _look_up(self, secret: str, digest: bytes) -> Caller:
         generation = self._generation
-        caller = await run_in_threadpool(accounts.authenticate, self._store, secret)
+        caller = await run_in_threadpool(keys.authenticate, self._store, secret)
         if generation == self._generation:  # nothing was revoked while the database answered
             if len(self._recent) >= _MOST_REMEMBERED:
                 self._recent.clear()

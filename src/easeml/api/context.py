@@ -8,9 +8,9 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Header, Query, Request
 
 from easeml.api.authentication import Authenticator
-from easeml.api.bell import Bell
-from easeml.service import Caller
-from easeml.service.health import HealthCheck
+from easeml.api.event_fanout import EventFanout
+from easeml.service.access.caller import Caller
+from easeml.service.administration.health import HealthCheck
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -37,7 +37,7 @@ class Context:
     settings: Settings
     predictor: Predictor
     authenticator: Authenticator
-    bell: Bell
+    fanout: EventFanout
     health: HealthCheck
     hashing: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(2)
@@ -50,7 +50,7 @@ class Context:
     def over(cls, store: Store, settings: Settings, predictor: Predictor) -> Self:
         """Return the parts of a controller over ``store``."""
         health = HealthCheck(store, settings)
-        return cls(store, settings, predictor, Authenticator(store), Bell(store), health)
+        return cls(store, settings, predictor, Authenticator(store), EventFanout(store), health)
 
     async def hash(self, call: Any, *args: Any, **named: Any) -> Any:
         """Return ``call(...)``, a use case that hashes a password, from a thread; few run at once."""

@@ -11,8 +11,8 @@ import uvicorn
 import uvloop
 
 from easeml.api.app import create_app
-from easeml.api.bell import Bell
-from easeml.api.site import create_site
+from easeml.api.asgi import create_asgi_app
+from easeml.api.event_fanout import EventFanout
 from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
@@ -28,12 +28,12 @@ _log = structlog.get_logger("easeml.api")
 class _Server(uvicorn.Server):
     """Ends open event streams first: they would wait for ever."""
 
-    def __init__(self, config: uvicorn.Config, bell: Bell):
+    def __init__(self, config: uvicorn.Config, fanout: EventFanout):
         super().__init__(config)
-        self._bell = bell
+        self._fanout = fanout
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        await self._bell.close()
+        await self._fanout.close()
         await super().shutdown(sockets)
 
 
@@ -60,7 +60,7 @@ async def _serve(store: Store, settings: Settings) -> None:
     predictor = PredictorClient(store, settings)
     app = create_app(store, settings, predictor)
     config = uvicorn.Config(
-        create_site(app, settings),
+        create_asgi_app(app, settings),
         host=settings.host,
         port=settings.port,
         access_log=False,
@@ -75,7 +75,7 @@ async def _serve(store: Store, settings: Settings) -> None:
     )
     beats = asyncio.create_task(_beat(store, process.id))
     try:
-        await _Server(config, app.state.context.bell).serve()
+        await _Server(config, app.state.context.fanout).serve()
     finally:
         beats.cancel()
         with suppress(asyncio.CancelledError):

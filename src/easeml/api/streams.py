@@ -7,7 +7,7 @@ from anyio import fail_after, from_thread
 from fastapi import Query, Request
 
 from easeml.errors import TimedOut
-from easeml.service.uploads import Source
+from easeml.service.storage.uploads import Source
 
 _PATIENCE = 60.0  # seconds that an upload may stand still
 

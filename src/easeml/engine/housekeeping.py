@@ -2,7 +2,7 @@
 
 import structlog
 
-from easeml.service import work
+from easeml.service.tasks import results
 from easeml.store import Store
 from easeml.store.records import Task
 
@@ -37,7 +37,7 @@ def give_back_lost_work(store: Store, silence: float) -> list[Task]:
                 _log.info("process ended", kind=process.kind, id=process.id)
         for task in lost:
             if task.state == "failed":
-                work.after_failure(tx, task)
+                results.after_failure(tx, task)
     return lost
 
 

@@ -121,14 +121,14 @@ class Predictor:
 
     def _live(self, tenant: str, application_id: str) -> tuple[Application, TrainedModel]:
         with self._store.read() as tx:
-            rooms = tx.scoped(tenant)
-            application = rooms.applications.get(application_id)
+            tables = tx.scoped(tenant)
+            application = tables.applications.get(application_id)
             if not application.live_model_id:
                 raise NotReady(
                     "This application has no model yet.",
                     remedy=f"Wait for it: easeml app wait {application_id}",
                 )
-            return application, rooms.models.get(application.live_model_id)
+            return application, tables.models.get(application.live_model_id)
 
     def _fetch(self, model: TrainedModel) -> Path:
         folder = self._folder / model.id

@@ -10,15 +10,17 @@ from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
 from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
-from easeml.service import knowledge, promotion, proposals, search
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models import promotion
+from easeml.service.search import job_states, proposals, training_tasks
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Event, Lease
 
-from .book import Book
 from .housekeeping import give_back_lost_work, live_workers
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
+from .search_mirror import SearchMirror
 from .signals import Stop
 
 LEASE = "scheduler"
@@ -89,7 +91,7 @@ class Scheduler:
         self._lease_seconds = lease_seconds
         self._holder = holder or new_id("proc")
         self._lease: Lease | None = None
-        self._book = Book(policy, registry)
+        self._mirror = SearchMirror(policy, registry)
         self._seq = 0
         self._failed: set[str] = set()
         self._again: set[str] = set()
@@ -150,7 +152,9 @@ class Scheduler:
         if lease is not None and (self._lease is None or lease.epoch != self._lease.epoch):
             _log.info("leading", epoch=lease.epoch)
             with self._store.read() as tx:
-                self._book = Book(self._policy, knowledge.current(tx, self._installed))
+                self._mirror = SearchMirror(
+                    self._policy, knowledge_base.current(tx, self._installed)
+                )
             self._seq = 0
         self._lease = lease
         return lease is not None
@@ -169,7 +173,7 @@ class Scheduler:
         if preparing:
             with self._store.write() as tx:
                 self._check(tx)
-                search.start_ready_jobs(tx, self._book.registry)
+                job_states.start_ready_jobs(tx, self._mirror.registry)
 
     def _changes(self) -> tuple[list[str], list[str]]:
         """Return the ids of jobs that changed, and of those for which a task ended, since the last
@@ -184,7 +188,7 @@ class Scheduler:
                 return everything, everything
             events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
             if any(event.kind == "module.ready" for event in events):
-                self._book.registry = knowledge.current(tx, self._installed)
+                self._mirror.registry = knowledge_base.current(tx, self._installed)
         if events:
             self._seq = events[-1].seq
         again, self._again = self._again, set()
@@ -195,7 +199,7 @@ class Scheduler:
 
     def _sync(self, job_id: str) -> None:
         with self._store.read() as tx:
-            self._book.sync(tx, tx.unscoped().jobs.get(job_id))
+            self._mirror.sync(tx, tx.unscoped().jobs.get(job_id))
 
     def _promote(self, job_id: str) -> None:
         with self._store.write() as tx:
@@ -203,23 +207,23 @@ class Scheduler:
             promotion.consider(tx, tx.unscoped().jobs.get(job_id).application_id)
 
     def _note_progress(self, job_id: str) -> None:
-        if not self._book.knows(job_id):
+        if not self._mirror.knows(job_id):
             return
         with self._store.write() as tx:
             self._check(tx)
             if proposals.add_proposals(
-                tx, self._book.registry, self._optimizer, job_id, self._book.state
+                tx, self._mirror.registry, self._optimizer, job_id, self._mirror.state
             ):
                 return  # the next step follows, with what was added
-            job = search.update_progress(tx, job_id, self._book.state)
+            job = job_states.update_progress(tx, job_id, self._mirror.state)
         if job.state != "running":
-            self._book.hold(job_id)
+            self._mirror.hold(job_id)
 
     def _decide(self) -> None:
         self._again.update(self._move_to_now())
-        free = self._free_devices() if self._book.state.waiting else 0
+        free = self._free_devices() if self._mirror.state.waiting else 0
         while free > 0:
-            choices = self._policy.decide(self._book.state, free)
+            choices = self._policy.decide(self._mirror.state, free)
             if not choices:
                 return
             written = sum(self._write(choice) for choice in choices)
@@ -229,7 +233,7 @@ class Scheduler:
 
     def _move_to_now(self) -> list[str]:
         with self._store.read() as tx:
-            return self._book.move_to(tx.now())
+            return self._mirror.move_to(tx.now())
 
     def _write(self, choice: Decision) -> bool:
         """Write one decision; False (and the job is held until its next change) if it could not be."""
@@ -238,17 +242,17 @@ class Scheduler:
         try:
             with self._store.write() as tx:
                 self._check(tx)
-                task = search.write_decision(
-                    tx, self._book.registry, choice, self._policy.name, self._lease.epoch
+                task = training_tasks.write_decision(
+                    tx, self._mirror.registry, choice, self._policy.name, self._lease.epoch
                 )
         except Fenced:
             raise
         except Exception:
             _log.exception("decision could not be written", job=choice.job)
         if task is None:
-            self._book.hold(choice.job)
+            self._mirror.hold(choice.job)
             return False
-        self._book.start(choice.job, choice.arm, task.id)
+        self._mirror.start(choice.job, choice.arm, task.id)
         return True
 
     def _free_devices(self) -> int:
@@ -272,8 +276,8 @@ class Scheduler:
         except Exception:
             _log.exception("a job could not be served", job=job_id)
             self._failed.add(job_id)
-            if self._book.knows(job_id):
-                self._book.hold(job_id)
+            if self._mirror.knows(job_id):
+                self._mirror.hold(job_id)
 
 
 def _job_of(event: Event) -> str:

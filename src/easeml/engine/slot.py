@@ -14,7 +14,7 @@ import structlog
 
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError, Fenced
-from easeml.service import evaluation, tasks, work
+from easeml.service.tasks import logs, results, task_views
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
 
@@ -137,11 +137,11 @@ class Slot(threading.Thread):
                 return None
             task, attempt = claimed
             try:
-                spec = work.task_spec(tx, task)
+                spec = results.task_spec(tx, task)
             except EasemlError as error:
-                work.accept(tx, attempt, TaskResult(ok=False, error=str(error)), {})
+                results.accept(tx, attempt, TaskResult(ok=False, error=str(error)), {})
                 return None
-            name = tasks.names(tx.scoped(task.tenant_id), [task])[task.id]
+            name = task_views.names(tx.scoped(task.tenant_id), [task])[task.id]
             tx.events.append(
                 "task.running", task.id, {"job_id": task.job_id, "name": name}, task.tenant_id
             )
@@ -197,11 +197,11 @@ class Slot(threading.Thread):
         self, task: Task, folder: Path, digests: dict[str, str], sizes: dict[str, int]
     ) -> None:
         """Keep the last part of what the attempt printed, if it printed anything."""
-        path, most = folder / task_main.LOG, evaluation.LARGEST_LOG
+        path, most = folder / task_main.LOG, logs.LARGEST_LOG
         size = path.lstat().st_size if path.exists() else 0
-        if content := evaluation.read_plain(path, max(0, size - most), most):
+        if content := logs.read_plain(path, max(0, size - most), most):
             artefacts = self._context.store.artefacts
-            digests[work.LOG], sizes[work.LOG] = artefacts.put_stream(
+            digests[results.LOG], sizes[results.LOG] = artefacts.put_stream(
                 task.tenant_id, [content], len(content)
             )
 
@@ -239,7 +239,7 @@ class Slot(threading.Thread):
         self, attempt: Attempt, result: TaskResult, digests: dict[str, str], sizes: dict[str, int]
     ) -> None:
         with self._context.store.write() as tx:
-            work.accept(tx, attempt, result, digests, sizes)
+            results.accept(tx, attempt, result, digests, sizes)
 
 
 def _limits(spec: TaskSpec, usual: Limits) -> Limits:

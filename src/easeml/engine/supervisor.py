@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from easeml.errors import Conflict, TimedOut
-from easeml.service import accounts
+from easeml.service.accounts import users
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -69,7 +69,7 @@ def _run(
         for process in processes:
             process.keep_running()
         if not healthy and (healthy := _answers(url)):
-            first = accounts.create_first_provider(store)
+            first = users.create_first_provider(store)
             arguments = (url, first[1] if first else None)
             threading.Thread(target=on_ready, args=arguments, name="on-ready", daemon=True).start()
         if not healthy and time.monotonic() > latest:

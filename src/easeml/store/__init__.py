@@ -27,7 +27,7 @@ from easeml.store.records import (
     TrainedModel,
     User,
 )
-from easeml.store.rows import Rooms, Rows
+from easeml.store.rows import Rows, Tables
 from easeml.store.store import Store
 from easeml.store.transaction import Transaction
 from easeml.store.uploads import Upload, UploadStore
@@ -55,9 +55,9 @@ __all__ = [
     "Promotion",
     "Queue",
     "Report",
-    "Rooms",
     "Rows",
     "Store",
+    "Tables",
     "Task",
     "Tenant",
     "TrainedModel",

@@ -158,7 +158,7 @@ class Rows(Generic[R]):
         return NotFound(f"There is no such {noun}, or it is not yours.", where=id)
 
 
-class Rooms:
+class Tables:
     """All tables of what tenants own, seen by one tenant, or by all when ``tenant_id`` is ``None``."""
 
     def __init__(self, session: Session, tenant_id: str | None):

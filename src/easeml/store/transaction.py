@@ -7,7 +7,7 @@ from easeml.store import records, tables
 from easeml.store.events import Events
 from easeml.store.leases import Leases
 from easeml.store.queue import Queue
-from easeml.store.rows import Rooms, Rows
+from easeml.store.rows import Rows, Tables
 from easeml.store.session import Session
 
 CHANNEL = "easeml"
@@ -31,15 +31,15 @@ class Transaction:
         """The database's clock in seconds of the epoch, the same throughout the transaction."""
         return self._session.now()
 
-    def scoped(self, tenant_id: str) -> Rooms:
+    def scoped(self, tenant_id: str) -> Tables:
         """The rows of one tenant: the only way for what is done in a user's name."""
         if not tenant_id:
             raise NotAllowed("No tenant was named.", remedy="Sign in to a tenant.")
-        return Rooms(self._session, tenant_id)
+        return Tables(self._session, tenant_id)
 
-    def unscoped(self) -> Rooms:
+    def unscoped(self) -> Tables:
         """The rows of all tenants, for the engine and the provider."""
-        return Rooms(self._session, None)
+        return Tables(self._session, None)
 
     def finish(self) -> None:
         """Write what waited for the end of the transaction; the store calls this just before the

@@ -11,8 +11,8 @@ from starlette.types import ASGIApp
 from easeml.errors import EasemlError, NotFound
 from easeml.web import forward, views
 from easeml.web.forward import UPLOADS_PATH
+from easeml.web.page_context import Site, problem_page
 from easeml.web.rendering import STATIC, static_path
-from easeml.web.visit import Site, problem_page
 
 __all__ = ["UPLOADS_PATH", "create_pages"]
 

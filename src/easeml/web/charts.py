@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.resources import Improvement
-from easeml.web.words import seconds
+from easeml.web.formatting import seconds
 
 _SPARK_HEIGHT, _SPARK_WIDTH = 40.0, 200.0
 _LEAST_SECONDS = 1e-3  # that the axis of device time spans

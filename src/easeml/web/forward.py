@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from easeml.web import session
-from easeml.web.visit import site_of
+from easeml.web.page_context import site_of
 
 UPLOADS_PATH = "/uploads"
 _API = "/api/v1"

@@ -10,7 +10,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from starlette.requests import Request
 
-from easeml.web import words
+from easeml.web import formatting
 
 STATIC = Path(__file__).parent / "static"
 MENU = (
@@ -43,7 +43,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(words.FILTERS)
+    environment.filters.update(formatting.FILTERS)
     environment.globals.update(static=static_path())
     return environment
 

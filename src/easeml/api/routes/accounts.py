@@ -14,7 +14,8 @@ from easeml.contract.resources import (
     RoleChange,
     User,
 )
-from easeml.service import accounts, notifications
+from easeml.service.accounts import keys, users
+from easeml.service.events import notifications
 
 router = APIRouter(tags=["accounts"])
 
@@ -22,20 +23,20 @@ router = APIRouter(tags=["accounts"])
 @router.post("/login", status_code=status.HTTP_201_CREATED)
 async def login(here: Here, request: LoginRequest) -> Key:
     """Sign in with name and password: makes a key that expires, shown with its secret."""
-    return await here.hash(accounts.sign_in, here.store, request.name, request.password)
+    return await here.hash(keys.sign_in, here.store, request.name, request.password)
 
 
 @router.post("/logout", status_code=status.HTTP_204_NO_CONTENT)
 def logout(here: Here, asker: Asker) -> None:
     """Sign out: ends the key that this request carries, for good."""
-    accounts.sign_out(here.store, asker)
+    keys.sign_out(here.store, asker)
     here.authenticator.forget()
 
 
 @router.get("/me")
 def me(here: Here, asker: Asker) -> User:
     """Who calls."""
-    return accounts.get_user(here.store, asker)
+    return users.get_user(here.store, asker)
 
 
 @router.get("/notifications")
@@ -55,44 +56,44 @@ def mark_read(here: Here, asker: Asker, mark: ReadMark) -> Notifications:
 @router.post("/keys", status_code=status.HTTP_201_CREATED)
 def create_key(here: Here, asker: Asker, wish: NewKey, once: OnceKey = None) -> Key:
     """Make an API key; its secret is shown this once."""
-    return accounts.create_key(here.store, asker, wish, idempotency_key=once)
+    return keys.create_key(here.store, asker, wish, idempotency_key=once)
 
 
 @router.get("/keys")
 def list_keys(here: Here, asker: Asker, after: After = None, limit: Limit = 50) -> Page[Key]:
     """List the caller's keys, without secrets."""
-    return accounts.list_keys(here.store, asker, after=after, limit=limit)
+    return keys.list_keys(here.store, asker, after=after, limit=limit)
 
 
 @router.delete("/keys/{key_id}", status_code=status.HTTP_204_NO_CONTENT)
 def revoke_key(here: Here, asker: Asker, key_id: str) -> None:
     """End a key of the caller for good."""
-    accounts.revoke_key(here.store, asker, key_id)
+    keys.revoke_key(here.store, asker, key_id)
     here.authenticator.forget()
 
 
 @router.post("/users", status_code=status.HTTP_201_CREATED)
 async def create_user(here: Here, asker: Asker, wish: NewUser, once: OnceKey = None) -> User:
     """Make a user with a tenant of his own (providers only)."""
-    return await here.hash(accounts.create_user, here.store, asker, wish, idempotency_key=once)
+    return await here.hash(users.create_user, here.store, asker, wish, idempotency_key=once)
 
 
 @router.get("/users")
 def list_users(here: Here, asker: Asker, after: After = None, limit: Limit = 50) -> Page[User]:
     """List users: all for a provider, himself for anybody else."""
-    return accounts.list_users(here.store, asker, after=after, limit=limit)
+    return users.list_users(here.store, asker, after=after, limit=limit)
 
 
 @router.post("/users/{user_id}/password", status_code=status.HTTP_204_NO_CONTENT)
 async def change_password(here: Here, asker: Asker, user_id: str, change: PasswordChange) -> None:
     """Set a password and end the user's sign-ins."""
-    await here.hash(accounts.change_password, here.store, asker, user_id, change)
+    await here.hash(users.change_password, here.store, asker, user_id, change)
     here.authenticator.forget()
 
 
 @router.post("/users/{user_id}/role")
 def change_role(here: Here, asker: Asker, user_id: str, change: RoleChange) -> User:
     """Make a user a provider, or a provider a user (providers only); one provider stays."""
-    changed = accounts.change_role(here.store, asker, user_id, change.role)
+    changed = users.change_role(here.store, asker, user_id, change.role)
     here.authenticator.forget()
     return changed

@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query
 from easeml.api.context import Asker, Here, Limit
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
 from easeml.contract.resources import Page
-from easeml.service import administration, quotas
+from easeml.service.administration import provider_view
+from easeml.service.limits import quotas
 
 router = APIRouter(tags=["administration"])
 
@@ -15,7 +16,7 @@ router = APIRouter(tags=["administration"])
 @router.get("/tenants")
 def list_tenants(here: Here, asker: Asker) -> Page[Tenant]:
     """List all tenants in numbers (providers only), on one page."""
-    return Page(items=administration.tenants(here.store, asker))
+    return Page(items=provider_view.tenants(here.store, asker))
 
 
 @router.get("/tenants/{tenant_id}/limits")
@@ -33,13 +34,13 @@ def set_tenant_limits(here: Here, asker: Asker, tenant_id: str, wish: TenantLimi
 @router.get("/settings")
 def list_settings(here: Here, asker: Asker) -> Page[Setting]:
     """List the settings in force with their origin (providers only), on one page."""
-    return Page(items=administration.settings_in_force(here.settings, asker))
+    return Page(items=provider_view.settings_in_force(here.settings, asker))
 
 
 @router.get("/storage")
 def get_storage(here: Here, asker: Asker) -> Storage:
     """Show what is used and free (providers only)."""
-    return administration.storage(here.store, here.settings, asker)
+    return provider_view.storage(here.store, here.settings, asker)
 
 
 @router.get("/audit")
@@ -52,4 +53,4 @@ def list_audit(
     limit: Limit = 50,
 ) -> Page[AuditEvent]:
     """List what happened to all tenants, newest first (providers only)."""
-    return administration.audit(here.store, asker, before=before, limit=limit)
+    return provider_view.audit(here.store, asker, before=before, limit=limit)

@@ -13,7 +13,7 @@ from easeml.contract.resources import (
     Proposal,
     TrainedModel,
 )
-from easeml.service import applications
+from easeml.service.applications import applications
 
 router = APIRouter(prefix="/applications", tags=["applications"])
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, status
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.api.streams import BODY, FromUpload, source
 from easeml.contract.resources import Dataset, Page, Version
-from easeml.service import datasets
+from easeml.service.datasets import datasets
 
 router = APIRouter(tags=["datasets"])
 UPLOAD_PATH = "/api/v1/datasets"

@@ -12,7 +12,8 @@ from starlette.responses import StreamingResponse
 from easeml.api.context import Asker, Context, Here, Limit
 from easeml.contract.resources import Event, Page
 from easeml.errors import NotSignedIn
-from easeml.service import Caller, events
+from easeml.service.access.caller import Caller
+from easeml.service.events import event_stream
 
 router = APIRouter(prefix="/events", tags=["events"])
 
@@ -44,14 +45,14 @@ async def stream_events(
     """
     start = after if last_event_id is None else max(after, last_event_id)
     if latest and last_event_id is None:
-        start = await run_in_threadpool(events.last, here.store)
+        start = await run_in_threadpool(event_stream.last, here.store)
     return StreamingResponse(_messages(here, request, asker, start), media_type="text/event-stream")
 
 
 @router.get("/list")
 def list_events(here: Here, asker: Asker, after: Seq = 0, limit: Limit = 50) -> Page[Event]:
     """List the tenant's events so far, oldest first."""
-    found = events.after(here.store, asker, after, limit=limit + 1)
+    found = event_stream.after(here.store, asker, after, limit=limit + 1)
     more = len(found) > limit
     return Page(items=found[:limit], next=str(found[limit - 1].seq) if more else None)
 
@@ -61,15 +62,17 @@ async def _messages(
 ) -> AsyncIterator[bytes]:
     """Give the messages of one stream until its key ends or the controller stops."""
     look_again = time.monotonic() + KEEP_ALIVE
-    with here.bell.subscribe(asker.tenant_id) as news:
+    with here.fanout.subscribe(asker.tenant_id) as news:
         yield b": easeml\n\n"
-        while not here.bell.closed:
+        while not here.fanout.closed:
             news.clear()
-            heard = here.bell.since(asker.tenant_id, seq)
+            heard = here.fanout.since(asker.tenant_id, seq)
             if heard is None:
-                found = await run_in_threadpool(events.after, here.store, asker, seq, limit=_BATCH)
+                found = await run_in_threadpool(
+                    event_stream.after, here.store, asker, seq, limit=_BATCH
+                )
             else:
-                found = [events.show(event) for event in heard]
+                found = [event_stream.show(event) for event in heard]
             for event in found:
                 seq = event.seq
                 yield _message(event)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query
 from easeml.api.context import After, Asker, Here, Limit, OfApplication
 from easeml.contract.progress import Progress
 from easeml.contract.resources import Job, JobLimits, Page
-from easeml.service import jobs, progress
+from easeml.service.search import jobs, progress
 
 router = APIRouter(prefix="/jobs", tags=["jobs"])
 

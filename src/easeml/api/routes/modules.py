@@ -6,7 +6,7 @@ from fastapi import APIRouter, status
 
 from easeml.api.context import Asker, Here, OnceKey
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
-from easeml.service import adding, modules
+from easeml.service.modules import adding, catalogue
 
 router = APIRouter(prefix="/modules", tags=["knowledge base"])
 
@@ -14,7 +14,7 @@ router = APIRouter(prefix="/modules", tags=["knowledge base"])
 @router.get("")
 def list_modules(here: Here, asker: Asker) -> KnowledgeBase:
     """Show all modules, where they fit, and how they have done."""
-    return modules.get(here.store, asker)
+    return catalogue.get(here.store, asker)
 
 
 @router.post("", status_code=status.HTTP_201_CREATED)
@@ -36,4 +36,4 @@ def change_module(
     here: Here, asker: Asker, name: str, action: Literal["archive", "restore"]
 ) -> KnowledgeBase:
     """Let no new search try a model, or let them again (providers only); its trained models stay."""
-    return modules.set_archived(here.store, asker, name, action == "archive")
+    return catalogue.set_archived(here.store, asker, name, action == "archive")

@@ -11,8 +11,8 @@ from easeml.api.routes.events import KEEP_ALIVE, wait
 from easeml.contract.resources import Page
 from easeml.contract.scheduling import Replay, SchedulerView, Step
 from easeml.errors import NotSignedIn
-from easeml.service import replay, scheduling, steps
-from easeml.service.caller import Caller
+from easeml.service.access.caller import Caller
+from easeml.service.scheduling import decisions, overview, replay
 
 router = APIRouter(prefix="/scheduler", tags=["scheduler"])
 
@@ -25,7 +25,7 @@ def get_scheduler(here: Here, asker: Asker, span: Seconds = 600.0) -> SchedulerV
     """Show devices, queue, tenants and losses of all; who does not run this easeml sees other
     tenants by number.
     """
-    return scheduling.view(here.store, asker, here.settings.policy, span)
+    return overview.show(here.store, asker, here.settings.policy, span)
 
 
 @router.get("/steps")
@@ -38,7 +38,7 @@ def list_steps(
     """List the decisions of the scheduler for all tenants, oldest first, with the scores behind
     each.
     """
-    return steps.page(here.store, asker, after=after, limit=limit)
+    return decisions.page(here.store, asker, after=after, limit=limit)
 
 
 @router.get("/replay")
@@ -79,12 +79,12 @@ async def stream_changes(request: Request, here: Here, asker: Asker) -> Streamin
 
 async def _changes(here: Context, request: Request, asker: Caller) -> AsyncIterator[bytes]:
     """Give the messages of one stream until its key ends or the controller stops."""
-    with here.bell.subscribe(None) as news:
+    with here.fanout.subscribe(None) as news:
         yield b": easeml\n\n"
-        while not here.bell.closed:
+        while not here.fanout.closed:
             if await wait(news, KEEP_ALIVE):
                 news.clear()
-                yield f"id: {here.bell.last}\nevent: scheduler.changed\ndata: {{}}\n\n".encode()
+                yield f"id: {here.fanout.last}\nevent: scheduler.changed\ndata: {{}}\n\n".encode()
                 continue
             try:
                 await here.authenticator.caller(request.headers)

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Response
 
 from easeml.api.context import Asker, Here
 from easeml.contract.resources import Health, Status
-from easeml.service import status
+from easeml.service.administration import status
 
 router = APIRouter(tags=["status"])
 health = APIRouter(tags=["status"])

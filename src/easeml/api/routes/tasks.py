@@ -7,7 +7,8 @@ from fastapi import APIRouter, Query
 from easeml.api.context import After, Asker, Here, Limit, NewestFirst, OfJob
 from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.resources import Decision, Page, Task, TaskDetail
-from easeml.service import evaluation, tasks
+from easeml.service.models import evaluation
+from easeml.service.tasks import logs, task_views
 
 router = APIRouter(tags=["tasks"])
 
@@ -31,7 +32,7 @@ def list_tasks(
 ) -> Page[Task]:
     """List the tenant's tasks."""
     wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
-    return tasks.list_page(
+    return task_views.list_page(
         here.store, asker, after=after, limit=limit, newest_first=newest_first, **wanted
     )
 
@@ -39,7 +40,7 @@ def list_tasks(
 @router.get("/tasks/{task_id}/detail")
 def get_task_detail(here: Here, asker: Asker, task_id: str) -> TaskDetail:
     """Show what a task was told to do, and its attempts."""
-    return tasks.detail(here.store, asker, task_id)
+    return task_views.detail(here.store, asker, task_id)
 
 
 @router.get("/tasks/{task_id}/report")
@@ -60,13 +61,13 @@ def get_task_log(
 ) -> AttemptLog:
     """Show what an attempt printed, also while it runs."""
     work = here.settings.home / "work"
-    return evaluation.log(here.store, work, asker, task_id, attempt=attempt, offset=offset)
+    return logs.log(here.store, work, asker, task_id, attempt=attempt, offset=offset)
 
 
 @router.get("/tasks/{task_id}")
 def get_task(here: Here, asker: Asker, task_id: str) -> Task:
     """Show a task."""
-    return tasks.get(here.store, asker, task_id)
+    return task_views.get(here.store, asker, task_id)
 
 
 @router.get("/decisions")
@@ -80,6 +81,6 @@ def list_decisions(
     limit: Limit = 50,
 ) -> Page[Decision]:
     """List what the scheduler decided for the tenant's jobs, with what explains it."""
-    return tasks.decisions_page(
+    return task_views.decisions_page(
         here.store, asker, after=after, limit=limit, newest_first=newest_first, job_id=job_id
     )

@@ -14,7 +14,8 @@ from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.api.streams import BODY, FromUpload, source
 from easeml.contract.resources import Page, Task, Version
 from easeml.contract.versions import Comparison, Refinement, TrainRows, VersionLine
-from easeml.service import changing, suspicion, versions
+from easeml.service.advice import suspicious_rows
+from easeml.service.versions import changes, version_views
 
 router = APIRouter(tags=["versions"])
 Role = Literal["train", "validation", "test", "pool", "production"]
@@ -44,7 +45,7 @@ async def feed(
     limit = here.settings.upload_limit
     file = source(request, upload)
     keep = partial(
-        changing.feed, here.store, asker, application_id, filename, file, role, once, limit
+        changes.feed, here.store, asker, application_id, filename, file, role, once, limit
     )
     return await to_thread.run_sync(keep, limiter=here.uploads)
 
@@ -54,7 +55,7 @@ def refine(
     here: Here, asker: Asker, application_id: str, wish: Refinement, once: OnceKey = None
 ) -> Version:
     """Switch train rows off or on, in a new version."""
-    return changing.refine(here.store, asker, application_id, wish, once)
+    return changes.refine(here.store, asker, application_id, wish, once)
 
 
 @router.get("/applications/{application_id}/rows")
@@ -75,7 +76,7 @@ def list_train_rows(
 ) -> TrainRows:
     """List the training pairs of an application."""
     wanted = {"label": label, "on": on, "suspicious": suspicious}
-    return versions.train_rows_page(
+    return version_views.train_rows_page(
         here.store, asker, application_id, skip=after, limit=limit, **wanted
     )
 
@@ -83,7 +84,7 @@ def list_train_rows(
 @router.post("/applications/{application_id}/suspicion", status_code=status.HTTP_201_CREATED)
 def look_for_suspicious(here: Here, asker: Asker, application_id: str) -> Task:
     """Look for train rows that contradict the others, in a task."""
-    return suspicion.look(here.store, asker, application_id)
+    return suspicious_rows.look(here.store, asker, application_id)
 
 
 @router.get("/applications/{application_id}/versions")
@@ -91,7 +92,7 @@ def list_versions(
     here: Here, asker: Asker, application_id: str, after: After = None, limit: Limit = 50
 ) -> Page[VersionLine]:
     """List the versions of an application's data, newest first."""
-    return versions.of_application(here.store, asker, application_id, after=after, limit=limit)
+    return version_views.of_application(here.store, asker, application_id, after=after, limit=limit)
 
 
 @router.get("/versions/{version_id}/comparison")
@@ -104,7 +105,7 @@ def compare_versions(
     ] = None,
 ) -> Comparison:
     """Show what a version has that another had not."""
-    return versions.comparison(here.store, asker, version_id, before)
+    return version_views.comparison(here.store, asker, version_id, before)
 
 
 @router.get("/versions/{version_id}/export", response_class=FileResponse)
@@ -119,7 +120,7 @@ def export_version(
     """Download the rows of a version that are on, with their ids and roles."""
     folder = TemporaryDirectory(prefix="easeml-export-")
     try:
-        path = versions.export(here.store, asker, version_id, form, Path(folder.name))
+        path = version_views.export(here.store, asker, version_id, form, Path(folder.name))
     except BaseException:
         folder.cleanup()
         raise

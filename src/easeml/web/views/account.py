@@ -6,54 +6,56 @@ from starlette.routing import Route
 from easeml.contract.resources import Key
 from easeml.errors import InvalidInput
 from easeml.web import session
-from easeml.web.visit import Visit, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in
 
 _DAYS = {"30": "30 days", "365": "a year", "": "no end"}
 _SIGN_IN = "sign-in"  # name of the keys that signing in makes
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show the keys that scripts use, and the form to change the password."""
-    return await _show(visit)
+    return await _show(context)
 
 
 @signed_in
-async def make_key(visit: Visit) -> Response:
+async def make_key(context: PageContext) -> Response:
     """Make a key and show its secret, this once."""
-    form = await visit.form()
+    form = await context.form()
     days = str(form.get("days", ""))
     if days not in _DAYS:
         raise InvalidInput(f"A key cannot expire in {days!r} days.", where="days")
     seconds = 86400.0 * int(days) if days else None
-    key = await visit.client.create_key(str(form.get("name", "")).strip(), expires_in=seconds)
-    return await _show(visit, key)
+    key = await context.client.create_key(str(form.get("name", "")).strip(), expires_in=seconds)
+    return await _show(context, key)
 
 
 @signed_in
-async def revoke_key(visit: Visit) -> Response:
+async def revoke_key(context: PageContext) -> Response:
     """End a key for good."""
-    form = await visit.form()
-    await visit.client.revoke_key(str(form.get("key", "")))
+    form = await context.form()
+    await context.client.revoke_key(str(form.get("key", "")))
     return back_to("/account")
 
 
 @signed_in
-async def change_password(visit: Visit) -> Response:
+async def change_password(context: PageContext) -> Response:
     """Change the password, and sign this browser in again: a new password ends all sign-ins."""
-    form = await visit.form()
+    form = await context.form()
     new = str(form.get("new", ""))
-    await visit.client.change_password(visit.user.id, new, old=str(form.get("old", "")))
+    await context.client.change_password(context.user.id, new, old=str(form.get("old", "")))
     response = back_to("/account")
-    session.begin(visit.request, response, await visit.site.stranger().login(visit.user.name, new))
+    session.begin(
+        context.request, response, await context.site.stranger().login(context.user.name, new)
+    )
     return response
 
 
-async def _show(visit: Visit, made: Key | None = None) -> Response:
+async def _show(context: PageContext, made: Key | None = None) -> Response:
     keys = [
-        key async for key in visit.client.api_keys() if key.name != _SIGN_IN and not key.revoked
+        key async for key in context.client.api_keys() if key.name != _SIGN_IN and not key.revoked
     ]
-    return visit.render("account.html", keys=keys[::-1], made=made, days=_DAYS)
+    return context.render("account.html", keys=keys[::-1], made=made, days=_DAYS)
 
 
 routes = [

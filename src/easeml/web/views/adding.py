@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from easeml.contract.knowledge import LARGEST_MODULE
 from easeml.errors import EasemlError, InvalidInput, NotFound, TooLarge
-from easeml.web.visit import Visit, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in
 
 EXAMPLE = """\
 name = "adaboost"
@@ -33,34 +33,34 @@ learning_rate = { ".float" = [0.01, 2.0], ".scale" = "log", ".default" = 1.0 }
 
 
 @signed_in
-async def ask(visit: Visit) -> Response:
+async def ask(context: PageContext) -> Response:
     """Ask for the description of a model, with an example to begin with."""
-    _require_provider(visit)
-    return visit.render("module_add.html", toml=EXAMPLE, problem=None)
+    _require_provider(context)
+    return context.render("module_add.html", toml=EXAMPLE, problem=None)
 
 
 @signed_in
-async def add(visit: Visit) -> Response:
+async def add(context: PageContext) -> Response:
     """Have the model checked."""
-    form = await visit.form()
-    _require_provider(visit)
+    form = await context.form()
+    _require_provider(context)
     toml = str(form.get("toml", "")).replace("\r\n", "\n")
     try:
         file = form.get("file")
         if isinstance(file, UploadFile) and file.filename:
             toml = await _text(file)
-        made = await visit.client.add_module(toml)
+        made = await context.client.add_module(toml)
     except EasemlError as error:
-        return visit.render("module_add.html", 422, toml=toml, problem=error)
+        return context.render("module_add.html", 422, toml=toml, problem=error)
     return back_to(f"/knowledge/added/{quote(made.name, safe='')}")
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show the checks of a model that was added."""
-    _require_provider(visit)
-    found = await visit.client.module_checks(quote(visit.path("name"), safe=""))
-    return visit.render(
+    _require_provider(context)
+    found = await context.client.module_checks(quote(context.path("name"), safe=""))
+    return context.render(
         "module_checks.html", module=found, done=sum(one.state == "passed" for one in found.checks)
     )
 
@@ -81,10 +81,10 @@ async def _text(file: UploadFile) -> str:
         ) from error
 
 
-def _require_provider(visit: Visit) -> None:
+def _require_provider(context: PageContext) -> None:
     """Raise NotFound for others: they need not know of these pages."""
-    if visit.user.role != "provider":
-        raise NotFound("There is no such page.", where=visit.request.url.path)
+    if context.user.role != "provider":
+        raise NotFound("There is no such page.", where=context.request.url.path)
 
 
 routes = [

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.errors import EasemlError, InvalidInput, NotFound
-from easeml.web.visit import Visit, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in
 
 _PAGE = 50
 _UNITS = {
@@ -22,87 +22,91 @@ _WHOLE = ("devices", "storage", "applications")
 
 
 @signed_in
-async def show_people(visit: Visit) -> Response:
+async def show_people(context: PageContext) -> Response:
     """Show users and tenants, and the forms to add a user and to set a password."""
-    return await _people(visit)
+    return await _people(context)
 
 
 @signed_in
-async def add_user(visit: Visit) -> Response:
+async def add_user(context: PageContext) -> Response:
     """Make a user with a tenant of his own."""
-    form = await visit.form()
+    form = await context.form()
     name = str(form.get("name", "")).strip()
-    return await _after(visit, visit.client.create_user(name, str(form.get("password", ""))), name)
+    return await _after(
+        context, context.client.create_user(name, str(form.get("password", ""))), name
+    )
 
 
 @signed_in
-async def set_password(visit: Visit) -> Response:
+async def set_password(context: PageContext) -> Response:
     """Set somebody's password; his sign-ins end."""
-    form = await visit.form()
+    form = await context.form()
     return await _after(
-        visit,
-        visit.client.change_password(str(form.get("user", "")), str(form.get("password", ""))),
+        context,
+        context.client.change_password(str(form.get("user", "")), str(form.get("password", ""))),
     )
 
 
 @signed_in
-async def set_role(visit: Visit) -> Response:
+async def set_role(context: PageContext) -> Response:
     """Make somebody a provider, or a user again."""
-    form = await visit.form()
+    form = await context.form()
     return await _after(
-        visit, visit.client.change_role(str(form.get("user", "")), str(form.get("role", "")))
+        context, context.client.change_role(str(form.get("user", "")), str(form.get("role", "")))
     )
 
 
 @signed_in
-async def set_limits(visit: Visit) -> Response:
+async def set_limits(context: PageContext) -> Response:
     """Set what a tenant may use; an empty field is no limit."""
-    form = await visit.form()
+    form = await context.form()
     tenant = str(form.get("tenant", ""))
     try:
         limits = {
             name: _number(str(form.get(name, "")), name, unit) for name, unit in _UNITS.items()
         }
-        await visit.client.limit_tenant(tenant, **limits)
+        await context.client.limit_tenant(tenant, **limits)
     except EasemlError as error:
-        return await _people(visit, error)
+        return await _people(context, error)
     return back_to(f"/admin?tenant={tenant}")
 
 
 @signed_in
-async def show_service(visit: Visit) -> Response:
+async def show_service(context: PageContext) -> Response:
     """Show processes with their heartbeats, storage, and settings with their origin."""
-    _require_provider(visit)
-    status = await visit.client.status()
-    shown = {"storage": await visit.client.storage(), "settings": await visit.client.settings()}
-    return visit.render("admin_service.html", service=status, **shown)
+    _require_provider(context)
+    status = await context.client.status()
+    shown = {"storage": await context.client.storage(), "settings": await context.client.settings()}
+    return context.render("admin_service.html", service=status, **shown)
 
 
 @signed_in
-async def show_audit(visit: Visit) -> Response:
+async def show_audit(context: PageContext) -> Response:
     """Show what happened to all tenants, newest first."""
-    _require_provider(visit)
-    before = visit.request.query_params.get("before", "")
-    page = await visit.client.audit(before=before if before.isdecimal() else None, limit=_PAGE)
-    return visit.render("admin_audit.html", page=page, before=before)
+    _require_provider(context)
+    before = context.request.query_params.get("before", "")
+    page = await context.client.audit(before=before if before.isdecimal() else None, limit=_PAGE)
+    return context.render("admin_audit.html", page=page, before=before)
 
 
-async def _after(visit: Visit, change: Awaitable[object], name: str = "") -> Response:
+async def _after(context: PageContext, change: Awaitable[object], name: str = "") -> Response:
     """Make the change and show the page again, with what was wrong and the new user's ``name`` if
     it was refused.
     """
     try:
         await change
     except EasemlError as error:
-        return await _people(visit, error, name)
+        return await _people(context, error, name)
     return back_to("/admin")
 
 
-async def _people(visit: Visit, problem: EasemlError | None = None, name: str = "") -> Response:
-    _require_provider(visit)
-    users = [user async for user in visit.client.users()]
-    tenants = await visit.client.tenants()
-    asked = visit.request.query_params.get("tenant", "")
+async def _people(
+    context: PageContext, problem: EasemlError | None = None, name: str = ""
+) -> Response:
+    _require_provider(context)
+    users = [user async for user in context.client.users()]
+    tenants = await context.client.tenants()
+    asked = context.request.query_params.get("tenant", "")
     chosen = next((one for one in tenants if one.id == asked), tenants[0])
     values = {
         "users": users,
@@ -111,7 +115,7 @@ async def _people(visit: Visit, problem: EasemlError | None = None, name: str = 
         "problem": problem,
         "name": name,
     }
-    return visit.render("admin.html", 422 if problem else 200, **values)
+    return context.render("admin.html", 422 if problem else 200, **values)
 
 
 def _number(text: str, name: str, unit: float) -> float | None:
@@ -127,10 +131,10 @@ def _number(text: str, name: str, unit: float) -> float | None:
     return int(value) if name in _WHOLE else value
 
 
-def _require_provider(visit: Visit) -> None:
+def _require_provider(context: PageContext) -> None:
     """Raise NotFound for others: they need not know of these pages."""
-    if visit.user.role != "provider":
-        raise NotFound("There is no such page.", where=visit.request.url.path)
+    if context.user.role != "provider":
+        raise NotFound("There is no such page.", where=context.request.url.path)
 
 
 routes = [

@@ -9,7 +9,7 @@ from starlette.routing import Route
 from easeml.contract.resources import Application
 from easeml.errors import InvalidInput
 from easeml.web.charts import quality_chart
-from easeml.web.visit import Visit, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in
 
 TABS = (
     ("", "Overview"),
@@ -23,63 +23,67 @@ TABS = (
 _BEST_MODELS = 5
 
 
-async def load(visit: Visit) -> Application:
+async def load(context: PageContext) -> Application:
     """Return the application that the address names."""
-    return await visit.client.application(visit.path("application"))
+    return await context.client.application(context.path("application"))
 
 
-def render(visit: Visit, application: Application, template: str, **values: Any) -> Response:
+def render(
+    context: PageContext, application: Application, template: str, **values: Any
+) -> Response:
     """Return a page about an application, with its head and tabs."""
     base = f"/applications/{application.id}"
     tabs = [(base + path, name) for path, name in TABS]
-    return visit.render(template, application=application, base=base, tabs=tabs, **values)
+    return context.render(template, application=application, base=base, tabs=tabs, **values)
 
 
 @signed_in
-async def overview(visit: Visit) -> Response:
+async def overview(context: PageContext) -> Response:
     """Show quality over cost, the best models, and what happens now."""
-    application = await load(visit)
+    application = await load(context)
     chart = (
-        quality_chart(await visit.client.progress(application.job.id)) if application.job else None
+        quality_chart(await context.client.progress(application.job.id))
+        if application.job
+        else None
     )
-    models = [model async for model in visit.client.models(application.id, best=_BEST_MODELS)]
-    return render(visit, application, "application.html", chart=chart, models=models)
+    models = [model async for model in context.client.models(application.id, best=_BEST_MODELS)]
+    return render(context, application, "application.html", chart=chart, models=models)
 
 
 @signed_in
-async def leaderboard(visit: Visit) -> Response:
+async def leaderboard(context: PageContext) -> Response:
     """Show all trained models, the best first."""
-    application = await load(visit)
-    models = [model async for model in visit.client.models(application.id)]
-    return render(visit, application, "application_models.html", models=models)
+    application = await load(context)
+    models = [model async for model in context.client.models(application.id)]
+    return render(context, application, "application_models.html", models=models)
 
 
 @signed_in
-async def tasks(visit: Visit) -> Response:
+async def tasks(context: PageContext) -> Response:
     """Show the tasks of the search, the newest first, page by page."""
-    application = await load(visit)
-    after = visit.request.query_params.get("after")
+    application = await load(context)
+    after = context.request.query_params.get("after")
     job_id = application.job.id if application.job else None
-    page = await visit.client.newest_tasks(job_id=job_id, after=after)
-    return render(visit, application, "application_tasks.html", page=page)
+    page = await context.client.newest_tasks(job_id=job_id, after=after)
+    return render(context, application, "application_tasks.html", page=page)
 
 
 @signed_in
-async def history(visit: Visit) -> Response:
+async def history(context: PageContext) -> Response:
     """Show the changes of what the endpoint serves, the newest first."""
-    application = await load(visit)
-    names = {model.id: model async for model in visit.client.models(application.id)}
-    promotions = [one async for one in visit.client.promotions(application.id)]
+    application = await load(context)
+    names = {model.id: model async for model in context.client.models(application.id)}
+    promotions = [one async for one in context.client.promotions(application.id)]
     return render(
-        visit, application, "application_history.html", promotions=promotions[::-1], models=names
+        context, application, "application_history.html", promotions=promotions[::-1], models=names
     )
 
 
 @signed_in
-async def steer(visit: Visit) -> Response:
+async def steer(context: PageContext) -> Response:
     """Pause, resume or stop the search, or change its limits."""
-    form = await visit.form()
-    action, application = str(form.get("action", "")), await load(visit)
+    form = await context.form()
+    action, application = str(form.get("action", "")), await load(context)
     if application.job is None:
         raise InvalidInput("This application has no search.", where=application.name)
     if action == "limits":
@@ -91,39 +95,41 @@ async def steer(visit: Visit) -> Response:
         ends = application.job.limits.get("deadline")
         deadline = datetime.fromtimestamp(ends, UTC) if ends else None  # not on this form; it stays
         most = None if count is None else int(count)
-        await visit.client.limit_job(
+        await context.client.limit_job(
             application.job.id, max_tasks=most, max_seconds=seconds, deadline=deadline
         )
     else:
         acts = {
-            "pause": visit.client.pause_job,
-            "resume": visit.client.resume_job,
-            "stop": visit.client.stop_job,
+            "pause": context.client.pause_job,
+            "resume": context.client.resume_job,
+            "stop": context.client.stop_job,
         }
         await _known(acts, action)(application.job.id)
     return back_to(f"/applications/{application.id}")
 
 
 @signed_in
-async def include(visit: Visit) -> Response:
+async def include(context: PageContext) -> Response:
     """Let the search try a model, too, that was left out."""
-    form = await visit.form()
-    application = await visit.client.include_model(
-        visit.path("application"), str(form.get("model", ""))
+    form = await context.form()
+    application = await context.client.include_model(
+        context.path("application"), str(form.get("model", ""))
     )
     return back_to(f"/applications/{application.id}/models")
 
 
 @signed_in
-async def serve(visit: Visit) -> Response:
+async def serve(context: PageContext) -> Response:
     """Roll back, pin or unpin what is served."""
-    form = await visit.form()
-    action, application_id = str(form.get("action", "")), visit.path("application")
+    form = await context.form()
+    action, application_id = str(form.get("action", "")), context.path("application")
     if action == "rollback":
-        await visit.client.roll_back(application_id, str(form.get("model", "")) or None)
+        await context.client.roll_back(application_id, str(form.get("model", "")) or None)
     else:
-        await _known({"pin": visit.client.pin, "unpin": visit.client.unpin}, action)(application_id)
-    return back_to(str(visit.request.url.path).removesuffix("/serve") + "/history")
+        await _known({"pin": context.client.pin, "unpin": context.client.unpin}, action)(
+            application_id
+        )
+    return back_to(str(context.request.url.path).removesuffix("/serve") + "/history")
 
 
 def _known(acts: dict[str, Any], action: str) -> Any:

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from easeml.contract.resources import Application, Job
 from easeml.web import charts
-from easeml.web.visit import Visit, signed_in
+from easeml.web.page_context import PageContext, signed_in
 
 _STATES = ("declared", "searching", "serving", "failed")
 _SORTS = {
@@ -46,12 +46,12 @@ class Card:
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show the cards that the filter lets through, in the wanted order."""
-    asked = visit.request.query_params
+    asked = context.request.query_params
     word, state = asked.get("word", "").strip(), asked.get("state", "")
     sort = asked.get("sort", "") if asked.get("sort") in _SORTS else "newest"
-    found = [application async for application in visit.client.applications()]
+    found = [application async for application in context.client.applications()]
     cards = [_card(one) for one in found if _matches(one, word.lower(), state)]
     values = {
         "cards": _ordered(cards, sort),
@@ -60,11 +60,11 @@ async def show(visit: Visit) -> Response:
         "state": state,
         "sort": sort,
     }
-    return visit.render("applications.html", **values, states=_STATES, sorts=_SORTS)
+    return context.render("applications.html", **values, states=_STATES, sorts=_SORTS)
 
 
 @signed_in
-async def first_page(visit: Visit) -> Response:
+async def first_page(context: PageContext) -> Response:
     """Go to the applications."""
     return RedirectResponse("/applications", 303)
 

@@ -10,8 +10,8 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.errors import EasemlError, InvalidInput
+from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.views import application as pages
-from easeml.web.visit import Visit, back_to, signed_in
 
 _SHOWN_VERSIONS = 30
 _SHOWN_COLUMNS = 8
@@ -35,15 +35,15 @@ _EXPORTS = {
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show the columns as declared, the versions and what changed in each, and where rows are
     added.
     """
-    application = await pages.load(visit)
-    version = await visit.client.version(application.version_id)
-    versions = [one async for one in visit.client.versions(application.id)]
+    application = await pages.load(context)
+    version = await context.client.version(application.version_id)
+    versions = [one async for one in context.client.versions(application.id)]
     return pages.render(
-        visit,
+        context,
         application,
         "application_data.html",
         version=version,
@@ -55,61 +55,61 @@ async def show(visit: Visit) -> Response:
 
 
 @signed_in
-async def rows(visit: Visit) -> Response:
+async def rows(context: PageContext) -> Response:
     """Show a page of the training pairs."""
-    return await _show_rows(visit)
+    return await _show_rows(context)
 
 
 @signed_in
-async def switch(visit: Visit) -> Response:
+async def switch(context: PageContext) -> Response:
     """Switch the chosen rows off or on, in a new version; the page that follows offers the way
     back.
     """
-    form = await visit.form()
+    form = await context.form()
     way = str(form.get("way", ""))
     if way not in ("off", "on"):
         raise InvalidInput(f"Rows are switched off or on, not {way!r}.", where="way")
     chosen = [_row(str(value)) for value in form.getlist("row")]
     if not chosen:
         return await _show_rows(
-            visit, problem=InvalidInput("No row was chosen.", remedy="Tick the rows first.")
+            context, problem=InvalidInput("No row was chosen.", remedy="Tick the rows first.")
         )
     kept = {name: str(form.get(name, "")) for name in ("label", "only", "after") if form.get(name)}
     off, on = (chosen, []) if way == "off" else ([], chosen)
     seen = str(form.get("version", "")) or None
     try:
-        await visit.client.refine(visit.path("application"), off=off, on=on, version_id=seen)
+        await context.client.refine(context.path("application"), off=off, on=on, version_id=seen)
     except EasemlError as error:
-        return await _show_rows(visit, problem=error)
+        return await _show_rows(context, problem=error)
     done = {"switched": way, "rows": ",".join(map(str, chosen))}
-    return back_to(f"{visit.request.url.path}?{urlencode({**kept, **done})}")
+    return back_to(f"{context.request.url.path}?{urlencode({**kept, **done})}")
 
 
 @signed_in
-async def look(visit: Visit) -> Response:
+async def look(context: PageContext) -> Response:
     """Have a task look for suspicious rows."""
-    await visit.form()
-    await visit.client.look_for_suspicious(visit.path("application"))
-    return back_to(f"/applications/{visit.path('application')}/data/rows")
+    await context.form()
+    await context.client.look_for_suspicious(context.path("application"))
+    return back_to(f"/applications/{context.path('application')}/data/rows")
 
 
 @signed_in
-async def export(visit: Visit) -> Response:
+async def export(context: PageContext) -> Response:
     """Give the rows of a version as a file."""
-    form = visit.request.query_params.get("format", "csv")
-    version = await visit.client.version(visit.path("version"))
-    content = await visit.client.export(version.id, form)
+    form = context.request.query_params.get("format", "csv")
+    version = await context.client.version(context.path("version"))
+    content = await context.client.export(version.id, form)
     name = f"version-{version.number}.{form}"
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(content, media_type="application/octet-stream", headers=headers)
 
 
-async def _show_rows(visit: Visit, problem: EasemlError | None = None) -> Response:
-    application = await pages.load(visit)
-    asked = visit.request.query_params
+async def _show_rows(context: PageContext, problem: EasemlError | None = None) -> Response:
+    application = await pages.load(context)
+    asked = context.request.query_params
     label, only, after = asked.get("label", ""), asked.get("only", ""), asked.get("after", "")
     after = after if after.isdigit() else ""
-    page = await visit.client.train_rows_page(
+    page = await context.client.train_rows_page(
         application.id,
         label=label or None,
         on={"on": True, "off": False}.get(only),
@@ -124,7 +124,7 @@ async def _show_rows(visit: Visit, problem: EasemlError | None = None) -> Respon
         ids = asked.get("rows", "").split(",")
         switched = {"way": asked["switched"], "rows": [one for one in ids if one.isdigit()]}
     return pages.render(
-        visit,
+        context,
         application,
         "application_rows.html",
         page=page,

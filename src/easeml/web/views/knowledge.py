@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from easeml.contract.knowledge import Module
 from easeml.errors import NotFound
-from easeml.web.visit import Visit, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in
 
 _KINDS = {
     "model": "Models",
@@ -19,23 +19,23 @@ _KINDS = {
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show all modules by kind, or one of them."""
-    base = await visit.client.knowledge_base()
+    base = await context.client.knowledge_base()
     wanted, word = (
-        visit.request.query_params.get("module", ""),
-        visit.request.query_params.get("word", "").strip(),
+        context.request.query_params.get("module", ""),
+        context.request.query_params.get("word", "").strip(),
     )
     if wanted:
         module = next((one for one in base.modules if one.name == wanted), None)
         if module is None:
             raise NotFound(f"There is no module {wanted!r}.", where="module")
-        return visit.render("module.html", module=module, space=_space(module), base=base)
+        return context.render("module.html", module=module, space=_space(module), base=base)
     found = [
         one for one in base.modules if word.lower() in f"{one.name} {one.title} {one.about}".lower()
     ]
     groups = {title: [one for one in found if one.kind == kind] for kind, title in _KINDS.items()}
-    return visit.render(
+    return context.render(
         "knowledge.html", groups=groups, word=word, problems=base.problems, arriving=base.arriving
     )
 
@@ -60,14 +60,14 @@ def _told(domain: Any) -> tuple[str, Any]:
 
 
 @signed_in
-async def archive(visit: Visit) -> Response:
+async def archive(context: PageContext) -> Response:
     """Archive a model, or take it back."""
-    form = await visit.form()
+    form = await context.form()
     name = str(form.get("module", ""))
     act = (
-        visit.client.restore_module
+        context.client.restore_module
         if form.get("action") == "restore"
-        else visit.client.archive_module
+        else context.client.archive_module
     )
     await act(quote(name, safe=""))
     return back_to(f"/knowledge?module={quote(name)}")

@@ -10,9 +10,9 @@ from starlette.routing import Route
 from easeml.client import made_request
 from easeml.contract.resources import Column, Dataset, Declaration, Proposal, Version
 from easeml.errors import EasemlError, InvalidInput
+from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.views.constraining import Setting, settings
 from easeml.web.views.declaring import Wishes
-from easeml.web.visit import Visit, back_to, signed_in
 
 _SAMPLES = Path(__file__).parents[1] / "samples"
 _ABOUT = {
@@ -25,42 +25,42 @@ _UNFINISHED = 5
 
 
 @signed_in
-async def bring(visit: Visit) -> Response:
+async def bring(context: PageContext) -> Response:
     """Ask for a file, offer samples and uploads that nothing was made of yet."""
-    declared = {one.dataset_id async for one in visit.client.applications()}
-    datasets = [one async for one in visit.client.datasets() if one.id not in declared]
-    return visit.render("new.html", samples=_ABOUT, unfinished=datasets[: -_UNFINISHED - 1 : -1])
+    declared = {one.dataset_id async for one in context.client.applications()}
+    datasets = [one async for one in context.client.datasets() if one.id not in declared]
+    return context.render("new.html", samples=_ABOUT, unfinished=datasets[: -_UNFINISHED - 1 : -1])
 
 
 @signed_in
-async def use_sample(visit: Visit) -> Response:
+async def use_sample(context: PageContext) -> Response:
     """Upload one of the sample tables."""
-    name = str((await visit.form()).get("sample", ""))
+    name = str((await context.form()).get("sample", ""))
     if name not in _ABOUT:
         raise InvalidInput(f"There is no sample {name!r}.", where="sample")
-    dataset = await visit.client.upload(_SAMPLES / f"{name}.csv")
+    dataset = await context.client.upload(_SAMPLES / f"{name}.csv")
     return back_to(f"/new/{dataset.id}")
 
 
 @signed_in
-async def review(visit: Visit) -> Response:
+async def review(context: PageContext) -> Response:
     """Show what easeml saw, and what was changed of it, till it is right."""
-    dataset = await visit.client.dataset(visit.path("dataset"))
+    dataset = await context.client.dataset(context.path("dataset"))
     version = dataset.version
     if version.state != "ready":
-        return visit.render("new_reading.html", dataset=dataset)
-    wishes = Wishes.read(visit.request.query_params.multi_items(), version)
-    if wishes.query() != visit.request.url.query:  # a form was sent: one address for each state
-        return RedirectResponse(_address(visit.request, wishes), 303)
-    return await _show(visit, dataset, wishes)
+        return context.render("new_reading.html", dataset=dataset)
+    wishes = Wishes.read(context.request.query_params.multi_items(), version)
+    if wishes.query() != context.request.url.query:  # a form was sent: one address for each state
+        return RedirectResponse(_address(context.request, wishes), 303)
+    return await _show(context, dataset, wishes)
 
 
 @signed_in
-async def start(visit: Visit) -> Response:
+async def start(context: PageContext) -> Response:
     """Declare the application."""
-    form = await visit.form()
-    version = (await visit.client.dataset(visit.path("dataset"))).version
-    wishes = Wishes.read(visit.request.query_params.multi_items(), version)
+    form = await context.form()
+    version = (await context.client.dataset(context.path("dataset"))).version
+    wishes = Wishes.read(context.request.query_params.multi_items(), version)
     rest = {
         "name": str(form.get("name", "")).strip() or None,
         "max_seconds": _limit(str(form.get("minutes", ""))),
@@ -69,15 +69,15 @@ async def start(visit: Visit) -> Response:
     once = hashlib.sha256(
         f"{form.get('csrf')} {declaration.model_dump_json()}".encode()
     ).hexdigest()
-    application = await visit.client.create_application(declaration, idempotency_key=once)
+    application = await context.client.create_application(declaration, idempotency_key=once)
     return back_to(f"/applications/{application.id}")
 
 
-async def _show(visit: Visit, dataset: Dataset, wishes: Wishes) -> Response:
+async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Response:
     version, problem, proposal = dataset.version, None, None
     if wishes.target or version.summary.get("target"):
         try:
-            proposal = await visit.client.propose(wishes.declaration(version))
+            proposal = await context.client.propose(wishes.declaration(version))
         except EasemlError as error:
             problem = error
     values = {
@@ -94,7 +94,7 @@ async def _show(visit: Visit, dataset: Dataset, wishes: Wishes) -> Response:
         "changes": wishes.changes(version),
         "query": wishes.query(),
     }
-    return visit.render(
+    return context.render(
         "new_review.html",
         dataset=dataset,
         proposal=proposal,

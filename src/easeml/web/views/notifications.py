@@ -3,20 +3,20 @@
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.web.visit import Visit, back_to, signed_in
+from easeml.web.page_context import PageContext, back_to, signed_in
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show the newest notifications."""
-    return visit.render("notifications.html", found=await visit.client.notifications())
+    return context.render("notifications.html", found=await context.client.notifications())
 
 
 @signed_in
-async def mark_read(visit: Visit) -> Response:
+async def mark_read(context: PageContext) -> Response:
     """Take all that was shown as read."""
-    seq = str((await visit.form()).get("seq", ""))
-    await visit.client.mark_read(
+    seq = str((await context.form()).get("seq", ""))
+    await context.client.mark_read(
         int(seq) if seq.isascii() and seq.isdecimal() and len(seq) < 19 else 0
     )
     return back_to("/notifications")

@@ -10,49 +10,49 @@ from starlette.routing import Route
 
 from easeml.errors import NotFound, NotReady
 from easeml.web import model_charts
+from easeml.web.page_context import PageContext, signed_in
 from easeml.web.rendering import render
 from easeml.web.views import application as pages
-from easeml.web.visit import Visit, signed_in
 
 _FORMS = {"md": ("model_card.md", "text/markdown"), "html": ("model_card.html", "text/html")}
 
 
 @signed_in
-async def download(visit: Visit) -> Response:
+async def download(context: PageContext) -> Response:
     """Give the model card of the live model as a file."""
-    form = visit.path("form")
+    form = context.path("form")
     if form not in _FORMS:
         raise NotFound("A model card is Markdown (md) or HTML (html).", where=form)
     template, media_type = _FORMS[form]
-    known = await _known(visit)
+    known = await _known(context)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", known["application"].name).strip("-.") or "model"
     headers = {"content-disposition": f'attachment; filename="{name}-model-card.{form}"'}
     return Response(
-        render(visit.request, template, **known), media_type=media_type, headers=headers
+        render(context.request, template, **known), media_type=media_type, headers=headers
     )
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show the model card of the live model as a page that prints well: browsers save it as PDF."""
-    return visit.render("model_card_page.html", **await _known(visit))
+    return context.render("model_card_page.html", **await _known(context))
 
 
-async def _known(visit: Visit) -> dict[str, Any]:
+async def _known(context: PageContext) -> dict[str, Any]:
     """Return what the templates of the card need.
 
     Raises NotFound, NotReady while nothing serves.
     """
-    application = await pages.load(visit)
+    application = await pages.load(context)
     live = application.live_model
     if live is None:
         raise NotReady("Nothing serves yet.", remedy="Come back when the first model is trained.")
-    detail = await visit.client.task_detail(live.task_id)
-    report = await visit.client.task_report(live.task_id)
+    detail = await context.client.task_detail(live.task_id)
+    report = await context.client.task_report(live.task_id)
     return {
         "application": application,
         "live": live,
-        "version": await visit.client.version(application.version_id),
+        "version": await context.client.version(application.version_id),
         "pipeline": detail.spec.get("pipeline") or {},
         "report": report,
         "confusion": model_charts.confusion(report.evaluation) if report.evaluation else [],

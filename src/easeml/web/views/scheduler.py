@@ -8,7 +8,7 @@ from starlette.routing import Route
 from easeml.contract.scheduling import Replay, Step
 from easeml.errors import NotReady
 from easeml.web import forward, scheduler_charts
-from easeml.web.visit import Visit, signed_in
+from easeml.web.page_context import PageContext, signed_in
 
 _SPANS = {"120": "2 minutes", "600": "10 minutes", "3600": "1 hour", "86400": "1 day"}
 _LATEST = 8
@@ -16,16 +16,16 @@ _SIZES = {"1": "one tenant", "10": "10 tenants"}
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show devices, queue, tenants, losses and the latest decisions."""
-    span = visit.request.query_params.get("span", "")
+    span = context.request.query_params.get("span", "")
     span = span if span in _SPANS else "600"
-    view = await visit.client.scheduler(span=float(span))
-    latest = await visit.client.scheduler_steps(
+    view = await context.client.scheduler(span=float(span))
+    latest = await context.client.scheduler_steps(
         after=max(0, view.decisions - _LATEST), limit=_LATEST
     )
     tones, across = scheduler_charts.tones(view), scheduler_charts.time_ticks(float(span))
-    return visit.render(
+    return context.render(
         "scheduler.html",
         view=view,
         span=span,
@@ -39,31 +39,31 @@ async def show(visit: Visit) -> Response:
 
 
 @signed_in
-async def show_step(visit: Visit) -> Response:
+async def show_step(context: PageContext) -> Response:
     """Show one decision with the scores behind it; without a number the latest."""
-    count = (await visit.client.scheduler(span=10)).decisions
-    asked = visit.request.query_params.get("number", "")
+    count = (await context.client.scheduler(span=10)).decisions
+    asked = context.request.query_params.get("number", "")
     number = min(max(int(asked), 1), count) if asked.isdecimal() else count
-    found = (await visit.client.scheduler_steps(after=number - 1, limit=1)).items if count else []
+    found = (await context.client.scheduler_steps(after=number - 1, limit=1)).items if count else []
     step = found[0] if found else None
-    return visit.render("scheduler_step.html", step=step, count=count, **_pictured(step))
+    return context.render("scheduler_step.html", step=step, count=count, **_pictured(step))
 
 
 @signed_in
-async def show_replay(visit: Visit) -> Response:
+async def show_replay(context: PageContext) -> Response:
     """Show what another policy would have done with the tasks that were run."""
-    policy = visit.request.query_params.get("policy", "default")
+    policy = context.request.query_params.get("policy", "default")
     try:
-        replay = await visit.client.replay(policy=policy)
+        replay = await context.client.replay(policy=policy)
     except NotReady:
-        return visit.render("scheduler_replay.html", replay=None)
-    return visit.render("scheduler_replay.html", **_replayed(visit, replay))
+        return context.render("scheduler_replay.html", replay=None)
+    return context.render("scheduler_replay.html", **_replayed(context, replay))
 
 
 @signed_in
-async def show_simulator(visit: Visit) -> Response:
+async def show_simulator(context: PageContext) -> Response:
     """Let two policies search invented work, of one tenant or of many."""
-    asked = visit.request.query_params
+    asked = context.request.query_params
     size = asked.get("tenants", "") if asked.get("tenants") in _SIZES else "10"
     seed, devices = (
         _number(asked.get("seed", ""), 0),
@@ -71,14 +71,14 @@ async def show_simulator(visit: Visit) -> Response:
     )
     policy, against = asked.get("policy", "default"), asked.get("against", "random")
     named = {"tenants": int(size), "devices": devices, "seed": seed}
-    replay = await visit.client.simulate(policy=policy, against=against, **named)
+    replay = await context.client.simulate(policy=policy, against=against, **named)
     values = {"sizes": _SIZES, "size": size, "seed": seed, "against": replay.curves[1].name}
-    return visit.render("scheduler_simulator.html", **values, **_replayed(visit, replay))
+    return context.render("scheduler_simulator.html", **values, **_replayed(context, replay))
 
 
-def _replayed(visit: Visit, replay: Replay) -> dict[str, Any]:
+def _replayed(context: PageContext, replay: Replay) -> dict[str, Any]:
     """Return what the pages of a replay show: the losses, and the step that was asked for."""
-    place = _number(visit.request.query_params.get("step", ""), 1)
+    place = _number(context.request.query_params.get("step", ""), 1)
     step = replay.steps[min(max(place, 1), len(replay.steps)) - 1]
     chart = scheduler_charts.loss_chart(replay.curves)
     return {

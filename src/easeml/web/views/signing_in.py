@@ -6,8 +6,8 @@ from starlette.routing import Route
 
 from easeml.errors import NotSignedIn
 from easeml.web import session
+from easeml.web.page_context import PageContext, back_to, signed_in, site_of
 from easeml.web.rendering import render
-from easeml.web.visit import Visit, back_to, signed_in, site_of
 
 
 async def ask(request: Request) -> Response:
@@ -30,12 +30,12 @@ async def sign_in(request: Request) -> Response:
 
 
 @signed_in
-async def sign_out(visit: Visit) -> Response:
+async def sign_out(context: PageContext) -> Response:
     """End the session and the key that it holds."""
-    await visit.form()
-    await visit.client.logout()
+    await context.form()
+    await context.client.logout()
     response = back_to("/sign-in")
-    session.end(visit.request, response)
+    session.end(context.request, response)
     return response
 
 

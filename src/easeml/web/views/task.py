@@ -5,7 +5,7 @@ from starlette.routing import Route
 
 from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.web import model_charts
-from easeml.web.visit import Visit, signed_in
+from easeml.web.page_context import PageContext, signed_in
 
 _PICTURES = {
     "confusion": model_charts.confusion,
@@ -18,17 +18,17 @@ _NO_LOG = AttemptLog(attempt=0, text="", offset=0, next=0, ended=True)
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show a task with its result, or with what went wrong."""
-    id = visit.path("task")
-    task = await visit.client.task(id)
-    report = await visit.client.task_report(id) if task.kind == "train" else TaskReport()
+    id = context.path("task")
+    task = await context.client.task(id)
+    report = await context.client.task_report(id) if task.kind == "train" else TaskReport()
     found = report.evaluation
-    return visit.render(
+    return context.render(
         "task.html",
         task=task,
-        detail=await visit.client.task_detail(id),
-        log=await visit.client.task_log(id) if task.attempts else _NO_LOG,
+        detail=await context.client.task_detail(id),
+        log=await context.client.task_log(id) if task.attempts else _NO_LOG,
         report=report,
         pictures={name: draw(found) for name, draw in _PICTURES.items()} if found else {},
     )

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.web.visit import Visit, signed_in
+from easeml.web.page_context import PageContext, signed_in
 
 _STATES = ("waiting", "running", "done", "failed", "cancelled")
 _KINDS = {"ingest": "read a file", "train": "train", "advise": "analyse"}
@@ -14,20 +14,20 @@ _PAGE = 50
 
 
 @signed_in
-async def show(visit: Visit) -> Response:
+async def show(context: PageContext) -> Response:
     """Show a page of the tasks that the filter lets through."""
-    asked = visit.request.query_params
+    asked = context.request.query_params
     state = asked.get("state", "") if asked.get("state") in _STATES else ""
     kind = asked.get("kind", "") if asked.get("kind") in _KINDS else ""
     application, after = asked.get("application", ""), asked.get("after") or None
     wanted = {"state": state or None, "kind": kind or None, "subject": application or None}
-    page = await visit.client.newest_tasks(after=after, limit=_PAGE, **wanted)
+    page = await context.client.newest_tasks(after=after, limit=_PAGE, **wanted)
     filters: dict[str, Any] = {"state": state, "kind": kind, "application": application}
-    return visit.render(
+    return context.render(
         "tasks.html",
         page=page,
-        counts=(await visit.client.status()).tasks,
-        names={one.id: one.name async for one in visit.client.applications()},
+        counts=(await context.client.status()).tasks,
+        names={one.id: one.name async for one in context.client.applications()},
         states=_STATES,
         kinds=_KINDS,
         after=after,

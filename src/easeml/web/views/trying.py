@@ -14,49 +14,49 @@ from starlette.routing import Route
 
 from easeml.contract.resources import Column, Prediction
 from easeml.errors import EasemlError, InvalidInput
+from easeml.web.page_context import PageContext, signed_in
 from easeml.web.views import application as pages
-from easeml.web.visit import Visit, signed_in
 
 _SHOWN_ROWS = 50
 _LISTED_CLASSES = 60  # more are typed, not chosen
 
 
 @signed_in
-async def ask(visit: Visit) -> Response:
+async def ask(context: PageContext) -> Response:
     """Show the form, filled with values that the data had."""
-    return await _show(visit)
+    return await _show(context)
 
 
 @signed_in
-async def answer(visit: Visit) -> Response:
+async def answer(context: PageContext) -> Response:
     """Predict the row of the form, or the rows of a file."""
-    form = await visit.form()
-    inputs = await _inputs(visit)
+    form = await context.form()
+    inputs = await _inputs(context)
     try:
         file = form.get("file")
         if isinstance(file, UploadFile):
             content = await _content(file)
             table = _is_table(file, inputs)
             sent = {"csv": content if table else None, "file": None if table else content}
-            prediction = await visit.client.predict(visit.path("application"), None, **sent)
+            prediction = await context.client.predict(context.path("application"), None, **sent)
         else:
-            prediction = await visit.client.predict(
-                visit.path("application"), [await _row(form, inputs)]
+            prediction = await context.client.predict(
+                context.path("application"), [await _row(form, inputs)]
             )
     except EasemlError as error:
-        return await _show(visit, form, problem=error)
+        return await _show(context, form, problem=error)
     if "download" in form:
         return _download(prediction)
-    return await _show(visit, form, prediction=prediction)
+    return await _show(context, form, prediction=prediction)
 
 
 @signed_in
-async def endpoint(visit: Visit) -> Response:
+async def endpoint(context: PageContext) -> Response:
     """Show the address and the code that uses it."""
-    application = await pages.load(visit)
-    inputs = await _inputs(visit)
+    application = await pages.load(context)
+    inputs = await _inputs(context)
     row = {column.name: _typed(column, _example(column)) for column in inputs}
-    address = str(visit.request.base_url).rstrip("/") + application.endpoint
+    address = str(context.request.base_url).rstrip("/") + application.endpoint
     body = json.dumps({"rows": [row]}, ensure_ascii=False)
     values = {
         "address": address,
@@ -68,13 +68,13 @@ async def endpoint(visit: Visit) -> Response:
     values["file_type"] = "text/csv" if table else "application/octet-stream"
     values["file_name"] = "rows.csv" if table else "samples.zip"
     return pages.render(
-        visit, application, "application_endpoint.html", **values, python_rows=repr([row])
+        context, application, "application_endpoint.html", **values, python_rows=repr([row])
     )
 
 
-async def _show(visit: Visit, form: FormData | None = None, **found: Any) -> Response:
-    application = await pages.load(visit)
-    inputs = await _inputs(visit)
+async def _show(context: PageContext, form: FormData | None = None, **found: Any) -> Response:
+    application = await pages.load(context)
+    inputs = await _inputs(context)
     written = {} if form is None or "file" in form else form
     kept = {name: value for name, value in written.items() if isinstance(value, str)}
     fields = [
@@ -89,12 +89,12 @@ async def _show(visit: Visit, form: FormData | None = None, **found: Any) -> Res
         **found,
     }
     values["samples"] = any(column.content for column in inputs)
-    return pages.render(visit, application, "application_try.html", fields=fields, **values)
+    return pages.render(context, application, "application_try.html", fields=fields, **values)
 
 
-async def _inputs(visit: Visit) -> list[Column]:
-    application = await pages.load(visit)
-    version = await visit.client.version(application.version_id)
+async def _inputs(context: PageContext) -> list[Column]:
+    application = await pages.load(context)
+    version = await context.client.version(application.version_id)
     return [column for column in version.columns if column.role == "input"]
 
 

@@ -1,0 +1,93 @@
+"""The outermost middleware: bounded bodies, security headers, and a problem document whatever
+happens.
+"""
+
+from collections.abc import Callable, Mapping
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from easeml.api.problems import problem_of
+from easeml.errors import InvalidInput, TooLarge
+
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-store",
+}
+
+
+class RequestLimits:
+    """Bounds every request body by ``limit_of(scope)`` bytes and turns every exception into a
+    problem document.
+    """
+
+    def __init__(
+        self, app: ASGIApp, limit_of: Callable[[Scope], int], headers: Mapping[str, str] = HEADERS
+    ):
+        """``headers``: put into every answer that does not say otherwise."""
+        self._app = app
+        self._limit_of = limit_of
+        self._headers = headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http":
+            await self._answer(scope, receive, send)
+        else:  # easeml speaks no WebSocket
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = False
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        try:
+            limit = self._limit_of(scope)
+            _check(scope, limit)
+            await self._app(scope, _bounded(receive, limit), send_with_headers)
+        except ClientDisconnect:
+            return  # nobody is there to be answered
+        except Exception as error:
+            answer = problem_of(error)
+            if started:  # too late for a status: break the connection, so that nobody takes this for the whole
+                raise
+            await answer(scope, receive, send_with_headers)
+
+
+def _check(scope: Scope, limit: int) -> None:
+    """Raise for a request that is refused by its first lines already."""
+    if "\0" in scope["path"] or b"%00" in scope["query_string"]:
+        raise InvalidInput("The address holds a NUL character.", where="path")
+    length = Headers(scope=scope).get("content-length", "")
+    if length.isdecimal() and int(length) > limit:
+        raise TooLarge(f"The request body has {length} bytes; {limit} are allowed.", where="body")
+
+
+def _bounded(receive: Receive, limit: int) -> Receive:
+    """Return ``receive`` that raises once more than ``limit`` bytes came in."""
+    seen = 0
+
+    async def receive_bounded() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > limit:  # FastAPI passes on this kind only while it reads a body
+            raise HTTPException(
+                413, f"The request body has more than the {limit} bytes that are allowed."
+            )
+        return message
+
+    return receive_bounded

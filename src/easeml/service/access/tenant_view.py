@@ -1,0 +1,40 @@
+"""What one may know of other tenants: that they are there, by number."""
+
+from dataclasses import dataclass
+
+from easeml.service.access.caller import Caller
+from easeml.store import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class TenantView:
+    """How a caller sees tenants: providers all by name, others only themselves."""
+
+    caller: Caller
+    names: dict[str, str]
+
+    @classmethod
+    def of(cls, tx: Transaction, caller: Caller) -> "TenantView":
+        """Return the view of ``caller``.
+
+        Numbers follow the order in which tenants came, so they do not change.
+        """
+        found = tx.tenants.pick("id", "name")
+        shown = {
+            id: name if caller.is_provider else f"tenant {place}"
+            for place, (id, name) in enumerate(found, 1)
+        }
+        own = dict(found).get(caller.tenant_id, "")
+        return cls(caller, {**shown, caller.tenant_id: own})
+
+    def name(self, tenant_id: str) -> str:
+        """Return how the caller knows a tenant."""
+        return self.names.get(tenant_id, "a tenant")
+
+    def is_own(self, tenant_id: str) -> bool:
+        """Is it the caller's tenant?"""
+        return tenant_id == self.caller.tenant_id
+
+    def sees(self, tenant_id: str) -> bool:
+        """May he know what the tenant's things are called?"""
+        return self.caller.is_provider or self.is_own(tenant_id)

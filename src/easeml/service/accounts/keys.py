@@ -1,0 +1,147 @@
+"""Signing in, and API keys, of which only a hash is kept."""
+
+import hashlib
+import secrets
+from dataclasses import replace
+
+from easeml.contract import resources
+from easeml.errors import InvalidInput, NotFound, NotSignedIn
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.access.paging import page_of
+from easeml.service.accounts import passwords
+from easeml.store import Store, Transaction
+from easeml.store.records import ApiKey
+
+SIGN_IN_SECONDS = 12 * 3600.0
+SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
+
+_LONGEST_KEY = 100 * 366 * 86400  # seconds: a century
+
+
+def sign_in(store: Store, name: str, password: str) -> resources.Key:
+    """Return a fresh key that expires after ``SIGN_IN_SECONDS``; its ``secret`` is shown this once.
+
+    An unknown name costs the same time as a wrong password. Raises ``NotSignedIn`` for both.
+    """
+    decoy = passwords.decoy_hash()
+    with store.read() as tx:
+        user = tx.users.find(name=name)
+    usable = user is not None and not user.archived
+    matches = passwords.is_right(user.password_hash if user and usable else decoy, password)
+    if not (user and usable and matches):
+        raise NotSignedIn("The name or the password is wrong.")
+    with store.write() as tx:
+        return _add_key(tx, user.id, user.tenant_id, SIGN_IN_NAME, SIGN_IN_SECONDS)
+
+
+def authenticate(store: Store, secret: str) -> Caller:
+    """Return who holds the key ``secret``; raises ``NotSignedIn`` unless it is known, unexpired and
+    unrevoked.
+    """
+    with store.read() as tx:
+        key = tx.unscoped().api_keys.find(hash=_digest(secret))
+        if key is None or key.revoked:
+            raise NotSignedIn
+        if key.expires is not None and key.expires <= tx.now():
+            raise NotSignedIn(
+                "This API key has expired.", remedy="Sign in again, or make a new key."
+            )
+        user = tx.users.get(key.user_id)
+    if user.archived:
+        raise NotSignedIn
+    return Caller(user.id, key.tenant_id, user.role, key.id)
+
+
+def sign_out(store: Store, caller: Caller) -> None:
+    """End the key that the caller sent, for good."""
+    with store.write() as tx:
+        tx.scoped(caller.tenant_id).api_keys.update(caller.key_id, revoked=True)
+
+
+def create_key(
+    store: Store, caller: Caller, wish: resources.NewKey, idempotency_key: str | None = None
+) -> resources.Key:
+    """Make an API key of the caller; ``secret`` is shown this once.
+
+    Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has.
+    Repeated with the same idempotency key (the first answer was lost), the same key gets a new
+    secret.
+    """
+    if not wish.name.isprintable():
+        raise InvalidInput("A key's name has printable characters only.", where="name")
+    if wish.expires_in is not None and not wish.expires_in <= _LONGEST_KEY:
+        remedy = "Leave it out for a key that does not expire."
+        raise InvalidInput(
+            f"A key expires within {_LONGEST_KEY} seconds.", where="expires_in", remedy=remedy
+        )
+    once = Once(caller, f"keys:{caller.user_id}", idempotency_key, wish.model_dump())
+    with store.write() as tx:
+        if earlier := once.earlier(tx):
+            return _renew_secret(tx, caller, earlier["id"])
+        key = _add_key(tx, caller.user_id, caller.tenant_id, wish.name, wish.expires_in)
+        tx.events.append(
+            "key.created", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id
+        )
+        once.remember(tx, {"id": key.id})
+    return key
+
+
+def list_keys(
+    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+) -> resources.Page[resources.Key]:
+    """Return the caller's keys, without their secrets."""
+    with store.read() as tx:
+        rows = tx.scoped(caller.tenant_id).api_keys
+        return page_of(rows, _show_key, after, limit, user_id=caller.user_id)
+
+
+def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
+    """End a key of the caller for good; raises ``NotFound`` for one that is not his."""
+    with store.write() as tx:
+        keys = tx.scoped(caller.tenant_id).api_keys
+        key = keys.get(key_id)
+        if key.user_id != caller.user_id:
+            raise NotFound("There is no such key.", where=key_id)
+        if not key.revoked:
+            keys.update(key_id, revoked=True)
+            tx.events.append(
+                "key.revoked", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id
+            )
+
+
+def _add_key(
+    tx: Transaction, user_id: str, tenant_id: str, name: str, expires_in: float | None
+) -> resources.Key:
+    secret = _new_secret()
+    expires = None if expires_in is None else tx.now() + expires_in
+    key = ApiKey(new_id("key"), user_id, tenant_id, name, _digest(secret), expires)
+    return _show_key(tx.scoped(tenant_id).api_keys.add(key)).model_copy(update={"secret": secret})
+
+
+def _renew_secret(tx: Transaction, caller: Caller, key_id: str) -> resources.Key:
+    keys = tx.scoped(caller.tenant_id).api_keys
+    secret = _new_secret()
+    key = replace(keys.get(key_id), hash=_digest(secret))
+    keys.update(key_id, where={"revoked": False}, hash=key.hash)
+    return _show_key(key).model_copy(update={"secret": secret})
+
+
+def _new_secret() -> str:
+    return "eml_" + secrets.token_urlsafe(32)  # 256 bits
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _show_key(key: ApiKey) -> resources.Key:
+    return resources.Key(
+        id=key.id,
+        name=key.name,
+        tenant_id=key.tenant_id,
+        created=key.created,
+        expires=key.expires,
+        revoked=key.revoked,
+    )

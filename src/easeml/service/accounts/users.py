@@ -1,0 +1,137 @@
+"""Users of this easeml, each with a tenant."""
+
+import secrets
+
+from easeml.contract import resources
+from easeml.errors import Conflict, NotAllowed, NotFound
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.access.paging import page_of
+from easeml.service.accounts import passwords
+from easeml.service.accounts.keys import SIGN_IN_NAME
+from easeml.service.events import notifications
+from easeml.store import Store, Transaction
+from easeml.store.records import Membership, Tenant, User
+
+_FIRST_PROVIDER = "admin"
+
+
+def create_first_provider(store: Store) -> tuple[str, str] | None:
+    """Make the provider of a fresh home; return name and random password, or None if there are
+    users already.
+    """
+    with store.read() as tx:
+        if tx.users.count():
+            return None
+    password = secrets.token_urlsafe(16)
+    password_hash = passwords.hash_of(password)
+    with store.write() as tx:
+        if tx.users.count():
+            return None
+        _add_user(tx, _FIRST_PROVIDER, password_hash, "provider")
+    return _FIRST_PROVIDER, password
+
+
+def create_user(
+    store: Store, caller: Caller, wish: resources.NewUser, idempotency_key: str | None = None
+) -> resources.User:
+    """Make a user with a tenant of his own (providers only); raises ``NotAllowed``, ``Conflict``
+    for a name taken.
+    """
+    caller.require_provider()
+    once = Once(caller, "users", idempotency_key, {"name": wish.name})
+    password_hash = passwords.hash_of(wish.password)
+    with store.write() as tx:
+        if earlier := once.earlier(tx):
+            return resources.User(**earlier)
+        if tx.users.find(name=wish.name):
+            raise Conflict(
+                f"There is a user named {wish.name!r} already.", remedy="Choose another name."
+            )
+        user = _add_user(tx, wish.name, password_hash, "user")
+        answer = _show_user(user)
+        tx.events.append(
+            "user.created", user.id, {"name": user.name, "by": caller.user_id}, user.tenant_id
+        )
+        once.remember(tx, answer.model_dump())
+    return answer
+
+
+def list_users(
+    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+) -> resources.Page[resources.User]:
+    """Return users: all for a provider, himself for anybody else."""
+    with store.read() as tx:
+        if caller.is_provider:
+            return page_of(tx.users, _show_user, after, limit)
+        return page_of(tx.users, _show_user, after, limit, id=caller.user_id)
+
+
+def get_user(store: Store, caller: Caller) -> resources.User:
+    """Return the caller himself, and how many notifications wait for him."""
+    with store.read() as tx:
+        user = _show_user(tx.users.get(caller.user_id))
+        return user.model_copy(
+            update={"unread": notifications.unread(tx, caller.user_id, caller.tenant_id)}
+        )
+
+
+def change_password(
+    store: Store, caller: Caller, user_id: str, change: resources.PasswordChange
+) -> None:
+    """Set a password and revoke the user's sign-ins.
+
+    A user proves himself with his old password; a provider needs none for others.
+    Raises ``NotFound`` for other users, ``NotAllowed`` for a wrong old password.
+    """
+    if user_id != caller.user_id and not caller.is_provider:
+        raise NotFound("There is no such user.", where=user_id)
+    with store.read() as tx:
+        user = tx.users.get(user_id)
+    if user_id == caller.user_id and not passwords.is_right(user.password_hash, change.old):
+        raise NotAllowed("The old password is wrong.")
+    password_hash = passwords.hash_of(change.new)
+    with store.write() as tx:
+        tx.users.update(user_id, password_hash=password_hash)
+        keys = tx.unscoped().api_keys
+        for key in keys.list(user_id=user_id, name=SIGN_IN_NAME, revoked=False, limit=None):
+            keys.update(key.id, revoked=True)
+        tx.events.append(
+            "password.changed", user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id
+        )
+
+
+def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resources.User:
+    """Make a user a provider, or a provider a user (providers only); his keys act so from now on.
+
+    Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
+    """
+    if user_id != caller.user_id and not caller.is_provider:
+        raise NotFound("There is no such user.", where=user_id)
+    caller.require_provider()
+    with store.write() as tx:
+        user = tx.users.get(user_id)
+        if user.role == role:
+            return _show_user(user)
+        if role != "provider" and tx.users.count(role="provider", archived=False) == 1:
+            remedy = "Make somebody else a provider first."
+            raise Conflict(
+                f"{user.name} is the only provider of this easeml.", remedy=remedy, where=user.name
+            )
+        data = {"name": user.name, "role": role, "by": caller.user_id}
+        tx.events.append("role.changed", user_id, data, user.tenant_id)
+        return _show_user(tx.users.update(user_id, role=role))
+
+
+def _add_user(tx: Transaction, name: str, password_hash: str, role: str) -> User:
+    tenant = tx.tenants.add(Tenant(new_id("ten"), name))
+    user = tx.users.add(User(new_id("usr"), name, password_hash, role, tenant.id))
+    tx.scoped(tenant.id).memberships.add(Membership(new_id("mem"), user.id, tenant.id))
+    return user
+
+
+def _show_user(user: User) -> resources.User:
+    return resources.User(
+        id=user.id, name=user.name, role=user.role, tenant_id=user.tenant_id, created=user.created
+    )

@@ -1,0 +1,1 @@
+"""What a provider sees and does; the service in a few numbers."""

@@ -1,0 +1,115 @@
+"""What a provider sees of his easeml: tenants in numbers, settings, storage, and what happened."""
+
+import shutil
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import sqlalchemy as sa
+
+from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
+from easeml.contract.resources import Page
+from easeml.service.access.caller import Caller
+from easeml.settings import Settings
+from easeml.store import Store
+
+
+def tenants(store: Store, caller: Caller) -> list[Tenant]:
+    """Return all tenants, oldest first (providers only); raises ``NotAllowed``."""
+    caller.require_provider()
+    with store.read() as tx:
+        tables = tx.unscoped()
+        users = Counter(tenant for (tenant,) in tables.memberships.pick("tenant_id"))
+        applications = Counter(tenant for (tenant,) in tables.applications.pick("tenant_id"))
+        work = tables.tasks.pick("tenant_id", "cost")
+        tasks, cost = Counter(tenant for tenant, _ in work), _sums(work)
+        stored = _sums(tables.artefacts.pick("tenant_id", "size"))
+        return [
+            Tenant(
+                id=tenant.id,
+                name=tenant.name,
+                users=users[tenant.id],
+                applications=applications[tenant.id],
+                tasks=tasks[tenant.id],
+                cost=cost[tenant.id],
+                stored=int(stored[tenant.id]),
+                created=tenant.created,
+                limits=TenantLimits(**tenant.limits),
+            )
+            for tenant in tx.tenants.list(limit=None)
+        ]
+
+
+def settings_in_force(settings: Settings, caller: Caller) -> list[Setting]:
+    """Return every setting with its origin (providers only); passwords are hidden.
+
+    Raises ``NotAllowed``.
+    """
+    caller.require_provider()
+    origins = settings.origins()
+    return [
+        Setting(
+            name=name,
+            value=_hidden(str(getattr(settings, name)))
+            if name == "database_url"
+            else str(getattr(settings, name)),
+            origin=origins.get(name, "default"),
+            about=field.description or "",
+        )
+        for name, field in Settings.model_fields.items()
+    ]
+
+
+def storage(store: Store, settings: Settings, caller: Caller) -> Storage:
+    """Return what is used and free, in bytes (providers only); raises ``NotAllowed``."""
+    caller.require_provider()
+    with store.read() as tx:
+        kept = sum(size for (size,) in tx.unscoped().artefacts.pick("size"))
+    disk = shutil.disk_usage(settings.artefacts)
+    return Storage(
+        database=_database_bytes(settings), artefacts=kept, disk=disk.total, free=disk.free
+    )
+
+
+def audit(
+    store: Store, caller: Caller, *, before: int | None = None, limit: int = 50
+) -> Page[AuditEvent]:
+    """Return what happened to all tenants before event number ``before``, newest first (providers
+    only).
+    """
+    caller.require_provider()
+    with store.read() as tx:
+        end = tx.events.last() + 1 if before is None else before
+        found = [e for e in tx.events.after(max(0, end - 1 - limit), limit=limit) if e.seq < end]
+        names = dict(tx.tenants.pick("id", "name"))
+    items = [
+        AuditEvent(
+            seq=event.seq,
+            tenant=names.get(event.tenant_id, ""),
+            kind=event.kind,
+            subject=event.subject,
+            data=event.data,
+            created=event.created,
+        )
+        for event in reversed(found)
+    ]
+    return Page(items=items, next=str(items[-1].seq) if items and items[-1].seq > 1 else None)
+
+
+def _sums(pairs: Iterable[tuple[str, float]]) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for tenant, amount in pairs:
+        found[tenant] += amount  # type: ignore[assignment]
+    return found
+
+
+def _hidden(url: str) -> str:
+    return sa.make_url(url).render_as_string(hide_password=True) if url else ""
+
+
+def _database_bytes(settings: Settings) -> int | None:
+    url = sa.make_url(settings.database)
+    if url.get_backend_name() != "sqlite" or not url.database:
+        return None
+    files = (Path(url.database), Path(f"{url.database}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())

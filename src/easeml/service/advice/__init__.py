@@ -1,0 +1,1 @@
+"""What short tasks find out about versions and models, kept as reports."""

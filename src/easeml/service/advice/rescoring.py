@@ -1,0 +1,80 @@
+"""New data scores what serves first: qualities are compared on the same validation rows, or not at
+all.
+
+No row ever changes its role, so two versions of an application have the same validation rows if
+they have as many.
+"""
+
+from easeml.contract.tasks import RescoreSpec
+from easeml.service.advice import reports
+from easeml.service.search import jobs
+from easeml.store import Tables, Transaction
+from easeml.store.records import Application, DatasetVersion, Report, Task, TrainedModel
+
+KIND = "rescore"
+
+
+def live_quality(tables: Tables, application: Application) -> float | None:
+    """Return the quality of the live model on the validation rows of the application's version.
+
+    None without a live model, and where it is not known (yet, or because the model could not be
+    scored).
+    """
+    if not application.live_model_id:
+        return None
+    model = tables.models.get(application.live_model_id)
+    if _is_comparable(tables, application, model):
+        return model.quality
+    report = _report(tables, application)
+    return None if report is None else report.value["quality"]
+
+
+def request(tx: Transaction, application: Application) -> bool:
+    """See to it that the live model is scored on the application's version; True while that is
+    under way.
+    """
+    tables = tx.scoped(application.tenant_id)
+    if not application.live_model_id or application.pinned:
+        return False
+    model = tables.models.get(application.live_model_id)
+    if _is_comparable(tables, application, model) or _report(tables, application) is not None:
+        return False
+    under_way = reports.under_way(tables, KIND, model.id)
+    if any(task.payload["version_id"] == application.version_id for task in under_way):
+        return True
+    spec = RescoreSpec(objective=application.objective, version_id=application.version_id)
+    job = jobs.current(tables, application.id)
+    reports.ask(tx, application.tenant_id, model.id, spec, job.id if job else "")
+    return True
+
+
+def record(tx: Transaction, task: Task, quality: float | None) -> Report:
+    """Keep what ``task`` found; None: the model could not be scored."""
+    model = tx.scoped(task.tenant_id).models.get(task.subject)
+    value = {"model_id": model.id, "quality": quality}
+    return reports.keep(tx, task, model.application_id, task.payload["version_id"], value)
+
+
+def have_same_validation_rows(one: DatasetVersion, other: DatasetVersion) -> bool:
+    """Can qualities on the validation rows of two versions of an application be compared?"""
+    return one.summary.get("validation") == other.summary.get("validation")
+
+
+def _is_comparable(tables: Tables, application: Application, model: TrainedModel) -> bool:
+    trained_on = tables.versions.get(tables.jobs.get(model.job_id).version_id)
+    return have_same_validation_rows(trained_on, tables.versions.get(application.version_id))
+
+
+def _report(tables: Tables, application: Application) -> Report | None:
+    """What was found of the live model on the validation rows that the application's version has."""
+    version = tables.versions.get(application.version_id)
+    found = tables.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
+    own = (report for report in found if report.value["model_id"] == application.live_model_id)
+    return next(
+        (
+            one
+            for one in own
+            if have_same_validation_rows(tables.versions.get(one.version_id), version)
+        ),
+        None,
+    )

@@ -1,0 +1,57 @@
+"""The ledger: the only way from test rows to a number that people see.
+
+Every reading is recorded.
+"""
+
+from easeml.contract import resources
+from easeml.contract.tasks import TaskResult, TestQualitySpec
+from easeml.service.advice import reports
+from easeml.store import Tables, Transaction
+from easeml.store.records import Application, Report, Task, TrainedModel
+
+KIND = "test-quality"
+
+
+def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
+    """Write the task that reads the test quality of ``model``; None if it was read or is being
+    read.
+    """
+    tables = tx.scoped(model.tenant_id)
+    if _find(tables, model.application_id, model.id) or reports.under_way(tables, KIND, model.id):
+        return None
+    application = tables.applications.get(model.application_id)
+    version = tables.versions.get(tables.jobs.get(model.job_id).version_id)
+    spec = TestQualitySpec(objective=application.objective, schema_out=version.schema_out)
+    return reports.ask(tx, model.tenant_id, model.id, spec)
+
+
+def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
+    """Keep the reading that ``task`` brought, and say so.
+
+    ``result.value``: value, low, high, rows.
+    """
+    tables = tx.scoped(task.tenant_id)
+    model = tables.models.get(task.subject)
+    version_id = tables.jobs.get(model.job_id).version_id
+    numbers = {name: result.value[name] for name in ("value", "low", "high", "rows")}
+    return reports.keep(
+        tx, task, model.application_id, version_id, {**numbers, "model_id": model.id}
+    )
+
+
+def reading(tables: Tables, application: Application) -> resources.TestQuality | None:
+    """Return the test quality of the live model with its interval and how often these test rows
+    were read.
+    """
+    report = _find(tables, application.id, application.live_model_id)
+    if report is None:
+        return None
+    readings = tables.reports.count(
+        kind=KIND, subject=application.id
+    )  # newer versions keep the test rows
+    return resources.TestQuality(**report.value, readings=readings)
+
+
+def _find(tables: Tables, application_id: str, model_id: str) -> Report | None:
+    reports = tables.reports.list(kind=KIND, subject=application_id, limit=None, newest_first=True)
+    return next((report for report in reports if report.value["model_id"] == model_id), None)

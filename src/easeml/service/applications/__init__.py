@@ -1,0 +1,1 @@
+"""Applications: declared, watched and steered by users."""

@@ -1,0 +1,236 @@
+"""Applications: what a user declares, watches, and steers."""
+
+from easeml.contract import resources
+from easeml.errors import Conflict, InvalidInput
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.access.paging import page_of
+from easeml.service.advice import rescoring, test_quality
+from easeml.service.applications import declaration_plan
+from easeml.service.knowledge import knowledge_base, rules
+from easeml.service.knowledge.trials import finished_trials
+from easeml.service.limits import quotas
+from easeml.service.models import promotion
+from easeml.service.models.trained_models import show_models, versions_of
+from easeml.service.search import candidates, jobs
+from easeml.service.tasks import task_views
+from easeml.store import Store, Tables
+from easeml.store.records import Application, Job, Promotion
+
+_LONGEST_NAME = 200
+_LARGEST_NUMBER = 2**32 - 1  # the largest seed of NumPy; more than a century in seconds
+
+
+def propose(store: Store, caller: Caller, declaration: resources.Declaration) -> resources.Proposal:
+    """Return what a declaration would mean; writes nothing and raises like ``declare``."""
+    _check_name(declaration.name)
+    _check_numbers(declaration)
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        registry = knowledge_base.current(tx)
+        return declaration_plan.show(
+            declaration_plan.plan(tables, declaration, registry), registry, finished_trials(tx)
+        )
+
+
+def declare(
+    store: Store,
+    caller: Caller,
+    declaration: resources.Declaration,
+    idempotency_key: str | None = None,
+) -> resources.Application:
+    """Make an application and its model search.
+
+    Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if
+    it could not be read, and ``InvalidInput`` for a column, type, objective or model that is
+    unknown or does not fit.
+    """
+    _check_name(declaration.name)
+    _check_numbers(declaration)
+    once = Once(caller, "applications", idempotency_key, declaration.model_dump())
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        if earlier := once.earlier(tx):
+            return show(tables, tables.applications.get(earlier["id"]))
+        quotas.check_applications(tx, caller.tenant_id)
+        plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
+        application = declaration_plan.write(tx, caller, plan)
+        once.remember(tx, {"id": application.id})
+        return show(tables, application)
+
+
+def get(store: Store, caller: Caller, application_id: str) -> resources.Application:
+    """Return an application and how it does; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return show(tables, tables.applications.get(application_id))
+
+
+def list_page(
+    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+) -> resources.Page[resources.Application]:
+    """Return a page of the tenant's applications, oldest first."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return page_of(
+            tables.applications, lambda application: show(tables, application), after, limit
+        )
+
+
+def include(store: Store, caller: Caller, application_id: str, model: str) -> resources.Application:
+    """Let the search try a model that was left out when the application was declared; a search that
+    rests may go on.
+
+    Raises ``NotFound``, ``InvalidInput`` for a model that is unknown or does not fit, ``Conflict``
+    where the search has ended. Repeated, it changes nothing.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        job = jobs.current(tables, application.id)
+        if job is None or job.state in ("stopped", "failed"):
+            raise Conflict(
+                "The search of this application has ended.", remedy="Declare the application again."
+            )
+        registry = knowledge_base.current(tx)
+        allowing = rules.with_model(tables, application, model, registry)
+        if allowing != application.rules:
+            application = tables.applications.update(application.id, rules=allowing)
+            candidates.add_model(tx, registry, application, job, model)
+        return show(tables, application)
+
+
+def models(
+    store: Store, caller: Caller, application_id: str, *, best: int | None = None
+) -> list[resources.TrainedModel]:
+    """Return the application's trained models (``best``: so many), best on validation rows first.
+
+    Those that were measured on other validation rows, before these grew, come last. Raises
+    ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        picked = tables.models.pick("quality", "id", "job_id", application_id=application.id)
+        versions = versions_of(tables, application.id, {job for *_, job in picked})
+        apart = {
+            job
+            for job in versions
+            if not rescoring.have_same_validation_rows(versions[job], versions[""])
+        }
+        order = [
+            id for _, id, _ in sorted(picked, key=lambda row: (row[2] in apart, -row[0], row[1]))
+        ][:best]
+        found = {model.id: model for model in tables.models.list(id=order, limit=None)}
+        return show_models(tables, [found[id] for id in order])
+
+
+def promotions(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    *,
+    after: str | None = None,
+    limit: int = 50,
+) -> resources.Page[resources.Promotion]:
+    """Return a page of the application's promotions, oldest first; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        return page_of(
+            tables.promotions, _show_promotion, after, limit, application_id=application.id
+        )
+
+
+def roll_back(
+    store: Store, caller: Caller, application_id: str, model_id: str | None = None
+) -> resources.Application:
+    """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the search
+    does not undo it.
+
+    Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        promotion.roll_back(tx, tables.applications.get(application_id), model_id)
+        return show(tables, tables.applications.get(application_id))
+
+
+def set_pinned(
+    store: Store, caller: Caller, application_id: str, pinned: bool
+) -> resources.Application:
+    """Hold the live model against better ones, or stop doing so; raises ``NotFound``, ``Conflict``
+    without one.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        promotion.set_pinned(tx, tables.applications.get(application_id), pinned)
+        return show(tables, tables.applications.get(application_id))
+
+
+def show(tables: Tables, application: Application) -> resources.Application:
+    """Return the resource of an application: live model, honest quality, its newest job and what
+    that does.
+    """
+    version = tables.versions.get(application.version_id)
+    title, about = knowledge_base.objective(application.objective)
+    job = jobs.current(tables, application.id)
+    live = tables.models.get(application.live_model_id) if application.live_model_id else None
+    return resources.Application(
+        id=application.id,
+        name=application.name,
+        state=application.state,
+        dataset_id=application.dataset_id,
+        version_id=application.version_id,
+        target=application.target,
+        objective=application.objective,
+        objective_title=title,
+        objective_about=about,
+        left_out=application.rules.get("exclude") or [],
+        constrained=application.rules.get("constrain") or {},
+        endpoint=f"/api/v1/applications/{application.id}/predict",
+        live_model=show_models(tables, [live])[0] if live else None,
+        pinned=application.pinned,
+        test_quality=test_quality.reading(tables, application) if live else None,
+        job=jobs.show(tables, job) if job else None,
+        running=_candidates(tables, job, "running"),
+        next=_candidates(tables, job, "waiting"),
+        schema_in=version.schema_in,
+        schema_out=version.schema_out,
+        notes=[*version.summary.get("notes", []), *(live.notes if live else [])],
+        error=version.error or (job.error if job else ""),
+        created=application.created,
+    )
+
+
+def _candidates(tables: Tables, job: Job | None, state: str) -> list[str]:
+    if job is None:
+        return []
+    found = tables.tasks.list(job_id=job.id, kind="train", state=state, limit=None)
+    name = task_views.names(tables, found)
+    return [name[task.id] for task in found]
+
+
+def _check_name(name: str | None) -> None:
+    if name is not None and not (1 <= len(name.strip()) <= _LONGEST_NAME and name.isprintable()):
+        raise InvalidInput(f"A name has 1 to {_LONGEST_NAME} printable characters.", where="name")
+
+
+def _check_numbers(declaration: resources.Declaration) -> None:
+    """Refuse numbers that JSON can say and no job can hold. Raises ``InvalidInput``."""
+    for where in ("tolerance", "max_seconds", "max_tasks", "seed"):
+        value = getattr(declaration, where)
+        if value is not None and not 0 <= value <= _LARGEST_NUMBER:
+            raise InvalidInput(f"{where} must be between 0 and {_LARGEST_NUMBER}.", where=where)
+
+
+def _show_promotion(promotion: Promotion) -> resources.Promotion:
+    return resources.Promotion(
+        id=promotion.id,
+        model_id=promotion.model_id,
+        previous_model_id=promotion.previous_model_id,
+        state=promotion.state,
+        kind=promotion.kind,
+        reason=promotion.reason,
+        created=promotion.created,
+    )

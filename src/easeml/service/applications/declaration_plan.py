@@ -1,0 +1,248 @@
+"""Declaring an application: everything is checked against the inferred columns before anything is
+written.
+"""
+
+from dataclasses import dataclass
+
+from easeml.contract import resources
+from easeml.contract.tasks import DeclareSpec
+from easeml.data import ColumnReport, Columns, Split, declare_columns
+from easeml.errors import Conflict, InvalidInput, NotReady
+from easeml.ids import new_id
+from easeml.modules import ModelMatch, Module, Registry
+from easeml.schema import Schema
+from easeml.search import spaces
+from easeml.service.access.caller import Caller
+from easeml.service.datasets import datasets
+from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.rules import allowed_models
+from easeml.service.knowledge.trials import Trial, default_work, predict_costs, width
+from easeml.service.search import jobs
+from easeml.store import Tables, Transaction
+from easeml.store.records import Application, Dataset, DatasetVersion, Job
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a declaration means, checked."""
+
+    declaration: resources.Declaration
+    dataset: Dataset
+    upload: DatasetVersion
+    columns: Columns
+    objectives: list[Module]
+    objective: Module
+    models: list[ModelMatch]
+
+
+def plan(tables: Tables, declaration: resources.Declaration, registry: Registry) -> Plan:
+    """Check a declaration against its data and the knowledge base; writes nothing.
+
+    Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if
+    it could not be read, and ``InvalidInput`` for a column, type, objective or model that is
+    unknown or does not fit.
+    """
+    dataset, upload = _find_upload(tables, declaration)
+    columns = _declare_columns(upload, declaration)
+    objectives = registry.objectives_for(columns.schema_out)
+    models = registry.models_for(columns.schema_in, columns.schema_out)
+    objective = _choose_objective(declaration.objective, objectives, registry, columns.schema_out)
+    _check_models(declaration, models)
+    return Plan(declaration, dataset, upload, columns, objectives, objective, models)
+
+
+def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Proposal:
+    """Return the resource of a plan, the chosen objective marked as the default; ``trials`` help to
+    predict costs.
+    """
+    columns = plan.columns
+    rows, inputs = (
+        plan.upload.summary.get("rows", 0),
+        width([report.to_json() for report in columns.columns]),
+    )
+    fitting = [match.module for match in plan.models if match.fits]
+    costs = predict_costs(
+        registry, [default_work(module, rows, inputs) for module in fitting], trials
+    )
+    cost = {module.name: seconds for module, seconds in zip(fitting, costs, strict=True)}
+    return resources.Proposal(
+        columns=[resources.Column(**report.to_json()) for report in columns.columns],
+        target=columns.target,
+        schema_in=columns.schema_in.to_json(),
+        schema_out=columns.schema_out.to_json(),
+        objectives=[
+            resources.ObjectiveOption(
+                name=o.name, title=o.title, about=o.about, default=o.name == plan.objective.name
+            )
+            for o in plan.objectives
+        ],
+        models=[
+            resources.ModelOption(
+                name=m.module.name,
+                title=m.module.title,
+                about=m.module.about,
+                fits=m.fits,
+                why_not=m.why_not,
+                predicted_cost=cost.get(m.module.name),
+                space=dict(m.module.space),
+            )
+            for m in plan.models
+        ],
+    )
+
+
+def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
+    """Write the declared version with its ingest task, the application, and its job in state
+    preparing.
+    """
+    tables = tx.scoped(caller.tenant_id)
+    version = tables.versions.add(_declared_version(tables, caller, plan))
+    declaration = plan.declaration
+    application = tables.applications.add(
+        Application(
+            id=new_id("app"),
+            tenant_id=caller.tenant_id,
+            name=declaration.name or plan.dataset.name,
+            dataset_id=plan.dataset.id,
+            version_id=version.id,
+            target=plan.columns.target,
+            objective=plan.objective.name,
+            rules={
+                "models": declaration.models,
+                "exclude": declaration.exclude,
+                "constrain": declaration.constrain,
+            },
+        )
+    )
+    tables.jobs.add(
+        Job(
+            id=new_id("job"),
+            tenant_id=caller.tenant_id,
+            application_id=application.id,
+            version_id=version.id,
+            limits=jobs.limits(
+                declaration.max_tasks, declaration.max_seconds, declaration.deadline
+            ),
+            tolerance=declaration.tolerance,
+        )
+    )
+    datasets.add_ingest_task(tx, version, _spec(plan).model_dump())
+    tx.events.append(
+        "application.declared", application.id, {"name": application.name}, caller.tenant_id
+    )
+    return application
+
+
+def _find_upload(
+    tables: Tables, declaration: resources.Declaration
+) -> tuple[Dataset, DatasetVersion]:
+    dataset = tables.datasets.get(declaration.dataset_id)
+    if declaration.version_id is None:
+        upload = datasets.newest_upload(tables, dataset.id)
+    else:
+        upload = tables.versions.get(declaration.version_id)
+    if upload.dataset_id != dataset.id or upload.operation["name"] != "upload":
+        raise InvalidInput("This is not an upload of the dataset.", where=upload.id)
+    if upload.state == "failed":
+        raise Conflict(
+            f"The upload could not be read: {upload.error}", remedy="Upload a corrected file."
+        )
+    if upload.state != "ready":
+        raise NotReady(
+            "The upload is still being read.", remedy="Try again shortly.", where=upload.id
+        )
+    return dataset, upload
+
+
+def _declare_columns(upload: DatasetVersion, declaration: resources.Declaration) -> Columns:
+    reports = [ColumnReport.from_json(column) for column in upload.columns]
+    target = declaration.target or upload.summary.get("target")
+    split = Split.from_text(declaration.split, [report.name for report in reports])
+    drop = [*declaration.drop, split.column] if split.way == "given" else declaration.drop
+    return declare_columns(
+        reports, target=target, set=declaration.set, drop=drop, keep=declaration.keep
+    )
+
+
+def _choose_objective(
+    name: str | None, fitting: list[Module], registry: Registry, target: Schema
+) -> Module:
+    if not fitting:
+        reasons = {
+            m.schema_in.why_not(target)
+            for m in registry.of_kind("objective")
+            if m.schema_in is not None
+        }
+        said = " ".join(sorted(reasons))
+        raise InvalidInput(
+            f"No objective fits this target. {said}", remedy="Choose another target or type."
+        )
+    if name is None:
+        return fitting[0]
+    for objective in fitting:
+        if objective.name == name:
+            return objective
+    known = [module.name for module in registry.modules if module.kind == "objective"]
+    names = [objective.name for objective in fitting]
+    if name in known:
+        remedy = f"These fit: {', '.join(names)}."
+        raise InvalidInput(
+            f"The objective {name} does not fit this target.", where="objective", remedy=remedy
+        )
+    remedy = knowledge_base.likely(name, names)
+    raise InvalidInput(f"There is no objective {name!r}.", where="objective", remedy=remedy)
+
+
+def _check_models(declaration: resources.Declaration, models: list[ModelMatch]) -> None:
+    by_name = {match.module.name: match for match in models}
+    for where in ("models", "exclude"):
+        for name in getattr(declaration, where) or []:
+            if name not in by_name:
+                remedy = knowledge_base.likely(name, by_name)
+                raise InvalidInput(f"There is no model {name!r}.", where=where, remedy=remedy)
+    for name, wishes in declaration.constrain.items():
+        if name not in by_name:
+            remedy = knowledge_base.likely(name, by_name)
+            raise InvalidInput(f"There is no model {name!r}.", where="constrain", remedy=remedy)
+        spaces.narrow(by_name[name].module.space, wishes, f"constrain.{name}")
+    for name in declaration.models or []:
+        if not by_name[name].fits:
+            raise InvalidInput(
+                f"The model {name} does not fit: {by_name[name].why_not}", where="models"
+            )
+    if not any(match.fits for match in models):
+        said = " ".join(sorted({match.why_not for match in models}))
+        raise InvalidInput(
+            f"No model of the knowledge base fits. {said}", remedy="Bring data of another form."
+        )
+    if not allowed_models(models, declaration.models, declaration.exclude):
+        raise InvalidInput(
+            "No model is left to search.", where="models", remedy="Allow more models."
+        )
+
+
+def _spec(plan: Plan) -> DeclareSpec:
+    declaration = plan.declaration
+    return DeclareSpec(
+        target=plan.columns.target,
+        set=declaration.set,
+        drop=declaration.drop,
+        keep=declaration.keep,
+        seed=declaration.seed,
+        split=declaration.split,
+    )
+
+
+def _declared_version(tables: Tables, caller: Caller, plan: Plan) -> DatasetVersion:
+    spec = _spec(plan).model_dump(exclude={"kind"})
+    return DatasetVersion(
+        id=new_id("ver"),
+        tenant_id=caller.tenant_id,
+        dataset_id=plan.dataset.id,
+        number=tables.versions.count(dataset_id=plan.dataset.id) + 1,
+        operation={"name": "declare", **spec},
+        parents=[plan.upload.id],
+        columns=[report.to_json() for report in plan.columns.columns],
+        schema_in=plan.columns.schema_in.to_json(),
+        schema_out=plan.columns.schema_out.to_json(),
+    )

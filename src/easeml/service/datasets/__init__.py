@@ -1,0 +1,1 @@
+"""Datasets: uploads become immutable versions."""

@@ -1,0 +1,152 @@
+"""Datasets: uploads become immutable versions, read by an ingest task."""
+
+from pathlib import PurePath
+
+from easeml.contract import resources
+from easeml.contract.tasks import UploadSpec
+from easeml.errors import InvalidInput, NotFound
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.access.paging import page_of
+from easeml.service.storage import artefact_references, uploads
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import Dataset, DatasetVersion, Json, Task
+
+_LONGEST_NAME = 200
+
+
+def upload(
+    store: Store,
+    caller: Caller,
+    name: str | None,
+    filename: str,
+    source: uploads.Source,
+    idempotency_key: str | None,
+    limit: int,
+) -> resources.Dataset:
+    """Keep the bytes of ``source`` (at most ``limit``) and make a dataset whose first version reads
+    them.
+
+    ``name`` None: the file's name without its ending. Raises what ``uploads.keep`` raises, or
+    ``InvalidInput`` for an empty file.
+    """
+    filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
+    name = (name or PurePath(filename).stem).strip()
+    _check_name("name", name)
+    _check_name("filename", filename)
+    digest, size = uploads.keep(store, caller, source, limit)
+    if size == 0:
+        raise InvalidInput(
+            "The file is empty.", where=filename, remedy="Send a table with a header and rows."
+        )
+    once = Once(
+        caller, "datasets", idempotency_key, {"name": name, "filename": filename, "file": digest}
+    )
+    with store.write() as tx:
+        if earlier := once.earlier(tx):
+            return resources.Dataset(**earlier)
+        artefact_references.keep(tx, caller.tenant_id, digest, size)
+        answer = _add_dataset(tx, caller.tenant_id, name, filename, digest)
+        once.remember(tx, answer.model_dump())
+    return answer
+
+
+def get(store: Store, caller: Caller, dataset_id: str) -> resources.Dataset:
+    """Return a dataset with its newest upload; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return _show(tables, tables.datasets.get(dataset_id))
+
+
+def list_page(
+    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+) -> resources.Page[resources.Dataset]:
+    """Return a page of the tenant's datasets, oldest first."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return page_of(tables.datasets, lambda dataset: _show(tables, dataset), after, limit)
+
+
+def get_version(store: Store, caller: Caller, version_id: str) -> resources.Version:
+    """Return a version of a dataset; raises ``NotFound``."""
+    with store.read() as tx:
+        return show_version(tx.scoped(caller.tenant_id).versions.get(version_id))
+
+
+def newest_upload(tables: Tables, dataset_id: str) -> DatasetVersion:
+    """Return the newest version of a dataset that was read from a file; raises ``NotFound``."""
+    versions = tables.versions.list(dataset_id=dataset_id, limit=None, newest_first=True)
+    for version in versions:
+        if version.operation["name"] == "upload":
+            return version
+    raise NotFound("This dataset has no upload.", where=dataset_id)
+
+
+def show_version(version: DatasetVersion) -> resources.Version:
+    """Return the resource of a version."""
+    return resources.Version(
+        id=version.id,
+        dataset_id=version.dataset_id,
+        number=version.number,
+        state=version.state,
+        operation=version.operation,
+        parents=version.parents,
+        columns=[resources.Column(**column) for column in version.columns],
+        schema_in=version.schema_in,
+        schema_out=version.schema_out,
+        summary=version.summary,
+        error=version.error,
+        created=version.created,
+    )
+
+
+def add_ingest_task(tx: Transaction, version: DatasetVersion, payload: Json) -> Task:
+    """Write the task that makes ``version`` ready; it runs in the slot for short work."""
+    task = Task(
+        id=new_id("task"),
+        tenant_id=version.tenant_id,
+        kind="ingest",
+        lane="short",
+        payload=payload,
+        subject=version.id,
+        max_attempts=2,
+    )
+    task = tx.scoped(version.tenant_id).tasks.add(task)
+    tx.events.append(
+        "task.waiting", task.id, {"job_id": "", "name": payload["kind"]}, version.tenant_id
+    )
+    return task
+
+
+def _add_dataset(
+    tx: Transaction, tenant_id: str, name: str, filename: str, digest: str
+) -> resources.Dataset:
+    tables = tx.scoped(tenant_id)
+    dataset = tables.datasets.add(Dataset(new_id("data"), tenant_id, name))
+    version = tables.versions.add(
+        DatasetVersion(
+            id=new_id("ver"),
+            tenant_id=tenant_id,
+            dataset_id=dataset.id,
+            number=1,
+            operation={"name": "upload", "filename": filename},
+            source_artefact=digest,
+        )
+    )
+    add_ingest_task(tx, version, UploadSpec(filename=filename).model_dump())
+    return _show(tables, dataset)
+
+
+def _show(tables: Tables, dataset: Dataset) -> resources.Dataset:
+    version = show_version(newest_upload(tables, dataset.id))
+    return resources.Dataset(
+        id=dataset.id, name=dataset.name, created=dataset.created, version=version
+    )
+
+
+def _check_name(what: str, text: str) -> None:
+    if not text or len(text) > _LONGEST_NAME or not text.isprintable():
+        raise InvalidInput(
+            f"The {what} must have 1 to {_LONGEST_NAME} printable characters.", where=what
+        )

@@ -1,0 +1,30 @@
+"""Events of a tenant, in order."""
+
+from easeml.contract import resources
+from easeml.service.access.caller import Caller
+from easeml.store import Store
+from easeml.store.records import Event
+
+
+def after(store: Store, caller: Caller, seq: int, *, limit: int = 500) -> list[resources.Event]:
+    """Return the tenant's events that follow ``seq``, at most ``limit``."""
+    with store.read() as tx:
+        found = tx.events.after(seq, tenant_id=caller.tenant_id, limit=limit)
+    return [show(event) for event in found]
+
+
+def show(event: Event) -> resources.Event:
+    """Return the resource of an event."""
+    return resources.Event(
+        seq=event.seq,
+        kind=event.kind,
+        subject=event.subject,
+        data=event.data,
+        created=event.created,
+    )
+
+
+def last(store: Store) -> int:
+    """Return the number of the newest event of all tenants."""
+    with store.read() as tx:
+        return tx.events.last()

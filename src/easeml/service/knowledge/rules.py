@@ -1,0 +1,62 @@
+"""What the rules of an application leave of the knowledge base: models, and their spaces."""
+
+from easeml.errors import InvalidInput
+from easeml.modules import ModelMatch, Module, Registry
+from easeml.search import spaces
+from easeml.service.knowledge import knowledge_base
+from easeml.store import Tables
+from easeml.store.records import Application, Json
+
+
+def allowed_models(
+    models: list[ModelMatch], only: list[str] | None, exclude: list[str]
+) -> list[ModelMatch]:
+    """Return the models that fit and that the rules allow (``only`` None: all that are not
+    excluded).
+    """
+    return [
+        match
+        for match in models
+        if match.fits
+        and (only is None or match.module.name in only)
+        and match.module.name not in exclude
+    ]
+
+
+def space_of(model: Module, rules: Json) -> Json | None:
+    """Return a model's space as an application's rules constrain it; None where it has no longer
+    what they name.
+    """
+    try:
+        return spaces.narrow(
+            model.space, (rules.get("constrain") or {}).get(model.name) or {}, model.name
+        )
+    except InvalidInput:
+        return None
+
+
+def with_model(tables: Tables, application: Application, model: str, registry: Registry) -> Json:
+    """Return the rules of an application that allow ``model``, too; raises ``InvalidInput`` unless
+    it fits.
+    """
+    version = tables.versions.get(application.version_id)
+    matches = {
+        match.module.name: match
+        for match in registry.models_for(version.schema_in, version.schema_out)
+    }
+    if model not in matches:
+        raise InvalidInput(
+            f"There is no model {model!r}.",
+            where="model",
+            remedy=knowledge_base.likely(model, matches),
+        )
+    if not matches[model].fits:
+        raise InvalidInput(
+            f"The model {model} does not fit: {matches[model].why_not}", where="model"
+        )
+    only, exclude = application.rules.get("models"), application.rules.get("exclude") or []
+    return {
+        **application.rules,
+        "models": only if only is None or model in only else [*only, model],
+        "exclude": [name for name in exclude if name != model],
+    }

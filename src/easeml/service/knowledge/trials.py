@@ -1,0 +1,129 @@
+"""What finished training tasks taught, over all tenants: numbers by model and configuration, no
+data and no names.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from easeml.errors import InvalidInput, NotFound
+from easeml.modules import Module, Registry
+from easeml.search import Work, hinted_cost, learn_costs, spaces
+from easeml.store import Transaction
+from easeml.store.records import Candidate, DatasetVersion
+
+_MOST = 2000  # the newest trials suffice to learn from
+_MOST_NUMBERS, _SOME_NUMBERS = 1000, 100  # features of a picture, tensor or graph
+_MOST_TRIALS = 1000  # the newest, that costs are learned from
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One finished training task. ``cost`` in device seconds; moments in seconds of the epoch."""
+
+    job_id: str
+    job_created: float
+    candidate: Candidate
+    rows: int
+    columns: int
+    quality: float
+    cost: float
+    finished: float
+
+
+def finished_trials(tx: Transaction) -> list[Trial]:
+    """Return the newest finished training tasks of all tenants, newest first."""
+    tables = tx.unscoped()
+    tasks = tables.tasks.list(kind="train", state="done", limit=_MOST, newest_first=True)
+    candidates = _by_id(tables.candidates, [task.candidate_id for task in tasks])
+    jobs = _by_id(tables.jobs, [task.job_id for task in tasks])
+    versions = _by_id(tables.versions, [job.version_id for job in jobs.values()])
+    trials = []
+    for task in tasks:
+        rows, columns = size(versions[jobs[task.job_id].version_id])
+        trials.append(
+            Trial(
+                job_id=task.job_id,
+                job_created=jobs[task.job_id].created,
+                candidate=candidates[task.candidate_id],
+                rows=rows,
+                columns=columns,
+                quality=task.quality or 0.0,
+                cost=task.cost,
+                finished=task.finished or task.created,
+            )
+        )
+    return trials
+
+
+def features_of(registry: Registry, candidate: Candidate) -> tuple[float, ...]:
+    """Return a candidate's configuration in [0, 1]; empty if its module is gone, or has another
+    space by now.
+    """
+    with suppress(NotFound, InvalidInput):
+        space = registry.get(candidate.model).space
+        return spaces.features(space, candidate.pipeline["model"]["config"])
+    return ()
+
+
+def work_of(registry: Registry, candidate: Candidate, rows: int, columns: int) -> Work:
+    """Return what the cost of a candidate depends on, for a job with tables of this size."""
+    hints = {}
+    with suppress(NotFound):
+        hints = registry.get(candidate.model).cost
+    features = features_of(registry, candidate)
+    return Work(
+        candidate.model,
+        rows,
+        columns,
+        features,
+        job=candidate.job_id,
+        hinted=hinted_cost(hints, rows, columns),
+    )
+
+
+def default_work(model: Module, rows: int, columns: int) -> Work:
+    """Return what the cost of a model with its default configuration depends on, for tables of this
+    size.
+    """
+    config = spaces.suggest(model.space, 1, seed=0)[0]
+    hinted = hinted_cost(model.cost, rows, columns)
+    return Work(
+        model.name, rows, columns, spaces.features(model.space, config), job="", hinted=hinted
+    )
+
+
+def predict_costs(registry: Registry, work: Sequence[Work], trials: list[Trial]) -> list[float]:
+    """Return the device seconds that finished tasks of all tenants let expect of ``work``."""
+    model = learn_costs(
+        [(work_of(registry, t.candidate, t.rows, t.columns), t.cost) for t in trials[:_MOST_TRIALS]]
+    )
+    return model.predict(work).seconds.tolist()
+
+
+def size(version: DatasetVersion) -> tuple[int, int]:
+    """Return the rows of a declared version and the ``width`` of its inputs."""
+    return int(version.summary.get("rows", 0)), width(version.columns)
+
+
+def width(columns: Sequence[Mapping[str, Any]]) -> int:
+    """Return about how many numbers a model learns from in a row: one an input column, more of
+    pictures and others.
+    """
+    inputs = [column for column in columns if column["role"] == "input"]
+    return max(1, sum(_numbers(column.get("content") or {}) for column in inputs))
+
+
+def _numbers(content: Mapping[str, Any]) -> int:
+    if not content:
+        return 1
+    sizes = [size for size in content.get("dim", ()) if isinstance(size, int)]
+    return min(_MOST_NUMBERS, prod(sizes)) if sizes else _SOME_NUMBERS
+
+
+def _by_id(rows, ids: list[str]) -> dict:
+    wanted = list(set(ids))
+    chunks = [wanted[start : start + 500] for start in range(0, len(wanted), 500)]
+    return {record.id: record for chunk in chunks for record in rows.list(id=chunk, limit=None)}

@@ -1,0 +1,1 @@
+"""Trained models, and which one an endpoint serves."""

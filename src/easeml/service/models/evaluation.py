@@ -1,0 +1,29 @@
+"""How a trained model does on validation rows."""
+
+from easeml.contract.evaluation import Evaluation, TaskReport
+from easeml.service.access.caller import Caller
+from easeml.service.advice import importance
+from easeml.service.knowledge import knowledge_base
+from easeml.service.tasks.logs import read_plain
+from easeml.store import Store
+
+_LARGEST_EVALUATION = 5_000_000
+
+
+def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
+    """Return how the model of a task does on validation rows, as far as that is known; raises
+    ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        task = tables.tasks.get(task_id)
+        model = tables.models.find(task_id=task.id)
+        measured = importance.find(tables, task.id)
+    found = None
+    if model is not None and model.evaluation:
+        content = read_plain(
+            store.artefacts.path(caller.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION
+        )
+        found = Evaluation.model_validate_json(content)
+    titles = {one.name: one.title for one in knowledge_base.registry().of_kind("objective")}
+    return TaskReport(evaluation=found, importance=measured, objectives=titles)

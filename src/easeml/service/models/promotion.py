@@ -1,0 +1,160 @@
+"""Promotion: which trained model an endpoint serves.
+
+Every change is a compare-and-set with a record.
+"""
+
+from easeml.errors import Conflict, NotFound
+from easeml.ids import new_id
+from easeml.service.advice import importance, rescoring, test_quality
+from easeml.store import Tables, Transaction
+from easeml.store.records import Application, Promotion, TrainedModel
+
+
+def consider(tx: Transaction, application_id: str) -> Promotion | None:
+    """Propose the best model for the application's version; returns the promotion if there was one.
+
+    Nothing happens when the application is pinned or its live model is as good, on the same
+    validation rows: one of an older version is scored on those of this version first.
+    """
+    application = tx.unscoped().applications.get(application_id)
+    tables = tx.scoped(application.tenant_id)
+    if application.pinned or application.state == "failed":
+        return None
+    if rescoring.request(tx, application):
+        return None
+    model = _best_model(tables, application)
+    before = rescoring.live_quality(tables, application)
+    if (
+        model is None
+        or model.id == application.live_model_id
+        or (before is not None and model.quality <= before)
+    ):
+        return None
+    if application.gates:
+        return _refuse(tables, application, model)
+    reason = f"validation quality {model.quality:.4f}" + (
+        f" over {before:.4f}" if before is not None else ""
+    )
+    return make_live(tx, application, model, "better", reason)
+
+
+def make_live(
+    tx: Transaction, application: Application, model: TrainedModel, kind: str, reason: str
+) -> Promotion:
+    """Let ``model`` serve instead of the model that ``application`` shows as live, and have its
+    test quality read and its columns weighed.
+
+    Raises ``Conflict`` if another model went live meanwhile.
+    """
+    tables = tx.scoped(application.tenant_id)
+    tables.applications.update(
+        application.id,
+        where={"live_model_id": application.live_model_id},
+        live_model_id=model.id,
+        state="serving",
+    )
+    promotion = _record(tables, application, model, "live", kind, reason)
+    data = {"model_id": model.id, "name": model.name, "quality": model.quality}
+    if not application.live_model_id:
+        tx.events.append("application.first-model", application.id, data, application.tenant_id)
+    tx.events.append("promotion.live", application.id, data, application.tenant_id)
+    test_quality.request_test_quality(tx, model)
+    importance.request(tx, model)
+    return promotion
+
+
+def roll_back(tx: Transaction, application: Application, model_id: str | None) -> Promotion:
+    """Let ``model_id`` (None: the model that the live one replaced) serve, and pin it.
+
+    Raises ``NotFound`` for a model that is not the application's, ``Conflict`` if there is nothing
+    to go back to.
+    """
+    tables = tx.scoped(application.tenant_id)
+    model_id = model_id or _previous(tables, application)
+    model = tables.models.find(id=model_id, application_id=application.id)
+    if model is None:
+        raise NotFound(
+            f"{model_id} is not a trained model of this application.",
+            remedy="List the application's models.",
+        )
+    if model.id == application.live_model_id:
+        raise Conflict(f"{model.name} is live already.", where=model.id)
+    tables.applications.update(application.id, pinned=True)
+    return make_live(tx, application, model, "rollback", "asked for by a user; pinned")
+
+
+def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promotion | None:
+    """Hold the live model against better ones, or let better ones in again (which may happen at
+    once).
+
+    Raises ``Conflict`` if there is no live model to pin.
+    """
+    if pinned == application.pinned:
+        return None
+    tables = tx.scoped(application.tenant_id)
+    if not application.live_model_id:
+        raise Conflict("There is no live model to pin yet.", where=application.id)
+    tables.applications.update(application.id, pinned=pinned)
+    live = tables.models.get(application.live_model_id)
+    reason = "pinned by a user" if pinned else "no longer pinned"
+    promotion = _record(tables, application, live, "live", "pin", reason)
+    if not pinned:
+        consider(tx, application.id)
+    return promotion
+
+
+def _best_model(tables: Tables, application: Application) -> TrainedModel | None:
+    jobs = tables.jobs.list(
+        application_id=application.id, version_id=application.version_id, limit=None
+    )
+    models = tables.models.list(job_id=[job.id for job in jobs], limit=None)
+    return max(models, key=lambda model: model.quality, default=None)
+
+
+def _refuse(tables: Tables, application: Application, model: TrainedModel) -> Promotion | None:
+    if tables.promotions.find(application_id=application.id, model_id=model.id, state="refused"):
+        return None
+    return _record(tables, application, model, "refused", "better", "a gate did not pass")
+
+
+def _previous(tables: Tables, application: Application) -> str:
+    """Return the model that the live one replaced when it first went live: repeated rollbacks go
+    further back.
+    """
+    for kind in (
+        "better",
+        "rollback",
+    ):  # a model that never was the best can only have been asked for
+        first = tables.promotions.find(
+            application_id=application.id,
+            model_id=application.live_model_id,
+            state="live",
+            kind=kind,
+        )
+        if first is not None:
+            if first.previous_model_id:
+                return first.previous_model_id
+            break
+    raise Conflict("No other model was live before this one.", where=application.id)
+
+
+def _record(
+    tables: Tables,
+    application: Application,
+    model: TrainedModel,
+    state: str,
+    kind: str,
+    reason: str,
+) -> Promotion:
+    return tables.promotions.add(
+        Promotion(
+            id=new_id("pro"),
+            tenant_id=application.tenant_id,
+            application_id=application.id,
+            model_id=model.id,
+            previous_model_id=application.live_model_id,
+            state=state,
+            kind=kind,
+            reason=reason,
+        )
+    )

@@ -1,0 +1,1 @@
+"""The modules of the knowledge base, to look at and to add."""

@@ -1,0 +1,227 @@
+"""Adding a model to a running easeml: a worker checks it, and then every search that it fits goes
+on with it.
+
+What is added is a description, never code: it names a class of a package that the provider
+installed and trusts.
+"""
+
+import re
+from contextlib import suppress
+from importlib.util import find_spec
+from typing import Any
+
+from pydantic import ValidationError
+
+from easeml.contract.knowledge import LARGEST_MODULE, Check, ModuleChecks, NewModule
+from easeml.contract.tasks import CheckModuleSpec, TaskResult
+from easeml.errors import Conflict, InvalidInput, NotFound, TooLarge
+from easeml.modules import Module
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.advice import reports
+from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.rules import allowed_models
+from easeml.service.knowledge.trials import finished_trials
+from easeml.service.search import candidates, jobs
+from easeml.service.tasks import logs
+from easeml.settings import Settings
+from easeml.store import Store, Transaction
+from easeml.store.records import ModuleMark, Task
+
+KIND = "check-module"
+SECONDS = 300.0  # that all checks may take
+_TRUSTED = ("easeml.zoo", "sklearn", "lightgbm", "skrub", "xgboost", "catboost")
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_OPEN = ("running", "resting", "paused")
+_FILE = "module.toml"
+
+
+def add(
+    store: Store, settings: Settings, caller: Caller, wish: NewModule, key: str | None = None
+) -> ModuleChecks:
+    """Have a model checked that will join the knowledge base if it passes (providers only).
+
+    Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that describes no model of a
+    trusted, installed package, ``Conflict`` for a name that is taken. What has failed may be added
+    anew under the same name.
+    """
+    caller.require_provider()
+    if len(wish.toml.encode()) > LARGEST_MODULE:
+        raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=_FILE)
+    once = Once(caller, "modules", key, wish.model_dump())
+    trusted = [
+        *_TRUSTED,
+        *(name.strip() for name in settings.module_packages.split(",") if name.strip()),
+    ]
+    module = knowledge_base.read_added(wish.toml)
+    _check_trust(module, trusted)
+    with store.write() as tx:
+        if earlier := once.earlier(tx):
+            return _show(tx, tx.module_marks.get(earlier["name"]), b"")
+        _check_new(tx, module)
+        task = reports.ask(
+            tx, caller.tenant_id, module.name, CheckModuleSpec(source=wish.toml, trusted=trusted)
+        )
+        mark = _mark(
+            tx,
+            module.name,
+            source=wish.toml,
+            state="checking",
+            task_id=task.id,
+            error="",
+            archived=False,
+        )
+        tx.events.append("module.checking", module.name, {"by": caller.user_id}, caller.tenant_id)
+        once.remember(tx, {"name": module.name})
+        return _show(tx, mark, b"")
+
+
+def checks(store: Store, settings: Settings, caller: Caller, name: str) -> ModuleChecks:
+    """Return how far the checks of an added model are (providers only).
+
+    Raises ``NotAllowed``, ``NotFound``.
+    """
+    caller.require_provider()
+    with store.read() as tx:
+        mark = tx.module_marks.find(id=name)
+        if mark is None or not mark.state:
+            raise NotFound(f"No module {name!r} was added here.", where=name)
+        attempt = tx.unscoped().attempts.list(task_id=mark.task_id, newest_first=True, limit=1)
+        text = logs.printed(store, settings.home / "work", attempt[0]) if attempt else b""
+        return _show(tx, mark, text)
+
+
+def arriving(tx: Transaction) -> list[ModuleChecks]:
+    """Return what is being checked and what failed, the newest first, without single checks."""
+    found = tx.module_marks.list(state=["checking", "failed"], archived=False, limit=None)
+    return [_show(tx, mark, b"") for mark in sorted(found, key=lambda mark: -mark.created)]
+
+
+def record(tx: Transaction, task: Task, result: TaskResult) -> None:
+    """Take in a model whose checks all passed, and have all open searches that it fits go on with
+    it.
+    """
+    failed = [one for one in result.value["checks"] if one["state"] != "passed"]
+    if failed:
+        _fail(tx, task, failed[0]["error"])
+        return
+    tx.module_marks.update(task.subject, state="ready")
+    tx.events.append("module.ready", task.subject, {}, task.tenant_id)
+    _join_searches(tx, task.subject)
+
+
+def record_failure(tx: Transaction, task: Task) -> None:
+    """Note that the checks did not come to an end: the class hangs, crashes or takes too much
+    memory.
+    """
+    _fail(tx, task, task.error)
+
+
+def _check_trust(module: Module, trusted: list[str]) -> None:
+    """Raise ``InvalidInput`` unless the class is of an installed package of ``trusted``; imports
+    nothing.
+    """
+    if module.kind != "model":
+        raise InvalidInput(f"This is a {module.kind}; models can be added.", where=f"{_FILE}: kind")
+    if not _NAME.fullmatch(module.name):
+        raise InvalidInput(
+            "The name has lower-case letters, digits and dashes.", where=f"{_FILE}: name"
+        )
+    package = module.entry.partition(":")[0]
+    if not any(package == one or package.startswith(f"{one}.") for one in trusted):
+        remedy = f"Name a class of {', '.join(trusted)}; the setting module_packages names more."
+        raise InvalidInput(
+            f"The package of {module.entry} is not trusted.", where=f"{_FILE}: entry", remedy=remedy
+        )
+    top = package.partition(".")[0]
+    if find_spec(top) is None:
+        remedy = f"Install {top} on every machine with a worker, or name another class."
+        raise InvalidInput(
+            f"The package {top} is not installed.", where=f"{_FILE}: entry", remedy=remedy
+        )
+
+
+def _check_new(tx: Transaction, module: Module) -> None:
+    """Raise ``Conflict`` for a name that is taken, ``InvalidInput`` for transforms that there are
+    not.
+    """
+    registry = knowledge_base.current(tx)
+    mark = tx.module_marks.find(id=module.name)
+    same = next((one for one in registry.modules if one.name == module.name), None)
+    if same is not None or (mark is not None and mark.state in ("checking", "ready")):
+        version = f" {same.version}" if same else ", which is being checked"
+        remedy = "Give the new one another name, such as NAME-2; the old one can be archived."
+        raise Conflict(
+            f"There is a module {module.name}{version} already.",
+            where=f"{_FILE}: name",
+            remedy=remedy,
+        )
+    known = {one.name for one in registry.of_kind("transform")}
+    for name in module.transforms:
+        if name not in known:
+            remedy = knowledge_base.likely(name, known)
+            raise InvalidInput(
+                f"There is no transform {name!r}.", where=f"{_FILE}: transforms", remedy=remedy
+            )
+
+
+def _mark(tx: Transaction, name: str, **changes: Any) -> ModuleMark:
+    if tx.module_marks.find(id=name) is None:
+        tx.module_marks.add(ModuleMark(name))
+    return tx.module_marks.update(name, **changes)
+
+
+def _fail(tx: Transaction, task: Task, error: str) -> None:
+    tx.module_marks.update(task.subject, state="failed", error=error)
+    tx.events.append("module.failed", task.subject, {"error": error}, task.tenant_id)
+
+
+def _join_searches(tx: Transaction, name: str) -> None:
+    registry, trials = knowledge_base.current(tx), finished_trials(tx)
+    model = registry.get(name)
+    for job in tx.unscoped().jobs.list(state=list(_OPEN), limit=None):
+        tables = tx.scoped(job.tenant_id)
+        application = tables.applications.get(job.application_id)
+        version, newest = tables.versions.get(job.version_id), jobs.current(tables, application.id)
+        match = registry.match(model, version.schema_in, version.schema_out)
+        rules = application.rules
+        if newest != job or not allowed_models(
+            [match], rules.get("models"), rules.get("exclude") or []
+        ):
+            continue
+        candidates.add_model(tx, registry, application, job, name, trials)
+        data = {
+            "model": name,
+            "title": model.title,
+            "job_id": job.id,
+            "application_id": application.id,
+        }
+        tx.events.append("application.new-model", application.id, data, job.tenant_id)
+
+
+def _checks(task: Task, printed: bytes) -> list[Check]:
+    """Return the checks as the task brought them; before its end, and without one, as it printed
+    them.
+    """
+    if task.result:
+        return [Check.model_validate(one) for one in task.result["checks"]]
+    found: dict[str, Check] = {}
+    for line in printed.splitlines():
+        with suppress(ValidationError):  # what the class itself prints
+            check = Check.model_validate_json(line)
+            found[check.name] = check
+    return list(found.values())
+
+
+def _show(tx: Transaction, mark: ModuleMark, printed: bytes) -> ModuleChecks:
+    tables = tx.unscoped()
+    return ModuleChecks(
+        name=mark.id,
+        state=mark.state,
+        checks=_checks(tables.tasks.get(mark.task_id), printed),
+        error=mark.error,
+        toml=mark.source,
+        task_id=mark.task_id,
+        joined=len({job for (job,) in tables.candidates.pick("job_id", model=mark.id)}),
+        created=mark.created,
+    )

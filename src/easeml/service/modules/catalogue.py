@@ -1,0 +1,154 @@
+"""The knowledge base to look at: every module, where it fits, and how it has done."""
+
+import inspect
+from collections import Counter, defaultdict
+from statistics import median
+
+from easeml import __version__
+from easeml.contract import knowledge as contract
+from easeml.errors import InvalidInput
+from easeml.modules import Module, Registry
+from easeml.search.optimizers import OPTIMIZERS
+from easeml.service.access.caller import Caller
+from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.trials import Trial, finished_trials
+from easeml.service.modules import adding
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import ModuleMark
+
+_KINDS = ("model", "transform", "objective")
+
+
+def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
+    """Return all modules; what other tenants did with them shows in numbers only."""
+    with store.read() as tx:
+        registry = knowledge_base.current(tx)
+        records = _records(tx)
+        fits = _fits(tx.scoped(caller.tenant_id), registry)
+        arriving = adding.arriving(tx) if caller.is_provider else []
+    modules = [module for kind in _KINDS for module in registry.of_kind(kind)]
+    shown = [
+        _show(module, records.get(module.name), fits[module.name], module.name in registry.archived)
+        for module in modules
+    ]
+    return contract.KnowledgeBase(
+        modules=[*shown, *_optimizers()], arriving=arriving, problems=list(registry.problems)
+    )
+
+
+def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
+    """Let no new search try a model, or let them again (providers only); its trained models stay.
+
+    One that was added and failed its checks is no longer shown. Raises ``NotAllowed``,
+    ``NotFound``, ``InvalidInput`` for a module that is no model.
+    """
+    caller.require_provider()
+    with store.write() as tx:
+        mark = tx.module_marks.find(id=name)
+        if (
+            not (mark and mark.state == "failed")
+            and knowledge_base.current(tx).get(name).kind != "model"
+        ):
+            raise InvalidInput("Only models can be archived.", where=name)
+        if mark is None:
+            tx.module_marks.add(ModuleMark(name))
+        tx.module_marks.update(name, archived=archived)
+        kind = "module.archived" if archived else "module.restored"
+        tx.events.append(kind, name, {"by": caller.user_id}, caller.tenant_id)
+    return get(store, caller)
+
+
+def _optimizers() -> list[contract.Module]:
+    """Return what proposes configurations: it comes with easeml, and the provider chooses one in
+    the settings.
+    """
+    titles = {name: name.upper() if len(name) == 3 else name.capitalize() for name in OPTIMIZERS}
+    return [
+        contract.Module(
+            name=name,
+            kind="optimizer",
+            title=titles[name],
+            about=_first_line(one),
+            version=__version__,
+        )
+        for name, one in OPTIMIZERS.items()
+    ]
+
+
+def _first_line(thing: object) -> str:
+    return (inspect.getdoc(thing) or "").partition("\n")[0]
+
+
+def _show(
+    module: Module,
+    record: contract.Record | None,
+    fits: list[contract.FittingApplication],
+    archived: bool,
+) -> contract.Module:
+    return contract.Module(
+        name=module.name,
+        kind=module.kind,
+        title=module.title,
+        about=module.about,
+        version=module.version,
+        schema_in=module.schema_in.to_text() if module.schema_in else "",
+        schema_out=module.schema_out.to_text() if module.schema_out else "",
+        transforms=list(module.transforms),
+        space=dict(module.space),
+        record=record,
+        fits=fits,
+        archived=archived,
+        reference=module.reference,
+        added=bool(module.source),
+    )
+
+
+def _records(tx: Transaction) -> dict[str, contract.Record]:
+    """Return how each model did in the newest finished tasks of all tenants."""
+    trials = finished_trials(tx)
+    failed = _failures(tx)
+    best: dict[str, float] = {}
+    for trial in trials:
+        best[trial.job_id] = max(best.get(trial.job_id, trial.quality), trial.quality)
+    by_model: defaultdict[str, list[Trial]] = defaultdict(list)
+    for trial in trials:
+        by_model[trial.candidate.model].append(trial)
+    return {
+        model: contract.Record(
+            tasks=len(by_model[model]) + failed[model],
+            failed=failed[model],
+            searches=len({trial.job_id for trial in by_model[model]}),
+            best=len(
+                {trial.job_id for trial in by_model[model] if trial.quality == best[trial.job_id]}
+            ),
+            seconds=median(trial.cost for trial in by_model[model]) if by_model[model] else None,
+        )
+        for model in {*by_model, *failed}
+    }
+
+
+def _failures(tx: Transaction) -> Counter[str]:
+    tables = tx.unscoped()
+    ids = [id for (id,) in tables.tasks.pick("candidate_id", kind="train", state="failed")]
+    model = dict(tables.candidates.pick("id", "model", id=ids[-500:])) if ids else {}
+    return Counter(model[id] for id in ids if id in model)
+
+
+def _fits(
+    tables: Tables, registry: Registry
+) -> defaultdict[str, list[contract.FittingApplication]]:
+    """Return the tenant's applications that each model or objective fits."""
+    found: defaultdict[str, list[contract.FittingApplication]] = defaultdict(list)
+    for application in tables.applications.list(limit=None):
+        version = tables.versions.get(application.version_id)
+        if not version.schema_out:
+            continue
+        shown = contract.FittingApplication(id=application.id, name=application.name)
+        models = [
+            match.module
+            for match in registry.models_for(version.schema_in, version.schema_out)
+            if match.fits
+        ]
+        for module in (*models, *registry.objectives_for(version.schema_out)):
+            found[module.name].append(shown)
+    return found

@@ -1,0 +1,1 @@
+"""The scheduler's work, to look at: devices, decisions, losses, replays."""

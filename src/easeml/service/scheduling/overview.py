@@ -1,0 +1,152 @@
+"""The scheduler as anybody may see it: devices, queue, tenants and losses of all, other tenants by
+number.
+"""
+
+from collections import Counter, defaultdict
+
+from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Share, Waiting
+from easeml.service.access.caller import Caller
+from easeml.service.access.tenant_view import TenantView
+from easeml.service.scheduling.losses import Result, loss_curve
+from easeml.service.tasks import task_views
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import Attempt, Job, Process, Task
+
+SEARCHED = ("running", "resting", "paused")
+_MOST_RUNS = 400  # of a timeline: the newest
+_SHOWN_OF_QUEUE = 50
+_STATES = {
+    "running": "searching",
+    "preparing": "searching",
+    "resting": "resting",
+    "paused": "paused",
+}  # first counts
+
+
+def show(store: Store, caller: Caller, policy: str, span: float) -> SchedulerView:
+    """Return the scheduler now and during the last ``span`` seconds; ``policy`` is the one it runs."""
+    with store.read() as tx:
+        view, now = TenantView.of(tx, caller), tx.now()
+        since = now - span
+        devices, timeline = _timeline(tx, view, since)
+        tables = tx.unscoped()
+        waiting = tables.tasks.list(state="waiting", limit=_SHOWN_OF_QUEUE)
+        return SchedulerView(
+            policy=policy,
+            now=now,
+            since=since,
+            devices=devices,
+            timeline=timeline,
+            queue=_queue(tables, view, waiting),
+            queued=tables.tasks.count(state="waiting"),
+            tenants=_shares(tables, view),
+            losses=_losses(tables, since, now),
+            decisions=tables.decisions.count(),
+        )
+
+
+def _timeline(
+    tx: Transaction, view: TenantView, since: float
+) -> tuple[list[Device], list[DeviceTask]]:
+    """Return the workers that are there or worked since then, oldest first, and what they did."""
+    tables = tx.unscoped()
+    attempts = tables.attempts.list(newest_first=True, limit=_MOST_RUNS)
+    attempts = [attempt for attempt in attempts[::-1] if (attempt.finished or tx.now()) >= since]
+    used = {attempt.process_id for attempt in attempts}
+    workers = [
+        p
+        for p in tx.processes.list(kind="worker", limit=None)
+        if p.state == "running" or p.id in used
+    ]
+    found = {
+        task.id: task for task in tables.tasks.list(id=[a.task_id for a in attempts], limit=None)
+    }
+    names = task_views.names(tables, [task for task in found.values() if view.sees(task.tenant_id)])
+    place = {worker.id: number for number, worker in enumerate(workers)}
+    timeline = [
+        _run(
+            attempt,
+            found[attempt.task_id],
+            place[attempt.process_id],
+            view,
+            names.get(attempt.task_id, ""),
+        )
+        for attempt in attempts
+        if attempt.process_id in place
+    ]
+    return [_device(worker, number) for number, worker in enumerate(workers, 1)], timeline
+
+
+def _device(worker: Process, number: int) -> Device:
+    return Device(name=str(number), here=worker.state == "running")
+
+
+def _run(attempt: Attempt, task: Task, device: int, view: TenantView, name: str) -> DeviceTask:
+    return DeviceTask(
+        device=device,
+        lane=task.lane,
+        tenant=view.name(task.tenant_id),
+        own=view.is_own(task.tenant_id),
+        task_id=task.id if view.is_own(task.tenant_id) else "",
+        name=name,
+        state=attempt.state,
+        started=attempt.started,
+        finished=attempt.finished,
+    )
+
+
+def _queue(tables: Tables, view: TenantView, waiting: list[Task]) -> list[Waiting]:
+    names = task_views.names(tables, [task for task in waiting if view.sees(task.tenant_id)])
+    return [
+        Waiting(
+            lane=task.lane,
+            tenant=view.name(task.tenant_id),
+            own=view.is_own(task.tenant_id),
+            task_id=task.id if view.is_own(task.tenant_id) else "",
+            name=names.get(task.id, ""),
+            since=task.created,
+        )
+        for task in waiting
+    ]
+
+
+def _shares(tables: Tables, view: TenantView) -> list[Share]:
+    """Return the tenants that have searches, those that may gain most a device second first."""
+    jobs: defaultdict[str, list[Job]] = defaultdict(list)
+    for job in tables.jobs.list(limit=None):
+        jobs[job.tenant_id].append(job)
+    running = Counter(tenant for (tenant,) in tables.tasks.pick("tenant_id", state="running"))
+    waiting = Counter(tenant for (tenant,) in tables.tasks.pick("tenant_id", state="waiting"))
+    shares = [
+        _share(view, tenant, own, running[tenant], waiting[tenant]) for tenant, own in jobs.items()
+    ]
+    return sorted(shares, key=lambda share: -share.gain_rate)
+
+
+def _share(view: TenantView, tenant_id: str, jobs: list[Job], running: int, waiting: int) -> Share:
+    states = {job.state for job in jobs}
+    searching = [job for job in jobs if job.state == "running"]
+    return Share(
+        tenant=view.name(tenant_id),
+        own=view.is_own(tenant_id),
+        state=next((shown for state, shown in _STATES.items() if state in states), "idle"),
+        searches=len(jobs),
+        gain_rate=max((job.gain_rate or 0.0 for job in searching), default=0.0),
+        expected_improvement=sum(
+            job.expected_improvement or 0.0 for job in jobs if job.state in SEARCHED
+        ),
+        running=running,
+        waiting=waiting,
+        cost=sum(job.cost for job in jobs),
+    )
+
+
+def _losses(tables: Tables, since: float, now: float) -> LossCurve:
+    """Return the losses since then of the searches that are not over."""
+    ids = [id for (id,) in tables.jobs.pick("id", state=SEARCHED)]
+    found = (
+        tables.tasks.pick("finished", "job_id", "quality", job_id=ids, kind="train", state="done")
+        if ids
+        else []
+    )
+    return loss_curve([Result(at, job, quality) for at, job, quality in found], since, now)

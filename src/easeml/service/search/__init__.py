@@ -1,0 +1,1 @@
+"""Model searches: jobs, candidates, beliefs, proposals, and the tasks that train."""

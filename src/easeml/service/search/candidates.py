@@ -1,0 +1,136 @@
+"""Candidates of a job: every model that fits, with its default configuration and some spread over
+its space.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from easeml.ids import new_id
+from easeml.modules import Module, Registry
+from easeml.search import spaces
+from easeml.service.knowledge.rules import allowed_models, space_of
+from easeml.service.knowledge.trials import Trial, finished_trials, predict_costs, size, work_of
+from easeml.store import Tables, Transaction
+from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
+
+_TRIED_AGAIN = 3  # candidates of the search on the version before
+CONFIGURATIONS = 4  # of each model: the default and three more
+
+
+def make_candidates(
+    registry: Registry,
+    application: Application,
+    job: Job,
+    version: DatasetVersion,
+    trials: list[Trial],
+    before: Sequence[Candidate] = (),
+) -> list[Candidate]:
+    """Return the arms of ``job`` in a fixed order; ``trials`` (of any tenant) help to predict their
+    costs.
+
+    ``before``: what did best on the version before; it is tried again.
+    """
+    matches = registry.models_for(version.schema_in, version.schema_out)
+    rules = application.rules
+    found: list[Candidate] = []
+    for match in allowed_models(matches, rules.get("models"), rules.get("exclude") or []):
+        found += _of_model(registry, rules, job, match.module, version, len(found))
+    for one in before:
+        same = [other for other in found if other.model == one.model]
+        if same and all(other.pipeline != one.pipeline for other in same):
+            pipeline = one.pipeline
+            config, transforms = pipeline["model"]["config"], pipeline["transforms"]
+            found.append(
+                make_candidate(job, len(found), one.model, len(same) + 1, transforms, config)
+            )
+    return with_costs(registry, found, version, trials)
+
+
+def best_before(tables: Tables, job: Job) -> list[Candidate]:
+    """Return the best candidates of the application's search before ``job``, the best first."""
+    earlier = tables.jobs.list(
+        application_id=job.application_id, newest_first=True, after=job.id, limit=1
+    )
+    if not earlier:
+        return []
+    done = tables.tasks.list(job_id=earlier[0].id, kind="train", state="done", limit=None)
+    best = sorted(done, key=lambda task: (-(task.quality or 0.0), task.id))[:_TRIED_AGAIN]
+    found = {
+        one.id: one
+        for one in tables.candidates.list(id=[task.candidate_id for task in best], limit=None)
+    }
+    return [found[task.candidate_id] for task in best]
+
+
+def add_model(
+    tx: Transaction,
+    registry: Registry,
+    application: Application,
+    job: Job,
+    model: str,
+    trials: list[Trial] | None = None,
+) -> None:
+    """Give ``job`` the arms of a model that it has not; one that prepares its data will make them
+    when it starts.
+
+    ``trials``: all finished ones, if they are at hand.
+    """
+    tables = tx.scoped(job.tenant_id)
+    if job.state == "preparing" or tables.candidates.find(job_id=job.id, model=model):
+        return
+    version, first = tables.versions.get(job.version_id), tables.candidates.count(job_id=job.id)
+    found = _of_model(registry, application.rules, job, registry.get(model), version, first)
+    tables.candidates.add_all(
+        with_costs(registry, found, version, finished_trials(tx) if trials is None else trials)
+    )
+    data = {"added": len(found), "model": model, "application_id": application.id}
+    tx.events.append("job.candidates", job.id, data, job.tenant_id)
+
+
+def _of_model(
+    registry: Registry, rules: Json, job: Job, model: Module, version: DatasetVersion, first: int
+) -> list[Candidate]:
+    """Return the first arms of a model, numbered from ``first``."""
+    space = space_of(model, rules)
+    if space is None:
+        return []
+    transforms = [
+        {"module": one.name, "config": {}} for one in registry.candidates(model, version.schema_in)
+    ]
+    configs = spaces.suggest(space, CONFIGURATIONS, seed=0)
+    return [
+        make_candidate(job, first + place, model.name, place + 1, transforms, config)
+        for place, config in enumerate(configs)
+    ]
+
+
+def make_candidate(
+    job: Job, arm: int, model: str, number: int, transforms: Sequence[Json], config: Json
+) -> Candidate:
+    """Return a candidate whose cost is not predicted yet: the ``number``-th configuration of its
+    model, from 1.
+    """
+    return Candidate(
+        id=new_id("cand"),
+        tenant_id=job.tenant_id,
+        job_id=job.id,
+        arm=arm,
+        name=model if number == 1 else f"{model}-{number}",
+        model=model,
+        pipeline={"transforms": list(transforms), "model": {"module": model, "config": config}},
+        predicted_cost=0.0,
+    )
+
+
+def with_costs(
+    registry: Registry, candidates: list[Candidate], version: DatasetVersion, trials: list[Trial]
+) -> list[Candidate]:
+    """Return candidates of one job with the costs that finished tasks of all tenants let expect."""
+    rows, columns = size(version)
+    predicted = predict_costs(
+        registry, [work_of(registry, one, rows, columns) for one in candidates], trials
+    )
+    return [
+        replace(candidate, predicted_cost=cost)
+        for candidate, cost in zip(candidates, predicted, strict=True)
+    ]

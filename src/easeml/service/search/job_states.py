@@ -1,0 +1,88 @@
+"""Jobs start, note how far they are, rest when they are done, and wake when they are not."""
+
+from typing import Any
+
+from easeml.modules import Registry
+from easeml.search import SearchState, remaining
+from easeml.service.knowledge import knowledge_base
+from easeml.service.knowledge.trials import finished_trials
+from easeml.service.search import jobs
+from easeml.service.search.candidates import best_before, make_candidates
+from easeml.service.search.training_tasks import UNDER_WAY, within_limits
+from easeml.store import Tables, Transaction
+from easeml.store.records import Job
+
+
+def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
+    """Let every job whose version is ready run, with its candidates; returns those that started.
+
+    A job for which no candidate is left fails.
+    """
+    started = []
+    registry = knowledge_base.current(tx, registry)
+    for job in tx.unscoped().jobs.list(state="preparing", limit=None):
+        version = tx.unscoped().versions.get(job.version_id)
+        if version.state == "ready":
+            started.append(_start(tx, registry, job))
+    return [job for job in started if job.state == "running"]
+
+
+def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
+    """Write a job's best quality, cost and expected improvement; let it rest when it is done, wake
+    it when it is not.
+
+    A job rests when the improvement still expected is at most its tolerance (what is under way may
+    finish, and may wake it), and when nothing is under way and every candidate was tried or its
+    limits are used up.
+    """
+    job = tx.unscoped().jobs.get(job_id)
+    tables = tx.scoped(job.tenant_id)
+    changes = _progress(tables, job, state)
+    if any(getattr(job, name) != value for name, value in changes.items()):
+        job = tables.jobs.update(job.id, **changes)
+    if job.state == "running" and _is_done(tx, job):
+        return jobs.set_state(tx, job, "resting", "job.resting")
+    if job.state == "resting" and not _is_done(tx, job):
+        return jobs.set_state(tx, job, "running", "job.running")
+    return job
+
+
+def _start(tx: Transaction, registry: Registry, job: Job) -> Job:
+    tables = tx.scoped(job.tenant_id)
+    application = tables.applications.get(job.application_id)
+    version = tables.versions.get(job.version_id)
+    before = best_before(tables, job)
+    candidates = make_candidates(registry, application, job, version, finished_trials(tx), before)
+    if not candidates:
+        error = "No model of the knowledge base fits the prepared data."
+        tables.applications.update(application.id, state="failed")
+        tx.events.append("application.failed", application.id, {"error": error}, job.tenant_id)
+        return jobs.set_state(tx, job, "failed", "job.failed", error=error)
+    tables.candidates.add_all(candidates)
+    if application.state == "declared":
+        tables.applications.update(application.id, state="searching")
+    return jobs.set_state(tx, job, "running", "job.running")
+
+
+def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
+    tasks = tables.tasks.list(job_id=job.id, kind="train", state=["done", "failed"], limit=None)
+    qualities = [task.quality for task in tasks if task.quality is not None]
+    left = remaining(state, job.id)
+    return {
+        "best_quality": max(qualities, default=None),
+        "cost": sum(task.cost for task in tasks),
+        "expected_improvement": left.expected,
+        "expected_improvement_error": left.error,
+        "gain_rate": state.job(job.id).best_rate,
+    }
+
+
+def _is_done(tx: Transaction, job: Job) -> bool:
+    tables = tx.scoped(job.tenant_id)
+    converged = job.expected_improvement is not None and job.expected_improvement <= job.tolerance
+    if converged and job.best_quality is not None:
+        return True
+    if tables.tasks.count(job_id=job.id, kind="train", state=list(UNDER_WAY)):
+        return False
+    tried = tables.tasks.count(job_id=job.id, kind="train", state=["done", "failed"])
+    return tried >= tables.candidates.count(job_id=job.id) or not within_limits(tx, job)

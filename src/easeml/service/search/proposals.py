@@ -1,0 +1,86 @@
+"""More configurations for a search that has tried most of what it began with."""
+
+from easeml.modules import Registry
+from easeml.search import SearchJob, SearchState, spaces
+from easeml.search.optimizers import Optimizer, Tried
+from easeml.service.knowledge.rules import space_of
+from easeml.service.knowledge.trials import finished_trials
+from easeml.service.search.candidates import make_candidate, with_costs
+from easeml.service.search.training_tasks import within_limits
+from easeml.store import Transaction
+from easeml.store.records import Candidate, Json, Task
+
+_STOCK = 6  # untried candidates below which a job gets more
+_MODELS = 3  # the most promising ones, that get them
+_EACH = 2
+_MOST = 1000  # candidates of a job
+_FRUITLESS = 30  # tasks in a row without a better model, after which a job gets no more candidates
+
+
+def add_proposals(
+    tx: Transaction, registry: Registry, optimizer: Optimizer, job_id: str, state: SearchState
+) -> list[Candidate]:
+    """Add configurations that ``optimizer`` proposes for the most promising models of a running
+    job, if it needs any.
+
+    It does when few of its candidates are untried, unless many in a row brought nothing; whether to
+    train what was added is then for the search to say, which rests when it expects too little of
+    it. Returns what was added: none where the spaces are used up or the limits of the job are.
+    """
+    job, searched = tx.unscoped().jobs.get(job_id), state.job(job_id)
+    if (
+        job.state != "running"
+        or searched.best is None
+        or not _needs_more(searched)
+        or not within_limits(tx, job)
+    ):
+        return []
+    tables = tx.scoped(job.tenant_id)
+    candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
+    done = tables.tasks.list(job_id=job.id, kind="train", state="done", limit=None)
+    if len(candidates) > len(searched.arms) or _fruitless(
+        done
+    ):  # or: the state has not followed yet
+        return []
+    qualities = {task.candidate_id: task.quality for task in done}
+    rules = tables.applications.get(job.application_id).rules
+    added: list[Candidate] = []
+    for model, space in _promising(registry, rules, searched):
+        own = [one for one in candidates if one.model == model]
+        tried = [Tried(one.pipeline["model"]["config"], qualities.get(one.id)) for one in own]
+        configs = optimizer.propose(space, tried, _EACH, seed=0)
+        for number, config in enumerate(configs, start=len(own) + 1):
+            arm, transforms = len(candidates) + len(added), own[0].pipeline["transforms"]
+            added.append(make_candidate(job, arm, model, number, transforms, config))
+    if added:
+        added = with_costs(
+            registry, added, tables.versions.get(job.version_id), finished_trials(tx)
+        )
+        tables.candidates.add_all(added)
+        tx.events.append("job.candidates", job.id, {"added": len(added)}, job.tenant_id)
+    return added
+
+
+def _needs_more(searched: SearchJob) -> bool:
+    left = searched.untried.size - len(searched.running)
+    return left < _STOCK and len(searched.arms) < _MOST
+
+
+def _promising(registry: Registry, rules: Json, searched: SearchJob) -> list[tuple[str, Json]]:
+    """Return the models that can vary with what they may be, the highest expected quality of any
+    arm first.
+    """
+    order = searched.posterior.mean.argsort(kind="stable")[::-1]
+    models = dict.fromkeys(searched.arms[arm].model for arm in order.tolist())
+    allowed = ((model, space_of(registry.get(model), rules)) for model in models)
+    return [(model, space) for model, space in allowed if space and spaces.parse(space).unused()][
+        :_MODELS
+    ]
+
+
+def _fruitless(done: list[Task]) -> bool:
+    """Whether many tasks in a row brought no better model, whatever is expected of more."""
+    qualities = [
+        task.quality or 0.0 for task in sorted(done, key=lambda task: task.finished or 0.0)
+    ]
+    return bool(qualities) and len(qualities) - 1 - qualities.index(max(qualities)) >= _FRUITLESS

@@ -1,0 +1,101 @@
+"""A choice of the scheduler becomes a training task, within its job's limits."""
+
+import math
+
+from easeml.contract.tasks import TrainSpec
+from easeml.ids import new_id
+from easeml.modules import Registry
+from easeml.search import Decision as Choice
+from easeml.service.knowledge import knowledge_base
+from easeml.store import Tables, Transaction
+from easeml.store.records import Application, Candidate, Decision, Job, Task
+
+UNDER_WAY = ("waiting", "running")
+
+
+def write_decision(
+    tx: Transaction, registry: Registry, choice: Choice, policy: str, epoch: int
+) -> Task | None:
+    """Write the training task of a choice with the decision that explains it.
+
+    None (and nothing is written) if the job was paused, stopped or used up meanwhile, or the
+    candidate was taken.
+    """
+    job = tx.unscoped().jobs.get(choice.job)
+    tables = tx.scoped(job.tenant_id)
+    candidate = tables.candidates.find(job_id=job.id, arm=choice.arm)
+    if job.state != "running" or candidate is None or not within_limits(tx, job):
+        return None
+    if tables.tasks.count(candidate_id=candidate.id, state=[*UNDER_WAY, "done", "failed"]):
+        return None
+    task = tables.tasks.add(_train_task(tables, registry, job, candidate))
+    tables.decisions.add(
+        Decision(
+            id=new_id("dec"),
+            tenant_id=job.tenant_id,
+            job_id=job.id,
+            task_id=task.id,
+            candidate_id=candidate.id,
+            policy=policy,
+            epoch=epoch,
+            explanation=choice.explanation,
+        )
+    )
+    tx.events.append(
+        "task.waiting", task.id, {"job_id": job.id, "name": candidate.name}, job.tenant_id
+    )
+    return task
+
+
+def within_limits(tx: Transaction, job: Job) -> bool:
+    """May another task of this job start before its deadline?
+
+    Tasks under way count as tasks, and with the cost predicted for them.
+    """
+    if tx.now() >= job.limits.get("deadline", math.inf):
+        return False
+    tables = tx.scoped(job.tenant_id)
+    most_tasks, most_seconds = job.limits.get("tasks"), job.limits.get("seconds")
+    if (
+        most_seconds is not None
+        and job.cost + _predicted_cost_under_way(tables, job) >= most_seconds
+    ):
+        return False
+    states = [*UNDER_WAY, "done", "failed"]
+    return (
+        most_tasks is None
+        or tables.tasks.count(job_id=job.id, kind="train", state=states) < most_tasks
+    )
+
+
+def _predicted_cost_under_way(tables: Tables, job: Job) -> float:
+    tasks = tables.tasks.list(job_id=job.id, kind="train", state=list(UNDER_WAY), limit=None)
+    candidates = (
+        tables.candidates.list(id=[task.candidate_id for task in tasks], limit=None)
+        if tasks
+        else []
+    )
+    return sum(candidate.predicted_cost for candidate in candidates)
+
+
+def _train_task(tables: Tables, registry: Registry, job: Job, candidate: Candidate) -> Task:
+    application: Application = tables.applications.get(job.application_id)
+    version = tables.versions.get(job.version_id)
+    spec = TrainSpec(
+        pipeline=knowledge_base.pipeline_of(registry, candidate),
+        objective=application.objective,
+        schema_in=version.schema_in,
+        schema_out=version.schema_out,
+        seed=version.operation["seed"],
+    )
+    return Task(
+        id=new_id("task"),
+        tenant_id=job.tenant_id,
+        kind="train",
+        lane="search",
+        payload=spec.model_dump(),
+        subject=application.id,
+        job_id=job.id,
+        candidate_id=candidate.id,
+        max_attempts=1 + int(registry.get(candidate.model).resources.get("retries", 1)),
+    )

@@ -1,0 +1,1 @@
+"""Bytes that users send, and references that keep stored bytes alive."""

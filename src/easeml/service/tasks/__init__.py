@@ -1,0 +1,1 @@
+"""Tasks: what they are told, what they printed, and what becomes of their results."""

@@ -1,0 +1,71 @@
+"""What an attempt printed."""
+
+import os
+import stat
+from pathlib import Path
+
+from easeml.contract.evaluation import AttemptLog
+from easeml.errors import NotFound
+from easeml.service.access.caller import Caller
+from easeml.store import Store
+from easeml.store.records import Attempt
+
+LARGEST_LOG = 200_000  # bytes that are kept of what an attempt printed, and given at once
+
+
+def log(
+    store: Store,
+    work: Path,
+    caller: Caller,
+    task_id: str,
+    *,
+    attempt: int | None = None,
+    offset: int = 0,
+) -> AttemptLog:
+    """Return what an attempt (None: the newest) printed from byte ``offset`` on, also while it
+    runs.
+
+    ``work``: the folder with the work folders of the workers. Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        task = tables.tasks.get(task_id)
+        found = tables.attempts.find(
+            task_id=task.id, number=task.attempts if attempt is None else attempt
+        )
+    if found is None:
+        raise NotFound("There is no such attempt.", where=task_id)
+    content = printed(store, work, found, offset)
+    return AttemptLog(
+        attempt=found.number,
+        text=content.decode(errors="replace"),
+        offset=offset,
+        next=offset + len(content),
+        ended=found.state != "running",
+    )
+
+
+def printed(store: Store, work: Path, attempt: Attempt, offset: int = 0) -> bytes:
+    """Return what an attempt printed from byte ``offset`` on, as far as it is here."""
+    if attempt.state == "running":
+        return read_plain(work / attempt.process_id / attempt.id / "log.txt", offset, LARGEST_LOG)
+    path = store.artefacts.path(attempt.tenant_id, attempt.log) if attempt.log else None
+    return read_plain(path, offset, LARGEST_LOG) if path else b""
+
+
+def read_plain(path: Path, offset: int, most: int) -> bytes:
+    """Return bytes of a regular file, nothing where there is none: what a body left may be
+    anything, such as a link.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        return (
+            os.pread(descriptor, most, offset)
+            if stat.S_ISREG(os.fstat(descriptor).st_mode)
+            else b""
+        )
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,121 @@
+"""Tasks and the scheduler's decisions, to look at."""
+
+from easeml.contract import resources
+from easeml.service.access.caller import Caller
+from easeml.service.access.paging import page_of, page_records
+from easeml.store import Store, Tables
+from easeml.store.records import Attempt, Decision, Task
+
+
+def get(store: Store, caller: Caller, task_id: str) -> resources.Task:
+    """Return a task; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return show_all(tables, [tables.tasks.get(task_id)])[0]
+
+
+def list_page(
+    store: Store,
+    caller: Caller,
+    *,
+    after: str | None = None,
+    limit: int = 50,
+    newest_first: bool = False,
+    job_id: str | None = None,
+    state: str | None = None,
+    kind: str | None = None,
+    subject: str | None = None,
+) -> resources.Page[resources.Task]:
+    """Return a page of the tenant's tasks; a filter that is None does not filter."""
+    wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
+    equals = {name: value for name, value in wanted.items() if value is not None}
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        found, following = page_records(
+            tables.tasks, after, limit, newest_first=newest_first, **equals
+        )
+        return resources.Page(items=show_all(tables, found), next=following)
+
+
+def detail(store: Store, caller: Caller, task_id: str) -> resources.TaskDetail:
+    """Return what a task was told to do and its attempts; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        task = tables.tasks.get(task_id)
+        attempts = sorted(
+            tables.attempts.list(task_id=task_id, limit=None), key=lambda attempt: attempt.number
+        )
+    return resources.TaskDetail(
+        spec=task.payload, attempts=[_show_attempt(attempt) for attempt in attempts]
+    )
+
+
+def decisions_page(
+    store: Store,
+    caller: Caller,
+    *,
+    after: str | None = None,
+    limit: int = 50,
+    newest_first: bool = False,
+    job_id: str | None = None,
+) -> resources.Page[resources.Decision]:
+    """Return a page of the scheduler's decisions for the tenant's jobs."""
+    equals = {} if job_id is None else {"job_id": job_id}
+    with store.read() as tx:
+        decisions = tx.scoped(caller.tenant_id).decisions
+        return page_of(decisions, _show_decision, after, limit, newest_first=newest_first, **equals)
+
+
+def names(tables: Tables, tasks: list[Task]) -> dict[str, str]:
+    """Return each task's name by id: its candidate's for training, its spec's kind for the rest."""
+    wanted = [task.candidate_id for task in tasks if task.candidate_id]
+    candidates = tables.candidates.list(id=wanted, limit=None) if wanted else []
+    name = {candidate.id: candidate.name for candidate in candidates}
+    return {task.id: name.get(task.candidate_id) or task.payload["kind"] for task in tasks}
+
+
+def show_all(tables: Tables, tasks: list[Task]) -> list[resources.Task]:
+    """Return the resources of tasks, in their order."""
+    name = names(tables, tasks)
+    return [_show(task, name[task.id]) for task in tasks]
+
+
+def _show(task: Task, name: str) -> resources.Task:
+    return resources.Task(
+        id=task.id,
+        kind=task.kind,
+        lane=task.lane,
+        state=task.state,
+        subject=task.subject,
+        job_id=task.job_id,
+        name=name,
+        attempts=task.attempts,
+        quality=task.quality,
+        cost=task.cost,
+        error=task.error,
+        result=task.result,
+        created=task.created,
+        started=task.started,
+        finished=task.finished,
+    )
+
+
+def _show_attempt(attempt: Attempt) -> resources.Attempt:
+    return resources.Attempt(
+        number=attempt.number,
+        state=attempt.state,
+        error=attempt.error,
+        started=attempt.started,
+        finished=attempt.finished,
+    )
+
+
+def _show_decision(decision: Decision) -> resources.Decision:
+    return resources.Decision(
+        id=decision.id,
+        job_id=decision.job_id,
+        task_id=decision.task_id,
+        policy=decision.policy,
+        explanation=decision.explanation,
+        created=decision.created,
+    )

@@ -1,0 +1,1 @@
+"""Versions of data: changed, browsed, compared and exported."""

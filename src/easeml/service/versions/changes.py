@@ -1,0 +1,210 @@
+"""Changing the data of an application: rows are fed, noisy train rows switched off.
+
+Each change is a new version.
+"""
+
+from pathlib import PurePath
+
+from easeml.contract import resources
+from easeml.contract.tasks import FeedSpec, RefineSpec
+from easeml.contract.versions import Refinement
+from easeml.data import ALL_ROLES, ROLES, row_ids, rows_off, switched
+from easeml.errors import Conflict, InvalidInput, NotReady
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.advice import rescoring
+from easeml.service.datasets import datasets
+from easeml.service.search import jobs
+from easeml.service.storage import artefact_references, uploads
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import Application, DatasetVersion, Job, Json
+
+_ENDED = ("stopped", "failed")
+
+
+def feed(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    filename: str,
+    source: uploads.Source,
+    role: str | None,
+    idempotency_key: str | None,
+    limit: int,
+) -> resources.Version:
+    """Keep the bytes of ``source`` (at most ``limit``), and make a version with their rows beside
+    those there are.
+
+    ``role`` of the new rows; None: as the rows before were divided. Raises ``NotFound``,
+    ``InvalidInput`` for an empty file or another role, ``NotReady`` while the data is changed by
+    somebody else, and what ``uploads.keep`` raises.
+    """
+    filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
+    if role is not None and role not in ALL_ROLES:
+        raise InvalidInput(
+            f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}."
+        )
+    with store.read() as tx:  # before a large file is taken
+        tx.scoped(caller.tenant_id).applications.get(application_id)
+    digest, size = uploads.keep(store, caller, source, limit)
+    if size == 0:
+        raise InvalidInput(
+            "The file is empty.", where=filename, remedy="Send a table with a header and rows."
+        )
+    request = {"application": application_id, "filename": filename, "file": digest, "role": role}
+    once = Once(caller, "feed", idempotency_key, request)
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        if earlier := once.earlier(tx):
+            return datasets.show_version(tables.versions.get(earlier["id"]))
+        application = _changeable(tables, application_id, None)
+        artefact_references.keep(tx, caller.tenant_id, digest, size)
+        said = {"name": "feed", "filename": filename, "role": role}
+        version = _add_version(
+            tx,
+            tables,
+            application,
+            said,
+            FeedSpec(filename=filename, role=role).model_dump(),
+            digest,
+        )
+        once.remember(tx, {"id": version.id})
+        return datasets.show_version(version)
+
+
+def refine(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    wish: Refinement,
+    idempotency_key: str | None = None,
+) -> resources.Version:
+    """Make a version with train rows switched off or on; the version there is where that changes
+    nothing.
+
+    Raises ``NotFound``, ``InvalidInput`` for an id that is no train row's, ``Conflict`` if the data
+    is no longer the version that the wish is about, ``NotReady`` while the data is changed by
+    somebody else.
+    """
+    once = Once(
+        caller, "refine", idempotency_key, {"application": application_id, **wish.model_dump()}
+    )
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        if earlier := once.earlier(tx):
+            return datasets.show_version(tables.versions.get(earlier["id"]))
+        application = _changeable(tables, application_id, wish.version_id)
+        version = tables.versions.get(application.version_id)
+        files = store.artefacts.members(caller.tenant_id, version.artefact)
+        now = rows_off(files)
+        after = switched(row_ids(files), now, wish.off, wish.on)
+        if list(after) != now:
+            off, on = sorted(set(after) - set(now)), sorted(set(now) - set(after))
+            spec = RefineSpec(off=off, on=on)
+            version = _add_version(
+                tx, tables, application, {"name": "refine", "off": off, "on": on}, spec.model_dump()
+            )
+        once.remember(tx, {"id": version.id})
+        return datasets.show_version(version)
+
+
+def take_over(tx: Transaction, version: DatasetVersion) -> None:
+    """Let the application go on with ``version``, which is ready: its search starts anew where
+    labelled rows changed.
+
+    The search before ends, its models stay. What serves goes on, and is scored on the new
+    validation rows first.
+    """
+    tables = tx.scoped(version.tenant_id)
+    parent = tables.versions.get(version.parents[0])
+    application = tables.applications.update(
+        version.operation["application_id"], where={"version_id": parent.id}, version_id=version.id
+    )
+    job = jobs.current(tables, application.id)
+    if job is not None and not _is_learnt_anew(parent, version):
+        tables.jobs.update(job.id, version_id=version.id)
+    elif job is not None:
+        if job.state not in _ENDED:
+            jobs.set_state(tx, job, "stopped", "job.stopped")
+        jobs.cancel_waiting(tx, tables, job.id)
+        _add_job(tx, job, version)
+    rescoring.request(tx, application)
+    data = {"version_id": version.id, "number": version.number}
+    tx.events.append("application.data", application.id, data, application.tenant_id)
+
+
+def is_changing(tables: Tables, application: Application) -> bool:
+    """Is another version being made of the application's data?"""
+    ingesting = tables.versions.list(
+        dataset_id=application.dataset_id, state="ingesting", limit=None
+    )
+    return any(version.operation.get("application_id") == application.id for version in ingesting)
+
+
+def _changeable(tables: Tables, application_id: str, version_id: str | None) -> Application:
+    application = tables.applications.get(application_id)
+    version = tables.versions.get(application.version_id)
+    if version.state == "failed":
+        raise Conflict(
+            "The data of this application could not be prepared.", remedy="Declare it again."
+        )
+    if version.state != "ready" or is_changing(tables, application):
+        remedy = "Try again when it is ready."
+        raise NotReady(
+            "The data of this application is being changed.", where=application.id, remedy=remedy
+        )
+    if version_id not in (None, version.id):
+        raise Conflict(
+            "The data has another version by now.", where="version_id", remedy="Look at it again."
+        )
+    return application
+
+
+def _add_version(
+    tx: Transaction,
+    tables: Tables,
+    application: Application,
+    operation: Json,
+    payload: Json,
+    source: str = "",
+) -> DatasetVersion:
+    parent = tables.versions.get(application.version_id)
+    inherited = {
+        name: parent.operation[name] for name in ("seed", "split") if name in parent.operation
+    }
+    version = tables.versions.add(
+        DatasetVersion(
+            id=new_id("ver"),
+            tenant_id=parent.tenant_id,
+            dataset_id=parent.dataset_id,
+            number=tables.versions.count(dataset_id=parent.dataset_id) + 1,
+            operation={**operation, "application_id": application.id, **inherited},
+            parents=[parent.id],
+            source_artefact=source,
+            columns=parent.columns,
+            schema_in=parent.schema_in,
+            schema_out=parent.schema_out,
+        )
+    )
+    datasets.add_ingest_task(tx, version, payload)
+    return version
+
+
+def _is_learnt_anew(parent: DatasetVersion, version: DatasetVersion) -> bool:
+    changed = any(version.summary.get(role) != parent.summary.get(role) for role in ROLES)
+    return changed or version.operation["name"] == "refine"
+
+
+def _add_job(tx: Transaction, before: Job, version: DatasetVersion) -> None:
+    job = Job(
+        id=new_id("job"),
+        tenant_id=before.tenant_id,
+        application_id=before.application_id,
+        version_id=version.id,
+        limits=before.limits,
+        tolerance=before.tolerance,
+    )
+    tx.scoped(before.tenant_id).jobs.add(job)
+    data = {"application_id": job.application_id, "state": job.state}
+    tx.events.append("job.preparing", job.id, data, job.tenant_id)

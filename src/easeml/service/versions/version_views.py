@@ -1,0 +1,222 @@
+"""Looking at the data of an application: its versions, its train rows, what differs, and exports."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+from easeml.contract import resources
+from easeml.contract import versions as contract
+from easeml.data import (
+    ALL_ROLES,
+    VERSION_FORMATS,
+    Comparison,
+    Wanted,
+    compare,
+    export_version,
+    train_rows,
+)
+from easeml.errors import Conflict, InvalidInput
+from easeml.service.access.caller import Caller
+from easeml.service.advice import suspicious_rows
+from easeml.service.versions import changes
+from easeml.store import Store, Tables
+from easeml.store.records import Application, DatasetVersion
+
+_LISTED_IDS = 1000  # of rows switched off or on, in a comparison
+_LISTED_RANGES = 100
+
+
+def of_application(
+    store: Store, caller: Caller, application_id: str, *, after: str | None = None, limit: int = 50
+) -> resources.Page[contract.VersionLine]:
+    """Return a page of the versions of an application's data, newest first; raises ``NotFound``.
+
+    Those that could not be made are among them, with the reason.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        found = _history(tables, application)
+    start = next((at for at, version in enumerate(found, 1) if version.id == after), 0)
+    page = found[start : start + limit]
+    following = page[-1].id if start + limit < len(found) else None
+    return resources.Page(items=[_line(one, application) for one in page], next=following)
+
+
+def train_rows_page(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    *,
+    label: str | None = None,
+    on: bool | None = None,
+    suspicious: bool = False,
+    skip: int = 0,
+    limit: int = 50,
+) -> contract.TrainRows:
+    """Return a page of the train rows of an application: of one class, on or off, the most
+    suspicious first.
+
+    Raises ``NotFound``, ``Conflict`` if there are no prepared rows.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        version = tables.versions.get(application.version_id)
+        report = suspicious_rows.newest(tables, application.id)
+        looking = suspicious_rows.is_under_way(tables, application)
+        under_way = changes.is_changing(tables, application)
+    _check_prepared(version)
+    scores = (
+        None if report is None else store.artefacts.path(caller.tenant_id, report.value["artefact"])
+    )
+    files = store.artefacts.members(caller.tenant_id, version.artefact)
+    found, total = train_rows(files, Wanted(label, on, suspicious), skip, limit, scores)
+    classes = next(
+        (
+            c["classes"]
+            for c in version.columns
+            if c["role"] == "target" and c["type"] == "category"
+        ),
+        [],
+    )
+    return contract.TrainRows(
+        items=[contract.TrainRow(**asdict(row)) for row in found],
+        next=str(skip + limit) if skip + limit < total else None,
+        version_id=version.id,
+        number=version.number,
+        total=total,
+        off=version.summary.get("off", 0),
+        classes=classes,
+        scored=None if report is None else report.value["number"],
+        looking=looking,
+        changing=under_way,
+    )
+
+
+def comparison(
+    store: Store, caller: Caller, version_id: str, before_id: str | None = None
+) -> contract.Comparison:
+    """Return what a version has that ``before_id`` (None: its parent) had not.
+
+    Raises ``NotFound``, ``InvalidInput`` for versions of different datasets, ``Conflict`` without
+    prepared rows.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        version = tables.versions.get(version_id)
+        before = _before(tables, version, before_id)
+    _check_prepared(version)
+    old = None
+    if before is not None:
+        _check_prepared(before)
+        old = store.artefacts.members(caller.tenant_id, before.artefact)
+    found = compare(old, store.artefacts.members(caller.tenant_id, version.artefact))
+    return _show(found, version, before)
+
+
+def export(store: Store, caller: Caller, version_id: str, ending: str, folder: Path) -> Path:
+    """Write the rows of a version into a file in ``folder``, and return its path. ``ending``: csv,
+    parquet, zip ...
+
+    Raises ``NotFound``, ``Conflict`` without prepared rows, ``InvalidInput`` for another ending and
+    for rows that the format cannot hold.
+    """
+    if f".{ending}" not in VERSION_FORMATS:
+        known = ", ".join(form.removeprefix(".") for form in VERSION_FORMATS)
+        raise InvalidInput(
+            f"{ending!r} is no format of an export.", where="format", remedy=f"One of {known}."
+        )
+    with store.read() as tx:
+        version = tx.scoped(caller.tenant_id).versions.get(version_id)
+    _check_prepared(version)
+    kept = store.artefacts.fetch(caller.tenant_id, version.artefact, folder / "version")
+    out = folder / f"version-{version.number}.{ending}"
+    export_version(kept, out)
+    return out
+
+
+def _history(tables: Tables, application: Application) -> list[DatasetVersion]:
+    """The versions that led to the application's, and the changes of it that are under way or
+    failed; newest first.
+    """
+    found = tables.versions.list(dataset_id=application.dataset_id, limit=None)
+    by_id = {version.id: version for version in found}
+    line, at = set(), [application.version_id]
+    while at:
+        version = by_id.get(at.pop())
+        if version is not None and version.id not in line:
+            line.add(version.id)
+            at += version.parents
+    own = [v for v in found if v.id in line or v.operation.get("application_id") == application.id]
+    return sorted(own, key=lambda version: -version.number)
+
+
+def _line(version: DatasetVersion, application: Application) -> contract.VersionLine:
+    summary = version.summary
+    return contract.VersionLine(
+        id=version.id,
+        number=version.number,
+        state=version.state,
+        current=version.id == application.version_id,
+        operation=version.operation,
+        parents=version.parents,
+        rows={role: summary[role] for role in ALL_ROLES if summary.get(role)},
+        off=summary.get("off", 0),
+        added=summary.get("added", {}),
+        notes=summary.get("notes", []),
+        error=version.error,
+        created=version.created,
+    )
+
+
+def _before(
+    tables: Tables, version: DatasetVersion, before_id: str | None
+) -> DatasetVersion | None:
+    if before_id is not None:
+        before = tables.versions.get(before_id)
+        if before.dataset_id != version.dataset_id:
+            raise InvalidInput("These versions are of different datasets.", where=before_id)
+        return before
+    parents = [tables.versions.get(parent) for parent in version.parents]
+    return next((parent for parent in parents if parent.operation["name"] != "upload"), None)
+
+
+def _check_prepared(version: DatasetVersion) -> None:
+    if version.operation["name"] == "upload":
+        raise Conflict(
+            "An upload has no prepared rows.", where=version.id, remedy="Name a version made of it."
+        )
+    if version.state != "ready" or not version.artefact:
+        raise Conflict(
+            f"The version is {version.state}: there are no prepared rows.", where=version.id
+        )
+
+
+def _show(
+    found: Comparison, version: DatasetVersion, before: DatasetVersion | None
+) -> contract.Comparison:
+    ranges = [
+        contract.RowRange(role=role, first=first, last=last)
+        for role, ids in found.added.items()
+        for first, last in _ranges(ids)
+    ]
+    return contract.Comparison(
+        version_id=version.id,
+        before=before.id if before else None,
+        added={role: len(ids) for role, ids in found.added.items()},
+        removed={role: len(ids) for role, ids in found.removed.items()},
+        ranges=ranges[:_LISTED_RANGES],
+        switched_off=found.switched_off[:_LISTED_IDS],
+        switched_on=found.switched_on[:_LISTED_IDS],
+        schema_differences=found.schema,
+    )
+
+
+def _ranges(ids: list[int]) -> list[tuple[int, int]]:
+    ranges: list[tuple[int, int]] = []
+    for one in ids:
+        if ranges and one == ranges[-1][1] + 1:
+            ranges[-1] = (ranges[-1][0], one)
+        else:
+            ranges.append((one, one))
+    return ranges

@@ -1,0 +1,141 @@
+"""What a page works with: who visits, his client, and how to answer him."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import lru_cache, wraps
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.types import ASGIApp
+
+from easeml.client import AsyncClient
+from easeml.contract.resources import User
+from easeml.errors import EasemlError, NotSignedIn
+from easeml.web import session
+from easeml.web.open_pages import LIVE_HEADER, OpenPages
+from easeml.web.rendering import render
+
+_ADDRESS = "http://127.0.0.1"  # never connected to: requests stay in this process
+_KEPT_CLIENTS = 256
+_STATUS = {
+    "not-signed-in": 401,
+    "not-found": 404,
+    "not-allowed": 403,
+    "over-quota": 403,
+    "invalid-input": 422,
+    "conflict": 409,
+    "too-large": 413,
+}
+_MOST_FIELDS = 20_000  # of a form: two for each column of a wide table
+
+
+class Site:
+    """The REST application, and clients of it by key."""
+
+    def __init__(self, api: ASGIApp):
+        self.api = api
+        self.open_pages = OpenPages()
+        self._transport = httpx.ASGITransport(api)
+        self.client = lru_cache(_KEPT_CLIENTS)(self._client)
+
+    def stranger(self) -> AsyncClient:
+        """Return a client that has no key yet, for signing in."""
+        return self._client("-")
+
+    def _client(self, key: str) -> AsyncClient:
+        return AsyncClient(_ADDRESS, key, retries=0, transport=self._transport)
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """One request of somebody who is signed in."""
+
+    request: Request
+    client: AsyncClient
+    user: User
+    key: str
+
+    @property
+    def site(self) -> Site:
+        """The site that is visited."""
+        return site_of(self.request)
+
+    def render(self, template: str, status: int = 200, **values: Any) -> Response:
+        """Return a page."""
+        shared = {"user": self.user, "csrf": session.csrf_token(self.key)}
+        return HTMLResponse(render(self.request, template, **shared, **values), status)
+
+    async def form(self) -> FormData:
+        """Return the fields of the form that was sent.
+
+        Raises NotAllowed for one that is not of this session.
+        """
+        form = await self.request.form(max_fields=_MOST_FIELDS)
+        session.check_csrf(self.key, str(form.get(session.CSRF_FIELD, "")))
+        return form
+
+    def path(self, name: str) -> str:
+        """Return a piece of the address, such as an id."""
+        return self.request.path_params[name]
+
+
+def site_of(request: Request) -> Site:
+    """Return the site that a request came to."""
+    return request.app.state.site
+
+
+def signed_in(
+    page: Callable[[PageContext], Awaitable[Response]],
+) -> Callable[[Request], Awaitable[Response]]:
+    """Make an endpoint of a page for people who are signed in; all others are asked to sign in
+    first.
+    """
+
+    @wraps(page)
+    async def endpoint(request: Request) -> Response:
+        try:
+            return await _shared(request, session.key_of(request), page)
+        except NotSignedIn:
+            there = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            target = (
+                f"/sign-in?next={quote(there)}"
+                if request.method == "GET" and there != "/"
+                else "/sign-in"
+            )
+            return RedirectResponse(target, 303)
+
+    return endpoint
+
+
+async def _shared(
+    request: Request, key: str, page: Callable[[PageContext], Awaitable[Response]]
+) -> Response:
+    """Return the page; who follows events gets what was rendered for others who know no newer ones."""
+    site = site_of(request)
+
+    async def make() -> Response:
+        client = site.client(key)
+        return await page(PageContext(request, client, await client.me(), key))
+
+    seq = request.headers.get(LIVE_HEADER, "")
+    if request.method != "GET" or not (seq.isascii() and seq.isdecimal() and len(seq) < 20):
+        return await make()
+    name = (key, request.url.path, request.url.query, request.cookies.get("theme", ""))
+    return await site.open_pages.get(name, int(seq), request.headers.get("if-none-match", ""), make)
+
+
+async def problem_page(request: Request, error: Exception) -> Response:
+    """Answer with what is wrong, where, and what to do."""
+    assert isinstance(error, EasemlError)
+    return HTMLResponse(
+        render(request, "problem.html", problem=error), _STATUS.get(error.code, 503)
+    )
+
+
+def back_to(path: str) -> Response:
+    """Send the browser to a page after something was done."""
+    return RedirectResponse(path, 303)

@@ -1,0 +1,156 @@
+"""The scheduler's picture of the searches: limits, deadlines and shares reach the policy."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import simulated
+from simulated import REGISTRY
+
+from easeml.engine import search_mirror
+from easeml.engine.scheduler import Scheduler
+from easeml.engine.search_mirror import SearchMirror
+from easeml.ids import new_id
+from easeml.search import policy_named
+from easeml.store import Store
+from easeml.store.records import Candidate, Task
+
+NOW = 1000.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    simulated.make_template(tmp_path / "template")
+    return simulated.open_copy(tmp_path / "template", tmp_path / "home", lambda: NOW)
+
+
+def opened(store: Store, folder: Path, **limits: float) -> tuple[SearchMirror, str]:
+    """Return a mirror that follows one job with these limits, and the job's id."""
+    job_id = simulated.add_job(store, folder)
+    mirror = SearchMirror(policy_named(), REGISTRY)
+    with store.write() as tx:
+        job = tx.unscoped().jobs.update(job_id, limits=limits)
+        mirror.sync(tx, job)
+    return mirror, job_id
+
+
+def test_limits_of_a_job_are_the_budget_of_its_search(store: Store, tmp_path: Path) -> None:
+    mirror, _ = opened(store, tmp_path, tasks=2)
+    assert len(mirror.policy.decide(mirror.state, 5)) == 2
+
+
+def test_limits_that_are_raised_reach_the_search(store: Store, tmp_path: Path) -> None:
+    mirror, job_id = opened(store, tmp_path, tasks=1)
+    assert len(mirror.policy.decide(mirror.state, 5)) == 1
+    with store.write() as tx:
+        mirror.sync(tx, tx.unscoped().jobs.update(job_id, limits={"tasks": 3}))
+    assert len(mirror.policy.decide(mirror.state, 5)) == 3
+
+
+def test_no_run_is_started_that_would_end_after_the_deadline(store: Store, tmp_path: Path) -> None:
+    mirror, job = opened(store, tmp_path, deadline=NOW + 1.5)  # a run takes one second
+    assert mirror.move_to(NOW) == []
+    assert len(mirror.policy.decide(mirror.state, 5)) == simulated.ARMS
+    assert mirror.move_to(NOW + 1) == []
+    assert mirror.policy.decide(mirror.state, 5) == []
+    assert mirror.move_to(NOW + 2) == [job]
+    assert mirror.move_to(NOW + 3) == []
+
+
+def test_a_tenant_has_the_share_that_the_provider_gave_it(store: Store, tmp_path: Path) -> None:
+    mirror, job_id = opened(store, tmp_path)
+    assert len(mirror.policy.decide(mirror.state, 5)) == simulated.ARMS
+    with store.write() as tx:
+        job = tx.unscoped().jobs.get(job_id)
+        tx.tenants.update(job.tenant_id, limits={"devices": 1})
+        mirror.sync(tx, job)
+    assert len(mirror.policy.decide(mirror.state, 5)) == 1
+
+
+def test_a_job_rests_when_its_deadline_has_passed(tmp_path: Path) -> None:
+    clock = [NOW]
+    simulated.make_template(tmp_path / "template")
+    store = simulated.open_copy(tmp_path / "template", tmp_path / "home", lambda: clock[0])
+    job_id = simulated.add_job(store, tmp_path)
+    with store.write() as tx:
+        tx.unscoped().jobs.update(job_id, limits={"deadline": NOW + 5})
+    scheduler = Scheduler(store, REGISTRY, policy_named(), 10.0)
+    scheduler.step()
+    clock[0] = NOW + 6
+    for _ in range(2):
+        scheduler.keep_house()
+        scheduler.step()
+    with store.read() as tx:
+        assert tx.unscoped().jobs.get(job_id).state == "resting"
+    store.close()
+
+
+def test_a_search_that_grows_is_seldom_learned_anew(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With every half as many candidates again, and for a new model; otherwise what is believed
+    grows.
+    """
+    learned: list[int] = []
+    learned_of = search_mirror.learned_of
+
+    def counted(registry: Any, arms: Any, *trials: Any) -> Any:
+        learned.append(len(arms))
+        return learned_of(registry, arms, *trials)
+
+    monkeypatch.setattr(search_mirror, "learned_of", counted)
+    mirror, job_id = opened(store, tmp_path)
+
+    def grow(arm: int, model: str) -> None:
+        with store.write() as tx:
+            job = tx.unscoped().jobs.get(job_id)
+            pipeline = {"transforms": [], "model": {"module": model, "config": {}}}
+            candidate = Candidate(
+                new_id("cand"), job.tenant_id, job_id, arm, f"{model}-{arm}", model, pipeline, 1.0
+            )
+            tx.scoped(job.tenant_id).candidates.add_all([candidate])
+            mirror.sync(tx, job)
+
+    for arm in range(simulated.ARMS, 60):
+        grow(arm, "m0")
+        assert len(mirror.state.job(job_id).arms) == arm + 1
+    assert learned == [3, 5, 8, 12, 18, 27, 41]
+    grow(60, "new")
+    assert learned[-1] == 61
+
+
+@pytest.mark.parametrize("past", [0, 600])
+def test_a_search_learns_from_those_that_run_beside_it(
+    store: Store, tmp_path: Path, past: int
+) -> None:
+    """The third model is the best of two other jobs, so it comes first in this one, which was open
+    before.
+
+    However many tasks were done in the past: a job that is over.
+    """
+    if past:
+        over = simulated.add_job(store, tmp_path)
+        add_done(store, over, [0.5] * past)
+        with store.write() as tx:
+            tx.unscoped().jobs.update(over, state="stopped")
+    mirror, job_id = opened(store, tmp_path)
+    first = [choice.arm for choice in mirror.policy.decide(mirror.state, 1)]
+    for qualities in ((0.5, 0.5, 0.95), (0.6, 0.6, 0.97)):
+        add_done(store, simulated.add_job(store, tmp_path), qualities)
+    with store.read() as tx:
+        mirror.sync(tx, tx.unscoped().jobs.get(job_id))
+    assert first != [2]
+    assert [choice.arm for choice in mirror.policy.decide(mirror.state, 1)] == [2]
+
+
+def add_done(store: Store, job_id: str, qualities: Sequence[float]) -> None:
+    """Add done tasks with these qualities, one candidate of the job after the other."""
+    with store.write() as tx:
+        tenant = tx.unscoped().jobs.get(job_id).tenant_id
+        tables = tx.scoped(tenant)
+        candidates = sorted(tables.candidates.list(job_id=job_id), key=lambda one: one.arm)
+        for number, quality in enumerate(qualities):
+            place = {"job_id": job_id, "candidate_id": candidates[number % len(candidates)].id}
+            ended = {"state": "done", "quality": quality, "cost": 1.0, "finished": NOW}
+            tables.tasks.add(Task(new_id("task"), tenant, "train", "search", {}, **place, **ended))
