@@ -44,8 +44,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from easeml.figures import Axis, Figure, Series, numbers, tone_of
 from easeml.lifecycle import monitoring
-from easeml.lifecycle.monitoring._drift import covariate_test, prior_test
-from easeml.lifecycle.monitoring._features import Encoder
+from easeml.lifecycle.monitoring.drift import covariate_test, prior_test
+from easeml.lifecycle.monitoring.features import Encoder
 
 RESULTS = Path(__file__).parent / "results" / "monitoring"
 TABLES = [

@@ -108,9 +108,9 @@ def mislabelled(
             help="CSV file of rows with trusted labels. Without it, rows judge each other."
         ),
     ] = None,
-    odds: Annotated[
-        float, typer.Option(help="Flag a row if another label is so many times as likely.")
-    ] = 5.0,
+    confidence: Annotated[
+        float, typer.Option(help="Flag a row if its label is wrong with at least this probability.")
+    ] = 0.33,
     seed: Annotated[
         int, typer.Option(help="Seed of the parts and models that judge each other.")
     ] = 0,
@@ -123,7 +123,13 @@ def mislabelled(
     given = _read(train, target, valid)
     with progress("judging labels") as report:
         answer = find_mislabelled(
-            given.X, given.y, given.X_valid, given.y_valid, odds=odds, seed=seed, progress=report
+            given.X,
+            given.y,
+            given.X_valid,
+            given.y_valid,
+            confidence=confidence,
+            seed=seed,
+            progress=report,
         )
     _show(answer, as_json, out, train_rows=given.table.rows)
 

@@ -29,16 +29,18 @@ def held_out_chances(
     forest (Breiman, 2001) and extremely randomised trees (Geurts et al., 2006). Every class is
     spread evenly over the folds.
 
-    Args: X: Rows (n, d). codes: Their classes (n,), in 0 .. classes - 1. classes: How many classes
-        there are. more: Rows (m, d) that the models of every fold learn from, and their classes
-        (m,). folds: Parts in which rows are held out, in 1 .. n. One alone has only ``more`` to
-        learn from. seed: Seed of the parts and models. progress: Called with the share of the work
-        that is done.
+    Args:
+        X: Rows (n, d).
+        codes: Their classes (n,), in 0 .. classes - 1.
+        classes: How many classes there are.
+        more: Rows (m, d) that the models of every fold learn from, and their classes (m,).
+        folds: Parts in which rows are held out, in 1 .. n. One alone has only ``more`` to learn
+            from.
+        seed: Seed of the parts and models.
+        progress: Called with the share of the work that is done.
     """
     n = len(X)
-    fold = np.empty(n, np.int64)
-    shuffled = np.random.default_rng(seed).permutation(n)
-    fold[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(n) % folds
+    fold = fold_numbers(codes, folds, seed)
     known, labels = X, codes
     if more is not None:
         known, labels = np.vstack([X, more[0]]), np.concatenate([codes, more[1]])
@@ -55,6 +57,15 @@ def held_out_chances(
             if progress:
                 progress((part * members + place + 1) / (folds * members))
     return chances
+
+
+def fold_numbers(codes: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    """Return a fold a row, in 0 .. folds - 1, drawn with ``seed``; each class is spread evenly."""
+    order = np.random.default_rng(seed).permutation(len(codes))
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    fold = np.empty(len(codes), np.int64)
+    fold[by_class] = np.arange(len(codes)) % folds
+    return fold
 
 
 def _members(rows: int, seed: int) -> list[Any]:

@@ -180,7 +180,7 @@ def test_long_work_reports_its_progress():
     "wrong",
     [
         pytest.param(lambda: find_mislabelled(X, Y, V), id="valid without labels"),
-        pytest.param(lambda: find_mislabelled(X, Y, odds=1), id="odds"),
+        pytest.param(lambda: find_mislabelled(X, Y, confidence=1), id="confidence"),
         pytest.param(lambda: find_mislabelled(X, Y, folds=1), id="folds"),
         pytest.param(lambda: next_to_label(X, Y, POOL, V, LABELS, 0), id="no rows"),
         pytest.param(

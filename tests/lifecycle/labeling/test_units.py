@@ -11,7 +11,7 @@ from easeml.lifecycle.labeling import (
     sampled_unit_knn_shapley,
     unit_knn_shapley,
 )
-from easeml.lifecycle.labeling._inputs import check_task
+from easeml.lifecycle.labeling.inputs import check_task
 from easeml.lifecycle.labeling.units import integrated_values
 
 

@@ -16,12 +16,12 @@ from easeml.lifecycle.monitoring import (
     poisson_binomial,
     right_interval,
 )
-from easeml.lifecycle.monitoring._backtest import backtest
-from easeml.lifecycle.monitoring._drift import concept_test, covariate_test, prior_test
-from easeml.lifecycle.monitoring._forest import grow
-from easeml.lifecycle.monitoring._labels import draw, measured
-from easeml.lifecycle.monitoring._shift import compare
-from easeml.lifecycle.monitoring._tracking import Offset
+from easeml.lifecycle.monitoring.backtest import backtest
+from easeml.lifecycle.monitoring.drift import concept_test, covariate_test, prior_test
+from easeml.lifecycle.monitoring.forest import grow
+from easeml.lifecycle.monitoring.labels import draw, measured
+from easeml.lifecycle.monitoring.shift import compare
+from easeml.lifecycle.monitoring.tracking import Offset
 
 
 def test_poisson_binomial_check():

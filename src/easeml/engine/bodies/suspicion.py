@@ -19,26 +19,28 @@ def suspicion(spec: SuspicionSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write output ``suspicion``; return ``{rows}``. Every train row is predicted by a model that
     did not see it.
 
-    Of a category, suspicion is 1 - the probability of the row's class (0 or 1 where the model gives
-    none); of a number, the share of rows that are predicted better. Rows that are off are scored
-    too, and never learnt from.
+    Suspicion is the probability that the row's answer is wrong, as ``lifecycle.labeling`` finds it;
+    NaN for a class too rare to judge. Rows that are off are judged too, and never learnt from.
     """
     import numpy as np
 
     from easeml.data import read_declared
+    from easeml.lifecycle.held_out import fold_numbers
 
     version = read_declared(inputs / "version")
     train = version.frames["train"]
+    answers = train[version.target]
     off = train["_row"].isin(version.off).to_numpy()
-    fold = _folds(train[version.target], spec.seed)
-    scores, predicted = np.full(len(train), np.nan), np.full(len(train), None, dtype=object)
+    fold = fold_numbers(_codes(answers), _FOLDS, spec.seed)
+    predicted = np.full(len(train), None, dtype=object)
+    chances = _no_chances(answers)
     for number in np.unique(fold):
         held = fold == number
         found = _predict(spec, version, ~held & ~off, held)
-        scores[held] = _surprise(train.loc[held, version.target], found)
         predicted[held] = found.values
-    if not _is_category(train[version.target]):
-        scores = scores.argsort().argsort() / max(1, len(scores) - 1)
+        if chances is not None:
+            chances[held] = _chances(answers, found)
+    scores = _judge(answers, predicted, chances)
     _write(outputs / "suspicion", train["_row"].to_numpy(), scores, predicted)
     return TaskResult(ok=True, value={"rows": len(train)}, outputs=["suspicion"])
 
@@ -55,40 +57,49 @@ def _predict(
     return trained.predict(train.loc[held].reset_index(drop=True))
 
 
-def _folds(answers: Any, seed: int) -> "np.ndarray":
-    """A fold a row, drawn with ``seed``; each class is spread over the folds."""
-    import numpy as np
+def _judge(answers: Any, predicted: "np.ndarray", chances: "np.ndarray | None") -> "np.ndarray":
+    """Return the probability that each answer is wrong."""
+    from easeml.lifecycle.labeling import chances_of_votes, judge_classes, judge_numbers
 
-    order = np.random.default_rng(seed).permutation(len(answers))
-    if _is_category(answers):
-        order = order[np.argsort(answers.cat.codes.to_numpy()[order], kind="stable")]
-    fold = np.empty(len(answers), dtype=int)
-    fold[order] = np.arange(len(answers)) % _FOLDS
-    return fold
+    if chances is None:
+        return judge_numbers(predicted.astype(float), answers.to_numpy(dtype=float)).wrong
+    codes = _codes(answers)
+    if not chances.any():  # the model says a class only
+        votes = answers.cat.categories.astype(str).get_indexer(predicted.astype(str))
+        chances = chances_of_votes(votes, codes, chances.shape[1])
+    return judge_classes(chances, codes).wrong
 
 
-def _surprise(actual: Any, predictions: "Predictions") -> "np.ndarray":
-    """Return 1 - probability of the actual class (NaN for a class that was not learnt), or the size
-    of the error.
+def _chances(answers: Any, predictions: "Predictions") -> "np.ndarray":
+    """Return the model's class chances in the order of the column's categories; zeros where it
+    gives none, or has not learnt a class.
     """
     import numpy as np
 
-    if predictions.classes is None:
-        return np.abs(actual.to_numpy(dtype=float) - predictions.values)
-    classes = [str(name) for name in predictions.classes]
-    if predictions.probabilities is None:
-        return (np.asarray(predictions.values).astype(str) != actual.astype(str).to_numpy()).astype(
-            float
-        )
-    place = np.array(
-        [classes.index(name) if name in classes else -1 for name in actual.astype(str)]
-    )
-    own = np.append(predictions.probabilities, np.full((len(actual), 1), np.nan), axis=1)
-    return 1 - own[np.arange(len(actual)), place]
+    categories = answers.cat.categories.astype(str)
+    chances = np.zeros((len(predictions.values), len(categories)))
+    if predictions.probabilities is not None and predictions.classes is not None:
+        places = categories.get_indexer([str(name) for name in predictions.classes])
+        chances[:, places] = predictions.probabilities
+    return chances
 
 
-def _is_category(answers: Any) -> bool:
-    return str(answers.dtype) == "category"
+def _no_chances(answers: Any) -> "np.ndarray | None":
+    """Return zeros, a column a class; None where the answers are numbers."""
+    import numpy as np
+
+    if str(answers.dtype) != "category":
+        return None
+    return np.zeros((len(answers), len(answers.cat.categories)))
+
+
+def _codes(answers: Any) -> "np.ndarray":
+    """Return class codes; zeros where the answers are numbers."""
+    import numpy as np
+
+    if str(answers.dtype) != "category":
+        return np.zeros(len(answers), dtype=np.int64)
+    return answers.cat.codes.to_numpy().astype(np.int64)
 
 
 def _write(path: Path, rows: "np.ndarray", scores: "np.ndarray", predicted: "np.ndarray") -> None:

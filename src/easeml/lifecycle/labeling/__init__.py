@@ -3,12 +3,19 @@ label next.
 
 Values are Shapley values of a game whose worth is the quality of a k-nearest-neighbour classifier
 on validation rows: exact, and fast enough for a million rows. ``knn_shapley`` and its variants
-return plain arrays; ``value_rows``, ``next_to_label``, ``find_mislabelled`` and ``contributions``
+return plain arrays, as do ``judge_classes`` and ``judge_numbers``, which judge labels by held-out
+predictions; ``value_rows``, ``next_to_label``, ``find_mislabelled`` and ``contributions``
 return results with advice and a figure.
 """
 
 from easeml.lifecycle.labeling.approximate import Approximation, approximate_knn_shapley
 from easeml.lifecycle.labeling.knn import expected_knn_shapley, knn_shapley
+from easeml.lifecycle.labeling.label_errors import (
+    LabelErrors,
+    chances_of_votes,
+    judge_classes,
+    judge_numbers,
+)
 from easeml.lifecycle.labeling.mislabelled import Suspects, find_mislabelled
 from easeml.lifecycle.labeling.owners import Contributions, contributions
 from easeml.lifecycle.labeling.pool import predicted_pool_values, value_pool
@@ -22,14 +29,18 @@ from easeml.lifecycle.labeling.vote import weighted_knn_shapley
 __all__ = [
     "Approximation",
     "Contributions",
+    "LabelErrors",
     "Provenance",
     "Queue",
     "Suspects",
     "Values",
     "approximate_knn_shapley",
+    "chances_of_votes",
     "contributions",
     "expected_knn_shapley",
     "find_mislabelled",
+    "judge_classes",
+    "judge_numbers",
     "knn_shapley",
     "next_to_label",
     "predicted_pool_values",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling._inputs import Task, check_count, check_task
+from easeml.lifecycle.labeling.inputs import Task, check_count, check_task
 from easeml.lifecycle.labeling.knn import Game
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ class _Cells:
         """Return mean values over the validation rows ``points``, and the rows found for each."""
         from numba import get_num_threads
 
-        from easeml.lifecycle.labeling._kernels_truncated import add_from_cells
+        from easeml.lifecycle.labeling.kernels_truncated import add_from_cells
 
         task, n = game.task, len(game.task.X)
         parts = min(get_num_threads(), len(points))

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling import _tables
-from easeml.lifecycle.labeling._inputs import Task, check_posterior, check_task
+from easeml.lifecycle.labeling import rank_tables
+from easeml.lifecycle.labeling.inputs import Task, check_posterior, check_task
 
 if TYPE_CHECKING:
     from easeml.lifecycle.result import Progress
@@ -121,7 +121,7 @@ class Game:
         posterior: np.ndarray | None = None,
         blocks: np.ndarray | None = None,
     ):
-        from easeml.lifecycle.labeling._sorting import SAME
+        from easeml.lifecycle.labeling.sorting import SAME
 
         if ties not in ("average", "index"):
             raise InvalidInput(
@@ -133,7 +133,7 @@ class Game:
         self.soft = soft
         self.posterior = np.zeros((0, 0)) if posterior is None else posterior
         self.same = SAME if ties == "average" else -1.0
-        self.table = (_tables.soft if soft else _tables.hard)(len(task.X), task.k)
+        self.table = (rank_tables.soft if soft else rank_tables.hard)(len(task.X), task.k)
         self.sums = np.cumsum(self.table)
         self.blocks = _blocks(task.X) if blocks is None else blocks
 
@@ -155,7 +155,7 @@ class Game:
         """
         from numba import get_num_threads
 
-        from easeml.lifecycle.labeling._kernels import add_exact
+        from easeml.lifecycle.labeling.kernels import add_exact
 
         task, n = self.task, len(self.task.X)
         parts = min(get_num_threads(), -(-len(task.X_valid) // 4))
@@ -175,7 +175,7 @@ class Game:
         """
         from numba import get_num_threads
 
-        from easeml.lifecycle.labeling._kernels_truncated import add_truncated
+        from easeml.lifecycle.labeling.kernels_truncated import add_truncated
 
         task, n = self.task, len(self.task.X)
         parts = min(get_num_threads(), -(-len(task.X_valid) // 4))
@@ -209,7 +209,8 @@ class Game:
             else np.bincount(task.y, minlength=len(task.classes))
         )
         by_class = [
-            _tables.soft_constant(n, task.k, float(count), len(task.classes)) for count in matches
+            rank_tables.soft_constant(n, task.k, float(count), len(task.classes))
+            for count in matches
         ]
         return np.array(by_class)[task.y_valid]
 
@@ -227,7 +228,7 @@ def _blocks(X: np.ndarray) -> np.ndarray:
     """Return the rows of ``X`` in blocks (n_blocks, d, BLOCK), columns first, the last filled up
     with zeros.
     """
-    from easeml.lifecycle.labeling._sorting import BLOCK
+    from easeml.lifecycle.labeling.sorting import BLOCK
 
     n, d = X.shape
     blocks = np.zeros((-(-n // BLOCK), d, BLOCK))

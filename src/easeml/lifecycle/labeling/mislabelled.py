@@ -9,7 +9,13 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.held_out import held_out_chances
-from easeml.lifecycle.labeling._inputs import check_task
+from easeml.lifecycle.labeling.inputs import check_task
+from easeml.lifecycle.labeling.label_errors import (
+    ASSUMPTION,
+    SUSPICIOUS,
+    check_confidence,
+    judge_classes,
+)
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -25,38 +31,61 @@ class Suspects(Result):
     length.
 
     ``chances`` are those of the row's own label, in [0, 1], by models that have not seen the row;
-    ``suggestions`` are the labels that these find most likely; ``flagged`` marks rows whose
-    suggestion is ``odds`` times as likely.
+    ``wrong`` the probability that the label is wrong; ``suggestions`` are the labels that the
+    models find most likely; ``flagged`` marks rows to check. ``precision`` is the share of the
+    flagged rows that are wrong, as expected, and ``precision_low`` to ``precision_high`` its 95 %
+    interval; without trusted rows only an upper bound is known, and the interval begins at 0.
+    ``assumes``: what the numbers rest on and the data cannot show.
     """
 
     rows: np.ndarray
     labels: np.ndarray
     suggestions: np.ndarray
     chances: np.ndarray
+    wrong: np.ndarray
     flagged: np.ndarray
-    odds: float
+    precision: float
+    precision_low: float
+    precision_high: float
+    assumes: str | None
 
     @property
     def advice(self) -> str:
+        """What was found, and what to do next."""
         n = int(self.flagged.sum())
         if not n:
             return (
-                f"None of {len(self.rows)} labels is wrong beyond doubt; "
+                f"None of {len(self.rows)} labels stands out as wrong; "
                 "the table still lists the least likely first."
             )
-        return (
-            f"{n} of {len(self.rows)} labels {'is' if n == 1 else 'are'} probably wrong. Check them from the top; "
-            "stop when several in a row turn out to be right."
-        )
+        verb = "is" if n == 1 else "are"
+        found = f"{n} of {len(self.rows)} labels {verb} probably wrong"
+        if self.assumes is None:
+            sure = (
+                f"; about {self.precision:.0%} of these are "
+                f"({self.precision_low:.0%} to {self.precision_high:.0%})"
+            )
+        else:
+            sure = (
+                f"; at most about {self.precision_high:.0%} of these are. "
+                "Give rows with trusted labels to know better"
+            )
+        stop = "stop when several in a row turn out to be right."
+        return f"{found}{sure}. Check them from the top; {stop}"
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a training row, the most suspicious first."""
         import pandas as pd
 
-        names = ("rows", "labels", "suggestions", "chances", "flagged")
-        heads = ("row", "label", "suggestion", "chance", "flagged")
         return pd.DataFrame(
-            {head: getattr(self, name) for head, name in zip(heads, names, strict=True)}
+            {
+                "row": self.rows,
+                "label": self.labels,
+                "suggestion": self.suggestions,
+                "chance": self.chances,
+                "wrong": self.wrong,
+                "flagged": self.flagged,
+            }
         )
 
     def figure(self) -> Figure:
@@ -72,51 +101,87 @@ def find_mislabelled(
     X_valid: Any = None,
     y_valid: Any = None,
     *,
-    odds: float = 5.0,
+    confidence: float = SUSPICIOUS,
     folds: int = 5,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Suspects:
     """Return training rows in the order in which their labels should be checked.
 
-    A row is judged by models that learned from the other ``folds``, and from the trusted rows if
-    there are any: the less likely its own label, the earlier it comes (self-confidence: Northcutt
-    et al., Confident Learning, JAIR 2021). It is flagged if they find another label ``odds`` times
-    as likely. A class of under ``folds`` rows is never flagged: there is too little to learn it
-    from.
+    A row is judged by models that learned from the other ``folds``, and from trusted rows if there
+    are any: `judge_classes` says how likely its label is wrong. Trusted rows are judged alike; how
+    many of them are flagged tells how many of the flagged training rows are false alarms.
 
-    Args: X: Training rows (n, d). y: Their labels (n,), some of them wrong. X_valid: Rows with
-        trusted labels, if there are any; both or none. y_valid: Their labels. odds: How much more
-        likely than its own label another has to be for a row to be flagged; above 1. folds: Parts
-        in which rows are judged, at least 2; as many as rows if these are fewer. seed: Seed of the
-        parts and models. progress: Called with the share of the work that is done.
+    Args:
+        X: Training rows (n, d).
+        y: Their labels (n,), some of them wrong.
+        X_valid: Rows with trusted labels, if there are any; both or none.
+        y_valid: Their labels.
+        confidence: A row is flagged if its label is wrong with at least this probability, in
+            (0, 1). A lower one flags more rows, of which fewer are wrong.
+        folds: Parts in which rows are judged, at least 2; as many as rows if these are fewer.
+        seed: Seed of the parts and models.
+        progress: Called with the share of the work that is done.
 
     Raises:
         InvalidInput: if the inputs do not fit each other, are empty or not finite.
     """
-    if not odds > 1:
-        raise InvalidInput(f"Expected a number above 1, found {odds!r}.", where="odds")
+    check_confidence(confidence)
     if (X_valid is None) != (y_valid is None):
         raise InvalidInput("Give both validation rows and their labels, or none.", where="X_valid")
-    task = check_task(
-        X, y, X if X_valid is None else X_valid, y if y_valid is None else y_valid, k=1
-    )
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
         raise InvalidInput(
             f"Expected a whole number of at least 2, found {folds!r}.", where="folds"
         )
-    n, classes = len(task.X), len(task.classes)
-    trusted = None if X_valid is None else (task.X_valid, task.y_valid)
+    task = check_task(
+        X, y, X if X_valid is None else X_valid, y if y_valid is None else y_valid, k=1
+    )
+    rows, codes, n = task.X, task.y, len(task.X)
+    if X_valid is not None:
+        rows, codes = np.vstack([rows, task.X_valid]), np.append(codes, task.y_valid)
     chances = held_out_chances(
-        task.X, task.y, classes, trusted, folds=min(int(folds), n), seed=seed, progress=progress
+        rows,
+        codes,
+        len(task.classes),
+        folds=min(int(folds), len(rows)),
+        seed=seed,
+        progress=progress,
     )
-    own, suggested = chances[np.arange(n), task.y], chances.argmax(axis=1)
-    seen = np.bincount(
-        task.y if trusted is None else np.append(task.y, trusted[1]), minlength=classes
-    )[task.y]
-    flagged = (chances.max(axis=1) >= odds * own) & (suggested != task.y) & (seen >= folds)
+    found = judge_classes(chances, codes, confidence=confidence)
+
+    precision, low, high = found.precision, 0.0, found.precision
+    if X_valid is not None:
+        precision, low, high = _measured_precision(found.flagged[:n], found.flagged[n:])
+    own = chances[np.arange(n), task.y]
+    flagged, wrong = found.flagged[:n], found.wrong[:n]
     order = np.lexsort((own, ~flagged))
-    labels, suggestions = task.classes[task.y], task.classes[suggested]
     return Suspects(
-        order, labels[order], suggestions[order], own[order], flagged[order], float(odds)
+        rows=order,
+        labels=task.classes[task.y][order],
+        suggestions=task.classes[found.suggested[:n]][order],
+        chances=own[order],
+        wrong=wrong[order],
+        flagged=flagged[order],
+        precision=precision,
+        precision_low=low,
+        precision_high=high,
+        assumes=ASSUMPTION if X_valid is None else None,
     )
+
+
+def _measured_precision(flagged: np.ndarray, false: np.ndarray) -> tuple[float, float, float]:
+    """Return the share of flagged rows that are wrong, and its 95 % interval (Clopper and Pearson,
+    1934), from how many trusted rows are flagged, whose labels are all right.
+    """
+    from scipy.stats import beta
+
+    alarms, trusted = int(false.sum()), len(false)
+    if not flagged.any():
+        return float("nan"), 0.0, 1.0
+    least = float(beta.ppf(0.025, alarms, trusted - alarms + 1)) if alarms else 0.0
+    most = float(beta.ppf(0.975, alarms + 1, trusted - alarms)) if alarms < trusted else 1.0
+
+    def precision(rate: float) -> float:
+        return max(0.0, 1 - rate * len(flagged) / int(flagged.sum()))
+
+    return precision(alarms / trusted), precision(most), precision(least)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling._inputs import Task, check_labels, check_task
+from easeml.lifecycle.labeling.inputs import Task, check_labels, check_task
 from easeml.lifecycle.labeling.knn import Game
 from easeml.lifecycle.labeling.units import integrated_values
 from easeml.lifecycle.result import Result

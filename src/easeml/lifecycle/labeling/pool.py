@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling import _tables
-from easeml.lifecycle.labeling._inputs import Task, check_matrix, check_posterior, check_task
+from easeml.lifecycle.labeling import rank_tables
+from easeml.lifecycle.labeling.inputs import Task, check_matrix, check_posterior, check_task
 from easeml.lifecycle.labeling.knn import knn_shapley
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def _values_in(
     from scipy.spatial.distance import cdist
 
     n, t = len(task.X), len(task.X_valid)
-    table = _tables.hard(n + 1, task.k)
+    table = rank_tables.hard(n + 1, task.k)
     sums = np.cumsum(table)
     totals = np.zeros(len(candidates))
     step = max(1, _PAIRS // (n + len(candidates)))

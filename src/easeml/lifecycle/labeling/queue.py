@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling._inputs import Task, check_count, check_task
+from easeml.lifecycle.labeling.inputs import Task, check_count, check_task
 from easeml.lifecycle.labeling.pool import chances_of, check_pool, value_pool
 from easeml.lifecycle.result import Result
 

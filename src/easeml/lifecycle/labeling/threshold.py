@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling._inputs import check_task
+from easeml.lifecycle.labeling.inputs import check_task
 
 if TYPE_CHECKING:
     from easeml.lifecycle.result import Progress

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.labeling import _tables
-from easeml.lifecycle.labeling._inputs import Task, check_count, check_task
+from easeml.lifecycle.labeling import rank_tables
+from easeml.lifecycle.labeling.inputs import Task, check_count, check_task
 from easeml.lifecycle.labeling.vote import unit_quadrature
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def sampled_unit_knn_shapley(
     Gomez and Tejada, 2009); the standard error is that of the mean over ``permutations``, at least
     2.
     """
-    from easeml.lifecycle.labeling._kernels_units import walk_permutation
+    from easeml.lifecycle.labeling.kernels_units import walk_permutation
 
     task = _check(provenance, X, y, X_valid, y_valid, k, metric)
     check_count(permutations, "permutations", 2)
@@ -147,7 +147,7 @@ def _nearest_of_each(
         first = np.sort(np.unique(facts[order], return_index=True)[1])
         nearest = order[first]
         match = (task.y[nearest] == task.y_valid[point]).astype(float)
-        table = _tables.hard(len(nearest), 1)
+        table = rank_tables.hard(len(nearest), 1)
         taken = np.concatenate([match[1:] * (table[1:-1] - table[2:]), [0.0]])
         totals[facts[nearest]] += match * table[1:] - taken[::-1].cumsum()[::-1]
         if progress:
@@ -165,7 +165,7 @@ def integrated_values(
     """Return exact values (n_units,) by integrating the multilinear extension's gradient along its
     diagonal.
     """
-    from easeml.lifecycle.labeling._kernels_units import unit_values
+    from easeml.lifecycle.labeling.kernels_units import unit_values
 
     fact_units, first, fact = np.unique(facts, return_index=True, return_inverse=True)
     groups = np.arange(len(fact_units)) if parents is None else parents[first]

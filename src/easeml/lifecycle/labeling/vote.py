@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from easeml.lifecycle.labeling._inputs import check_count, check_task
+from easeml.lifecycle.labeling.inputs import check_count, check_task
 
 if TYPE_CHECKING:
     from easeml.lifecycle.result import Progress
@@ -54,7 +54,7 @@ def weighted_knn_shapley(
     """
     from scipy.spatial.distance import cdist
 
-    from easeml.lifecycle.labeling._kernels_vote import vote_values
+    from easeml.lifecycle.labeling.kernels_vote import vote_values
 
     task = check_task(X, y, X_valid, y_valid, k, metric)
     check_count(levels, "levels")

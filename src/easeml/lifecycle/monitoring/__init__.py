@@ -6,16 +6,16 @@ estimates its quality on a batch, and says "cannot tell" where that would be gue
 ``Monitor.choose`` names rows whose labels help most. ``save`` and ``load`` keep a monitor as bytes.
 """
 
-from easeml.lifecycle.monitoring._alerts import AlertRules, Status
-from easeml.lifecycle.monitoring._backtest import Trust
-from easeml.lifecycle.monitoring._drift import KINDS, DriftTest, level_at
-from easeml.lifecycle.monitoring._estimators import Estimates
-from easeml.lifecycle.monitoring._labels import Labelled, Query, at_random
-from easeml.lifecycle.monitoring._monitor import Monitor, fit
-from easeml.lifecycle.monitoring._poisson_binomial import poisson_binomial, right_interval
-from easeml.lifecycle.monitoring._report import MonitorReport
-from easeml.lifecycle.monitoring._state import load, save
-from easeml.lifecycle.monitoring._tolerance import default_tolerance
+from easeml.lifecycle.monitoring.alerts import AlertRules, Status
+from easeml.lifecycle.monitoring.backtest import Trust
+from easeml.lifecycle.monitoring.drift import KINDS, DriftTest, level_at
+from easeml.lifecycle.monitoring.estimators import Estimates
+from easeml.lifecycle.monitoring.labels import Labelled, Query, at_random
+from easeml.lifecycle.monitoring.monitor import Monitor, fit
+from easeml.lifecycle.monitoring.poisson_binomial import poisson_binomial, right_interval
+from easeml.lifecycle.monitoring.report import MonitorReport
+from easeml.lifecycle.monitoring.state import load, save
+from easeml.lifecycle.monitoring.tolerance import default_tolerance
 
 __all__ = [
     "KINDS",

@@ -5,8 +5,8 @@ equal distance.
 import numpy as np
 from numba import njit, prange
 
-from easeml.lifecycle.labeling._kernels import _scan
-from easeml.lifecycle.labeling._sorting import sort_nearest_first, squared_distances
+from easeml.lifecycle.labeling.kernels import _scan
+from easeml.lifecycle.labeling.sorting import sort_nearest_first, squared_distances
 
 _SAMPLE = 512
 

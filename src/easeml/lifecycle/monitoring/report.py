@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
-from easeml.lifecycle.monitoring._alerts import AlertRules, Status
-from easeml.lifecycle.monitoring._backtest import Trust
-from easeml.lifecycle.monitoring._drift import DriftTest
-from easeml.lifecycle.monitoring._estimators import Estimates
-from easeml.lifecycle.monitoring._shift import Shift
-from easeml.lifecycle.monitoring._tracking import Offset
+from easeml.lifecycle.monitoring.alerts import AlertRules, Status
+from easeml.lifecycle.monitoring.backtest import Trust
+from easeml.lifecycle.monitoring.drift import DriftTest
+from easeml.lifecycle.monitoring.estimators import Estimates
+from easeml.lifecycle.monitoring.shift import Shift
+from easeml.lifecycle.monitoring.tracking import Offset
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:

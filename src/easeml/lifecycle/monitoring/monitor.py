@@ -10,16 +10,16 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.labels import class_names
-from easeml.lifecycle.monitoring._alerts import AlertRules
-from easeml.lifecycle.monitoring._backtest import Trust, backtest
-from easeml.lifecycle.monitoring._drift import concept_test, covariate_test, level_at, prior_test
-from easeml.lifecycle.monitoring._estimators import Estimates, Reference, estimate, learn
-from easeml.lifecycle.monitoring._features import Encoder, as_frame, confidence_features
-from easeml.lifecycle.monitoring._labels import Labelled, Query, draw, measured
-from easeml.lifecycle.monitoring._report import MonitorReport, decide
-from easeml.lifecycle.monitoring._shift import Shift
-from easeml.lifecycle.monitoring._tolerance import default_tolerance
-from easeml.lifecycle.monitoring._tracking import Offset
+from easeml.lifecycle.monitoring.alerts import AlertRules
+from easeml.lifecycle.monitoring.backtest import Trust, backtest
+from easeml.lifecycle.monitoring.drift import concept_test, covariate_test, level_at, prior_test
+from easeml.lifecycle.monitoring.estimators import Estimates, Reference, estimate, learn
+from easeml.lifecycle.monitoring.features import Encoder, as_frame, confidence_features
+from easeml.lifecycle.monitoring.labels import Labelled, Query, draw, measured
+from easeml.lifecycle.monitoring.report import MonitorReport, decide
+from easeml.lifecycle.monitoring.shift import Shift
+from easeml.lifecycle.monitoring.tolerance import default_tolerance
+from easeml.lifecycle.monitoring.tracking import Offset
 from easeml.lifecycle.result import Progress
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from easeml.lifecycle.monitoring._forest import TREES, Forest, grow
-from easeml.lifecycle.monitoring._shift import Shift, compare
+from easeml.lifecycle.monitoring.forest import TREES, Forest, grow
+from easeml.lifecycle.monitoring.shift import Shift, compare
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.monitoring._alerts import AlertRules
-from easeml.lifecycle.monitoring._backtest import Trust
-from easeml.lifecycle.monitoring._estimators import Calibration, Reference
-from easeml.lifecycle.monitoring._features import Encoder
-from easeml.lifecycle.monitoring._forest import Forest
-from easeml.lifecycle.monitoring._monitor import Monitor, feature_names
-from easeml.lifecycle.monitoring._tracking import Offset
+from easeml.lifecycle.monitoring.alerts import AlertRules
+from easeml.lifecycle.monitoring.backtest import Trust
+from easeml.lifecycle.monitoring.estimators import Calibration, Reference
+from easeml.lifecycle.monitoring.features import Encoder
+from easeml.lifecycle.monitoring.forest import Forest
+from easeml.lifecycle.monitoring.monitor import Monitor, feature_names
+from easeml.lifecycle.monitoring.tracking import Offset
 
 VERSION = 2
 LARGEST = 2 << 30  # bytes after decompression

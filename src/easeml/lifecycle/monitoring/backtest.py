@@ -7,8 +7,8 @@ from math import hypot, sqrt
 
 import numpy as np
 
-from easeml.lifecycle.monitoring._estimators import estimate, learn
-from easeml.lifecycle.monitoring._tracking import Offset
+from easeml.lifecycle.monitoring.estimators import estimate, learn
+from easeml.lifecycle.monitoring.tracking import Offset
 from easeml.lifecycle.result import Progress
 
 BLOCKS = 8

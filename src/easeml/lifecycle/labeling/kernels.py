@@ -14,7 +14,7 @@ the mean over all their orders: for ranks a + 1 .. b with g's mean G and M match
 import numpy as np
 from numba import njit, prange
 
-from easeml.lifecycle.labeling._sorting import sort_nearest_first, squared_distances
+from easeml.lifecycle.labeling.sorting import sort_nearest_first, squared_distances
 
 
 @njit(cache=True)

@@ -1,0 +1,227 @@
+"""How likely each label is wrong, by what models that have not seen its row say of it.
+
+Pure functions of held-out predictions: `find_mislabelled` calls them on tables, and a task of the
+service on the rows of an application.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from easeml.errors import InvalidInput
+
+SUSPICIOUS = 0.33
+LEAST_OF_CLASS = 5  # a class of fewer rows cannot be learned
+SUREST = 0.25
+LEAST_SURE = 50
+MOST_NOISE = 0.45
+SURE_CELL = 1e-3  # a chance below this is not believed
+DEGREES = (2.0, 3.0, 5.0, 10.0, 30.0)
+STEPS = 100
+
+ASSUMPTION = (
+    "the inputs decide the label of the rows that the models are surest of; where they do not, "
+    "fewer of the flagged labels are wrong"
+)
+
+
+@dataclass(frozen=True)
+class LabelErrors:
+    """What held-out predictions say of n labels; one entry a row.
+
+    ``wrong``: probability that the label is wrong, in [0, 1], NaN for a class of under five rows;
+    ``suggested``: the class code, or number, that the models find most likely; ``flagged``: is
+    ``wrong`` at least the confidence that was asked for?
+    """
+
+    wrong: np.ndarray
+    suggested: np.ndarray
+    flagged: np.ndarray
+
+    @property
+    def expected_wrong(self) -> float:
+        """How many of all labels are wrong, as expected."""
+        return float(np.nansum(self.wrong))
+
+    @property
+    def precision(self) -> float:
+        """Share of the flagged labels that are wrong, as expected; NaN where none is flagged."""
+        return float(self.wrong[self.flagged].mean()) if self.flagged.any() else float("nan")
+
+
+def judge_classes(
+    chances: np.ndarray, codes: np.ndarray, *, confidence: float = SUSPICIOUS
+) -> LabelErrors:
+    """Judge labels by the class chances that models gave which have not seen the rows.
+
+    The chances are calibrated on the labels as they are (temperature scaling; Guo et al., ICML
+    2017). The share of wrong labels is the disagreement on the quarter of the rows (50 at least)
+    that the models are surest of: an upper bound unless the inputs decide these labels (anchor
+    points; Liu and Tao, TPAMI 2016). With that share spread evenly over the other classes, Bayes'
+    rule gives the probability that a label is wrong.
+
+    Args:
+        chances: held-out class chances (n, C); rows sum to 1.
+        codes: labels (n,), in 0 .. C - 1.
+        confidence: least probability of being wrong at which a row is flagged, in (0, 1).
+
+    Raises:
+        InvalidInput: if shapes do not fit, or the confidence is not in (0, 1).
+    """
+    check_confidence(confidence)
+    n, classes = _shape(chances)
+    if codes.shape != (n,):
+        raise InvalidInput(f"{n} rows of chances and {codes.shape} labels do not fit.")
+    suggested = chances.argmax(axis=1)
+    if classes < 2:
+        return LabelErrors(np.zeros(n), suggested, np.zeros(n, dtype=bool))
+
+    fair = calibrated(chances, codes)
+    noise = noise_rate(fair, codes)
+    wrong = _wrong_by_bayes(fair, codes, noise)
+    learned = np.bincount(codes, minlength=classes) >= LEAST_OF_CLASS
+    flagged = (wrong >= confidence) & (suggested != codes) & learned[codes]
+    return LabelErrors(np.where(learned[codes], wrong, np.nan), suggested, flagged)
+
+
+def judge_numbers(
+    predicted: np.ndarray, values: np.ndarray, *, confidence: float = SUSPICIOUS
+) -> LabelErrors:
+    """Judge numbers by predictions of models that have not seen the rows.
+
+    Errors of right values follow Student's t (which allows for heavy tails), those of wrong ones
+    are uniform over the range of errors; share, scale and degrees of freedom are those of the
+    greatest likelihood (expectation maximisation; McLachlan and Peel, Finite Mixture Models, 2000,
+    chapter 7).
+
+    Args:
+        predicted: held-out predictions (n,).
+        values: the numbers (n,) to judge.
+        confidence: as of `judge_classes`.
+
+    Raises:
+        InvalidInput: if shapes do not fit, or the confidence is not in (0, 1).
+    """
+    check_confidence(confidence)
+    if predicted.shape != values.shape or values.ndim != 1:
+        raise InvalidInput(f"Predictions {predicted.shape} and values {values.shape} do not fit.")
+    errors = np.abs(values - predicted)
+    wrong = _outlying(errors)
+    return LabelErrors(wrong, predicted, wrong >= confidence)
+
+
+def chances_of_votes(votes: np.ndarray, codes: np.ndarray, classes: int) -> np.ndarray:
+    """Return chances (n, classes) for a model that gives none: how often its vote was right.
+
+    Args:
+        votes: held-out class codes (n,).
+        codes: labels (n,).
+        classes: how many classes there are.
+    """
+    right = (float((votes == codes).sum()) + 1) / (len(codes) + 2)
+    chances = np.full((len(codes), classes), (1 - right) / max(1, classes - 1))
+    chances[np.arange(len(codes)), votes] = right
+    return chances
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise InvalidInput unless ``confidence`` is in (0, 1)."""
+    if not 0 < confidence < 1:
+        raise InvalidInput(
+            f"Expected a number between 0 and 1, found {confidence!r}.", where="confidence"
+        )
+
+
+def calibrated(chances: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the chances, sharpened or flattened by one exponent so that the labels are likeliest.
+
+    Args:
+        chances: (n, C).
+        codes: labels (n,).
+    """
+    from scipy.optimize import minimize_scalar
+
+    logs = np.log(np.clip(chances, SURE_CELL, 1))
+    rows = np.arange(len(codes))
+
+    def loss(exponent: float) -> float:
+        return -float(np.log(_softmax(logs * np.exp(exponent))[rows, codes]).mean())
+
+    best = minimize_scalar(loss, bounds=(-1.5, 2.0), method="bounded")
+    return _softmax(logs * np.exp(best.x))
+
+
+def noise_rate(chances: np.ndarray, codes: np.ndarray) -> float:
+    """Return the share of wrong labels among the rows that the models are surest of.
+
+    Half an error is added, so that a clean sample is not taken for proof; at most .45.
+    """
+    size = min(len(codes), max(LEAST_SURE, round(SUREST * len(codes))))
+    surest = np.argsort(-chances.max(axis=1), kind="stable")[:size]
+    different = int((chances[surest].argmax(axis=1) != codes[surest]).sum())
+    return min(MOST_NOISE, (different + 0.5) / (size + 1))
+
+
+def _wrong_by_bayes(chances: np.ndarray, codes: np.ndarray, noise: float) -> np.ndarray:
+    """Return P(wrong | row, label), where chances are those of the label as it was written."""
+    classes = chances.shape[1]
+    flip = noise / (classes - 1)
+    true = np.clip((chances - flip) / (1 - noise - flip), 2 * SURE_CELL, None)
+    true /= true.sum(axis=1, keepdims=True)
+    own = true[np.arange(len(codes)), codes]
+    mistaken = flip * (1 - own)
+    return mistaken / (mistaken + (1 - noise) * own)
+
+
+def _outlying(errors: np.ndarray) -> np.ndarray:
+    """Return the probability that each of n absolute errors is one of a wrong value."""
+    widest = float(errors.max()) if len(errors) else 0.0
+    if widest <= 0:
+        return np.zeros(len(errors))
+    likelihoods, found = [], []
+    for degrees in DEGREES:
+        likelihood, wrong = _mixture(errors, widest, degrees)
+        likelihoods.append(likelihood)
+        found.append(wrong)
+    return found[int(np.argmax(likelihoods))]
+
+
+def _mixture(errors: np.ndarray, widest: float, degrees: float) -> tuple[float, np.ndarray]:
+    """Return the log likelihood of the mixture with given degrees of freedom, and P(wrong)."""
+    smallest = 1e-3 * widest
+    scale = max(float(np.median(errors)), smallest)
+    share = 0.05
+    for _ in range(STEPS):
+        density = _density_of_right(errors, scale, degrees)
+        wrong = _part_of(share / widest, (1 - share) * density)
+        weights = (1 - wrong) * (degrees + 1) / (degrees + (errors / scale) ** 2)
+        square = float((weights * errors**2).sum() / max((1 - wrong).sum(), 1e-9))
+        scale = max(np.sqrt(square), smallest)
+        share = min(MOST_NOISE, float(wrong.mean()))
+
+    density = (1 - share) * _density_of_right(errors, scale, degrees)
+    amiss = share / widest
+    return float(np.log(amiss + density).sum()), _part_of(amiss, density)
+
+
+def _density_of_right(errors: np.ndarray, scale: float, degrees: float) -> np.ndarray:
+    from scipy.stats import t
+
+    return 2 * t.pdf(errors / scale, degrees) / scale
+
+
+def _part_of(amiss: float, right: np.ndarray) -> np.ndarray:
+    return amiss / (amiss + right)
+
+
+def _softmax(logs: np.ndarray) -> np.ndarray:
+    powers = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def _shape(chances: np.ndarray) -> tuple[int, int]:
+    if chances.ndim != 2:
+        raise InvalidInput(f"Expected chances (rows, classes), found shape {chances.shape}.")
+    return chances.shape[0], chances.shape[1]
