@@ -13,7 +13,7 @@ import numpy as np
 
 from easeml.lifecycle.ci import Clause, Config, Examples, Formula, try_commit
 from easeml.lifecycle.ci.bounds import exact_cuts
-from easeml.lifecycle.ci.design import HALF, Assumed, Design, design_clause
+from easeml.lifecycle.ci.design import Assumed, Design, design_clause
 from easeml.lifecycle.ci.levels import clause_levels
 from easeml.lifecycle.ci.published import share_that_may_differ
 
@@ -68,11 +68,11 @@ def simulate(
     above, below = (
         _padded([getattr(design, side) for design in designs]) for side in ("above", "below")
     )
-    edges = np.array([[design.zone.low, design.zone.high, design.top] for design in designs])
+    edges = np.array([_edges(design) for design in designs])
     looks = np.array([_look(design, rows) for design in designs])
     levels = np.array(
         [
-            [_level(design, design.level.true), _level(design, design.level.false)]
+            [design.bet_nats(design.level.true), design.bet_nats(design.level.false)]
             for design in designs
         ]
     )
@@ -113,10 +113,10 @@ class Twin:
                 for bets in (design.above, design.below)
                 for array in (bets.sizes, bets.weights)
             ),
-            (design.zone.low, design.zone.high, design.top),
+            _edges(design),
             (
-                math.exp(_level(design, design.level.true)),
-                math.exp(_level(design, design.level.false)),
+                math.exp(design.bet_nats(design.level.true)),
+                math.exp(design.bet_nats(design.level.false)),
             ),
             self._looks[rows],
         )
@@ -124,18 +124,18 @@ class Twin:
 
 @numba.njit(cache=True)
 def _settle(values, up_sizes, up_weights, down_sizes, down_weights, edges, goals, look):
-    up_wealth, down_wealth, tops = up_weights.copy(), down_weights.copy(), 0
+    up_wealth, down_wealth, tops = up_weights.copy(), down_weights.copy(), 0.0
     for row, value in enumerate(values):
         up_wealth *= 1 + up_sizes * (value - edges[0])
         down_wealth *= 1 - down_sizes * (value - edges[1])
-        tops += value == edges[2]
+        tops += (value - edges[2]) / edges[3]
         if up_wealth.sum() >= goals[0]:
             return 1, row + 1
         if down_wealth.sum() >= goals[1]:
             return 0, row + 1
-        if row + 1 == look[0] and tops >= look[1]:
+        if row + 1 == look[0] and tops >= look[1] - 1e-6:
             return 1, row + 1
-        if row + 1 == look[0] and tops <= look[2]:
+        if row + 1 == look[0] and tops <= look[2] + 1e-6:
             return 0, row + 1
     return -1, len(values)
 
@@ -162,21 +162,22 @@ def _padded(mixtures) -> np.ndarray:
     return out
 
 
-def _level(design: Design, nats: float) -> float:
-    return nats + (HALF if design.two_valued else 0.0)
+def _edges(design: Design) -> tuple[float, float, float, float]:
+    """Return the zone, the least value of a row, and the width of its range."""
+    return design.zone.low, design.zone.high, design.bottom, design.top - design.bottom
 
 
 def _look(design: Design, rows: int) -> tuple[int, int, int]:
     """Return the row of the exact look and its two cuts; row -1 where there is none."""
-    if not design.two_valued:
+    if not design.look:
         return -1, 0, 0
     look = rows if design.clause.only_d else min(rows, design.rows)
     low, high = (
         (edge - design.bottom) / (design.top - design.bottom)
         for edge in (design.zone.low, design.zone.high)
     )
-    first = exact_cuts(look, low, high, design.level.true + HALF)[0]
-    return look, first, exact_cuts(look, low, high, design.level.false + HALF)[1]
+    first = exact_cuts(look, low, high, design.look_nats(design.level.true))[0]
+    return look, first, exact_cuts(look, low, high, design.look_nats(design.level.false))[1]
 
 
 @numba.njit(cache=True)
@@ -190,7 +191,7 @@ def _walk(  # noqa: PLR0912 - one compiled loop
     goal = np.exp(levels)
     for run in range(runs):
         up_wealth, down_wealth = above[:, 1].copy(), below[:, 1].copy()
-        tops, left, changed = np.zeros(clauses, dtype=np.int64), clauses, 0
+        tops, left, changed = np.zeros(clauses), clauses, 0
         for row in range(rows):
             kind = np.searchsorted(cumulative, np.random.random(), side="right")
             if run < len(kept):
@@ -207,14 +208,14 @@ def _walk(  # noqa: PLR0912 - one compiled loop
                 for bet in range(below.shape[2]):
                     down_wealth[place, bet] *= 1 - below[place, 0, bet] * (value - high)
                     down_sum += down_wealth[place, bet]
-                tops[place] += value == edges[place, 2]
+                tops[place] += (value - edges[place, 2]) / edges[place, 3]
                 if up_sum >= goal[place, 0]:
                     truths[run, place] = 1
                 elif down_sum >= goal[place, 1]:
                     truths[run, place] = 0
-                elif row + 1 == looks[place, 0] and tops[place] >= looks[place, 1]:
+                elif row + 1 == looks[place, 0] and tops[place] >= looks[place, 1] - 1e-6:
                     truths[run, place] = 1
-                elif row + 1 == looks[place, 0] and tops[place] <= looks[place, 2]:
+                elif row + 1 == looks[place, 0] and tops[place] <= looks[place, 2] + 1e-6:
                     truths[run, place] = 0
                 differing[run, place] = changed
                 if truths[run, place] >= 0:

@@ -4,11 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.stats import binom
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci import (
+    Examples,
     baseline_size,
+    clauses,
     clopper_pearson,
     empirical_bernstein,
     exact_size,
@@ -17,6 +21,7 @@ from easeml.lifecycle.ci import (
     read_config,
     single_range_size,
     step_nats,
+    try_commit,
 )
 from easeml.lifecycle.ci.bounds import bennett_size, exact_cuts
 
@@ -177,6 +182,52 @@ def test_the_chosen_size_is_never_above_the_published_ones(condition: str, adapt
 def test_a_difference_stated_beforehand_saves_labels() -> None:
     wide = plan(configured("n - o > 0.02 +/- 0.01", 0.9999, "none", 32))
     narrow = plan(configured("n - o > 0.02 +/- 0.01", 0.9999, "none", 32, difference=0.1))
-    assert narrow.chosen < wide.chosen / 9
+    assert narrow.chosen < wide.chosen / 8
     assert "difference" in wide.advice
     assert "difference" not in narrow.advice
+
+
+CONDITIONS = [
+    "n - o > 0.02 +/- {0}",
+    "n > 0.8 +/- {0}",
+    "n - 1.1 * o > 0.01 +/- {0}",
+    "d < 0.1 +/- {0}",
+]
+
+
+@given(
+    st.sampled_from(CONDITIONS),
+    st.sampled_from([0.02, 0.05, 0.09]),
+    st.floats(0.5, 0.999999),
+    st.sampled_from(["none", "full", "firstChange"]),
+    st.sampled_from([1, 4, 32, 2000]),
+)
+@settings(deadline=None, max_examples=60)
+def test_no_plan_asks_for_more_than_one_hoeffding_bound(
+    condition, tolerance, reliability, adaptivity, steps
+):
+    """Without ``difference``, too, and at levels that floats cannot hold (5,836 against 5,348 once)."""
+    text = condition.format(tolerance)
+    keys = {"condition": text, "reliability": reliability, "adaptivity": adaptivity, "steps": steps}
+    config = read_config(keys)
+    (clause,) = clauses(config.condition)
+    assert plan(config).chosen <= single_range_size(clause, step_nats(config, shared=True))
+
+
+def test_a_look_settles_every_commit_at_its_size():
+    """Values between the ends too: no sum at the planned number of rows leaves the clause open."""
+    config = read_config({"condition": "n - o > 0.02 +/- 0.1", "reliability": 0.9})
+    rows = plan(config).unlabelled
+    for mean in np.linspace(0.0, 0.24, 25):
+        rng = np.random.default_rng(int(1000 * mean))
+        change = rng.random(rows) < 0.9
+        new = change & (rng.random(rows) < 0.5 + mean / 1.8)
+        old = change & ~new
+        everything = np.ones(rows, dtype=bool)
+        examples = Examples(new * 1.0, old * 1.0, everything, everything)
+        assert try_commit(
+            config, examples, step_nats(config, shared=False), shared=False
+        ).truth in (
+            True,
+            False,
+        )

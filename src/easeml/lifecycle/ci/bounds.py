@@ -105,11 +105,12 @@ def _upper_cut(trials: int, share: float, log_inverse: float) -> int:
     return _least(proves, math.floor(trials * share) + 1, trials + 1)
 
 
-def exact_size(low: float, high: float, log_inverse: float) -> int:
+def exact_size(low: float, high: float, log_inverse: float, *, whole: bool = True) -> int:
     """Return a number of examples at which exact binomial tails tell one share from another.
 
     At this size every count of successes proves at least one of the two, each at level alpha. Found
-    by bisection; as the binomial is a lattice, a slightly smaller number may do as well.
+    by bisection; as the binomial is a lattice, a slightly smaller number may do as well. Unless
+    ``whole``, sums between two counts prove one of the two as well.
     """
     low, high = max(low, 0.0), min(high, 1.0)
     if not low < high:
@@ -117,9 +118,9 @@ def exact_size(low: float, high: float, log_inverse: float) -> int:
 
     def suffices(trials: int) -> bool:
         first, second = exact_cuts(trials, low, high, log_inverse)
-        return first <= second + 1
+        return first <= second + whole
 
-    top = up(hoeffding_size(1.0, (high - low) / 2, log_inverse)) + 1
+    top = up(hoeffding_size(1.0, (high - low) / 2, log_inverse)) + 3
     return _least(suffices, 1, top)
 
 

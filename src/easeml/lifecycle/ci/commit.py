@@ -57,16 +57,13 @@ def try_commit(config: Config, examples: Examples, nats: float, *, shared: bool)
     settled. The first few rows only tell how often predictions change, where no bound on that is
     known: they tune the bets on a difference and are then left out.
     """
-    scouts = _scouts(config, examples)
     share = share_that_may_differ(config)
+    designs = _designs(config, share, nats)
+    scouts = _scouts(config, designs, len(examples))
     if scouts:
         share = (int(examples.differ[:scouts].sum()) + 2) / (scouts + 4)
-    assumed = Assumed(config.mode, config.metric, config.scale, share)
+        designs = _designs(config, share, nats)
     rest = examples.take(np.arange(scouts, len(examples)))
-    designs = [
-        design_clause(clause, assumed, level)
-        for clause, level in clause_levels(config.condition, nats)
-    ]
     found: dict[int, Settled] = {}
     for place, design in enumerate(designs):
         if design.clause.only_d:
@@ -77,6 +74,12 @@ def try_commit(config: Config, examples: Examples, nats: float, *, shared: bool)
             if not design.clause.only_d:
                 found[place] = _settle(config, design, rest, shared)
     return _summary(config, designs, found, rest, scouts)
+
+
+def _designs(config: Config, share: float, nats: float) -> list[Design]:
+    assumed = Assumed(config.mode, config.metric, config.scale, share)
+    levels = clause_levels(config.condition, nats)
+    return [design_clause(clause, assumed, level) for clause, level in levels]
 
 
 def _settle(config: Config, design: Design, examples: Examples, shared: bool) -> Settled:
@@ -146,9 +149,10 @@ def _resolve(formula: Formula, answers: Iterator[tuple[Truth, int]]) -> tuple[Tr
     return not decisive, max(row for _, row in parts)
 
 
-def _scouts(config: Config, examples: Examples) -> int:
-    """Return how many rows to spend on learning how often predictions change; none where a bound is
-    given.
+def _scouts(config: Config, designs: list[Design], rows: int) -> int:
+    """Return how many rows to spend on learning how often predictions change.
+
+    None where a bound on that is given. Where the rows are enough whatever changes, they stay so.
     """
     differences = any(clause.is_difference for clause in clauses(config.condition))
     bounded = config.difference is not None or (
@@ -156,4 +160,6 @@ def _scouts(config: Config, examples: Examples) -> int:
     )
     if not differences or bounded or config.metric is Metric.F1:
         return 0
-    return min(_SCOUTS, len(examples) // 20)
+    most = min(_SCOUTS, rows // 20)
+    enough = max(design.rows for design in designs)
+    return most if rows < enough else min(most, rows - enough)

@@ -11,18 +11,24 @@ This is the guarantee of the published rule, which compares an estimate that is 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+
+import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.betting import Bets, best_bet, growth, ladder_of_bets
-from easeml.lifecycle.ci.bounds import exact_size, up
+from easeml.lifecycle.ci.bounds import exact_size, hoeffding_size, up
 from easeml.lifecycle.ci.condition import Clause
 from easeml.lifecycle.ci.config import Metric, Mode
 from easeml.lifecycle.ci.levels import Level
 
 HALF = math.log(2)
-"""Nats of sharing a level between two tests, or a wealth between two halves of a mixture."""
+"""Nats of sharing a wealth between two halves of a mixture."""
+BENTKUS = 1.0
+"""Nats that binomial tails cost for values between two ends: a factor e (Bentkus 2004, theorem 1.2)."""
+_EXACT_LOOK, _LOOK = 0.5, 0.75
+"""Share of the level that goes to one look by binomial tails: of two values, and of others."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,9 @@ class Design:
 
     ``above`` bets against "mean <= zone.low", ``below`` (on values with turned sign) against "mean
     >= zone.high". ``rows`` rows always settle the clause, if at most the assumed share of them
-    differ. ``two_valued``: a row's value is bottom or top, so that half of the level goes to one
-    look by exact binomial tails at a number of rows known in advance, half to the bets.
+    differ. ``look`` is the share of the level that goes to one look by binomial tails, at a number
+    of rows known in advance; the bets have the rest. ``two_valued``: a row's value is bottom or top,
+    so that those tails are exact.
     """
 
     clause: Clause
@@ -53,6 +60,15 @@ class Design:
     below: Bets
     rows: int
     two_valued: bool
+    look: float = 0.0
+
+    def bet_nats(self, nats: float) -> float:
+        """Return the log wealth that the bets must reach, of a level of ``nats``."""
+        return nats - math.log1p(-self.look)
+
+    def look_nats(self, nats: float) -> float:
+        """Return the nats by which the look's binomial tails must be small, of a level of ``nats``."""
+        return nats - math.log(self.look) + (0.0 if self.two_valued else BENTKUS)
 
 
 def value_range(clause: Clause, scale: float) -> tuple[float, float]:
@@ -108,11 +124,7 @@ def design_clause(clause: Clause, assumed: Assumed, level: Level) -> Design:
     case = _Case(clause, zone, assumed.scale, assumed.share, bottom, top)
     above, below = case.sides(_meeting_point(case, level))
     two_valued = len(clause.weights) == 1 and (clause.only_d or assumed.metric is Metric.ACCURACY)
-    rows = _rows(level, above.rate, below.rate)
-    if two_valued:
-        shares = [(edge - bottom) / (top - bottom) for edge in (zone.low, zone.high)]
-        rows = exact_size(shares[0], shares[1], max(level.true, level.false) + HALF)
-    return Design(
+    design = Design(
         clause=clause,
         zone=zone,
         level=level,
@@ -121,9 +133,39 @@ def design_clause(clause: Clause, assumed: Assumed, level: Level) -> Design:
         share=assumed.share,
         above=ladder_of_bets(above.bet, zone.low - bottom),
         below=ladder_of_bets(below.bet, top - zone.high),
-        rows=rows,
+        rows=_rows(level, above.rate, below.rate, HALF),
         two_valued=two_valued,
     )
+    looking = replace(design, look=_EXACT_LOOK if two_valued else _LOOK)
+    looking = replace(looking, rows=_rows_of_look(looking))
+    if two_valued or looking.rows < design.rows:
+        design = looking
+    if design.rows <= _hoeffding_rows(design):
+        return design
+    # One bet of the whole wealth never needs more than Hoeffding's bound (Pinsker's inequality).
+    return replace(
+        design,
+        above=Bets(np.array([above.bet]), np.ones(1)),
+        below=Bets(np.array([below.bet]), np.ones(1)),
+        rows=_rows(level, above.rate, below.rate, 0.0),
+        look=0.0,
+    )
+
+
+def _rows_of_look(design: Design) -> int:
+    """Return at how many rows the look always settles the clause."""
+    spread = design.top - design.bottom
+    low = (design.zone.low - design.bottom) / spread
+    high = (design.zone.high - design.bottom) / spread
+    nats = design.look_nats(max(design.level.true, design.level.false))
+    return exact_size(low, high, nats, whole=design.two_valued)
+
+
+def _hoeffding_rows(design: Design) -> int:
+    """Return how many rows one Hoeffding bound asks for, by the tolerance that the zone leaves."""
+    tolerance = (design.zone.high - design.zone.low) / 2
+    nats = max(design.level.true, design.level.false)
+    return up(hoeffding_size(design.top - design.bottom, tolerance, nats))
 
 
 def expected_rows(design: Design, scale: float, truth: float) -> float:
@@ -135,10 +177,11 @@ def expected_rows(design: Design, scale: float, truth: float) -> float:
     """
     case = _Case(design.clause, design.zone, scale, design.share, design.bottom, design.top)
     values, shares = case.support(truth)
-    half = HALF if design.two_valued else 0.0
+    turned = [-value for value in values]
+    true, false = design.bet_nats(design.level.true), design.bet_nats(design.level.false)
     sides = (
-        (design.above, values, design.zone.low, design.level.true + half),
-        (design.below, [-value for value in values], -design.zone.high, design.level.false + half),
+        (design.above, values, design.zone.low, true),
+        (design.below, turned, -design.zone.high, false),
     )
     found = [float(design.rows)]
     for bets, points, mean, nats in sides:
@@ -211,12 +254,13 @@ def _meeting_point(case: _Case, level: Level) -> float:
     return (low + high) / 2
 
 
-def _rows(level: Level, above: float, below: float) -> int:
-    """Return the rows after which the first bet alone, of half the wealth, settles the clause on
-    one side.
+def _rows(level: Level, above: float, below: float, sharing: float) -> int:
+    """Return the rows after which the first bet alone settles the clause on one side.
+
+    ``sharing``: nats that the other bets of the mixture have of its wealth.
     """
     sides = [
-        (level.true + HALF) / above if above > 0 else 0.0,
-        (level.false + HALF) / below if below > 0 else 0.0,
+        (level.true + sharing) / above if above > 0 else 0.0,
+        (level.false + sharing) / below if below > 0 else 0.0,
     ]
     return max(1, up(max(sides)))

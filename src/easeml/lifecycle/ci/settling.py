@@ -11,10 +11,13 @@ import numpy as np
 from easeml.lifecycle.ci.betting import confidence_sequence, first_crossing
 from easeml.lifecycle.ci.bounds import exact_cuts
 from easeml.lifecycle.ci.condition import Clause, Truth
-from easeml.lifecycle.ci.design import HALF, Design, Zone
+from easeml.lifecycle.ci.design import Design, Zone
 from easeml.lifecycle.ci.examples import Examples
 from easeml.lifecycle.ci.levels import Level
 from easeml.lifecycle.ci.ratios import f1_bounds, f1_score
+
+_SLACK = 1e-6
+"""A sum of many floats may miss a whole number by so much."""
 
 
 @dataclass(frozen=True)
@@ -37,19 +40,21 @@ def settle(design: Design, examples: Examples, look: int) -> Settled:
     """Return what the rows say of a clause whose value is a mean; stops at the first row that
     settles it.
 
-    ``look`` is the number of rows, known before any label, at which a two-valued clause is looked
-    at by exact tails.
+    ``look`` is the number of rows, known before any label, at which the clause is looked at by
+    binomial tails, if its design has such a look.
     """
     values = _values(design, examples)[: first_gap(design, examples)]
     sides = (
-        first_crossing(values, design.zone.low, design.above, _nats(design, design.level.true)),
-        first_crossing(-values, -design.zone.high, design.below, _nats(design, design.level.false)),
+        first_crossing(values, design.zone.low, design.above, design.bet_nats(design.level.true)),
+        first_crossing(
+            -values, -design.zone.high, design.below, design.bet_nats(design.level.false)
+        ),
     )
     truth, row = (
         (sides[0] <= sides[1], min(sides)) if min(sides) <= len(values) else (None, len(values))
     )
-    if design.two_valued and look <= len(values) and (truth is None or look < row):
-        seen = _exact_look(design, values[:look])
+    if design.look and look <= len(values) and (truth is None or look < row):
+        seen = _look(design, values[:look])
         truth, row = (seen, look) if seen is not None else (truth, row)
     seen_values = values[:row]
     level = 2 * math.exp(-min(design.level.true, design.level.false))
@@ -148,22 +153,13 @@ def _values(design: Design, examples: Examples) -> np.ndarray:
     return clause.n * examples.new + clause.o * examples.old + clause.d * examples.differ
 
 
-def _nats(design: Design, nats: float) -> float:
-    return nats + HALF if design.two_valued else nats
-
-
-def _exact_look(design: Design, values: np.ndarray) -> Truth:
-    """Return what exact binomial tails say of all ``values`` at half the level; None if they leave
-    it open.
-    """
+def _look(design: Design, values: np.ndarray) -> Truth:
+    """Return what binomial tails say of the sum of all ``values``; None if they leave it open."""
     spread = design.top - design.bottom
-    tops = int((values > design.bottom + spread / 2).sum())
-    low, high = (
-        min(1.0, max(0.0, (edge - design.bottom) / spread))
-        for edge in (design.zone.low, design.zone.high)
-    )
-    if tops >= exact_cuts(len(values), low, high, design.level.true + HALF)[0]:
+    total = float(((values - design.bottom) / spread).sum())
+    low = min(1.0, max(0.0, (design.zone.low - design.bottom) / spread))
+    high = min(1.0, max(0.0, (design.zone.high - design.bottom) / spread))
+    if total >= exact_cuts(len(values), low, high, design.look_nats(design.level.true))[0] - _SLACK:
         return True
-    return (
-        False if tops <= exact_cuts(len(values), low, high, design.level.false + HALF)[1] else None
-    )
+    last = exact_cuts(len(values), low, high, design.look_nats(design.level.false))[1]
+    return False if total <= last + _SLACK else None
