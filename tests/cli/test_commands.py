@@ -10,7 +10,7 @@ from typer.testing import CliRunner, Result
 
 from easeml.cli import app
 from easeml.cli.output import moment
-from easeml.cli.predicting import read_csv
+from easeml.cli.predicting import read_csv, split_csv
 from easeml.client import credentials_file
 
 
@@ -35,7 +35,7 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_create_shows_what_was_inferred_and_starts(run, table: Path, service: FakeService):
-    shown = run("app", "create", str(table), "--target", "y", "--set", "x=category").stdout
+    shown = run("app", "create", str(table), "--target", "y", "--set", "x=category", "--yes").stdout
     assert "a different one in every row" in shown
     assert "25.0%" in shown
     assert "1 models" in shown
@@ -80,8 +80,10 @@ def test_create_gives_one_json_document_and_sends_every_option(
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["app", "create", "missing.csv"], 2, "missing.csv"),
-        (["app", "create", "missing.csv", "--set", "x"], 2, "COLUMN=TYPE"),
+        (["app", "create", "missing.csv", "--yes"], 2, "missing.csv"),
+        (["app", "create", "missing.csv"], 2, "no terminal to ask"),
+        (["app", "create", "missing.csv", "--json"], 2, "no terminal to ask"),
+        (["app", "create", "missing.csv", "--yes", "--set", "x"], 2, "COLUMN=TYPE"),
         (["app", "create"], 2, "Missing argument"),
         (["app", "show", "app_9"], 2, "Look at the list"),
         (["app", "wait", "app_1", "--until", "tomorrow"], 2, "tomorrow"),
@@ -112,7 +114,7 @@ def test_an_impossible_wait_is_a_no(run, service: FakeService):
 
 def test_unreadable_data_is_invalid_input(run, table: Path, service: FakeService):
     service.version_error = "Row 3 has 2 cells."
-    assert "table.csv" in run("app", "create", str(table), expect=2).stderr
+    assert "table.csv" in run("app", "create", str(table), "--yes", expect=2).stderr
 
 
 def test_wait_show_watch_and_lists(run, service: FakeService):
@@ -145,6 +147,32 @@ def test_predict_csv_adds_a_column_and_keeps_the_rest(run, tmp_path: Path):
     assert [row["name"] for row in rows] == ["a;b", "c"]
     assert [row["prediction_"] for row in rows] == ["class 0", "class 1"]
     assert "2 predictions of forest" in result.stderr
+
+
+def test_a_long_table_is_predicted_in_parts_and_keeps_its_rows(
+    run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: FakeService
+):
+    monkeypatch.setattr("easeml.cli.predicting.ROWS_AT_ONCE", 2)
+    source = tmp_path / "rows.csv"
+    source.write_text('name,x\n"a,a",1\nb,2\nc,3\n', encoding="utf-8")
+    before = len(service.requests)
+    printed = run("predict", "app_1", str(source)).stdout
+    rows = list(csv.reader(printed.splitlines(keepends=True)))
+    assert [row[0] for row in rows] == ["name", "a,a", "b", "c"]
+    assert [row[2] for row in rows] == ["prediction", "class 0", "class 1", "class 0"]
+    asked = [request for request in service.requests[before:] if request[1].endswith("/predict")]
+    assert len(asked) == 2
+
+
+@pytest.mark.parametrize("ending", ["\n", "\r\n", ""])
+def test_parts_of_a_table_hold_each_row_once_as_it_is_written(ending: str):
+    rows = ['1,"a ""b"""', '2,"x\ny"', '"",', "4,d", '5,"e,f"']
+    text = "\n".join(["n,t", *rows]) + ending
+    for size in range(1, 7):
+        parts = [part.decode() for part in split_csv(text.encode(), size)]
+        assert all(part.startswith("n,t\n") for part in parts)
+        assert "".join(part.removeprefix("n,t\n") for part in parts) == text.removeprefix("n,t\n")
+        assert len(parts) == -(-len(rows) // size)
 
 
 def test_predict_json_lines(run, tmp_path: Path):

@@ -182,3 +182,15 @@ def test_a_declaration_travels_whole(client: Client):
     declaration = Declaration(dataset_id="data_1", target="y", set={"x": "category"})  # pyright: ignore
     assert client.propose(declaration).columns[0].type == "category"
     assert client.create_application(declaration).id == "app_1"
+
+
+def test_an_answer_that_takes_too_long_is_not_a_service_that_is_away():
+    def too_slow(request: httpx.Request) -> httpx.Response:
+        raise httpx.ReadTimeout("", request=request)
+
+    with (
+        Client("http://h", "k", timeout=7, transport=httpx.MockTransport(too_slow)) as client,
+        pytest.raises(TimedOut, match="took more than 7 s to answer") as caught,
+    ):
+        client.predict("app_1", [{"x": 1}])
+    assert "busy" in caught.value.remedy

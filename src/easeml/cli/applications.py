@@ -84,6 +84,12 @@ def create(
     as_json: Json = False,
 ) -> None:
     """Upload data, see what easeml makes of it, and start the search."""
+    if not (yes or is_interactive()):
+        raise InvalidInput(
+            "There is no terminal to ask whether to start.",
+            remedy="Look first: easeml schema infer FILE. Then say --yes.",
+            where="--yes",
+        )
     changes = _pairs(set_ or [])
     with Client() as client:
         dataset = upload_with_progress(client, file, quiet=as_json)
@@ -109,8 +115,8 @@ def create(
         proposal = client.propose(declaration)
         if not as_json:
             print_proposal(proposal, declaration)
-            if not yes and is_interactive():
-                typer.confirm("Start?", default=True, abort=True)
+        if not yes:
+            typer.confirm("Start?", default=True, abort=True)
         application = client.create_application(declaration)
     if as_json:
         print_json(application)

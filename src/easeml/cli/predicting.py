@@ -4,7 +4,8 @@ import codecs
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ import typer
 
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import notes, print_json
+from easeml.cli.progress import progress
 from easeml.cli.uploading import as_file
 from easeml.client import Client
 from easeml.contract.resources import Prediction
@@ -35,6 +37,7 @@ _SAMPLES = {
 }
 _DELIMITERS = ",;\t|"
 COLUMN = "prediction"
+ROWS_AT_ONCE = 10_000  # of a table, in one request
 
 
 def register(app: typer.Typer) -> None:
@@ -53,25 +56,14 @@ def predict(
     out: Annotated[
         Path | None, typer.Option(help="Write a CSV file; standard output by default.")
     ] = None,
+    timeout: Annotated[
+        float, typer.Option(min=1, help="Seconds to wait for the answer to each request.")
+    ] = 60.0,
     as_json: Json = False,
 ) -> None:
-    """Predict the rows of a file."""
-    suffix = file.suffix.lower()
-    samples = file.is_dir() or suffix in _SAMPLES
-    body = b"" if samples else _read(file) if suffix in _JSON | _TEXT else _as_csv(file)
-    with Client() as client:
-        if samples:
-            with as_file(file) as packed:
-                prediction = client.predict(application_id, file=_read(packed))
-            table = of_samples(prediction)
-        elif suffix in _JSON:
-            rows = read_json(body, str(file))
-            prediction = client.predict(application_id, rows)
-            header, cells = _cells_of(rows)
-            table = with_predictions(header, cells, prediction, ",")
-        else:
-            prediction = client.predict(application_id, csv=body)
-            table = with_predictions(*read_csv(body, str(file)), prediction, delimiter_of(body))
+    """Predict the rows of a file; a long one is sent in parts."""
+    with Client(timeout=timeout) as client:
+        prediction, table = _predicted(client, application_id, file)
     if out is not None:
         _write(out, table)
     if as_json:
@@ -79,6 +71,109 @@ def predict(
     elif out is None:
         print(table, end="")
     _say(prediction, out)
+
+
+def _predicted(client: Client, application_id: str, file: Path) -> tuple[Prediction, str]:
+    """Return the predictions of a file, and its rows with them as CSV."""
+    suffix = file.suffix.lower()
+    if file.is_dir() or suffix in _SAMPLES:
+        with as_file(file) as packed:
+            prediction = client.predict(application_id, file=_read(packed))
+        return prediction, of_samples(prediction)
+    if suffix in _JSON:
+        rows = read_json(_read(file), str(file))
+        header, cells = _cells_of(rows)
+        delimiter = ","
+        parts: list[Any] = _parts_of(rows)
+        send = partial(client.predict, application_id)
+    else:
+        body = _read(file) if suffix in _TEXT else _as_csv(file)
+        header, cells = read_csv(body, str(file))
+        delimiter = delimiter_of(body)
+        parts = [body]
+        if len(cells) > ROWS_AT_ONCE and not _has_labels(client, application_id, header):
+            parts = split_csv(body, ROWS_AT_ONCE)
+        send = partial(_send_csv, client, application_id)
+    prediction = _joined(_answers(send, parts))
+    return prediction, with_predictions(header, cells, prediction, delimiter)
+
+
+def _answers(send: Callable[[Any], Prediction], parts: list[Any]) -> list[Prediction]:
+    """Return the answer to each part, with a bar for whoever waits.
+
+    Raises what the service refuses; a place in a later part is counted from the part's beginning.
+    """
+    answers: list[Prediction] = []
+    with progress("Predicting") as move:
+        for number, part in enumerate(parts):
+            try:
+                answers.append(send(part))
+            except InvalidInput as error:
+                if number == 0:
+                    raise
+                place = f"{error.where}, counted after row {number * ROWS_AT_ONCE:,} of the file"
+                raise InvalidInput(error.message, remedy=error.remedy, where=place) from error
+            move((number + 1) / len(parts))
+    return answers
+
+
+def _has_labels(client: Client, application_id: str, header: Sequence[str]) -> bool:
+    """Tell whether rows have the target: their quality is that of all of them, sent at once."""
+    return client.application(application_id).target in header
+
+
+def _send_csv(client: Client, application_id: str, body: bytes) -> Prediction:
+    return client.predict(application_id, csv=body)
+
+
+def _parts_of(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    starts = range(0, max(1, len(rows)), ROWS_AT_ONCE)
+    return [rows[start : start + ROWS_AT_ONCE] for start in starts]
+
+
+def split_csv(body: bytes, rows_at_once: int) -> list[bytes]:
+    """Return a CSV file as several, each with the header and at most ``rows_at_once`` rows.
+
+    Rows keep their text as it is: what is quoted stays quoted.
+    """
+    lines = io.StringIO(_decoded(body), newline="").readlines()
+    reader = csv.reader(lines, delimiter=delimiter_of(body))
+    next(reader)
+    header_end = reader.line_num
+    header = "".join(lines[:header_end])
+    parts = []
+    start = header_end
+    for row, _ in enumerate(reader, start=1):
+        if row % rows_at_once == 0:
+            parts.append(header + "".join(lines[start : reader.line_num]))
+            start = reader.line_num
+    if start < len(lines):
+        parts.append(header + "".join(lines[start:]))
+    return [part.encode() for part in parts]
+
+
+def _joined(answers: Sequence[Prediction]) -> Prediction:
+    """Return the answers to the parts of a file as one; a note that all have is said once."""
+    first = answers[0]
+    if len(answers) == 1:
+        return first
+    predictions: list[Any] = []
+    probabilities: list[dict[str, float]] = []
+    notes_of_all: dict[str, None] = {}
+    for answer in answers:
+        predictions.extend(answer.predictions)
+        probabilities.extend(answer.probabilities or [])
+        notes_of_all.update(dict.fromkeys(answer.notes))
+        if answer.model_id != first.model_id:
+            notes_of_all[f"From some row on the model was {answer.model_name}: it went live."] = (
+                None
+            )
+    changes = {
+        "predictions": predictions,
+        "probabilities": probabilities or None,
+        "notes": list(notes_of_all),
+    }
+    return first.model_copy(update=changes)
 
 
 def read_csv(body: bytes, where: str) -> tuple[list[str], list[list[str]]]:

@@ -89,12 +89,14 @@ class AsyncApplications(AsyncCalls):
         *,
         csv: str | bytes | None = None,
         file: bytes | None = None,
+        timeout: float | None = None,
     ) -> Prediction:
         """Predict rows, the body of a CSV file with a header, or a ``file``: a picture, a zip file
         of pictures or texts or an ease.ml data set, NumPy arrays, ``.ts`` series.
 
         Rows that have the target, too, get the quality of their predictions with them.
-        Raises InvalidInput (naming row and column), NotReady while there is no model yet.
+        ``timeout``: seconds to wait instead of the client's. Raises InvalidInput (naming row and
+        column), NotReady while there is no model yet, TimedOut.
         """
         if csv is not None:
             content = csv.encode() if isinstance(csv, str) else csv
@@ -110,5 +112,6 @@ class AsyncApplications(AsyncCalls):
             repeatable=True,
             content=content,
             headers={"content-type": content_type},
+            timeout=timeout,
         )
         return read_answer(Prediction, response)

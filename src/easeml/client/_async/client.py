@@ -64,7 +64,7 @@ class AsyncClient(
         while True:
             try:
                 version = await self.version(version_id)
-            except Unreachable as error:
+            except (Unreachable, TimedOut) as error:
                 await patience.wait(error)
                 continue
             if is_ready(version):
@@ -77,7 +77,7 @@ class AsyncClient(
         while True:
             try:
                 task = await self.task(task_id)
-            except Unreachable as error:
+            except (Unreachable, TimedOut) as error:
                 await patience.wait(error)
                 continue
             if is_done(task):
@@ -101,7 +101,7 @@ class AsyncClient(
         while True:
             try:
                 application = await self.application(application_id)
-            except Unreachable as error:
+            except (Unreachable, TimedOut) as error:
                 await patience.wait(error)
                 continue
             if has_reached(application, milestone):
@@ -136,7 +136,7 @@ class _Patience:
         self._away_since: float | None = None
         self._delay = _POLL_SECONDS[0]
 
-    async def wait(self, unreachable: Unreachable | None = None) -> None:
+    async def wait(self, unreachable: Unreachable | TimedOut | None = None) -> None:
         """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it."""
         now = time.monotonic()
         if unreachable is None:

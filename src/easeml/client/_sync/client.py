@@ -65,7 +65,7 @@ class Client(
         while True:
             try:
                 version = self.version(version_id)
-            except Unreachable as error:
+            except (Unreachable, TimedOut) as error:
                 patience.wait(error)
                 continue
             if is_ready(version):
@@ -78,7 +78,7 @@ class Client(
         while True:
             try:
                 task = self.task(task_id)
-            except Unreachable as error:
+            except (Unreachable, TimedOut) as error:
                 patience.wait(error)
                 continue
             if is_done(task):
@@ -102,7 +102,7 @@ class Client(
         while True:
             try:
                 application = self.application(application_id)
-            except Unreachable as error:
+            except (Unreachable, TimedOut) as error:
                 patience.wait(error)
                 continue
             if has_reached(application, milestone):
@@ -137,7 +137,7 @@ class _Patience:
         self._away_since: float | None = None
         self._delay = _POLL_SECONDS[0]
 
-    def wait(self, unreachable: Unreachable | None = None) -> None:
+    def wait(self, unreachable: Unreachable | TimedOut | None = None) -> None:
         """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it."""
         now = time.monotonic()
         if unreachable is None:

@@ -11,7 +11,7 @@ import httpx
 from easeml import __version__
 from easeml.client.problems import error_of
 from easeml.client.timing import backoff, sleep
-from easeml.errors import EasemlError, InvalidInput, Unreachable
+from easeml.errors import EasemlError, InvalidInput, TimedOut, Unreachable
 
 _TRY_AGAIN = frozenset({429, 502, 503, 504})
 _NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
@@ -35,10 +35,11 @@ class Transport:
         self.url = url
         self.key = key
         self._retries = retries
+        self._timeout = timeout
         loopback = urlsplit(url).hostname in {"127.0.0.1", "::1", "localhost"}
         self._http = httpx.Client(
             base_url=url,
-            timeout=httpx.Timeout(timeout, connect=min(timeout, 5.0)),
+            timeout=_timeouts(timeout),
             transport=transport,
             trust_env=not loopback,  # no proxy stands between this machine and itself
             headers={"user-agent": f"easeml/{__version__}"},
@@ -54,49 +55,45 @@ class Transport:
         json: Any = None,
         content: Content | None = None,
         headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
     ) -> httpx.Response:
         """Send a request and return its answer, which is always a success.
 
+        ``timeout``: seconds to wait for the answer instead of the client's.
         A request that never left is tried again; one that may have arrived only if it is
-        ``repeatable``. Raises Unreachable, InvalidInput for what no request can hold, or what the
-        service's problem document stands for.
+        ``repeatable``. Raises Unreachable, TimedOut, InvalidInput for what no request can hold, or
+        what the service's problem document stands for.
         """
-        attempt = 0
-        while True:
-            last = attempt == self._retries
+        patience = timeout or self._timeout
+        named = {name: value for name, value in (params or {}).items() if value is not None}
+        for attempt in range(self._retries + 1):
+            is_last = attempt == self._retries
             try:
                 response = self._http.request(
                     method,
                     path,
-                    params={
-                        name: value for name, value in (params or {}).items() if value is not None
-                    },
+                    params=named,
                     json=json,
                     content=content() if callable(content) else content,
                     headers={**self._authorization(), **(headers or {})},
+                    timeout=_timeouts(patience),
                 )
-            except EasemlError:  # from the content
-                raise
-            except (
-                httpx.InvalidURL,
-                ValueError,
-            ) as error:  # a control character in an id, a number without end
-                raise InvalidInput(f"This cannot be sent: {error}.", where=path) from error
-            except httpx.TransportError as error:
-                once = isinstance(error, httpx.ReadTimeout) or not (
-                    repeatable or isinstance(error, _NOT_SENT)
-                )
-                if last or once:
-                    raise self._unreachable(error) from error
+            except (EasemlError, httpx.TransportError) as error:
+                if is_last or not _may_repeat(error, repeatable):
+                    raise self._told(error, patience) from error
                 delay = backoff(attempt)
+            except (httpx.InvalidURL, ValueError) as error:
+                # A control character in an id, a number without end.
+                raise InvalidInput(f"This cannot be sent: {error}.", where=path) from error
             else:
                 if response.is_success:
                     return response
-                if last or not repeatable or response.status_code not in _TRY_AGAIN:
+                may_change = repeatable and response.status_code in _TRY_AGAIN
+                if is_last or not may_change:
                     raise error_of(response)
                 delay = _retry_after(response) or backoff(attempt)
-            attempt += 1
             sleep(delay)
+        raise AssertionError("The last attempt returns or raises.")
 
     def lines(
         self, path: str, *, params: Mapping[str, Any], headers: Mapping[str, str]
@@ -138,6 +135,18 @@ class Transport:
     def _authorization(self) -> dict[str, str]:
         return {"authorization": f"Bearer {self.key}"} if self.key else {}
 
+    def _told(self, error: EasemlError | httpx.TransportError, patience: float) -> EasemlError:
+        """Return what an error means for the caller; those of the content mean what they say."""
+        if isinstance(error, EasemlError):
+            return error
+        if isinstance(error, httpx.ReadTimeout):
+            return TimedOut(
+                f"The service took more than {patience:g} s to answer.",
+                where=self.url,
+                remedy="It may be busy. Wait longer (timeout=SECONDS), or send less at once.",
+            )
+        return self._unreachable(error)
+
     def _unreachable(self, error: httpx.TransportError) -> Unreachable:
         reason = str(error) or type(error).__name__
         return Unreachable(
@@ -145,6 +154,20 @@ class Transport:
             where=self.url,
             remedy="Start it with `easeml up`, or set EASEML_URL to its address.",
         )
+
+
+def _timeouts(seconds: float) -> httpx.Timeout:
+    return httpx.Timeout(seconds, connect=min(seconds, 5.0))
+
+
+def _may_repeat(error: EasemlError | httpx.TransportError, repeatable: bool) -> bool:
+    """Tell whether a request that ended so may be sent again: it never left, or may arrive twice.
+
+    One that was too slow would only be slow again.
+    """
+    if isinstance(error, EasemlError | httpx.ReadTimeout):
+        return False
+    return repeatable or isinstance(error, _NOT_SENT)
 
 
 def _retry_after(response: httpx.Response) -> float | None:
