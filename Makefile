@@ -1,57 +1,85 @@
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Tests run on all cores at once: threads of numerical libraries would spin for each other, many times their work.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
-READY := .venv/.ready
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder -n 2
+RUNS := .venv/.ready
+DEVELOPS := .venv/.ready-dev
 
 # Compiled bytecode halves the start of commands and processes; some containers switch it off.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: install run test test-all test-pretrained test-quick lint bench docs lock clean
+.PHONY: install develop run test test-all test-pretrained test-quick test-floor lint prove coverage \
+	docs docs-site wheel lock clean
 
-install: $(READY)
+install: $(RUNS)
 
-$(READY): requirements.lock pyproject.toml
+# What runs easeml, and nothing else.
+$(RUNS): requirements.lock pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r requirements.lock
+	$(PIP) -r requirements.lock
 	$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib || true  # on all cores; some examples in packages do not compile
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
-	touch $(READY)
+	$(PIP) --no-deps --no-build-isolation --editable .
+	touch $(RUNS)
+
+# Beside that what tests and tools need.
+develop: $(DEVELOPS)
+
+$(DEVELOPS): $(RUNS) requirements-dev.lock
+	$(PIP) -r requirements-dev.lock
+	$(BIN)/python -m compileall -qq -j 0 -x '/tests/' .venv/lib || true
+	touch $(DEVELOPS)
 
 run: install
 	$(BIN)/easeml up --demo
 
-# What CI runs: the three at the same time, the third in CI only; it fails when one of them has failed.
-test: install
+# What CI runs: all at the same time, some in CI only; it fails when one of them has failed.
+test: develop
 	./scripts/system-packages
-	$(MAKE) --jobs lint test-all $(if $(CI),test-pretrained)
+	$(MAKE) --jobs lint test-all $(if $(CI),test-pretrained wheel)
 
-# Tests with a service come last, since a browser leaves an event loop. Their order is that of tests/conftest.py.
-test-all: install
-	$(PYTEST) -n 2 -m "not faults and not service"
-	$(PYTEST) -n 2 -m "faults or service"
+# Their order is that of tests/conftest.py.
+test-all: develop
+	$(PYTEST)
 
-test-pretrained: install
+test-pretrained: develop
 	./scripts/test-pretrained
 
-test-quick: install
-	$(PYTEST) -n 2 -m "not faults and not service"
+test-quick: develop
+	$(PYTEST) -m "not faults and not service"
 
-lint: install
+# One room: make test-floor FLOOR=search
+test-floor: develop
+	test -n "$(FLOOR)" || { echo "Name a folder of tests: make test-floor FLOOR=search"; exit 1; }
+	$(PYTEST) tests/$(FLOOR)
+	$(BIN)/lint-imports
+
+lint: develop
 	$(BIN)/ruff check src tests benchmarks scripts
 	$(BIN)/ruff format --check src tests benchmarks scripts
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports
 
-bench: install
-	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+# The long claims; what has a result for these sources is skipped. One of them: make prove ONLY=kill_processes
+prove: develop
+	$(BIN)/python scripts/prove.py $(if $(ONLY),--only $(ONLY))
 
-docs: install
+coverage: develop
+	$(PYTEST) -m "not faults and not service" --cov=easeml --cov-report=term:skip-covered
+
+docs: develop
 	$(BIN)/python scripts/reference.py
 
-lock: install
-	echo "# Versions that CI tests; 'make install' uses them. Renew: make lock." > requirements.lock
-	$(BIN)/python -m pip freeze --exclude-editable --exclude pip --exclude setuptools >> requirements.lock
+# To read and search it: python3 -m http.server --directory build/site
+docs-site: develop
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# The wheel in an environment of its own, started as a stranger would.
+wheel: develop
+	./scripts/test-wheel
+
+lock: develop
+	$(BIN)/python scripts/lock.py
 
 clean:
 	rm -rf .venv

@@ -1,58 +1,73 @@
-"""What all tests share: examples that are the same in every session, and an order that keeps all
-cores busy.
+"""What all tests share: examples that differ in every session, compiled kernels that are kept, and
+an order that keeps all cores busy.
 """
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import settings
-from xdist.scheduler import LoadScopeScheduling
+from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
-settings.register_profile("easeml", derandomize=True, deadline=None)
-settings.load_profile("easeml")
+from kernel_cache import keep_kernels, restore_kernels
 
 _HERE = Path(__file__).parent
 _OWN_SERVICE = ("faults", "postgres")  # marks of tests that start, and harm, a service of their own
+_EXAMPLES = DirectoryBasedExampleDatabase(_HERE.parent / ".hypothesis" / "examples")
+
+# Said in full, since Hypothesis takes other defaults in CI: there it would try the same examples
+# each time. What failed is tried first in the next session; elsewhere the printed line repeats it.
+settings.register_profile(
+    "easeml",
+    derandomize=False,
+    database=_EXAMPLES,
+    print_blob=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],  # a busy machine is no fault
+)
+settings.load_profile("easeml")
 
 
-class ByService(LoadScopeScheduling):
-    """Tests that share a service, or compile the same kernels, run in one worker; all others
-    wherever one is free.
-    """
-
-    def _split_scope(self, nodeid: str) -> str:
-        file, _, test = nodeid.partition("::")
-        folders = Path(file).parts[1:-1]
-        if folders[:1] == ("lifecycle",) or folders == ("web",):
-            return "/".join(folders)
-        if folders == ("service",) and Path(file).stem not in (
-            "test_on_postgres",
-            "test_tutorials",
-        ):
-            return "service"
-        return "service" if "[service-" in test else nodeid
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Take the kernels that another session has compiled, once for all workers."""
+    if not hasattr(session.config, "workerinput"):
+        restore_kernels()
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling | None:
-    """Give tests to workers in the way of this house where ``--dist loadgroup`` asks for groups."""
-    return ByService(config, log) if config.getoption("dist") == "loadgroup" else None
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Keep the compiled kernels for other sessions, once for all workers."""
+    if not hasattr(session.config, "workerinput"):
+        keep_kernels()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put first what takes longest."""
+    """Put first what takes longest, services last, and together what shares something."""
     items.sort(key=_turn)  # keeps the order within
+    for item in items:
+        group = _group(item)
+        if group:
+            item.add_marker(pytest.mark.xdist_group(group))
 
 
 def _turn(item: pytest.Item) -> int:
     if _has(item, *_OWN_SERVICE):
-        return 2  # not at once, where other services start
+        return 4  # not at once, where other services start
     if _has(item, "service"):
-        return 0
+        return 3  # late, since a browser leaves an event loop
     if item.path.is_relative_to(_HERE / "lifecycle"):
-        return 1  # compiles kernels, that tutorials use too
-    return 3 if item.path.stem == "test_tutorials" else 4
+        return 0  # compiles kernels, that tutorials use too
+    return 1 if item.path.stem == "test_tutorials" else 2
+
+
+def _group(item: pytest.Item) -> str | None:
+    """Return the name of what a test shares with others, which then run in the same worker."""
+    if _has(item, *_OWN_SERVICE):
+        return None
+    folders = item.path.relative_to(_HERE).parts[:-1]
+    if folders[:1] == ("lifecycle",):
+        return "/".join(folders)  # kernels
+    if not _has(item, "service"):
+        return None
+    return "browser" if folders[:1] == ("web",) else "service"
 
 
 def _has(item: pytest.Item, *marks: str) -> bool:

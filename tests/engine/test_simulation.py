@@ -200,7 +200,6 @@ Engine.TestCase.settings = settings(
     max_examples=12,
     stateful_step_count=25,
     deadline=None,
-    derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
 TestEngine = Engine.TestCase

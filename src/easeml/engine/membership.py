@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from pathlib import Path
 
 from easeml.ids import new_id
@@ -40,12 +41,24 @@ def has_ended(process: Process, now: float, silence: float) -> bool:
     """
     if now - process.heartbeat > silence:
         return True
-    return process.host == this_host() and not Path(f"/proc/{process.pid}").exists()
+    return process.host == this_host() and not _exists(process.pid)
 
 
 def this_host() -> str:
     """Return a name for the set of processes that share process ids with this one (host, boot,
     namespace).
     """
+    if sys.platform != "linux":
+        return socket.gethostname()
     boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return f"{socket.gethostname()} {boot} {Path('/proc/self/ns/pid').readlink()}"
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True  # somebody else's
+    return True

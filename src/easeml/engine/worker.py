@@ -42,9 +42,15 @@ def run_worker(settings: Settings) -> None:
         store.close()
 
 
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # systems that cannot tie a process to cores
+
+
 def task_limits(settings: Settings) -> Limits:
     """Return the limits of an attempt: the cores of this machine are shared between its workers."""
-    threads = max(1, len(os.sched_getaffinity(0)) // settings.workers)
+    threads = max(1, _usable_cores() // settings.workers)
     return Limits(seconds=settings.task_seconds, memory=settings.task_memory, threads=threads)
 
 

@@ -1,11 +1,11 @@
 """Hints that something was committed, so that waiting processes look for work at once."""
 
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import sqlalchemy as sa
-from inotify_simple import INotify, flags
 
 from easeml.store.sqlite import driver
 from easeml.store.transaction import CHANNEL
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _SHORTEST_PAUSE = 0.0005  # seconds
 _LONGEST_PAUSE = 0.1
 _BACKING_OFF = 1.3
+_LOOK_EVERY = 0.005  # seconds, where the kernel does not tell of writes
 
 
 class Wakeup(Protocol):
@@ -37,19 +38,68 @@ def open_wakeup(engine: sa.Engine) -> Wakeup:
     return SqliteWakeup(engine) if engine.dialect.name == "sqlite" else PostgresWakeup(engine)
 
 
-class SqliteWakeup:
-    """Asks SQLite for the number that changes with every commit, when the kernel says that its
-    files are written to.
+class Writes(Protocol):
+    """Tells of writes to the files of a folder."""
 
-    A waiter that nobody writes for uses no processor time; polling alone would take some from every
-    prediction.
+    def wait(self, seconds: float) -> bool:
+        """Wait up to ``seconds``, or less; true if a file was written to since the last wait."""
+        ...
+
+    def close(self) -> None:
+        """Stop watching."""
+        ...
+
+
+class NotedWrites:
+    """The Linux kernel tells of writes (inotify), so that waiting takes no processor time."""
+
+    def __init__(self, folder: Path):
+        from inotify_simple import INotify, flags
+
+        self._writes = INotify()
+        self._writes.add_watch(folder, flags.MODIFY)
+
+    def wait(self, seconds: float) -> bool:
+        """See ``Writes.wait``."""
+        return bool(self._writes.read(timeout=1000 * seconds))
+
+    def close(self) -> None:
+        """See ``Writes.close``."""
+        self._writes.close()
+
+
+class AssumedWrites:
+    """Other systems: nobody tells, so that the waiter has to look again after a few milliseconds."""
+
+    def wait(self, seconds: float) -> bool:
+        """See ``Writes.wait``: never true, and never long."""
+        time.sleep(min(seconds, _LOOK_EVERY))
+        return False
+
+    def close(self) -> None:
+        """See ``Writes.close``."""
+
+
+def watch_writes(folder: Path) -> Writes:
+    """Return the best way that this system has to hear of writes."""
+    return NotedWrites(folder) if sys.platform == "linux" else AssumedWrites()
+
+
+class SqliteWakeup:
+    """Asks SQLite for the number that changes with every commit, when its files are written to.
+
+    On Linux a waiter that nobody writes for uses no processor time; polling alone would take some
+    from every prediction.
+
+    Args:
+        engine: of the database.
+        writes: tells when it is worth asking; the best way of this system by default.
     """
 
-    def __init__(self, engine: sa.Engine):
+    def __init__(self, engine: sa.Engine, writes: Writes | None = None):
         database = Path(str(engine.url.database))
         self._connection = driver.connect(database, timeout=60, check_same_thread=False)
-        self._writes = INotify()
-        self._writes.add_watch(database.parent, flags.MODIFY)
+        self._writes = writes or watch_writes(database.parent)
         self._seen = self._version()
 
     def wait(self, timeout: float) -> bool:
@@ -60,12 +110,11 @@ class SqliteWakeup:
             left = end - time.monotonic()
             if left <= 0:
                 return False
-            if (
-                pause < _LONGEST_PAUSE
-            ):  # a write was seen: its commit will show when it has reached the disk
+            if pause < _LONGEST_PAUSE:
+                # A write was seen: its commit will show when it has reached the disk.
                 time.sleep(min(left, pause))
                 pause *= _BACKING_OFF
-            elif self._writes.read(timeout=1000 * left):
+            elif self._writes.wait(left):
                 pause = _SHORTEST_PAUSE
         self._seen = version
         return True

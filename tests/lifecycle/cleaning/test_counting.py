@@ -41,7 +41,7 @@ def test_distance_is_euclidean() -> None:
     assert count_worlds([[[1.0, 1.0]], [[1.1, 1.0]]], ["a", "b"], [1.0, 1.0], 1) == {"a": 1, "b": 0}
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 7))
 def test_counts_equal_enumeration(seed: int, k: int) -> None:
     rows, x = random_rows(np.random.default_rng(seed))

@@ -39,7 +39,7 @@ def test_the_worked_example() -> None:
     assert session.next()[0][0] == 0
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 6))
 def test_gains_equal_enumeration(seed: int, k: int) -> None:
     rows, x = random_rows(np.random.default_rng(seed), most_rows=5)
