@@ -239,7 +239,7 @@ def test_a_promotion_arrives_on_an_open_page(sign_in: SignIn, wine: Path):
     declare(page, wine, "live", ["logistic", "decision-tree-classifier"])
     page.evaluate("window.never_left = true")
     expect(page.locator("#facts")).to_contain_text(re.compile("logistic|decision-tree"))
-    expect(page.locator("#chart .promotion").first).to_be_visible()
+    expect(page.locator("#chart .fig-legend")).to_contain_text("promoted")
     expect(page.locator("#facts")).to_contain_text("95 %")  # the honest number came, too
     assert page.evaluate("window.never_left")
 

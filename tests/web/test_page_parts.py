@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.resources import Column, Improvement, Version
+from easeml.contract.scheduling import LossCurve, SchedulerView, Share
 from easeml.errors import NotAllowed
 from easeml.web import formatting, session
-from easeml.web.charts import quality_chart, spark
+from easeml.web.charts import histogram_figure, quality_figure, spark_figure, time_unit
+from easeml.web.scheduler_charts import spent_losses, tones
 from easeml.web.views.declaring import Wishes
 
 quality = st.floats(-1, 1)
@@ -40,41 +42,96 @@ def progress(found: list[tuple[float, float]]) -> Progress:
 
 
 @given(st.lists(st.tuples(quality, cost), min_size=1, max_size=60))
-def test_every_mark_of_a_chart_is_inside_it(found: list[tuple[float, float]]):
-    chart = quality_chart(progress(found))
-    assert chart is not None
-    places = [(dot.x, dot.y) for dot in chart.dots]
-    places += [(x, y) for x1, y1, x2, y2 in chart.steps for x, y in ((x1, y1), (x2, y2))]
-    assert all(-1e-6 <= value <= 100 + 1e-6 for place in places for value in place)
-    assert len(chart.dots) == len(found)
-    assert len(chart.up) <= 12
-    assert len(chart.across) <= 12
+def test_every_task_is_a_point_of_the_chart_with_its_own_values(found: list[tuple[float, float]]):
+    told = progress(found)
+    figure = quality_figure(told)
+    assert figure is not None
+    length, _ = time_unit(told.cost)
+    dots = [one for one in figure.series if one.kind == "points"]
+    shown = sorted(pair for one in dots for pair in zip(one.x, one.y, strict=True))
+    assert shown == sorted((point.spent / length, point.quality) for point in told.points)
+    links = {link for one in dots for link in one.links}
+    assert links == {f"/tasks/{point.task_id}" for point in told.points}
 
 
 @given(st.lists(st.tuples(quality, cost), min_size=1, max_size=60))
-def test_the_line_of_the_best_ends_at_the_best_dot(found: list[tuple[float, float]]):
-    chart = quality_chart(progress(found))
-    assert chart is not None
-    assert chart.steps[-1][3] == min(dot.y for dot in chart.dots)
-    ups = [y1 - y2 for _, y1, _, y2 in chart.steps]
-    assert all(up >= 0 for up in ups)
+def test_the_line_of_the_best_rises_to_the_best_task(found: list[tuple[float, float]]):
+    figure = quality_figure(progress(found))
+    assert figure is not None
+    line = next(one for one in figure.series if one.kind == "steps")
+    assert list(line.y) == sorted(line.y)
+    assert line.y[-1] == max(value for value, _ in found)
+
+
+def test_tasks_far_below_are_a_series_that_says_so():
+    figure = quality_figure(progress([(0.9, 1.0), (0.91, 1.0), (0.92, 1.0), (-3.0, 1.0)]))
+    assert figure is not None
+    far = next(one for one in figure.series if one.name == "below the axis")
+    assert far.y == (-3.0,)
+    assert figure.y.low is not None and figure.y.low > -3.0
+    assert "1 task is worse than" in figure.note
 
 
 def test_no_task_no_chart():
-    assert quality_chart(progress([])) is None
-    assert spark([], 0.0) == ""
+    assert quality_figure(progress([])) is None
+    assert spark_figure([], 0.0) is None
 
 
 @given(st.lists(st.tuples(quality, cost), min_size=1, max_size=20))
-def test_a_sparkline_stays_in_its_box(found: list[tuple[float, float]]):
+def test_a_sparkline_tells_every_improvement_until_now(found: list[tuple[float, float]]):
     spent, rising = 0.0, []
     for number, (value, more) in enumerate(found):
         spent += more
         rising.append(
             Improvement(task_id=str(number), name="", quality=value, cost=spent, finished=0.0)
         )
-    points = [tuple(map(float, point.split(","))) for point in spark(rising, spent).split()]
-    assert all(0 <= x <= 200 and 0 <= y <= 40 for x, y in points)
+    figure = spark_figure(rising, spent)
+    assert figure is not None
+    (line,) = figure.series
+    assert line.y[1:-1] == tuple(value for value, _ in found)
+    assert line.x[-1] == spent
+
+
+def view(names: list[str], shown: list[str]) -> SchedulerView:
+    """Return a scheduler's view of some of the tenants that came in the order of ``names``."""
+    shares = []
+    for name in shown:
+        place = names.index(name)
+        share = Share(
+            tenant=name, place=place, own=False, state="searching", searches=1, gain_rate=0.0,
+            expected_improvement=0.0, running=0, waiting=0, cost=0.0,
+        )  # fmt: skip
+        shares.append(share)
+    return SchedulerView(
+        policy="default", now=10.0, since=0.0, devices=[], timeline=[], queue=[], queued=0,
+        tenants=shares, losses=LossCurve(), decisions=0,
+    )  # fmt: skip
+
+
+@given(st.permutations(["zoe", "bob", "ann", "mia"]), st.sampled_from(["aaron", "zz"]))
+def test_a_tenants_colour_stays_when_somebody_joins_or_leaves(names: list[str], newcomer: str):
+    before = tones(view(names, names))
+    after = tones(view([*names, newcomer], [newcomer, *names[1:]]))
+    assert all(after[name] == before[name] for name in names[1:])
+
+
+def test_losses_of_a_replay_are_told_against_device_time():
+    curve = LossCurve(
+        name="fifo", at=[0.0, 60.0, 240.0, 900.0], average=[1.0, 0.5, 0.0, 0.0],
+        worst=[1.0, 0.9, 0.0, 0.0], area=0.1,
+    )  # fmt: skip
+    figure = spent_losses([curve])
+    assert figure is not None
+    assert figure.x.unit == "min"
+    assert figure.x.high == pytest.approx(4.4)
+    assert "15 min" in figure.note
+    assert [one.name for one in figure.series] == ["fifo, worst search", "fifo, average"]
+    assert spent_losses([LossCurve()]) is None
+
+
+def test_a_histogram_has_a_bar_a_bin():
+    (bars,) = histogram_figure(0.5, 11.5, [1] * 11).series
+    assert bars.x == pytest.approx(range(1, 12))
 
 
 @pytest.mark.parametrize(

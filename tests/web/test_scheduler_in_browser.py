@@ -72,7 +72,7 @@ def test_step_by_step_and_replay(searched: str, sign_in: SignIn):
     assert page.evaluate("window.never_left")
     page.goto("/scheduler/replay")
     page.get_by_label("What if the policy had been").select_option("fifo")
-    expect(page.locator("#outcome")).to_contain_text("Average loss, fifo")
+    expect(page.locator("#outcome")).to_contain_text("Mean loss, fifo")
     assert "policy=fifo" in page.url
     page.goto("/scheduler/simulator")
     page.get_by_label("Tenants").select_option("one tenant")

@@ -12,12 +12,14 @@ class DeviceTask(Answer):
     """What a device did or does. ``device`` is its place in the list; ``finished`` is None while it
     runs.
 
-    Tasks of other tenants have no id and no name.
+    Tasks of other tenants have no id and no name. ``place``: of the tenant, in the order in which
+    tenants came; it gives a colour that stays.
     """
 
     device: int
     lane: str  # search, short
     tenant: str
+    place: int = 0
     own: bool
     task_id: str = ""
     name: str = ""
@@ -47,10 +49,12 @@ class Waiting(Answer):
 class Share(Answer):
     """A tenant as the scheduler sees it.
 
-    ``gain_rate``: quality that the next task may gain a device second.
+    ``gain_rate``: quality that the next task may gain a device second. ``place``: in the order in
+    which tenants came.
     """
 
     tenant: str
+    place: int = 0
     own: bool
     state: str  # searching, resting, paused, idle
     searches: int

@@ -24,7 +24,9 @@ def create_pages(api: ASGIApp) -> Starlette:
     site = Site(api)
     pages = Starlette(
         routes=[
-            Mount(static_path(), _Static(directory=STATIC)),
+            Mount(
+                static_path(), _Static(directory=STATIC, packages=[("easeml.figures", "static")])
+            ),
             Route("/live", forward.live),
             Route(UPLOADS_PATH, forward.begin_upload, methods=["POST"]),
             Route(UPLOADS_PATH + "/{upload}", forward.go_on, methods=["HEAD", "PATCH", "DELETE"]),

@@ -1,117 +1,118 @@
-"""Where the marks of a chart go.
+"""How a search does, as figures: quality over the device time that it spent."""
 
-Templates draw them as SVG; all coordinates are percentages, so charts stretch.
-"""
-
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.resources import Improvement
-from easeml.web.formatting import seconds
+from easeml.figures import Axis, Figure, Mark, Series
 
-_SPARK_HEIGHT, _SPARK_WIDTH = 40.0, 200.0
-_LEAST_SECONDS = 1e-3  # that the axis of device time spans
-_FAR = 4.0  # times the distance from the best to the middle: what lies lower is drawn at the edge
+_FAR = 4.0  # times the distance from the best to the middle: what lies lower is at the edge
+_ROOM = 0.08  # of the qualities that are drawn, at both ends
+_TIME_UNITS = ((3600.0, "h"), (60.0, "min"))
+_MOST_OF_UNIT = 2  # a unit is used from twice its length
 
 
-def spark(improvements: Sequence[Improvement], cost: float) -> str:
-    """Return the points of a polyline: best quality against cost spent so far, in a box of 200 x
-    40.
+def time_unit(seconds: float) -> tuple[float, str]:
+    """Return the length in seconds and the name of the unit for an axis of that many seconds."""
+    for length, name in _TIME_UNITS:
+        if seconds >= _MOST_OF_UNIT * length:
+            return length, name
+    return 1.0, "s"
 
-    Empty where there is nothing to draw.
-    """
+
+def spark_figure(improvements: Sequence[Improvement], cost: float) -> Figure | None:
+    """Return best quality against cost spent so far, None where there is nothing to draw."""
     if not improvements:
-        return ""
-    qualities = [one.quality for one in improvements]
-    low, high = min(qualities), max(qualities)
-    width = max(cost, improvements[-1].cost) or 1.0
-    span = (high - low) or 1.0
-
-    def y(quality: float) -> float:
-        return (
-            _SPARK_HEIGHT * (0.9 - 0.8 * (quality - low) / span)
-            if high > low
-            else _SPARK_HEIGHT / 2
-        )
-
-    points = [(0.0, y(qualities[0]))]
-    for one in improvements:
-        x = _SPARK_WIDTH * one.cost / width
-        points += [(x, points[-1][1]), (x, y(one.quality))]
-    points.append((_SPARK_WIDTH, points[-1][1]))
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        return None
+    last = improvements[-1]
+    costs = (0.0, *(one.cost for one in improvements), max(cost, last.cost))
+    qualities = (improvements[0].quality, *(one.quality for one in improvements), last.quality)
+    line = Series("best quality", costs, qualities, kind="steps", tone="accent")
+    return Figure("Best quality over cost", Axis("device time", "s"), Axis("quality"), (line,))
 
 
-@dataclass(frozen=True, slots=True)
-class Dot:
-    """A finished task: its place in percent of the chart, from the left and from the top."""
+def quality_figure(progress: Progress) -> Figure | None:
+    """Return the quality of a job's finished training tasks over the device time that the job had
+    spent when they ended, None while there are none.
 
-    x: float
-    y: float
-    kind: str  # tried, best (the best so far), promoted
-    task: ProgressPoint
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A line of the grid with its label."""
-
-    at: float
-    label: str
-
-
-@dataclass(frozen=True, slots=True)
-class QualityChart:
-    """Quality of tasks against the device time that the job had spent when they ended.
-
-    ``steps``: the line of the best so far, as segments (x1, y1, x2, y2) in percent. ``below``: dots
-    drawn at the lower edge because they are far below the others. ``thinned``: tasks that are not
-    drawn.
+    Tasks far below the better half would press all others together. They stand at the lower edge,
+    as a series of their own whose name says so.
     """
-
-    dots: list[Dot]
-    steps: list[tuple[float, float, float, float]]
-    across: list[Tick]
-    up: list[Tick]
-    below: int
-    thinned: int
-
-
-def quality_chart(progress: Progress) -> QualityChart | None:
-    """Return the chart of a job's finished training tasks, None while there are none."""
     if not progress.points:
         return None
-    qualities = [point.quality for point in progress.points]
-    low, high = _bounds(qualities)
-    total = max(progress.cost, _LEAST_SECONDS)
-    dots = [
-        Dot(100 * one.spent / total, _up(one.quality, low, high), _kind(one), one)
-        for one in progress.points
-    ]
-    across = [Tick(100 * value / total, seconds(value)) for value in round_values(0.0, total)]
-    up = [Tick(_up(value, low, high), f"{value:.4g}") for value in round_values(low, high)]
-    return QualityChart(
-        dots, _steps(dots), across, up, sum(q < low for q in qualities), progress.tasks - len(dots)
+    length, unit = time_unit(progress.cost)
+    low, high = quality_bounds([point.quality for point in progress.points])
+    groups: dict[str, list[ProgressPoint]] = {name: [] for name in _KINDS}
+    for point in progress.points:
+        groups[_kind(point, low)].append(point)
+    series = [_best_line(progress, length)]
+    for kind, points in groups.items():
+        if points:
+            series.append(_tasks(kind, points, length))
+    return Figure(
+        "Quality over device time",
+        Axis("device time", unit, low=0.0),
+        Axis("quality on validation rows", low=low, high=high),
+        tuple(series),
+        note=_note(len(groups["far"]), progress.tasks - len(progress.points), low),
     )
 
 
-def _kind(point: ProgressPoint) -> str:
-    return "promoted" if point.promoted else "best" if point.better else "tried"
+_KINDS: dict[str, tuple[str, str, Mark]] = {  # name, tone and mark
+    "far": ("below the axis", "warn", "tick"),
+    "tried": ("task", "muted", "ring"),
+    "best": ("best so far", "accent", "dot"),
+    "promoted": ("promoted", "second", "square"),
+}
 
 
-def _steps(dots: Sequence[Dot]) -> list[tuple[float, float, float, float]]:
-    """Return the segments of the best so far: along, then up at each dot that is better."""
-    segments, x, y = [], dots[0].x, dots[0].y
-    for dot in dots[1:]:
-        if dot.y < y:
-            segments += [(x, y, dot.x, y), (dot.x, y, dot.x, dot.y)]
-            x, y = dot.x, dot.y
-    return [*segments, (x, y, 100.0, y)]
+def _kind(point: ProgressPoint, low: float) -> str:
+    if point.quality < low:
+        return "far"
+    if point.promoted:
+        return "promoted"
+    return "best" if point.better else "tried"
 
 
-def _bounds(qualities: Sequence[float]) -> tuple[float, float]:
+def _tasks(kind: str, points: list[ProgressPoint], length: float) -> Series:
+    name, tone, mark = _KINDS[kind]
+    return Series(
+        name,
+        tuple(point.spent / length for point in points),
+        tuple(point.quality for point in points),
+        kind="points",
+        tone=tone,
+        mark=mark,
+        notes=tuple(point.name for point in points),
+        links=tuple(f"/tasks/{point.task_id}" for point in points),
+    )
+
+
+def _best_line(progress: Progress, length: float) -> Series:
+    """Return the best quality so far, until the end of what was spent."""
+    spent, qualities = [], []
+    for point in progress.points:
+        if not qualities or point.quality > qualities[-1]:
+            spent.append(point.spent / length)
+            qualities.append(point.quality)
+    spent.append(max(progress.cost / length, spent[-1]))
+    qualities.append(qualities[-1])
+    return Series("", tuple(spent), tuple(qualities), kind="steps", tone="accent", silent=True)
+
+
+def _note(far: int, left_out: int, low: float) -> str:
+    """Say what the picture does not show where it is."""
+    sentences = []
+    if far:
+        tasks = "1 task is" if far == 1 else f"{far} tasks are"
+        sentences.append(f"{tasks} worse than {low:.4g}, where the axis begins.")
+    if left_out:
+        tasks = "1 task is" if left_out == 1 else f"{left_out:,} tasks are"
+        sentences.append(f"{tasks} left out.")
+    return " ".join(sentences)
+
+
+def quality_bounds(qualities: Sequence[float]) -> tuple[float, float]:
     """Return the range to draw: all qualities but those far below the better half, with room at
     both ends.
     """
@@ -119,18 +120,16 @@ def _bounds(qualities: Sequence[float]) -> tuple[float, float]:
     best, middle = ordered[-1], ordered[len(ordered) // 2]
     least = best - _FAR * (best - middle) if best > middle else ordered[0]
     low = min(quality for quality in ordered if quality >= least)
-    room = max((best - low) * 0.08, 0.001 * max(1.0, abs(best)))
+    room = max((best - low) * _ROOM, 0.001 * max(1.0, abs(best)))
     return low - room, best + room
 
 
-def _up(quality: float, low: float, high: float) -> float:
-    return 100 * min(1.0, 1 - (quality - low) / (high - low))
-
-
-def round_values(low: float, high: float) -> list[float]:
-    """Return about five values of one, two or five times a power of ten between two bounds."""
-    rough = (high - low) / 4
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
-    first = math.ceil(low / step)
-    return [step * count for count in range(first, math.floor(high / step) + 1)]
+def histogram_figure(low: float, high: float, counts: Sequence[int]) -> Figure:
+    """Return how the numbers of a column are spread over equal bins from ``low`` to ``high``."""
+    width = (high - low) / len(counts) or 1.0
+    middles = tuple(low + width * (place + 0.5) for place in range(len(counts)))
+    bars = Series(
+        "rows", middles, tuple(map(float, counts)), kind="bars", tone="accent", width=0.92 * width
+    )
+    bounds = {"low": low, "high": high} if low < high else {}
+    return Figure("Histogram", Axis("value", **bounds), Axis("rows", low=0.0), (bars,))

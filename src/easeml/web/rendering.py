@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
 from starlette.requests import Request
 
-from easeml.web import formatting
+from easeml import figures
+from easeml.web import charts, formatting
 
 STATIC = Path(__file__).parent / "static"
 MENU = (
@@ -29,8 +31,9 @@ def static_path() -> str:
     for ever.
     """
     digest = hashlib.sha256()
-    for file in sorted(STATIC.rglob("*.*")):
-        digest.update(file.read_bytes())
+    for folder in (STATIC, figures.STATIC):
+        for file in sorted(folder.rglob("*.*")):
+            digest.update(file.read_bytes())
     return f"/static/{digest.hexdigest()[:12]}"
 
 
@@ -44,6 +47,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters.update(formatting.FILTERS)
+    environment.filters.update(figure=_figure, small=_small, histogram=_histogram)
     environment.globals.update(static=static_path())
     return environment
 
@@ -65,3 +69,22 @@ def render(request: Request, template: str, **values: Any) -> str:
         "csrf": "",
     }
     return _environment().get_template(template).render({**shared, **values})
+
+
+def _figure(figure: figures.Figure, id: str) -> Markup:
+    """Return the element of a figure; ``id`` keeps its place when the page changes."""
+    return Markup(figures.element(figure, id))  # noqa: S704
+
+
+def _small(figure: figures.Figure, label: str, css: str) -> Markup:
+    """Return the marks of a figure as a small picture."""
+    return Markup(figures.small_plot(figure, label, css))  # noqa: S704
+
+
+def _histogram(found: dict[str, Any]) -> Markup:
+    """Return the small histogram of a column's numbers."""
+    label = (
+        f"Histogram from {formatting.number(found['low'])} to {formatting.number(found['high'])}"
+    )
+    figure = charts.histogram_figure(found["low"], found["high"], found["counts"])
+    return _small(figure, label, "histogram")

@@ -1,26 +1,36 @@
-"""Where the marks of the scheduler's pictures go, in percent of their boxes."""
+"""The scheduler in pictures: what devices did, and losses over time."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Step
-from easeml.web.charts import Tick
+from easeml.figures import Axis, Figure, Series, tone_of
+from easeml.web.charts import time_unit
 
-_TONES = 7  # colours of tenants, colour-blind safe; beyond them they repeat
 _LEAST_LOSS, _MOST_FLOOR = 1e-4, 1e-2  # bounds of the lowest loss that is drawn
 _NEAR_END = 1.1  # a replay is drawn to where all losses are gone, and a bit further
 _LEAST_WIDTH = 0.15  # percent of the timeline: a mark that can be seen
+_CURVE_TONES = ("accent", "second")  # of the policy, and of what it is compared with
+_UNITS = (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A label beside the timeline, at a place in percent."""
+
+    at: float
+    label: str
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A task on the timeline; ``end`` is None while it runs."""
+    """A task on the timeline, in percent of its width; ``end`` is None while it runs."""
 
     task: DeviceTask
     x: float
     width: float
-    tone: int
+    tone: str
 
     @property
     def end(self) -> float | None:
@@ -36,105 +46,126 @@ class Lane:
     marks: list[Mark]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A curve in a box of 100 x 100: ``points`` of a polyline.
+def tones(view: SchedulerView) -> dict[str, str]:
+    """Return a tone for each tenant that is shown, by name.
 
-    ``kind``: average or worst; ``tone`` from 1.
+    It follows the order in which tenants came, so nobody's changes when another joins.
     """
-
-    name: str
-    kind: str
-    tone: int
-    points: str
+    places = {run.tenant: run.place for run in view.timeline}
+    places |= {share.tenant: share.place for share in view.tenants}
+    return {name: tone_of(places[name]) for name in sorted(places, key=places.__getitem__)}
 
 
-@dataclass(frozen=True, slots=True)
-class LossChart:
-    """Losses on a logarithmic axis."""
-
-    lines: list[Line]
-    across: list[Tick]
-    up: list[Tick]
-
-
-def tones(view: SchedulerView) -> dict[str, int]:
-    """Return a colour for each tenant that is shown, by name in order, so that it keeps it."""
-    names = {share.tenant for share in view.tenants} | {run.tenant for run in view.timeline}
-    return {name: place % _TONES + 1 for place, name in enumerate(sorted(names))}
-
-
-def lanes(view: SchedulerView, tone: dict[str, int]) -> list[Lane]:
+def lanes(view: SchedulerView, tone: dict[str, str]) -> list[Lane]:
     """Return the devices with their tasks; devices that are gone are shown while they have any."""
-    span = view.now - view.since
     marks: list[list[Mark]] = [[] for _ in view.devices]
     for run in view.timeline:
-        start, end = max(run.started, view.since), run.finished or view.now
-        width = max(100 * (end - start) / span, _LEAST_WIDTH)
-        marks[run.device].append(
-            Mark(run, 100 * (start - view.since) / span, width, tone[run.tenant])
-        )
+        marks[run.device].append(_mark(run, view, tone[run.tenant]))
     found = []
     for device, own in zip(view.devices, marks, strict=True):
-        running = [mark.task for mark in own if mark.end is None and mark.task.lane == "search"]
         if device.here or own:
-            found.append(Lane(device, running[-1] if running else None, own))
+            found.append(Lane(device, _current(own), own))
     return found
 
 
+def _mark(run: DeviceTask, view: SchedulerView, tone: str) -> Mark:
+    span = view.now - view.since
+    start, end = max(run.started, view.since), run.finished or view.now
+    width = max(100 * (end - start) / span, _LEAST_WIDTH)
+    return Mark(run, 100 * (start - view.since) / span, width, tone)
+
+
+def _current(marks: list[Mark]) -> DeviceTask | None:
+    """Return what a device runs now for the search."""
+    for mark in reversed(marks):
+        if mark.end is None and mark.task.lane == "search":
+            return mark.task
+    return None
+
+
 def time_ticks(span: float, count: int = 5) -> list[Tick]:
-    """Return marks from ``span`` seconds ago to now."""
-    unit, length = next(
-        (u, n) for u, n in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)) if span >= 2 * n
+    """Return labels from ``span`` seconds ago to now."""
+    unit, length = next((unit, length) for unit, length in _UNITS if span >= 2 * length)
+    ticks = []
+    for place in range(count):
+        share = place / (count - 1)
+        ago = span * (1 - share)
+        ticks.append(Tick(100 * share, "now" if ago < 1 else f"−{ago / length:.3g} {unit}"))
+    return ticks
+
+
+def recent_losses(curve: LossCurve, now: float) -> Figure | None:
+    """Return average and worst loss until now, None if there is nothing to show."""
+    if not curve.at:
+        return None
+    length, unit = time_unit(now - curve.at[0])
+    places = [(at - now) / length for at in curve.at]
+    return Figure(
+        "Loss over time",
+        Axis("time before now", unit, high=0.0),
+        _loss_axis([curve]),
+        tuple(_lines(curve, places, "accent", named=False)),
     )
-    ticks = [
-        (100 * place / (count - 1), span * (1 - place / (count - 1))) for place in range(count)
-    ]
-    return [Tick(at, "now" if ago < 1 else f"−{ago / length:.3g} {unit}") for at, ago in ticks]
 
 
-def loss_chart(curves: Sequence[LossCurve], across: list[Tick] | None = None) -> LossChart | None:
-    """Return the picture of losses; without ``across`` its axis is device seconds.
-
-    None if there is nothing to show.
-    """
+def spent_losses(curves: Sequence[LossCurve]) -> Figure | None:
+    """Return the losses of policies against the device time that was spent, None for none."""
     curves = [curve for curve in curves if curve.at]
     if not curves:
         return None
-    start, end = curves[0].at[0], max(curve.at[-1] for curve in curves)
-    if across is None:
-        end = min(end, max(_NEAR_END * curve.at[-2] for curve in curves)) or end
-        across = [Tick(100 * part, f"{part * end:.3g} s") for part in (0, 0.25, 0.5, 0.75, 1)]
-    seen = [loss for curve in curves for loss in (*curve.average, *curve.worst) if loss > 0]
-    floor = 10 ** math.floor(math.log10(min(max(min(seen, default=1), _LEAST_LOSS), _MOST_FLOOR)))
+    end = _end(curves)
+    length, unit = time_unit(end)
+    series = []
+    for curve, tone in zip(curves, _CURVE_TONES, strict=False):
+        series += _lines(curve, [at / length for at in curve.at], tone, named=True)
+    whole = max(curve.at[-1] for curve in curves)
+    note = ""
+    if end < whole:
+        note = f"All losses are gone here; the work goes on to {whole / length:.3g} {unit}."
+    return Figure(
+        "Loss over device time",
+        Axis("device time spent, all devices together", unit, low=0.0, high=end / length),
+        _loss_axis(curves),
+        tuple(series),
+        note=note,
+    )
+
+
+def _end(curves: Sequence[LossCurve]) -> float:
+    """Return where a replay's picture ends: a bit after the last change of any loss."""
+    changes = [curve.at[-2] for curve in curves if len(curve.at) > 1]
+    whole = max(curve.at[-1] for curve in curves)
+    return min(whole, _NEAR_END * max(changes, default=0.0)) or whole or 1.0
+
+
+def _loss_axis(curves: Sequence[LossCurve]) -> Axis:
+    losses = [loss for curve in curves for loss in (*curve.average, *curve.worst) if loss > 0]
+    least = min(losses, default=1.0)
+    floor = 10.0 ** math.floor(math.log10(min(max(least, _LEAST_LOSS), _MOST_FLOOR)))
+    return Axis("loss", scale="log", low=floor, high=1.0)
+
+
+def _lines(curve: LossCurve, places: Sequence[float], tone: str, *, named: bool) -> list[Series]:
+    """Return the lines of the worst search and of the average; the average is on top."""
+    before = f"{curve.name}, " if named else ""
     lines = []
-    for tone, curve in enumerate(curves, 1):
-        for kind, losses in (("worst", curve.worst), ("average", curve.average)):
-            points = _steps(zip(curve.at, losses, strict=True), start, end, floor)
-            lines.append(Line(curve.name, kind, tone, points))
-    decades = round(-math.log10(floor))
-    up = [Tick(100 * place / decades, f"{10**-place:g}") for place in range(decades + 1)]
-    return LossChart(lines, across, up)
+    for name, losses in (("worst search", curve.worst), ("average", curve.average)):
+        is_worst = name == "worst search"
+        lines.append(
+            Series(before + name, tuple(places), tuple(losses), "steps", tone, dashed=is_worst)
+        )
+    return lines
 
 
 def intervals(step: Step) -> list[tuple[float, float, float]]:
     """Return for each candidate of a step where mean - sd, mean and mean + sd lie, in percent of
     their range.
     """
-    spans = [(one.mean - one.sd, one.mean, one.mean + one.sd) for one in step.candidates]
-    low = min((span[0] for span in spans), default=0.0)
-    width = max((span[2] for span in spans), default=1.0) - low or 1.0
-    return [tuple(4 + 92 * (value - low) / width for value in span) for span in spans]  # type: ignore[misc]
-
-
-def _steps(points: Iterable[tuple[float, float]], start: float, end: float, floor: float) -> str:
-    """Return the points of a line that holds each loss until the next one; without loss it runs
-    along the floor.
-    """
-    placed, before = [], None
-    for at, loss in points:
-        x = 100 * (min(at, end) - start) / ((end - start) or 1.0)
-        y = 100 * math.log10(min(max(loss, floor), 1.0)) / math.log10(floor)
-        placed += [(x, y)] if before is None else [(x, before), (x, y)]
-        before = y
-    return " ".join(f"{x:.2f},{y:.2f}" for x, y in placed)
+    low = min((one.mean - one.sd for one in step.candidates), default=0.0)
+    high = max((one.mean + one.sd for one in step.candidates), default=1.0)
+    width = high - low or 1.0
+    found = []
+    for one in step.candidates:
+        middle, half = 4 + 92 * (one.mean - low) / width, 92 * one.sd / width
+        found.append((middle - half, middle, middle + half))
+    return found

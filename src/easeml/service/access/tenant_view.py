@@ -1,6 +1,6 @@
 """What one may know of other tenants: that they are there, by number."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from easeml.service.access.caller import Caller
 from easeml.store import Transaction
@@ -12,6 +12,7 @@ class TenantView:
 
     caller: Caller
     names: dict[str, str]
+    places: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, tx: Transaction, caller: Caller) -> "TenantView":
@@ -25,11 +26,16 @@ class TenantView:
             for place, (id, name) in enumerate(found, 1)
         }
         own = dict(found).get(caller.tenant_id, "")
-        return cls(caller, {**shown, caller.tenant_id: own})
+        places = {id: place for place, (id, _) in enumerate(found)}
+        return cls(caller, {**shown, caller.tenant_id: own}, places)
 
     def name(self, tenant_id: str) -> str:
         """Return how the caller knows a tenant."""
         return self.names.get(tenant_id, "a tenant")
+
+    def place(self, tenant_id: str) -> int:
+        """Return the tenant's place in the order in which tenants came, from 0."""
+        return self.places.get(tenant_id, 0)
 
     def is_own(self, tenant_id: str) -> bool:
         """Is it the caller's tenant?"""

@@ -86,6 +86,7 @@ def _run(attempt: Attempt, task: Task, device: int, view: TenantView, name: str)
         device=device,
         lane=task.lane,
         tenant=view.name(task.tenant_id),
+        place=view.place(task.tenant_id),
         own=view.is_own(task.tenant_id),
         task_id=task.id if view.is_own(task.tenant_id) else "",
         name=name,
@@ -128,6 +129,7 @@ def _share(view: TenantView, tenant_id: str, jobs: list[Job], running: int, wait
     searching = [job for job in jobs if job.state == "running"]
     return Share(
         tenant=view.name(tenant_id),
+        place=view.place(tenant_id),
         own=view.is_own(tenant_id),
         state=next((shown for state, shown in _STATES.items() if state in states), "idle"),
         searches=len(jobs),

@@ -8,7 +8,7 @@ from starlette.routing import Route
 
 from easeml.contract.resources import Application
 from easeml.errors import InvalidInput
-from easeml.web.charts import quality_chart
+from easeml.web.charts import quality_figure
 from easeml.web.page_context import PageContext, back_to, signed_in
 
 TABS = (
@@ -42,7 +42,7 @@ async def overview(context: PageContext) -> Response:
     """Show quality over cost, the best models, and what happens now."""
     application = await load(context)
     chart = (
-        quality_chart(await context.client.progress(application.job.id))
+        quality_figure(await context.client.progress(application.job.id))
         if application.job
         else None
     )

@@ -6,6 +6,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from easeml.contract.resources import Application, Job
+from easeml.figures import Figure
 from easeml.web import charts
 from easeml.web.page_context import PageContext, signed_in
 
@@ -23,7 +24,7 @@ class Card:
     """An application as the list shows it."""
 
     application: Application
-    spark: str
+    spark: Figure | None
 
     @property
     def job(self) -> Job | None:
@@ -71,7 +72,7 @@ async def first_page(context: PageContext) -> Response:
 
 def _card(application: Application) -> Card:
     job = application.job
-    return Card(application, charts.spark(job.improvements, job.cost) if job else "")
+    return Card(application, charts.spark_figure(job.improvements, job.cost) if job else None)
 
 
 def _matches(application: Application, word: str, state: str) -> bool:

@@ -55,6 +55,7 @@ async def _known(context: PageContext) -> dict[str, Any]:
         "version": await context.client.version(application.version_id),
         "pipeline": detail.spec.get("pipeline") or {},
         "report": report,
+        "importance": model_charts.importance(report.importance),
         "confusion": model_charts.confusion(report.evaluation) if report.evaluation else [],
     }
 

@@ -33,7 +33,7 @@ async def show(context: PageContext) -> Response:
         tones=tones,
         lanes=scheduler_charts.lanes(view, tones),
         across=across,
-        chart=scheduler_charts.loss_chart([view.losses], across),
+        chart=scheduler_charts.recent_losses(view.losses, view.now),
         latest=latest.items[::-1],
     )
 
@@ -80,7 +80,7 @@ def _replayed(context: PageContext, replay: Replay) -> dict[str, Any]:
     """Return what the pages of a replay show: the losses, and the step that was asked for."""
     place = _number(context.request.query_params.get("step", ""), 1)
     step = replay.steps[min(max(place, 1), len(replay.steps)) - 1]
-    chart = scheduler_charts.loss_chart(replay.curves)
+    chart = scheduler_charts.spent_losses(replay.curves)
     return {
         "replay": replay,
         "chart": chart,
