@@ -17,16 +17,17 @@ def values(answer: Mapping[str, Any]) -> Figure:
     found, errors, labels = answer["values"], answer["standard_errors"], answer["labels"]
     order = thinned(sorted(range(len(found)), key=found.__getitem__))
     rows = [row for _, row in order]
-    interval = {}
+    low, high = (), ()
     if all(errors[row] is not None for row in rows):
-        interval["low"] = tuple(found[row] - 2 * errors[row] for row in rows)
-        interval["high"] = tuple(found[row] + 2 * errors[row] for row in rows)
+        low = tuple(found[row] - 2 * errors[row] for row in rows)
+        high = tuple(found[row] + 2 * errors[row] for row in rows)
     value = Series(
-        "value, within two standard errors" if interval else "value",
+        "value, within two standard errors" if low else "value",
         numbers([place for place, _ in order]),
         numbers([found[row] for row in rows]),
         notes=tuple(f"row {row}, {labels[row]}" for row in rows),
-        **interval,
+        low=low,
+        high=high,
     )
     return Figure(
         "Value of each training row",
@@ -95,17 +96,18 @@ def suspects(answer: Mapping[str, Any]) -> Figure:
 def contributions(answer: Mapping[str, Any]) -> Figure:
     """Return the value of each owner's data within two standard errors, where they are known."""
     found, errors = numbers(answer["values"]), answer["standard_errors"]
-    interval = {}
+    low, high = (), ()
     if all(error is not None for error in errors):
         pairs = list(zip(found, errors, strict=True))
-        interval["low"] = tuple(value - 2 * error for value, error in pairs)
-        interval["high"] = tuple(value + 2 * error for value, error in pairs)
+        low = tuple(value - 2 * error for value, error in pairs)
+        high = tuple(value + 2 * error for value, error in pairs)
     owners = tuple(answer["owners"])
+    places = numbers(range(len(owners)))
     return Figure(
         "What each owner contributes",
         Axis("Shapley value"),
         Axis("owner", scale="category", categories=owners),
-        (Series("value", found, numbers(range(len(owners))), kind="bars", **interval),),
+        (Series("value", found, places, kind="bars", low=low, high=high),),
         (Reference(0.0, "", axis="x"),),
     )
 

@@ -131,5 +131,5 @@ def histogram_figure(low: float, high: float, counts: Sequence[int]) -> Figure:
     bars = Series(
         "rows", middles, tuple(map(float, counts)), kind="bars", tone="accent", width=0.92 * width
     )
-    bounds = {"low": low, "high": high} if low < high else {}
-    return Figure("Histogram", Axis("value", **bounds), Axis("rows", low=0.0), (bars,))
+    values = Axis("value", low=low, high=high) if low < high else Axis("value")
+    return Figure("Histogram", values, Axis("rows", low=0.0), (bars,))

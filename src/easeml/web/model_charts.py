@@ -6,7 +6,6 @@ from easeml.contract.evaluation import Evaluation, Importances
 from easeml.figures import Axis, Figure, Series, numbers, tone_of
 
 _SHADES = 5  # of a cell of the confusion matrix
-_SHARE = {"unit": "%", "low": 0.0, "high": 100.0}
 _MOST_IMPORTANT = 20  # columns that are drawn
 
 
@@ -43,9 +42,7 @@ def roc(evaluation: Evaluation) -> Figure | None:
         found = numbers(100 * share for share in one.true_positives)
         name = f"{one.label}: area {one.area:.3f}"
         series.append(Series(name, taken, found, tone=tone_of(place)))
-    return Figure(
-        "ROC curves", Axis("others taken for it", **_SHARE), Axis("found", **_SHARE), tuple(series)
-    )
+    return Figure("ROC curves", _percent("others taken for it"), _percent("found"), tuple(series))
 
 
 def calibration(evaluation: Evaluation) -> Figure | None:
@@ -65,8 +62,8 @@ def calibration(evaluation: Evaluation) -> Figure | None:
     )
     return Figure(
         "Calibration",
-        Axis("how sure it was", **_SHARE),
-        Axis("right", **_SHARE),
+        _percent("how sure it was"),
+        _percent("right"),
         (_diagonal(0.0, 100.0, "right as often as it is sure"), dots),
     )
 
@@ -80,12 +77,12 @@ def residuals(evaluation: Evaluation) -> Figure | None:
     predicted = numbers(one.predicted for one in found)
     low, high = min(*actual, *predicted), max(*actual, *predicted)
     room = 0.04 * (high - low) or 0.5 * max(abs(low), 1e-6)
-    bounds = {"low": low - room, "high": high + room}
+    begin, end = low - room, high + room
     dots = Series("validation row", actual, predicted, kind="points", tone="accent")
     return Figure(
         "Predicted against actual values",
-        Axis("actual", **bounds),
-        Axis("predicted", **bounds),
+        Axis("actual", low=begin, high=end),
+        Axis("predicted", low=begin, high=end),
         (_diagonal(low, high, "no error"), dots),
     )
 
@@ -110,18 +107,19 @@ def importance(importances: Importances | None) -> Figure | None:
         return None
     items = importances.items[:_MOST_IMPORTANT]
     errors = [one.error for one in items if one.error is not None]
-    interval = {}
+    low, high = (), ()
     if len(errors) == len(items):
         pairs = list(zip(items, errors, strict=True))
-        interval["low"] = numbers(one.loss - 2 * error for one, error in pairs)
-        interval["high"] = numbers(one.loss + 2 * error for one, error in pairs)
+        low = numbers(one.loss - 2 * error for one, error in pairs)
+        high = numbers(one.loss + 2 * error for one, error in pairs)
     bars = Series(
         "quality lost",
         numbers(one.loss for one in items),
         numbers(range(len(items))),
         kind="bars",
         tone="accent",
-        **interval,
+        low=low,
+        high=high,
     )
     return Figure(
         "What the model looks at",
@@ -129,6 +127,10 @@ def importance(importances: Importances | None) -> Figure | None:
         Axis("column", scale="category", categories=tuple(one.column for one in items)),
         (bars,),
     )
+
+
+def _percent(title: str) -> Axis:
+    return Axis(title, "%", low=0.0, high=100.0)
 
 
 def _diagonal(low: float, high: float, name: str) -> Series:
