@@ -9,6 +9,7 @@ import simulated
 from simulated import REGISTRY
 
 from easeml.engine import search_mirror
+from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
 from easeml.engine.search_mirror import SearchMirror
 from easeml.ids import new_id
@@ -154,3 +155,43 @@ def add_done(store: Store, job_id: str, qualities: Sequence[float]) -> None:
             place = {"job_id": job_id, "candidate_id": candidates[number % len(candidates)].id}
             ended = {"state": "done", "quality": quality, "cost": 1.0, "finished": NOW}
             tables.tasks.add(Task(new_id("task"), tenant, "train", "search", {}, **place, **ended))
+
+
+def test_other_limits_change_nothing_that_is_believed(store: Store, tmp_path: Path) -> None:
+    mirror, job_id = opened(store, tmp_path, tasks=4)
+    believed = mirror.state.job(job_id).posterior
+    with store.write() as tx:
+        mirror.sync(tx, tx.unscoped().jobs.update(job_id, limits={"tasks": 2, "seconds": 9.0}))
+    assert mirror.state.job(job_id).posterior is believed
+    assert mirror.state.job(job_id).budget.seconds == 9.0
+
+
+@pytest.mark.parametrize("limits", [{"seconds": 5.0}, {"deadline": NOW + 5}])
+def test_what_runs_stops_at_the_limit_of_its_search(tmp_path: Path, limits: dict) -> None:
+    clock = [NOW]
+    simulated.make_template(tmp_path / "template")
+    store = simulated.open_copy(tmp_path / "template", tmp_path / "home", lambda: clock[0])
+    job_id = simulated.add_job(store, tmp_path)
+    with store.write() as tx:
+        tx.unscoped().jobs.update(job_id, limits=limits)
+    worker = register(store, "worker")
+    scheduler = Scheduler(store, REGISTRY, policy_named(), 10.0)
+    scheduler.step()
+    with store.write() as tx:
+        claimed = tx.queue.claim(worker.id, "search", 60)
+    assert claimed is not None
+    clock[0] = NOW + 4
+    scheduler.keep_house()
+    with store.read() as tx:
+        assert tx.unscoped().tasks.get(claimed[0].id).state == "running"
+    clock[0] = NOW + 5
+    for _ in range(2):
+        scheduler.keep_house()
+        scheduler.step()
+    with store.read() as tx:
+        task = tx.unscoped().tasks.get(claimed[0].id)
+        job = tx.unscoped().jobs.get(job_id)
+    assert (task.state, task.cost) == ("cancelled", 5.0)
+    assert "while this ran" in task.error
+    assert (job.state, job.cost) == ("resting", 5.0)
+    store.close()

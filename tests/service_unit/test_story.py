@@ -1,5 +1,7 @@
 """From a declaration to a served model: what each step writes, and who may see it."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from easeml.contract.resources import Application, Declaration
@@ -153,7 +155,8 @@ def test_an_upload_must_have_been_read(store: Store, ann: Caller) -> None:
 
 def test_a_declaration_makes_everything_once(store: Store, ann: Caller, bob: Caller) -> None:
     dataset = ingested(store, ann)
-    wish = Declaration(dataset_id=dataset.id, max_tasks=3)
+    deadline = datetime(2030, 1, 1, tzinfo=UTC)
+    wish = Declaration(dataset_id=dataset.id, max_tasks=3, deadline=deadline)
     first, again = (applications.declare(store, ann, wish, idempotency_key="k") for _ in range(2))
     assert first.id == again.id
     assert len(task_views.list_page(store, ann, state="waiting").items) == 1
@@ -161,7 +164,7 @@ def test_a_declaration_makes_everything_once(store: Store, ann: Caller, bob: Cal
     assert (first.state, first.job.state, first.job.limits) == (
         "declared",
         "preparing",
-        {"tasks": 3},
+        {"tasks": 3, "deadline": deadline.timestamp()},
     )
     assert first.schema_in["nodes"]
     assert first.endpoint == f"/api/v1/applications/{first.id}/predict"

@@ -12,7 +12,7 @@ from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
-from easeml.service.search import job_states, proposals, training_tasks
+from easeml.service.search import job_states, proposals, spending, training_tasks
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Event, Lease
@@ -29,6 +29,7 @@ _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for 
 _ROUND_SECONDS = (
     1.0  # between looks that nothing asked for: for work that was lost, for a lease to take
 )
+_SEARCHED = ("running", "resting", "paused")  # states of jobs that may have tasks under way
 _EVENTS_AT_ONCE = 500
 _SWEEP_SECONDS = 600.0  # between looks for uploads that were given up
 _RENEW_BELOW = 0.7  # part of a lease that must be left, or it is renewed
@@ -133,9 +134,22 @@ class Scheduler:
         if self._lease is not None:
             self._again.update(self._move_to_now())
             give_back_lost_work(self._store, self._lease_seconds)
+            self._stop_what_reached_its_limit()
             if time.monotonic() >= self._next_sweep:
                 self._store.uploads.sweep()
                 self._next_sweep = time.monotonic() + _SWEEP_SECONDS
+
+    def _stop_what_reached_its_limit(self) -> None:
+        with self._store.read() as tx:
+            searched = tx.unscoped().jobs.list(state=_SEARCHED, limit=None)
+        if not any(job.limits for job in searched):
+            return
+        try:
+            with self._store.write() as tx:
+                self._check(tx)
+                spending.stop_what_reached_its_limit(tx)
+        except Fenced:
+            self._lease = None  # the next step tries to lead again
 
     def step_down(self) -> None:
         """Let a stand-by lead at once."""

@@ -20,6 +20,8 @@ from easeml.search import (
     released,
     remove_job,
     set_active,
+    set_budget,
+    set_deadline,
     set_now,
     set_prior,
     set_terms,
@@ -70,15 +72,13 @@ class SearchMirror:
 
     def sync(self, tx: Transaction, job: Job) -> None:
         """Bring the state in step with ``job`` and its tasks: new ones, ended ones, cancelled ones."""
-        known_job = self._jobs.get(job.id)
-        if known_job and (job.state not in _SEARCHED or known_job.limits != job.limits):
-            del self._jobs[job.id]  # other limits: read anew from the rows, as a new leader does
-            self.state = remove_job(self.state, job.id)
         if job.state not in _SEARCHED:
+            self._forget(job)
             return
         tables = tx.scoped(job.tenant_id)
         self._follow_terms(tx, job.tenant_id)
         known_job = self._jobs.get(job.id) or self._open(tx, tables, job)
+        self._follow_limits(job, known_job)
         if tables.candidates.count(job_id=job.id) > len(known_job.arms):
             self._extend(tx, tables, job, known_job)
         for task in tables.tasks.list(job_id=job.id, kind="train", limit=None):
@@ -106,22 +106,33 @@ class SearchMirror:
         candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
         arms = [arm_of(self.registry, candidate) for candidate in candidates]
         learned = self._learn(tx, job, arms)
-        budget = Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
-        deadline = job.limits.get("deadline", math.inf)
         self.state = add_job(
             self.state,
             job.id,
             job.tenant_id,
             arms,
             learned.over(arms),
-            budget=budget,
-            deadline=deadline,
+            budget=_budget(job),
+            deadline=_deadline(job),
         )
         places = {candidate.id: candidate.arm for candidate in candidates}
         known_job = self._jobs[job.id] = _JobMirror(
             job.limits, places, learned, len(arms), _done_beside(tx, job)
         )
         return known_job
+
+    def _forget(self, job: Job) -> None:
+        if job.id in self._jobs:
+            del self._jobs[job.id]
+            self.state = remove_job(self.state, job.id)
+
+    def _follow_limits(self, job: Job, known_job: _JobMirror) -> None:
+        """Take over other limits; what is believed of the job stays as it is."""
+        if known_job.limits == job.limits:
+            return
+        known_job.limits = job.limits
+        self.state = set_budget(self.state, job.id, _budget(job))
+        self.state = set_deadline(self.state, job.id, _deadline(job))
 
     def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
         terms = quotas.terms(tx.tenants.get(tenant_id))
@@ -187,7 +198,15 @@ class SearchMirror:
                 self.state, Observation(job_id, arm, task.quality, task.cost)
             )
         elif now == "cancelled" and known is not None:
-            self.state = released(self.state, job_id, arm)
+            self.state = released(self.state, job_id, arm, task.cost)
+
+
+def _budget(job: Job) -> Budget:
+    return Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
+
+
+def _deadline(job: Job) -> float:
+    return job.limits.get("deadline", math.inf)
 
 
 def _oldest_beside(tx: Transaction, job: Job) -> Job:

@@ -166,6 +166,11 @@ def set_budget(state: SearchState, job: str, budget: Budget) -> SearchState:
     return _put(state, replace(state.job(job), budget=budget, resting=False))
 
 
+def set_deadline(state: SearchState, job: str, deadline: float) -> SearchState:
+    """Change the moment by which a job's runs have to end. Raises ``NotFound``."""
+    return _put(state, replace(state.job(job), deadline=deadline, now=state.now))
+
+
 def set_terms(state: SearchState, tenant: str, terms: Terms) -> SearchState:
     """Change the share of a tenant."""
     return replace(state, terms=MappingProxyType({**state.terms, tenant: terms}))
@@ -217,10 +222,14 @@ def started(state: SearchState, job: str, arm: int) -> SearchState:
     return _put(turned, replace(found, running=(*found.running, arm)))
 
 
-def released(state: SearchState, job: str, arm: int) -> SearchState:
-    """Note that a run was cancelled: its arm may be started again. Raises like ``started``."""
+def released(state: SearchState, job: str, arm: int, seconds: float = 0.0) -> SearchState:
+    """Note that a run was cancelled after ``seconds``: its arm may be started again.
+
+    Raises like ``started``.
+    """
     found = _checked(state, job, arm)
-    return _put(state, replace(found, running=tuple(a for a in found.running if a != arm)))
+    others = tuple(running for running in found.running if running != arm)
+    return _put(state, replace(found, running=others, spent=found.spent + seconds))
 
 
 def observed(state: SearchState, observation: Observation) -> SearchState:

@@ -115,16 +115,20 @@ class Queue:
         """
         return self._lose(attempts.c.process_id == process_id, "The worker ended.")
 
-    def cancel(self, task_id: str) -> Task:
+    def cancel(self, task_id: str, reason: str = "The task was cancelled.") -> Task:
         """Cancel a waiting or running task; one that is finished stays as it is.
 
-        Raises ``NotFound``.
+        The seconds that a running one has had count as its cost. Raises ``NotFound``.
         """
         task = self._locked(task_id)
         if task.state not in {"waiting", "running"}:
             return task
-        self._end_attempt(attempts.c.task_id == task_id, "lost", "The task was cancelled.")
-        return self._set(task, state="cancelled", finished=self._session.now())
+        now = self._session.now()
+        cost = task.cost
+        if task.state == "running" and task.started is not None:
+            cost += max(0.0, now - task.started)
+        self._end_attempt(attempts.c.task_id == task_id, "lost", reason)
+        return self._set(task, state="cancelled", error=reason, cost=cost, finished=now)
 
     def _finish(self, attempt: Attempt, state: str, error: str, outcome: dict[str, Any]) -> Task:
         task = self._locked(attempt.task_id)

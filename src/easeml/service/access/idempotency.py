@@ -3,6 +3,8 @@
 import hashlib
 import json
 
+from pydantic import BaseModel
+
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.store import Transaction
@@ -14,8 +16,8 @@ _LONGEST_KEY = 200
 class Once:
     """One creation under an idempotency key; ``key`` None means that the caller did not ask for it."""
 
-    def __init__(self, caller: Caller, route: str, key: str | None, request: Json):
-        """``route`` names the kind of creation; ``request`` is what was asked, JSON."""
+    def __init__(self, caller: Caller, route: str, key: str | None, request: BaseModel | Json):
+        """``route`` names the kind of creation; ``request`` is what was asked."""
         if key is not None and not 1 <= len(key) <= _LONGEST_KEY:
             raise InvalidInput(
                 f"An idempotency key has 1 to {_LONGEST_KEY} characters, not {len(key)}.",
@@ -23,7 +25,8 @@ class Once:
             )
         self._tenant = caller.tenant_id
         self._id = None if key is None else f"{caller.tenant_id}:{route}:{key}"
-        canonical = json.dumps(request, sort_keys=True, separators=(",", ":"))
+        document = request.model_dump(mode="json") if isinstance(request, BaseModel) else request
+        canonical = json.dumps(document, sort_keys=True, separators=(",", ":"))
         self._digest = hashlib.sha256(canonical.encode()).hexdigest()
 
     def earlier(self, tx: Transaction) -> Json | None:

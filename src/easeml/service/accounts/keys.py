@@ -76,7 +76,7 @@ def create_key(
         raise InvalidInput(
             f"A key expires within {_LONGEST_KEY} seconds.", where="expires_in", remedy=remedy
         )
-    once = Once(caller, f"keys:{caller.user_id}", idempotency_key, wish.model_dump())
+    once = Once(caller, f"keys:{caller.user_id}", idempotency_key, wish)
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return _renew_secret(tx, caller, earlier["id"])

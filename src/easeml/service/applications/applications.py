@@ -47,7 +47,7 @@ def declare(
     """
     _check_name(declaration.name)
     _check_numbers(declaration)
-    once = Once(caller, "applications", idempotency_key, declaration.model_dump())
+    once = Once(caller, "applications", idempotency_key, declaration)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):

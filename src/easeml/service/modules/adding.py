@@ -48,7 +48,7 @@ def add(
     caller.require_provider()
     if len(wish.toml.encode()) > LARGEST_MODULE:
         raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=_FILE)
-    once = Once(caller, "modules", key, wish.model_dump())
+    once = Once(caller, "modules", key, wish)
     trusted = [
         *_TRUSTED,
         *(name.strip() for name in settings.module_packages.split(",") if name.strip()),

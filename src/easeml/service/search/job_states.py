@@ -8,6 +8,7 @@ from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.trials import finished_trials
 from easeml.service.search import jobs
 from easeml.service.search.candidates import best_before, make_candidates
+from easeml.service.search.spending import spent_seconds
 from easeml.service.search.training_tasks import UNDER_WAY, within_limits
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job
@@ -70,7 +71,7 @@ def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
     left = remaining(state, job.id)
     return {
         "best_quality": max(qualities, default=None),
-        "cost": sum(task.cost for task in tasks),
+        "cost": spent_seconds(tables, job.id),
         "expected_improvement": left.expected,
         "expected_improvement_error": left.error,
         "gain_rate": state.job(job.id).best_rate,

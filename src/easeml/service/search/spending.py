@@ -1,0 +1,55 @@
+"""What a search has spent, and the end of what runs when that reaches the search's limits."""
+
+import math
+
+from easeml.service.search.training_tasks import UNDER_WAY
+from easeml.store import Tables, Transaction
+from easeml.store.records import Job, Task
+
+ENDED = ("done", "failed", "cancelled")
+
+
+def spent_seconds(tables: Tables, job_id: str) -> float:
+    """Return the device seconds of the training tasks of a job that have ended, in whatever way."""
+    ended = tables.tasks.list(job_id=job_id, kind="train", state=list(ENDED), limit=None)
+    return sum(task.cost for task in ended)
+
+
+def stop_what_reached_its_limit(tx: Transaction) -> list[Task]:
+    """Cancel the training tasks of jobs whose seconds or deadline are used up; return them.
+
+    The seconds that running tasks have had so far count, so a limit is exceeded by no more than the
+    time between two calls, on each device.
+    """
+    running = tx.unscoped().tasks.list(kind="train", state="running", limit=None)
+    stopped: list[Task] = []
+    for job_id in sorted({task.job_id for task in running}):
+        job = tx.unscoped().jobs.get(job_id)
+        reason = _limit_reached(tx, job, [task for task in running if task.job_id == job_id])
+        if reason:
+            stopped += _stop(tx, job, reason)
+    return stopped
+
+
+def _limit_reached(tx: Transaction, job: Job, running: list[Task]) -> str:
+    """Return which limit a job has reached, in a sentence; nothing where it has reached none."""
+    if tx.now() >= job.limits.get("deadline", math.inf):
+        return "The search's deadline passed while this ran."
+    most = job.limits.get("seconds")
+    if most is None:
+        return ""
+    tables = tx.scoped(job.tenant_id)
+    so_far = sum(max(0.0, tx.now() - (task.started or tx.now())) for task in running)
+    if spent_seconds(tables, job.id) + so_far < most:
+        return ""
+    return f"The search's limit of {most:g} device seconds was reached while this ran."
+
+
+def _stop(tx: Transaction, job: Job, reason: str) -> list[Task]:
+    tables = tx.scoped(job.tenant_id)
+    under_way = tables.tasks.list(job_id=job.id, kind="train", state=list(UNDER_WAY), limit=None)
+    for task in under_way:
+        tx.queue.cancel(task.id, reason)
+        data = {"job_id": job.id, "error": reason}
+        tx.events.append("task.cancelled", task.id, data, job.tenant_id)
+    return under_way
