@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import print_json, print_pairs, print_table, say
+from easeml.cli.output import notes, print_json, print_pairs, print_table, say
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from easeml.lifecycle.overfitting import Mode
+    from easeml.cli.test_sets import Known
+    from easeml.lifecycle.overfitting import Meter, Mode
 
 meter = typer.Typer(
     no_args_is_help=True,
@@ -33,9 +34,6 @@ Delta = Annotated[
     typer.Option(help="Probability that any report is off by more; 0.01 if not given."),
 ]
 Reliability = Annotated[float | None, typer.Option(help="1 - delta, another way to say it.")]
-LeastAccuracy = Annotated[
-    float, typer.Option(help="True accuracy that every model reaches, where that is known.")
-]
 
 
 def register(app: typer.Typer) -> None:
@@ -54,8 +52,11 @@ def plan(
     reliability: Reliability = None,
     changes: Annotated[
         int, typer.Option(min=0, help="For mode coded: how often the signal may change.")
-    ] = 1,
-    least_accuracy: LeastAccuracy = 0.0,
+    ] = 0,
+    accuracy: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="About what models reach; the promise does not need it."),
+    ] = 0.5,
     size: Annotated[
         int | None, typer.Option(min=1, help="Test examples at hand: what do they support?")
     ] = None,
@@ -74,7 +75,7 @@ def plan(
         tolerance,
         _delta(delta, reliability),
         changes=changes,
-        least_accuracy=least_accuracy,
+        accuracy=accuracy,
         examples=size,
         used=used,
     )
@@ -121,13 +122,14 @@ def read(
     delta: Delta = None,
     reliability: Reliability = None,
     mode: ModeName = "coded",
-    least_accuracy: LeastAccuracy = 0.0,
     as_json: Json = False,
 ) -> None:
     """Read the meter for a model.
 
     Exit code 0 while drift is in the lowest range, 1 above it, 6 if worn out.
     """
+    from easeml.cli.ci_files import save_json
+    from easeml.cli.test_sets import record_beside
     from easeml.lifecycle.labels import check_vocabularies
     from easeml.lifecycle.overfitting import Meter
 
@@ -137,25 +139,62 @@ def read(
         raise InvalidInput(
             f"{len(predicted)} predictions for {len(truth)} labels.", where=str(predictions)
         )
-    if state.exists():
-        gauge = Meter.from_json(_load(state))
-    else:
-        gauge = Meter(
-            examples=len(truth),
-            edges=_edges(edges),
-            tolerance=tolerance,
-            delta=_delta(delta, reliability),
-            reports=reports,
-            mode=_mode(mode),
-            least_accuracy=least_accuracy,
-        )
-    reading = gauge.read(validation, (truth == predicted).astype(float))
-    _write(state, json.dumps(gauge.to_json(), indent=2))
+    with record_beside(labels) as record:
+        known = record.find(labels, truth.tolist(), None)
+        gauge = _on_file(state, known)
+        if gauge is None:
+            gauge = Meter(
+                examples=len(truth),
+                edges=_edges(edges),
+                tolerance=tolerance,
+                delta=_delta(delta, reliability),
+                reports=reports,
+                mode=_mode(mode),
+                learned_elsewhere=_learned_elsewhere(known),
+            )
+        reading, after = gauge.read(validation, (truth == predicted).astype(float))
+        known.meter = after.to_json()
+        record.save()
+        save_json(after.to_json(), state)
     if as_json:
         print_json(reading.to_json())
     else:
         say(reading.advice)
     raise typer.Exit(EXHAUSTED if reading.signal is None else int(reading.signal > 1))
+
+
+def _on_file(path: Path, known: Known) -> Meter | None:
+    """Return the meter of these labels: that on file, or the copy beside the labels if it has seen
+    more, or if the file is gone.
+    """
+    from easeml.lifecycle.overfitting import Meter
+
+    found = Meter.from_json(_load(path)) if path.exists() else None
+    if known.meter is None:
+        return found
+    copy = Meter.from_json(known.meter)
+    if found is not None and len(found.history) >= len(copy.history):
+        return found
+    notes().print(
+        "The meter was read on these labels before: it goes on with its promise "
+        f"(±{copy.tolerance:g}, delta {copy.delta:g}) after {len(copy.history)} reports."
+    )
+    return copy
+
+
+def _learned_elsewhere(known: Known) -> float:
+    """Return ln of the histories of answers that `ci` can have given on these labels."""
+    from easeml.lifecycle.ci import Spent
+
+    spent = known.spent_by_others("")
+    if spent != Spent():
+        notes().print("`ci` has used these labels: what it answered is counted.")
+    if spent.rows:
+        notes().print(
+            f"It has also shown estimates on {spent.rows:,} of them, which cannot be counted: "
+            "readings are right only if no model followed from those."
+        )
+    return spent.nats
 
 
 def _delta(delta: float | None, reliability: float | None) -> float:

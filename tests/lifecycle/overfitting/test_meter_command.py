@@ -103,3 +103,31 @@ def test_files_that_do_not_fit_are_refused(tmp_path, files):
     done = run("read", tmp_path / "m.json", *files, "--validation", 0.9, "--edges", "a,b")
     assert isinstance(done.exception, InvalidInput)
     assert not (tmp_path / "m.json").exists()
+
+
+def test_a_deleted_meter_goes_on_from_the_labels(tmp_path, files):
+    state, other = tmp_path / "meter.json", tmp_path / "other.json"
+    options = [*files, "--tolerance", 0.1, "--reports", 2]
+    assert run("read", state, *options, "--validation", 0.9).exit_code == 0
+    state.unlink()
+    again = run("read", other, *options, "--validation", 0.97)
+    assert again.exit_code == 1
+    assert "was read on these labels before" in again.stderr
+    assert json.loads(other.read_text())["history"] == [1, 4]
+    assert run("read", state, *options, "--validation", 0.5).exit_code == 6
+    copied = tmp_path / "copied.csv"
+    copied.write_text((tmp_path / "labels.csv").read_text())
+    done = run(
+        "read", tmp_path / "third.json", "--labels", copied, *options[2:], "--validation", 0.4
+    )
+    assert done.exit_code == 6
+
+
+def test_an_older_copy_of_the_meter_does_not_give_reports_back(tmp_path, files):
+    state = tmp_path / "meter.json"
+    options = [state, *files, "--tolerance", 0.1, "--reports", 2]
+    assert run("read", *options, "--validation", 0.9).exit_code == 0
+    older = state.read_text()
+    assert run("read", *options, "--validation", 0.97).exit_code == 1
+    state.write_text(older)
+    assert run("read", *options, "--validation", 0.5).exit_code == 6

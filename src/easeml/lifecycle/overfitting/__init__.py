@@ -5,7 +5,7 @@
 look at every answer. `Ladder` and `Thresholdout` are other ways to answer.
 """
 
-from easeml.lifecycle.overfitting._histories import (
+from easeml.lifecycle.overfitting.histories import (
     MODES,
     History,
     Mode,
@@ -13,27 +13,28 @@ from easeml.lifecycle.overfitting._histories import (
     log_histories,
     log_models,
 )
-from easeml.lifecycle.overfitting._mechanisms import Ladder, Thresholdout
-from easeml.lifecycle.overfitting._meter import EDGES, Meter, Reading
-from easeml.lifecycle.overfitting._plan import Budget, MeterOption, MeterPlan, budget, plan
-from easeml.lifecycle.overfitting._rounds import (
+from easeml.lifecycle.overfitting.mechanisms import Ladder, Thresholdout
+from easeml.lifecycle.overfitting.meter import EDGES, Meter, Reading
+from easeml.lifecycle.overfitting.plan import Budget, MeterOption, MeterPlan, budget, plan
+from easeml.lifecycle.overfitting.rounds import (
     RoundBound,
     RoundBounds,
     bounds_after,
     ladder_bound,
     noise_bound,
 )
-from easeml.lifecycle.overfitting._simulation import (
+from easeml.lifecycle.overfitting.simulation import (
     DEVELOPERS,
     Answer,
     Attacked,
     Keeper,
+    World,
     attack,
     keep_with_meter,
     keep_with_thresholdout,
     keep_without_care,
 )
-from easeml.lifecycle.overfitting._sizes import supported_reports
+from easeml.lifecycle.overfitting.sizes import supported_reports
 
 __all__ = [
     "DEVELOPERS",
@@ -53,6 +54,7 @@ __all__ = [
     "RoundBound",
     "RoundBounds",
     "Thresholdout",
+    "World",
     "attack",
     "bounds_after",
     "budget",

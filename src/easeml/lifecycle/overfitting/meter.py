@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from math import inf, log
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.overfitting._histories import (
+from easeml.lifecycle.overfitting.histories import (
     MODES,
     History,
     Mode,
@@ -19,7 +20,7 @@ from easeml.lifecycle.overfitting._histories import (
     code_length,
     log_models,
 )
-from easeml.lifecycle.overfitting._sizes import check_promise, deviation, size
+from easeml.lifecycle.overfitting.sizes import check_promise, deviation, size
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from easeml.figures import Figure
 
 EDGES = (0.02, 0.04, 0.06, 0.1)
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -83,14 +85,15 @@ class Reading(Result):
         return reading(self.to_json())
 
 
-@dataclass
+@dataclass(frozen=True)
 class Meter:
-    """A gauge of overfitting that shows ranges, and knows what each has given away.
+    """A gauge of overfitting that shows ranges, and knows what each has given away. A value:
+    ``read`` returns a reading and the meter after it.
 
     The promise: but for probability ``delta`` over the draw of the test set, every reading's range,
-    widened by its tolerance (at most ``tolerance``), holds the true gap, whatever the developer
-    does with readings and validation scores. The test set must be drawn independently of everything
-    that the developer sees.
+    widened by the tolerance that it states, holds the true gap, whatever the developer does with
+    readings and validation scores. The test set must be drawn independently of everything that the
+    developer sees.
 
     Args:
         examples: size of the test set.
@@ -99,8 +102,11 @@ class Meter:
         reports: how many readings at most; needed for plain and monotone, for coded it makes early readings cheaper.
         mode: ``coded`` pays for a reading by the description length of what was shown, so that a quiet signal costs
             next to nothing; ``plain`` and ``monotone`` pay for all histories in advance.
-        least_accuracy: what every model reaches in truth, if that is known: above 1/2 + tolerance it makes tolerances
-            smaller, and the promise then holds for models that reach it.
+        graded: whether scores may lie between 0 and 1.
+        widest: the meter stops where a reading's tolerance would exceed this; 1.5 times ``tolerance`` if None.
+        learned_elsewhere: ln of the number of histories that other uses of the test set can have shown.
+        history: the signals so far.
+        shown: by the digest of what was submitted, its signal: the same question again costs nothing.
     """
 
     examples: int
@@ -109,10 +115,11 @@ class Meter:
     delta: float = 0.01
     reports: int | None = None
     mode: Mode = "coded"
-    least_accuracy: float = 0.0
-    history: list[int] = field(default_factory=list)
-    shown: dict[str, int] = field(default_factory=dict)
-    """Digest of what was submitted -> its signal: the same question again costs nothing."""
+    graded: bool = False
+    widest: float | None = None
+    learned_elsewhere: float = 0.0
+    history: tuple[int, ...] = ()
+    shown: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         check_promise(self.tolerance, self.delta)
@@ -127,11 +134,14 @@ class Meter:
             raise InvalidInput(
                 f"Mode {self.mode} must know the number of reports.", where="reports"
             )
-        if self._tolerance(History()) > self.tolerance:
+        learned = self._learned(History())
+        # Accuracies near 1 are the easiest to measure: without them nothing can be promised.
+        if deviation(learned, self.examples, self.delta, 1.0, graded=self.graded) > self._widest:
+            least = size(learned, self.tolerance, self.delta)
             raise InvalidInput(
                 f"{self.examples:,} test examples are too few for ±{self.tolerance:g} with delta {self.delta:g}.",
                 where="examples",
-                remedy=f"Label at least {self._least_examples():,}, or allow a larger tolerance.",
+                remedy=f"Label {least:,}, which is enough at any accuracy, or allow a larger tolerance.",
             )
 
     @property
@@ -139,103 +149,117 @@ class Meter:
         """Number of ranges."""
         return len(self.edges) + 1
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether the promise does not allow another report."""
-        return self._tolerance() > self.tolerance
+    def allows(self, validation_quality: float) -> bool:
+        """Tell whether the promise allows another report on a model of this validation quality."""
+        return self._tolerance(validation_quality, History.of(self.history)) <= self._widest
 
-    def read(self, validation_quality: float, test_scores: ArrayLike) -> Reading:
-        """Judge a model by its quality on validation data and its scores on the test examples.
+    def read(self, validation_quality: float, test_scores: ArrayLike) -> tuple[Reading, Meter]:
+        """Return the range of the gap of one model, and the meter after this reading.
 
-        Args: validation_quality: mean score on the validation set, in [0, 1]. test_scores: one
-            score in [0, 1] a test example, such as 1 where the prediction is right; shape
-            (examples,).
+        Args:
+            validation_quality: the model's mean score on the validation set, in [0, 1].
+            test_scores: its score a test example, such as 1 where the prediction is right; shape
+                (examples,); 0 or 1 unless the meter is ``graded``.
 
-        Raises: InvalidInput: if a score is missing or out of range, or their number is not that of
-            the test set.
+        Raises:
+            InvalidInput: if a score is missing or out of range, or their number is not that of the
+                test set.
         """
         scores = self._checked(validation_quality, test_scores)
         key = _digest(validation_quality, scores)
         if key in self.shown:
-            return self._reading(self.shown[key], repeated=True)
-        if self.exhausted:
-            return self._reading(None, repeated=False)
-        tolerance = self._tolerance()
+            return self._reading(validation_quality, self.shown[key], repeated=True), self
+        if not self.allows(validation_quality):
+            return self._reading(validation_quality, None), self
+        tolerance = self._tolerance(validation_quality, History.of(self.history))
         signal = bisect_left(self.edges, validation_quality - float(scores.mean())) + 1
         if self.mode == "monotone" and self.history:
             signal = max(signal, self.history[-1])
-        self.history.append(signal)
-        self.shown[key] = signal
-        return self._reading(signal, repeated=False, tolerance=tolerance)
+        after = replace(self, history=(*self.history, signal), shown={**self.shown, key: signal})
+        return after._reading(validation_quality, signal, tolerance=tolerance), after
 
     def to_json(self) -> dict[str, Any]:
         """Return the state in plain JSON values; ``Meter.from_json`` goes on from it.
 
         It holds no test label.
         """
+        document = {**vars(self), "edges": list(self.edges)}
         return {
-            "examples": self.examples,
-            "edges": list(self.edges),
-            "tolerance": self.tolerance,
-            "delta": self.delta,
-            "reports": self.reports,
-            "mode": self.mode,
-            "least_accuracy": self.least_accuracy,
+            "version": _VERSION,
+            **document,
             "history": list(self.history),
             "shown": dict(self.shown),
         }
 
     @classmethod
-    def from_json(cls, state: dict[str, Any]) -> Meter:
+    def from_json(cls, state: Mapping[str, Any]) -> Meter:
         """Return the meter whose state this is.
 
         Raises:
-            InvalidInput: if it is no state of a meter.
+            InvalidInput: if it is no state of a meter, or of a version that counted otherwise.
         """
-        try:
-            meter = cls(
-                **{
-                    **state,
-                    "edges": tuple(map(float, state["edges"])),
-                    "shown": dict(state["shown"]),
-                }
+        if state.get("version") != _VERSION and "least_accuracy" in state:
+            raise InvalidInput(
+                "This meter was begun by an earlier version, which counted otherwise.",
+                remedy="Begin a new one, on a test set that was not read before.",
             )
-            signals = {int(signal) for signal in [*meter.history, *meter.shown.values()]}
-        except (TypeError, KeyError, ValueError) as error:
+        try:
+            values = {name: value for name, value in state.items() if name != "version"}
+            values["edges"] = tuple(float(edge) for edge in state["edges"])
+            values["history"] = tuple(int(signal) for signal in state["history"])
+            values["shown"] = {key: int(signal) for key, signal in state["shown"].items()}
+            meter = cls(**values)
+        except (TypeError, KeyError, ValueError, AttributeError) as error:
             if isinstance(error, InvalidInput):
                 raise
             raise InvalidInput(
                 "This is not the state of a meter.", remedy="Use what Meter.to_json gave."
             ) from error
-        if signals - set(range(1, meter.signals + 1)):
+        strange = {*meter.history, *meter.shown.values()} - set(range(1, meter.signals + 1))
+        if strange:
             raise InvalidInput(
                 "The state of the meter has signals that it does not know.", where="history"
             )
         return meter
+
+    @property
+    def _widest(self) -> float:
+        return 1.5 * self.tolerance if self.widest is None else self.widest
 
     def _learned(self, history: History) -> float:
         """Return ln of the number of models to be covered, or the code length of the one after
         ``history``.
         """
         if self.mode == "coded":
-            return code_length(history, self.signals, self.reports)
-        return log_models(self.mode, self.signals, self.reports or 1)
+            own = code_length(history, self.signals, self.reports)
+        else:
+            own = log_models(self.mode, self.signals, self.reports or 1)
+        return own + self.learned_elsewhere
 
-    def _tolerance(self, history: History | None = None) -> float:
-        """Return the tolerance of the report after ``history``; infinite if it is beyond the number
-        of reports.
+    def _tolerance(self, quality: float, history: History) -> float:
+        """Return the tolerance of a report after ``history``; infinite beyond the last report.
+
+        It follows from what everybody knows already (validation quality and edges), not from the
+        test score, and so tells nothing about that.
         """
-        history = History.of(self.history) if history is None else history
         if self.reports is not None and history.reports >= self.reports:
             return inf
-        return deviation(self._learned(history), self.examples, self.delta, self.least_accuracy)
+        # The worst range so far may stem from a model of any accuracy.
+        places = [0.5] if self.mode == "monotone" else [quality - edge for edge in self.edges]
+        learned = self._learned(history)
+        found = [
+            deviation(learned, self.examples, self.delta, place, graded=self.graded)
+            for place in places
+        ]
+        return max(found, default=0.0)
 
-    def _remaining(self) -> int | None:
+    def _remaining(self, quality: float) -> int | None:
         """Return how many more reports fit if the signal does not change; None beyond a million."""
         now = History.of(self.history)
 
         def fits(more: int) -> bool:
-            return self._tolerance(replace(now, reports=now.reports + more - 1)) <= self.tolerance
+            later = replace(now, reports=now.reports + more - 1)
+            return self._tolerance(quality, later) <= self._widest
 
         low, high = 0, 1
         while high <= 2**20 and fits(high):
@@ -247,21 +271,23 @@ class Meter:
             low, high = (middle, high) if fits(middle) else (low, middle)
         return low
 
-    def _least_examples(self) -> int:
-        return size(self._learned(History()), self.tolerance, self.delta, self.least_accuracy)
-
     def _reading(
-        self, signal: int | None, *, repeated: bool, tolerance: float | None = None
+        self,
+        quality: float,
+        signal: int | None,
+        *,
+        repeated: bool = False,
+        tolerance: float | None = None,
     ) -> Reading:
         bounds = (-inf, *self.edges, inf)
         return Reading(
             signal=signal,
             low=-inf if signal is None else bounds[signal - 1],
             high=inf if signal is None else bounds[signal],
-            tolerance=self.tolerance if tolerance is None else tolerance,
+            tolerance=self._widest if tolerance is None else tolerance,
             repeated=repeated,
-            history=tuple(self.history),
-            remaining=self._remaining(),
+            history=self.history,
+            remaining=self._remaining(quality),
             edges=self.edges,
         )
 
@@ -275,11 +301,11 @@ class Meter:
                 f"There must be one score for each of the {self.examples:,} test examples, not {scores.shape}.",
                 where="test_scores",
             )
-        if not np.all((scores >= 0) & (scores <= 1)):
-            row = int(np.flatnonzero(~((scores >= 0) & (scores <= 1)))[0])
-            raise InvalidInput(
-                "A score must be a number in [0, 1].", where=f"test_scores, row {row}"
-            )
+        allowed = (scores >= 0) & (scores <= 1) if self.graded else np.isin(scores, (0.0, 1.0))
+        if not allowed.all():
+            values = "a number in [0, 1]" if self.graded else "0 or 1, unless the meter is graded"
+            row = int(np.flatnonzero(~allowed)[0])
+            raise InvalidInput(f"A score must be {values}.", where=f"test_scores, row {row}")
         if not 0 <= quality <= 1:
             raise InvalidInput(
                 f"Quality must be in [0, 1], not {quality}.", where="validation_quality"
@@ -289,10 +315,3 @@ class Meter:
 
 def _digest(quality: float, scores: np.ndarray) -> str:
     return blake2b(np.float64(quality).tobytes() + scores.tobytes(), digest_size=12).hexdigest()
-
-
-def union_tolerance(examples: int, reports: int, delta: float) -> float:
-    """Return the tolerance of ``reports`` means fixed in advance: what plain reuse of a test set
-    wrongly claims.
-    """
-    return deviation(log(reports), examples, delta)

@@ -10,8 +10,8 @@ from math import expm1, inf, log, sqrt
 from typing import TYPE_CHECKING
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.overfitting._histories import log_models
-from easeml.lifecycle.overfitting._sizes import check_promise, deviation, grid_levels
+from easeml.lifecycle.overfitting.histories import log_models
+from easeml.lifecycle.overfitting.sizes import check_promise, grid_levels, hoeffding_deviation
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -87,8 +87,10 @@ def bounds_after(
             "There must be at least one example and one round.", where="examples, rounds"
         )
     kinds: dict[str, Callable[[int], float]] = {
-        "fixed in advance": lambda k: deviation(log(k), examples, delta),
-        "full scores": lambda k: deviation(log_models("plain", examples + 1, k), examples, delta),
+        "fixed in advance": lambda k: hoeffding_deviation(log(k), examples, delta),
+        "full scores": lambda k: hoeffding_deviation(
+            log_models("plain", examples + 1, k), examples, delta
+        ),
         "sample splitting": lambda k: min(1.0, sqrt(k * log(2 * k / delta) / (2 * examples))),
         "ladder": lambda k: ladder_bound(examples, k, delta)[0],
         "gaussian noise": lambda k: noise_bound(examples, k, delta),
@@ -116,7 +118,10 @@ def ladder_bound(examples: int, rounds: int, delta: float) -> tuple[float, float
     def bound(step: float) -> float:
         return min(
             1.0,
-            step + deviation(log_models("monotone", grid_levels(step), rounds), examples, delta),
+            step
+            + hoeffding_deviation(
+                log_models("monotone", grid_levels(step), rounds), examples, delta
+            ),
         )
 
     best = min(STEPS, key=bound)
@@ -159,7 +164,9 @@ def ladder_size(rounds: int, tolerance: float, delta: float) -> int:
 
 def scores_size(rounds: int, tolerance: float, delta: float) -> int:
     """Return the least validation set that may answer with full scores for so many rounds."""
-    return _least(lambda n: deviation(log_models("plain", n + 1, rounds), n, delta) <= tolerance)
+    return _least(
+        lambda n: hoeffding_deviation(log_models("plain", n + 1, rounds), n, delta) <= tolerance
+    )
 
 
 def _least(enough: Callable[[int], bool]) -> int:

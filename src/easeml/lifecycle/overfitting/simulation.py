@@ -1,29 +1,28 @@
 """Developers who try to wear a test set out, to see whether a promise holds against them.
 
-The world is the hardest to be honest in: labels are coin tosses, so every model is right half the
-time, and whatever looks better is overfitted. A developer can choose his validation score freely
-(he may memorise the validation set).
+Every model is right with the same known probability, so whatever looks better is overfitted; one
+half is the hardest to be honest in. Developers can choose their validation score freely (they may
+memorise the validation set).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import inf
+from math import inf, log
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from easeml.lifecycle.overfitting._mechanisms import Thresholdout
-from easeml.lifecycle.overfitting._meter import Meter, union_tolerance
+from easeml.lifecycle.overfitting.mechanisms import Thresholdout
+from easeml.lifecycle.overfitting.meter import Meter
+from easeml.lifecycle.overfitting.sizes import hoeffding_deviation
 from easeml.lifecycle.result import Progress, Result
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from easeml.figures import Figure
-
-TRUTH = 0.5
 
 
 @dataclass(frozen=True)
@@ -51,9 +50,11 @@ class Keeper(Protocol):
 def keep_with_meter(meter: Meter) -> Keeper:
     """Answer with the readings of a meter; the middle of a range is its estimate."""
     width = max(meter.tolerance, 1e-9)
+    now = meter
 
     def answer(validation_quality: float, test_scores: np.ndarray) -> Answer | None:
-        reading = meter.read(validation_quality, test_scores)
+        nonlocal now
+        reading, now = now.read(validation_quality, test_scores)
         if reading.signal is None:
             return None
         low = reading.low if reading.low > -inf else reading.high - width
@@ -68,7 +69,7 @@ def keep_without_care(examples: int, reports: int, delta: float) -> Keeper:
     """Answer with the test score itself and the interval that holds only for models fixed in
     advance.
     """
-    tolerance = union_tolerance(examples, reports, delta)
+    tolerance = hoeffding_deviation(log(reports), examples, delta)
 
     def answer(validation_quality: float, test_scores: np.ndarray) -> Answer:
         gap = validation_quality - float(test_scores.mean())
@@ -130,55 +131,141 @@ class Attacked(Result):
         return attacked([self.to_json()])
 
 
-Developer = Callable[[Keeper, int, int, float, np.random.Generator], list[tuple[float, Answer]]]
-"""Plays ``rounds`` rounds against a keeper; returns the true gap and the answer of each round that
-was answered.
-"""
+@dataclass(frozen=True)
+class World:
+    """What a developer plays in: ``rounds`` questions about a test set of ``examples``.
+
+    Every model is right with probability ``truth``. ``edge`` is an edge of the meter's ranges;
+    ``aim`` is the true gap at which a final, overfitted model is submitted.
+    """
+
+    examples: int
+    rounds: int
+    edge: float
+    aim: float
+    truth: float
+
+    def models(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Return where ``count`` independent models are right: (count, examples) of 0 and 1."""
+        return (rng.random((count, self.examples)) < self.truth).astype(np.int8)
 
 
-def sign_voter(
-    keeper: Keeper, examples: int, rounds: int, edge: float, rng: np.random.Generator
-) -> list[tuple[float, Answer]]:
+Played = list[tuple[float, Answer]]
+Developer = Callable[[Keeper, World, np.random.Generator], Played]
+"""Plays against a keeper; returns the true gap and the answer of each round that was answered."""
+
+
+def sign_voter(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
     """Ask about random models with a validation score at ``edge`` above the truth, so that each
     answer tells on which side of the truth the test score lies; end with the vote of them all, each
     with the sign of what was shown.
 
     The boosting attack of Blum and Hardt (2015, section 4), turned against the signal: it moves the
-    test score of the last model by about ``0.4 sqrt(rounds / examples)``.
+    test score of the last model by about ``0.4 sqrt(rounds / examples)``. A vote of models that are
+    right more often than not is right more often still: for one half only.
     """
-    quality = TRUTH + edge
-    played: list[tuple[float, Answer]] = []
-    votes = np.zeros(examples)
-    right = rng.integers(0, 2, size=(rounds, examples), dtype=np.int8)
+    right = world.models(rng, world.rounds)
+    played: Played = []
+    votes = np.zeros(world.examples)
     for scores in right[:-1]:
-        answer = keeper(quality, scores)
-        if answer is None:
-            return played
-        played.append((edge, answer))
-        votes += np.sign(edge - answer.gap) * (2.0 * scores - 1.0)
-    final = np.where(votes == 0, right[-1], votes > 0)
-    # The vote looks too good on the test set; its gap is hidden best just above the edge.
-    answer = keeper(quality, final.astype(np.float64))
-    if answer is not None:
-        played.append((edge, answer))
-    return played
-
-
-def independent(
-    keeper: Keeper, examples: int, rounds: int, edge: float, rng: np.random.Generator
-) -> list[tuple[float, Answer]]:
-    """Ask about random models with random validation scores and learn nothing."""
-    played: list[tuple[float, Answer]] = []
-    for scores in rng.integers(0, 2, size=(rounds, examples), dtype=np.int8):
-        gap = float(rng.uniform(-edge, 3 * edge))
-        answer = keeper(TRUTH + gap, scores)
+        answer = keeper(world.truth + world.edge, scores)
         if answer is None:
             break
-        played.append((gap, answer))
+        played.append((world.edge, answer))
+        votes += np.sign(world.edge - answer.gap) * (2.0 * scores - 1.0)
+    final = np.where(votes == 0, right[-1], votes > 0)
+    return _submitted(keeper, world, final, played)
+
+
+def quiet_voter(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
+    """Stay below an edge, where a quiet signal is cheap, and learn from the silence.
+
+    Each model sits so far below the edge that about one of all rounds shows another signal; those
+    that stay silent are a little better on the test set than they should be. For one half only.
+    """
+    from scipy.stats import norm
+
+    spread = (world.truth * (1 - world.truth) / world.examples) ** 0.5
+    below = world.edge - float(norm.isf(1 / world.rounds)) * spread
+    right = world.models(rng, world.rounds)
+    played: Played = []
+    votes = np.zeros(world.examples)
+    for scores in right[:-1]:
+        answer = keeper(world.truth + below, scores)
+        if answer is None:
+            break
+        played.append((below, answer))
+        votes += 2.0 * scores - 1.0 if answer.gap <= world.edge else 0.0
+    final = np.where(votes == 0, right[-1], votes > 0)
+    return _submitted(keeper, world, final, played)
+
+
+def bisector(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
+    """Ask about the same model at other validation scores, to read its test score bit by bit; vote
+    with the models' measured advantages. For one half only.
+    """
+    bits = 4
+    spread = (world.truth * (1 - world.truth) / world.examples) ** 0.5
+    played: Played = []
+    votes = np.zeros(world.examples)
+    for scores in world.models(rng, max(1, (world.rounds - 1) // bits)):
+        low, high = -3 * spread, 3 * spread
+        for _ in range(bits):
+            middle = (low + high) / 2
+            answer = keeper(world.truth + world.edge + middle, scores)
+            if answer is None:
+                break
+            played.append((world.edge + middle, answer))
+            low, high = (middle, high) if answer.gap <= world.edge else (low, middle)
+        votes += (low + high) / 2 * (2.0 * scores - 1.0)
+    final = np.where(votes == 0, world.models(rng, 1)[0], votes > 0)
+    return _submitted(keeper, world, final, played)
+
+
+def block_chooser(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
+    """Put a model together from blocks: one of two variants for each part of the examples, whichever
+    shows the lower signal. It is right as often as its parts, at any truth.
+    """
+    blocks = np.array_split(rng.permutation(world.examples), max(1, world.rounds - 1))
+    base, other = world.models(rng, 2)
+    played: Played = []
+    for block in blocks:
+        tried = base.copy()
+        tried[block] = other[block]
+        answer = keeper(world.truth + world.edge, tried)
+        if answer is None:
+            break
+        played.append((world.edge, answer))
+        if answer.gap <= world.edge:
+            base = tried
+    return _submitted(keeper, world, base, played)
+
+
+def independent(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
+    """Ask about random models with random validation scores and learn nothing."""
+    played: Played = []
+    for scores in world.models(rng, world.rounds):
+        gap = float(rng.uniform(-world.edge, 3 * world.edge))
+        answer = keeper(min(1.0, world.truth + gap), scores)
+        if answer is None:
+            break
+        played.append((min(1.0, world.truth + gap) - world.truth, answer))
     return played
 
 
-DEVELOPERS: dict[str, Developer] = {"sign voter": sign_voter, "independent": independent}
+def _submitted(keeper: Keeper, world: World, final: np.ndarray, played: Played) -> Played:
+    """Return what was played, with the answer about the final model at the gap that is aimed at."""
+    answer = keeper(world.truth + world.aim, final.astype(np.float64))
+    return played if answer is None else [*played, (world.aim, answer)]
+
+
+DEVELOPERS: dict[str, Developer] = {
+    "sign voter": sign_voter,
+    "quiet voter": quiet_voter,
+    "bisector": bisector,
+    "block chooser": block_chooser,
+    "independent": independent,
+}
 
 
 def attack(
@@ -190,6 +277,8 @@ def attack(
     delta: float,
     developer: str = "sign voter",
     edge: float = 0.04,
+    aim: float | None = None,
+    truth: float = 0.5,
     runs: int = 1000,
     seed: int = 0,
     progress: Progress | None = None,
@@ -203,14 +292,18 @@ def attack(
         delta: the probability that the keeper promises.
         developer: one of ``DEVELOPERS``.
         edge: the gap that the developer sits at.
+        aim: the gap of the final model; ``edge`` if None. Just above an edge by the tolerance is
+            where a promise is the easiest to break.
+        truth: how often every model is right.
     """
     from scipy.stats import beta
 
     play = DEVELOPERS[developer]
+    world = World(examples, rounds, edge, edge if aim is None else aim, truth)
     wrong, answered, worst = 0, 0, 0.0
     for run, source in enumerate(np.random.SeedSequence(seed).spawn(runs)):
         rng = np.random.default_rng(source)
-        played = play(make_keeper(rng), examples, rounds, edge, rng)
+        played = play(make_keeper(rng), world, rng)
         misses = _misses(played)
         wrong += any(miss > 1e-12 for miss in misses)
         answered += len(played)

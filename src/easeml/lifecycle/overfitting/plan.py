@@ -6,9 +6,18 @@ from dataclasses import dataclass
 from math import log
 from typing import TYPE_CHECKING
 
-from easeml.lifecycle.overfitting._histories import MODES, Mode, check_counts, log_histories
-from easeml.lifecycle.overfitting._rounds import ladder_size, scores_size
-from easeml.lifecycle.overfitting._sizes import check_promise, log_count, size, supported_reports
+from easeml.errors import InvalidInput
+from easeml.lifecycle.overfitting.histories import MODES, Mode, check_counts, log_histories
+from easeml.lifecycle.overfitting.rounds import ladder_size, scores_size
+from easeml.lifecycle.overfitting.sizes import (
+    check_promise,
+    deviation,
+    hoeffding_size,
+    log_count,
+    published_reports,
+    size,
+    supported_reports,
+)
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -48,8 +57,9 @@ class MeterPlan(Result):
 
     ``non_adaptive``, ``plain``, ``monotone`` and ``one_bit`` are the published sizes of the test
     set; ``options`` are easeml's, by mode, each from a union bound over the models that can come
-    up. ``default`` names the mode of the least size. ``validation`` has the sizes of a validation
-    set on which drift itself stays within the tolerance.
+    up. ``default`` names the mode of the least size; in mode coded, the tolerance of readings grows
+    to ``tolerance_after_change`` if the signal changes once more than planned. ``validation`` has
+    the sizes of a validation set on which drift itself stays within the tolerance.
     """
 
     signals: int
@@ -57,13 +67,14 @@ class MeterPlan(Result):
     tolerance: float
     delta: float
     changes: int
-    least_accuracy: float
+    accuracy: float
     non_adaptive: int
     plain: int
     monotone: int
     one_bit: int
     options: tuple[MeterOption, ...]
     default: Mode
+    tolerance_after_change: float
     validation: dict[str, int]
     budget: Budget | None
 
@@ -75,7 +86,10 @@ class MeterPlan(Result):
             f"{self.reports} reports right to ±{self.tolerance:g}"
         )
         if self.default == "coded":
-            text += f" with no more than {self.changes} changes of the signal"
+            often = "without a change" if self.changes == 0 else f"with {self.changes} changes"
+            text += (
+                f" {often} of the signal, and to ±{self.tolerance_after_change:.3f} after one more"
+            )
         text += f"; the published plain meter needs {self.plain:,}."
         if self.budget is not None:
             supported = max(option.supported or 0 for option in self.options)
@@ -117,8 +131,8 @@ def plan(
     tolerance: float = 0.02,
     delta: float = 0.01,
     *,
-    changes: int = 1,
-    least_accuracy: float = 0.0,
+    changes: int = 0,
+    accuracy: float = 0.5,
     examples: int | None = None,
     used: int = 0,
 ) -> MeterPlan:
@@ -129,9 +143,9 @@ def plan(
         reports: how often the meter will be read (T >= 1).
         tolerance: how far a reported range may be off at its edges, in (0, 1), as a share of accuracy.
         delta: probability that any report is off by more, in (0, 1).
-        changes: for mode coded, how often the signal is expected to change.
-        least_accuracy: what every model that matters reaches in truth; above 1/2 + tolerance it makes the sizes
-            smaller, and the promise holds for models that reach it.
+        changes: for mode coded, how often the signal may change before the tolerance grows.
+        accuracy: about what models reach on the test set; sizes are largest at 0.5, and the promise
+            does not depend on it.
         examples: size of the test set at hand, to see what it supports; ``used``: reports it has given already.
 
     Published sizes: ``(ln(histories) + ln(2 / delta)) / (2 tolerance**2)``, with T histories where
@@ -140,33 +154,40 @@ def plan(
     """
     check_counts(signals, reports)
     check_promise(tolerance, delta)
-    counts = {mode: log_count(mode, signals, reports, changes) for mode in MODES}
-    sizes = {mode: size(count, tolerance, delta, least_accuracy) for mode, count in counts.items()}
-    supported: dict[Mode, int | None] = {
-        mode: None
-        if examples is None
-        else supported_reports(
-            examples, mode=mode, signals=signals, tolerance=tolerance, delta=delta, changes=changes
-        )
-        for mode in MODES
-    }
+    if not 0 <= accuracy <= 1:
+        raise InvalidInput(f"accuracy must be in [0, 1], not {accuracy}.", where="accuracy")
+    promise = {"tolerance": tolerance, "delta": delta, "accuracy": accuracy}
+    options = []
+    for mode in MODES:
+        learned = log_count(mode, signals, reports, changes)
+        supported = None
+        if examples is not None:
+            supported = supported_reports(
+                examples, mode=mode, signals=signals, changes=changes, **promise
+            )
+        options.append(MeterOption(mode, learned, size(learned, **promise), supported))
+    best = min(options, key=lambda option: option.size)
+    changed = log_count("coded", signals, reports, changes + 1)
+
+    def published(log_histories: float) -> int:
+        return hoeffding_size(log_histories, tolerance, delta)
+
     return MeterPlan(
         signals=signals,
         reports=reports,
         tolerance=tolerance,
         delta=delta,
         changes=changes,
-        least_accuracy=least_accuracy,
-        non_adaptive=size(log(reports), tolerance, delta),
-        plain=size(log_histories("plain", signals, reports), tolerance, delta),
-        monotone=size(log_histories("monotone", signals, reports), tolerance, delta),
-        one_bit=size(log_histories("plain", 2, reports), tolerance, delta),
-        options=tuple(
-            MeterOption(mode, counts[mode], sizes[mode], supported[mode]) for mode in MODES
-        ),
-        default=min(MODES, key=lambda mode: sizes[mode]),
+        accuracy=accuracy,
+        non_adaptive=published(log(reports)),
+        plain=published(log_histories("plain", signals, reports)),
+        monotone=published(log_histories("monotone", signals, reports)),
+        one_bit=published(log_histories("plain", 2, reports)),
+        options=tuple(options),
+        default=best.mode,
+        tolerance_after_change=deviation(changed, best.size, delta, accuracy),
         validation={
-            "non_adaptive": size(log(reports), tolerance, delta),
+            "non_adaptive": published(log(reports)),
             "ladder": ladder_size(reports, tolerance, delta),
             "full_scores": scores_size(reports, tolerance, delta),
         },
@@ -178,7 +199,5 @@ def budget(examples: int, signals: int, tolerance: float, delta: float, used: in
     """Return how many plain reports a test set supports by the published count, and how many are
     left.
     """
-    total = supported_reports(
-        examples, signals=signals, tolerance=tolerance, delta=delta, published=True
-    )
+    total = published_reports(examples, signals, tolerance, delta)
     return Budget(examples=examples, used=used, total=total, remaining=max(0, total - used))

@@ -1,0 +1,124 @@
+"""From counts of models to sizes of test sets, and back."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil, exp, floor, log, sqrt
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.overfitting.histories import Mode, code_length_planned, log_models
+
+
+def check_promise(tolerance: float, delta: float) -> None:
+    """Raise InvalidInput unless both are in (0, 1)."""
+    for name, value in (("tolerance", tolerance), ("delta", delta)):
+        if not 0 < value < 1:
+            raise InvalidInput(
+                f"{name} must be between 0 and 1, both excluded, not {value}.", where=name
+            )
+
+
+def hoeffding_size(log_count: float, tolerance: float, delta: float) -> int:
+    """Return the published size: the least n with ``exp(log_count) * 2 exp(-2 n tolerance**2) <=
+    delta`` (Hoeffding 1963 and a union bound).
+    """
+    return ceil((log_count + log(2 / delta)) / (2 * tolerance**2) * (1 - 1e-12))
+
+
+def hoeffding_deviation(log_count: float, examples: int, delta: float) -> float:
+    """Return the tolerance that ``examples`` support for exp(log_count) models, by the same bound;
+    at most 1.
+    """
+    return min(1.0, sqrt((log_count + log(2 / delta)) / (2 * examples)))
+
+
+@lru_cache(maxsize=65_536)  # a meter asks again at every reading
+def deviation(
+    log_count: float, examples: int, delta: float, accuracy: float = 0.5, *, graded: bool = False
+) -> float:
+    """Return how far the truth may lie from a measured accuracy, but for ``delta / exp(log_count)``.
+
+    The larger side of the exact interval at ``accuracy`` (Clopper and Pearson 1934): no assumption
+    on the truth, and less where models are good. For ``graded`` scores in [0, 1] the binomial tails
+    hold up to a factor e (Bentkus 2004, theorem 1.2).
+    """
+    from scipy.special import betaincinv
+
+    nats = log_count + log(2 / delta) + (1.0 if graded else 0.0)
+    if nats > 700:  # below the least float
+        return hoeffding_deviation(log_count, examples, delta)
+    level = exp(-nats)
+    accuracy = min(1.0, max(0.0, accuracy))
+    most, least = ceil(examples * accuracy - 1e-9), floor(examples * accuracy + 1e-9)
+    # The truth is at least `low` where so many or more right answers are not too unlikely.
+    low = float(betaincinv(least, examples - least + 1, level)) if least > 0 else 0.0
+    high = 1.0
+    if most < examples:
+        high = 1 - float(betaincinv(examples - most, most + 1, level))
+    return max(accuracy - low, high - accuracy)
+
+
+def size(log_count: float, tolerance: float, delta: float, accuracy: float = 0.5) -> int:
+    """Return the least n that supports the tolerance at a measured accuracy (see ``deviation``)."""
+    low, high = 0, hoeffding_size(log_count, tolerance, delta) + ceil(2 / tolerance)
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = deviation(log_count, middle, delta, accuracy) <= tolerance
+        low, high = (low, middle) if enough else (middle, high)
+    return high
+
+
+def log_count(mode: Mode, signals: int, reports: int, changes: int) -> float:
+    """Return what a mode needs in nats for ``reports`` reports (coded: with at most ``changes``
+    changes).
+    """
+    if mode == "coded":
+        return code_length_planned(signals, reports, changes)
+    return log_models(mode, signals, reports)
+
+
+def supported_reports(
+    examples: int,
+    *,
+    mode: Mode = "plain",
+    signals: int = 5,
+    tolerance: float = 0.02,
+    delta: float = 0.01,
+    changes: int = 0,
+    accuracy: float = 0.5,
+) -> int:
+    """Return how many reports a test set of ``examples`` supports; 0 if not even one.
+
+    With one signal nothing is ever learned; the answer is then limited by the union over reports
+    alone.
+    """
+    check_promise(tolerance, delta)
+
+    def fits(reports: int) -> bool:
+        learned = log_count(mode, signals, reports, changes)
+        return deviation(learned, examples, delta, accuracy) <= tolerance
+
+    limit = 2**40
+    low, high = 0, 1
+    while high < limit and fits(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def published_reports(examples: int, signals: int, tolerance: float, delta: float) -> int:
+    """Return the greatest T with ``m**T * 2 exp(-2 n eps**2) <= delta``, the published budget."""
+    check_promise(tolerance, delta)
+    budget = 2 * tolerance**2 * examples - log(2 / delta)
+    if budget < 0:
+        return 0
+    if signals == 1:
+        return floor(exp(min(budget, 27.0)))
+    return floor(budget / log(signals) + 1e-12)
+
+
+def grid_levels(step: float) -> int:
+    """Return how many values a score in [0, 1] has when rounded to a grid."""
+    return ceil(1 / step - 1e-9) + 1
