@@ -30,7 +30,8 @@ def people(rows: int = 60) -> str:
 
 def declared(folder: Path, text: str | None = None, **declaration) -> Declared:
     table = read_table(write(folder, text or people()), "table.csv")
-    return declare(table, infer_table(table).columns, **declaration)
+    seen = infer_table(table)
+    return declare(table, seen.columns, **{"target": seen.target, **declaration})
 
 
 def number_schema(*, optional: bool = False) -> tuple[Schema, Schema]:

@@ -147,7 +147,7 @@ def test_versions_and_uploads_come_back_as_they_were(tmp_path: Path) -> None:
     write_upload(tmp_path / "upload", table, infer_table(table).columns)
     again, reports = read_upload(tmp_path / "upload")
     assert again.equals(table)
-    made = declare(again, reports, seed=3)
+    made = declare(again, reports, "kind", seed=3)
     write_version(tmp_path / "version", made)
     version = read_version(tmp_path / "version")
     assert (version.schema_in, version.schema_out) == (made.schema_in, made.schema_out)

@@ -126,11 +126,20 @@ def test_undecided_is_no_answer(folder: Path, monkeypatch: pytest.MonkeyPatch) -
 def test_infer(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text(
-        "size,kind,price\n" + "".join(f"{i}.5,{'ab'[i % 2]},{i * 3}.25\n" for i in range(30))
+        "size,kind,price\n" + "".join(f"{i}.5,{'ab'[i % 2]},{i * 3}.25\n" for i in range(60))
     )
     assert " -> " in call("infer", table, "--target", "price")
     found = read("infer", table, "--target", "kind")
     assert found["output"]["classes"] == {"kind": {"dim": 2, "labels": ["a", "b"]}}
+    assert found["target"] == {"name": "kind", "sure": True, "reason": "", "rivals": []}
+    assert [set(column) for column in found["columns"]] == [
+        {"name", "type", "nature", "evidence", "leak"}
+    ] * 3
+    leak = {
+        one["name"]: one["leak"] for one in read("infer", table, "--target", "price")["columns"]
+    }
+    assert "all but fully" in leak["size"]
+    assert leak["kind"] is None
     assert set(read("infer", table, "--target", "colour", code=2)["error"]) == {
         "message",
         "where",

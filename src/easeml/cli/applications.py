@@ -10,7 +10,7 @@ import typer
 from easeml.cli.constraints import read_constraints
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import is_interactive, moment, print_json, print_table, say, text
-from easeml.cli.showing import print_application, print_proposal
+from easeml.cli.showing import ask_for_target, print_application, print_proposal
 from easeml.cli.uploading import upload_with_progress
 from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import watch_application
@@ -93,7 +93,9 @@ def create(
     changes = _pairs(set_ or [])
     with Client() as client:
         dataset = upload_with_progress(client, file, quiet=as_json)
-        client.wait_version_ready(dataset.version.id)
+        version = client.wait_version_ready(dataset.version.id)
+        if target is None and not version.summary.get("target") and is_interactive():
+            target = ask_for_target(version)
         declaration = made_request(
             Declaration,
             dataset_id=dataset.id,

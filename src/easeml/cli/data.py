@@ -58,7 +58,15 @@ def describe(file: File, target: Target = None, as_json: Json = False) -> None:
     if as_json:
         columns = [report.to_json() for report in found.columns]
         return print_json(
-            {"rows": found.rows, "target": found.target, "columns": columns, "notes": found.notes}
+            {
+                "rows": found.rows,
+                "target": found.target,
+                "sure": found.sure,
+                "reason": found.reason,
+                "rivals": list(found.rivals),
+                "columns": columns,
+                "notes": found.notes,
+            }
         )
     rows = [
         (

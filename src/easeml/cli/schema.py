@@ -6,7 +6,7 @@ import json
 import re
 import warnings
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -23,6 +23,9 @@ from easeml.schema import (
     parse_text,
     why_not,
 )
+
+if TYPE_CHECKING:
+    from easeml.data import ColumnReport, Inference
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -131,14 +134,39 @@ def infer(
         _refuse(error, as_json, input=None)
     sides = [side for side in (found.input, found.output) if side is not None]
     if as_json:
-        made = {
-            "input": found.input.to_json(),
-            "output": None if found.output is None else found.output.to_json(),
-        }
-        return print_json({**made, "text": _text(sides), "notes": found.notes})
+        return print_json(
+            {
+                "input": found.input.to_json(),
+                "output": None if found.output is None else found.output.to_json(),
+                "text": _text(sides),
+                "target": _proposed(found),
+                "columns": [_column(one, found.target) for one in found.columns],
+                "notes": found.notes,
+            }
+        )
     for note in found.notes:
         notes().print(note, markup=False)
     return say(_text(sides))
+
+
+def _proposed(found: Inference) -> dict[str, Any]:
+    return {
+        "name": found.target,
+        "sure": found.sure,
+        "reason": found.reason,
+        "rivals": list(found.rivals),
+    }
+
+
+def _column(report: ColumnReport, target: str) -> dict[str, Any]:
+    """A column in short. ``leak``: what shows that it knows the target too well, else null."""
+    return {
+        "name": report.name,
+        "type": report.type,
+        "nature": report.nature,
+        "evidence": report.evidence,
+        "leak": report.leaks.get(target),
+    }
 
 
 def _read(file: Path) -> tuple[list[Schema], list[str]]:

@@ -2,8 +2,11 @@
 
 from collections import Counter
 
-from easeml.cli.output import console, print_pairs, print_table, text
-from easeml.contract.resources import Application, Column, Declaration, Proposal
+import click
+import typer
+
+from easeml.cli.output import console, notes, print_pairs, print_table, say, text
+from easeml.contract.resources import Application, Column, Declaration, Proposal, Version
 
 
 def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
@@ -34,6 +37,9 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
             (f"{len(fitting)} models", fitting),
         ]
     )
+    for one in proposal.columns:
+        if one.nature == "leak" and one.role == "input":
+            say(f"Suspected leak: column '{one.name}'. {one.evidence}")
     unfit = Counter(model.why_not for model in proposal.models if not model.fits)
     if unfit:
         console().print()
@@ -41,6 +47,14 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
             ["models that do not fit", "because"],
             [(count, reason) for reason, count in unfit.items()],
         )
+
+
+def ask_for_target(version: Version) -> str:
+    """Ask which column of an upload is to be predicted, as none suggests itself surely enough."""
+    for note in version.summary.get("notes", []):
+        notes().print(note, markup=False)
+    names = [column.name for column in version.columns]
+    return typer.prompt("Column to predict", type=click.Choice(names), show_choices=len(names) < 20)
 
 
 def _examples(column: Column) -> list[str]:

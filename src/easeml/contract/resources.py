@@ -143,6 +143,8 @@ class Column(Answer):
     distribution: dict[str, Any] = Field(
         default_factory=dict
     )  # {low, high, counts} of numbers, else {values, others}
+    # For columns as targets, what shows that this one knows them too well.
+    leaks: dict[str, str] = Field(default_factory=dict)
 
 
 class Version(Answer):

@@ -20,7 +20,7 @@ from easeml.data.readers.easeml_dataset import (
 from easeml.data.readers.read import read_table
 from easeml.data.rows.parsing import ColumnTable, Rows, parse_rows
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
-from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.column_report import ColumnReport, commonest_share
 from easeml.data.types.declared_columns import Columns, declare_columns, kinds_of
 from easeml.data.types.pictures import pixels
 from easeml.data.types.text_tables import ROW
@@ -45,12 +45,13 @@ from easeml.data.versions.declared import (
     write_version,
 )
 from easeml.data.versions.export import VERSION_FORMATS, export_version
-from easeml.data.versions.splits import ALL_ROLES, ROLES, UNLABELLED, Split
+from easeml.data.versions.splits import ALL_ROLES, FEWEST_ROWS, ROLES, UNLABELLED, Split
 from easeml.data.versions.table_files import typed_table, write_table
 
 __all__ = [
     "ALL_ROLES",
     "CELLS",
+    "FEWEST_ROWS",
     "GRAPH",
     "ROLES",
     "ROW",
@@ -70,6 +71,7 @@ __all__ = [
     "VersionTables",
     "Wanted",
     "cell_text",
+    "commonest_share",
     "compare",
     "croissant",
     "declare",

@@ -117,46 +117,62 @@ def _dated(values: _Values) -> bool:
 
 
 def _number(values: _Values, array: pa.Array, told: str) -> ColumnReport | None:
+    """The report of a column of numbers, which may be labels or count the rows; None: it is none."""
     import numpy as np
 
-    if told != "number" and any(
-        len(text) > 1 and text[0] == "0" and text.isdigit() for text in values.texts
-    ):
+    if told != "number" and _leading_zero(values.texts):
         return None  # whole numbers with leading zeros are codes
-    texts, form = _array(values.texts), ""
-    made = v.to_numbers(texts)
-    if made.bad.any():
-        found = number_form(values.texts)
-        if found is None:
-            return None
-        form = found
-        made = v.to_numbers(plain_numbers(texts, form))
-    unique, inverse = np.unique(made.values[~made.missing & ~made.bad], return_inverse=True)
-    number_of = np.bincount(inverse, weights=values.number_of[~made.missing & ~made.bad])
+    read = _read_numbers(values.texts)
+    if read is None:
+        return None
+    made, form = read
+    good = ~made.missing & ~made.bad
+    unique, inverse = np.unique(made.values[good], return_inverse=True)
+    number_of = np.bincount(inverse, weights=values.number_of[good])
     whole = bool((unique == np.round(unique)).all())
-    low, high = (v.plain_number(repr(float(x))) for x in (unique[0], unique[-1]))
-    said = (
-        f"{'Whole numbers' if whole else 'Numbers'} from {low} to {high}, {len(unique)} different."
-    )
-    if form:
-        said += f" Written like {form}."
-    few = whole and (
-        len(unique) == 2 or (1 < len(unique) <= 20 and len(unique) * 5 <= values.present)
-    )
-    report = _report(values, "number", _number_confidence(unique, whole, few, form), said)
-    classes = [v.plain_number(repr(float(x))) for x in unique] if few else []
     report = replace(
-        report,
-        distinct=len(unique),
-        classes=classes,
-        format=form,
+        _described(values, unique, whole, form),
         suspected_codes=suspect_numbers(unique, number_of),
     )
     if told == "number":
         report = replace(report, confidence=1.0)
     if not whole or form:
         return report
-    return (not told and _codes(values, unique)) or _counted(report, values, array, unique)
+    codes = None if told else _codes(values, unique)
+    return codes or _counted(report, values, array, unique)
+
+
+def _leading_zero(texts: list[str]) -> bool:
+    return any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in texts)
+
+
+def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
+    """The numbers of (distinct) texts and how they are written; None where some are no numbers."""
+    array = _array(texts)
+    made = v.to_numbers(array)
+    if not made.bad.any():
+        return made, ""
+    form = number_form(texts)
+    if form is None:
+        return None
+    return v.to_numbers(plain_numbers(array, form)), form
+
+
+def _described(values: _Values, unique: np.ndarray, whole: bool, form: str) -> ColumnReport:
+    low, high = (v.plain_number(repr(float(x))) for x in (unique[0], unique[-1]))
+    kind = "Whole numbers" if whole else "Numbers"
+    said = f"{kind} from {low} to {high}, {len(unique)} different."
+    if form:
+        said += f" Written like {form}."
+    few = whole and _are_few(len(unique), values.present)
+    classes = [v.plain_number(repr(float(x))) for x in unique] if few else []
+    report = _report(values, "number", _number_confidence(unique, whole, few, form), said)
+    return replace(report, distinct=len(unique), classes=classes, format=form)
+
+
+def _are_few(distinct: int, present: int) -> bool:
+    """Whether so many different whole numbers could be classes."""
+    return distinct == 2 or (1 < distinct <= 20 and distinct * 5 <= present)
 
 
 def _number_confidence(unique: np.ndarray, whole: bool, few: bool, form: str) -> float:
@@ -189,31 +205,43 @@ def _counted(
     report: ColumnReport, values: _Values, array: pa.Array, unique: np.ndarray
 ) -> ColumnReport:
     """A different whole number in every row, that counts the rows or is named like an identifier."""
-    import numpy as np
-
     rows = len(array)
+    named = names.names_identifier(values.name)
+    if named and _too_long(unique) and 2 * len(values.texts) >= values.present:
+        said = f"Looks like an identifier: {len(values.texts)} different long numbers."
+        return replace(report, nature="identifier", nature_confidence=0.95, evidence=said)
     if values.missing or len(unique) != rows or rows < 3:
         return report
     ordered = v.to_numbers(array).values
-    counts = (
-        rows >= 10
-        and bool((np.abs(np.diff(ordered)) == 1).all())
-        and min(ordered[0], ordered[-1]) in (0, 1)
-    )
-    steady = rows >= 10 and bool(
-        (np.diff(ordered) == ordered[1] - ordered[0]).all()
-    )  # also in a sample of the rows
-    named = names.names_identifier(values.name)
-    told = set(names.words(values.name)) & names.COUNTERS
-    if not (counts or named or (steady and (told or unique[0] in (0, 1)))):
+    counts = _counts_rows(ordered)
+    if not (counts or named or _steady(values.name, ordered)):
         return report
     said = f"Looks like an identifier: a different whole number in every row, from {unique[0]:.0f} to {unique[-1]:.0f}."
-    return replace(
-        report,
-        nature="identifier",
-        nature_confidence=0.97 if counts or named else 0.9,
-        evidence=said,
+    sure = 0.97 if counts or named else 0.9
+    return replace(report, nature="identifier", nature_confidence=sure, evidence=said)
+
+
+def _too_long(unique: np.ndarray) -> bool:
+    """Whether all are too long to be told apart, let alone to be quantities."""
+    return bool(unique[0] >= 1e15)
+
+
+def _counts_rows(ordered: np.ndarray) -> bool:
+    import numpy as np
+
+    steps = np.abs(np.diff(ordered))
+    return (
+        len(ordered) >= 10 and bool((steps == 1).all()) and min(ordered[0], ordered[-1]) in (0, 1)
     )
+
+
+def _steady(name: str, ordered: np.ndarray) -> bool:
+    """Whether the steps are alike, as in a sample of rows that are counted."""
+    import numpy as np
+
+    if len(ordered) < 10 or not (np.diff(ordered) == ordered[1] - ordered[0]).all():
+        return False
+    return bool(set(names.words(name)) & names.COUNTERS) or min(ordered) in (0, 1)
 
 
 def _text(values: _Values) -> ColumnReport:

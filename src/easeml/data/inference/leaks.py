@@ -1,11 +1,13 @@
-"""Inputs that know the answer too well: named as predictions, telling it alone, or adding up to it."""
+"""Inputs that know the answer too well: what names, single columns, gaps, sums and products show."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from easeml.data.inference import name_words as names
+from easeml.data.inference.arithmetic import factors, parts, whole_and_parts
 from easeml.data.types import values as v
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.number_forms import plain_numbers
@@ -14,97 +16,216 @@ if TYPE_CHECKING:
     import numpy as np
     import pyarrow as pa
 
+Leaks = dict[str, str]  # suspects by name: what shows it
+
 _ROWS = 4000
 _FEWEST = 40  # rows, below which chance tells an answer as well
 _BINS = 64
-_MOST_ADDED = 60  # numbers that are tried as parts of a sum
+_RIGHT = 0.995  # share of rows in which a column alone tells the target
+_RIGHT_BY_GAPS = 0.97
+_EXPLAINED = 0.999  # of the variance of a number
+_COPIED = 0.9995  # rank correlation
+_MOST_TIES = 0.1  # share of rows with a value that others have, above which ranks tell little
 
 
-def leaks(
-    reports: Sequence[ColumnReport], table: dict[str, pa.Array], target: str
-) -> dict[str, tuple[str, float]]:
-    """Suspects by name: why, and how sure."""
-    import numpy as np
+@dataclass(frozen=True)
+class _Looked:
+    """A column in the rows that are looked at: numbers or codes (NaN is missing), and bins of them
+    (0 is missing).
+    """
 
-    inputs = [report for report in reports if report.role == "input" and report.name != target]
-    answer = next(report for report in reports if report.name == target)
-    found = {
-        report.name: ("its name is that of a prediction", 0.8)
-        for report in inputs
-        if set(names.words(report.name)) & names.PREDICTIONS
-    }
-    rows = min(len(table[target]), _ROWS)
-    at = _spread(len(table[target]), rows)
-    actual = _coded(answer, table[target].take(at))
-    numeric = answer.type == "number" and not answer.classes
-    known = ~np.isnan(actual)
-    if known.sum() < _FEWEST or len(set(actual[known].tolist())) < 2:
+    report: ColumnReport
+    values: np.ndarray
+    bins: np.ndarray
+
+    @property
+    def is_number(self) -> bool:
+        return self.report.type == "number"
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether, as a target, it is a number and not one of few classes."""
+        return self.is_number and not self.report.classes
+
+
+class LeakFinder:
+    """The columns of a table, made ready to be looked at with one target after the other."""
+
+    def __init__(self, reports: Sequence[ColumnReport], table: dict[str, pa.Array]):
+        rows = len(next(iter(table.values()))) if table else 0
+        at = _spread(rows)
+        held = [report for report in reports if report.name in table]
+        self._columns = {one.name: _looked(one, table[one.name].take(at)) for one in held}
+
+    def leaks(self, target: str) -> Leaks:
+        """Suspected inputs of a target: why. ``target`` is one of the table's columns."""
+        import numpy as np
+
+        inputs = [
+            column
+            for name, column in self._columns.items()
+            if column.report.role == "input" and name != target
+        ]
+        found = {
+            column.report.name: "its name is that of a prediction"
+            for column in inputs
+            if set(names.words(column.report.name)) & names.PREDICTIONS
+        }
+        answer = self._columns[target]
+        known = ~np.isnan(answer.values)
+        if known.sum() < _FEWEST or len(np.unique(answer.values[known])) < 2:
+            return found
+        for column in inputs:
+            why = _alone(column, answer, known)
+            if why:
+                found.setdefault(column.report.name, why)
+        if answer.is_measured:
+            for name, why in _together(inputs, answer.values, known).items():
+                found.setdefault(name, why)
         return found
-    numbers = {}
-    for report in inputs:
-        values = _coded(report, table[report.name].take(at))
-        if report.type == "number":
-            numbers[report.name] = values
-        if report.nature != "time" and (
-            told := _tells(values[known], actual[known], numeric, report.type == "number")
-        ):
-            found.setdefault(report.name, told)
-    if numeric:
-        for name in _adds_up(numbers, actual):
-            found.setdefault(name, ("the target is a sum of this and other columns", 0.9))
-    return found
 
 
-def _spread(rows: int, wanted: int) -> np.ndarray:
+def _spread(rows: int) -> np.ndarray:
     """Evenly spaced row numbers."""
     import numpy as np
 
-    return np.unique(np.linspace(0, rows - 1, wanted).astype(np.int64))
+    if rows == 0:
+        return np.array([], dtype=np.int64)
+    return np.unique(np.linspace(0, rows - 1, min(rows, _ROWS)).astype(np.int64))
 
 
-def _coded(report: ColumnReport, array: pa.Array) -> np.ndarray:
-    """The column as floats: numbers as they are, others by code; NaN is missing."""
+def _looked(report: ColumnReport, array: pa.Array) -> _Looked:
     import numpy as np
 
     if report.type == "number":
-        return v.to_numbers(plain_numbers(array, report.format)).values
-    missing = v.missing_mask(array, report.type)
+        values = v.to_numbers(plain_numbers(array, report.format)).values
+        return _Looked(report, values, _binned(values))
     codes = array.dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(float)
-    codes[missing] = np.nan
-    return codes
-
-
-def _tells(
-    values: np.ndarray, actual: np.ndarray, numeric: bool, ordered: bool
-) -> tuple[str, float] | None:
-    """Whether a column alone, learned on every second row, gives the answer in (nearly) all others."""
-    import numpy as np
-
-    bins = _binned(values) if ordered else np.nan_to_num(values, nan=-1).astype(np.int64) + 1
-    if bins.max(initial=0) + 1 > len(bins) // 4:
-        return None  # too many values to learn from
-    learn, check = np.arange(len(bins)) % 2 == 0, np.arange(len(bins)) % 2 == 1
-    if numeric:
-        quality = _explained(bins, actual, learn, check)
-        if ordered and np.isfinite(values).all() and np.ptp(values) > 0 and np.ptp(actual) > 0:
-            quality = max(quality, abs(float(np.corrcoef(values, actual)[0, 1])))
-        return ("alone it explains the target all but fully", 0.8) if quality > 0.999 else None
-    share, base = _right(bins, actual, learn, check)
-    if share >= 0.995 and 1 - share < (1 - base) / 20:
-        return (f"alone it tells the target in {share:.1%} of rows", 0.8)
-    return None
+    codes[v.missing_mask(array, report.type)] = np.nan
+    return _Looked(report, codes, np.nan_to_num(codes, nan=-1).astype(np.int64) + 1)
 
 
 def _binned(values: np.ndarray) -> np.ndarray:
     import numpy as np
 
     known = values[~np.isnan(values)]
-    edges = (
-        np.unique(np.quantile(known, np.linspace(0, 1, _BINS + 1)[1:-1]))
-        if len(known)
-        else np.array([])
-    )
+    if not len(known):
+        return np.zeros(len(values), dtype=np.int64)
+    edges = np.unique(np.quantile(known, np.linspace(0, 1, _BINS + 1)[1:-1]))
     return np.where(np.isnan(values), 0, np.searchsorted(edges, values, side="right") + 1)
+
+
+def _alone(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
+    """What shows that a column alone gives the answer; empty where nothing does."""
+    if column.report.nature == "time":
+        return ""  # what changes with time is no leak
+    why = ""
+    if answer.is_measured:
+        why = _explains(column, answer, known)
+    elif not _too_many(column.bins[known]):
+        why = _tells(column.bins[known], answer.values[known])
+    return why or _gaps_tell(column, answer, known)
+
+
+def _tells(bins: np.ndarray, actual: np.ndarray) -> str:
+    """Whether a column, learned on every second row, gives the class in (nearly) all others."""
+    learn, check = _halves(len(bins))
+    share, base = _right(bins, actual, learn, check)
+    if share >= _RIGHT and 1 - share < (1 - base) / 20:
+        return f"alone it tells the target in {share:.1%} of rows"
+    return ""
+
+
+def _explains(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
+    """Whether a column alone gives a number: by its values, in a line, or in the same order."""
+    import numpy as np
+
+    if not _too_many(column.bins[known]):
+        learn, check = _halves(int(known.sum()))
+        if _explained(column.bins[known], answer.values[known], learn, check) > _EXPLAINED:
+            return "alone it explains the target all but fully"
+    both = known & ~np.isnan(column.values)
+    if not column.is_number or both.sum() < _FEWEST:
+        return ""
+    values, actual = column.values[both], answer.values[both]
+    if np.ptp(values) == 0 or np.ptp(actual) == 0:
+        return ""
+    if abs(_correlation(values, actual)) > _EXPLAINED:
+        return "alone it explains the target all but fully"
+    return _copied(values, actual)
+
+
+def _copied(values: np.ndarray, actual: np.ndarray) -> str:
+    """Whether a column is the target in another scale: its rows are in the same order."""
+    import numpy as np
+
+    ranks, order = (
+        np.unique(one, return_inverse=True)[1].astype(float) for one in (values, actual)
+    )
+    if len(actual) * _MOST_TIES > len(np.unique(actual)):
+        return ""
+    if abs(_correlation(ranks, order)) > _COPIED:
+        return "it orders the rows as the target does: a copy in another scale"
+    return ""
+
+
+def _correlation(values: np.ndarray, actual: np.ndarray) -> float:
+    import numpy as np
+
+    centred, other = values - values.mean(), actual - actual.mean()
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = np.sqrt(centred @ centred) * np.sqrt(other @ other)
+        found = float(centred @ other / scale) if scale > 0 else 0.0
+    return found if np.isfinite(found) else 0.0
+
+
+def _gaps_tell(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
+    """Whether a column is empty exactly where the target has a class, or a number has its mode."""
+    import numpy as np
+
+    empty = column.bins[known] == 0
+    if min(empty.sum(), (~empty).sum()) < _FEWEST // 2:
+        return ""
+    labels, counts = np.unique(answer.values[known], return_counts=True)
+    if answer.is_measured:
+        labels = labels[[int(counts.argmax())]]
+    for label in labels[:_BINS]:
+        holds = answer.values[known] == label
+        for side, word in ((empty, "empty"), (~empty, "filled")):
+            share, rare = float((side == holds).mean()), float(min(holds.mean(), (~holds).mean()))
+            if share >= _RIGHT_BY_GAPS and 1 - share < rare / 10:
+                return f"it is {word} just where the target has one value ({share:.1%} of rows)"
+    return ""
+
+
+def _together(inputs: Sequence[_Looked], actual: np.ndarray, known: np.ndarray) -> Leaks:
+    """Suspects that are parts, factors or wholes of a number."""
+    numbers = {one.report.name: one.values[known] for one in inputs if one.is_number}
+    found: Leaks = {}
+    for name in parts(numbers, actual[known]):
+        found.setdefault(name, "the target is a sum of this and other columns")
+    for name in factors(numbers, actual[known]):
+        found.setdefault(name, "the target is a product of this and other columns")
+    for whole, rest in whole_and_parts(numbers, actual[known]).items():
+        found.setdefault(
+            whole,
+            "the target seems to be a part of it: it is never smaller, and both rise together",
+        )
+        for name in rest:
+            found.setdefault(name, f"with the target it makes up '{whole}'")
+    return found
+
+
+def _too_many(bins: np.ndarray) -> bool:
+    """Whether there are too many values to learn from."""
+    return bins.max(initial=0) + 1 > len(bins) // 4
+
+
+def _halves(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    import numpy as np
+
+    even = np.arange(rows) % 2 == 0
+    return even, ~even
 
 
 def _explained(bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: np.ndarray) -> float:
@@ -116,7 +237,9 @@ def _explained(bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: n
     total = np.bincount(bins[learn], weights=actual[learn], minlength=size)
     means = np.where(number > 0, total / np.maximum(number, 1), actual[learn].mean())
     spread = float(((actual[check] - actual[check].mean()) ** 2).sum())
-    return 1 - float(((actual[check] - means[bins[check]]) ** 2).sum()) / spread if spread else 0.0
+    if spread == 0:
+        return 0.0
+    return 1 - float(((actual[check] - means[bins[check]]) ** 2).sum()) / spread
 
 
 def _right(
@@ -132,25 +255,5 @@ def _right(
     np.add.at(counts, (bins[learn], codes[learn]), 1)
     base = counts.sum(axis=0).argmax()
     guess = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), base)
-    return float((guess[bins[check]] == codes[check]).mean()), float((codes[check] == base).mean())
-
-
-def _adds_up(numbers: dict[str, np.ndarray], actual: np.ndarray) -> list[str]:
-    """The numbers whose weighted sum is the target exactly: least squares without anything left."""
-    import numpy as np
-
-    known = ~np.isnan(actual)
-    columns = {
-        name: values for name, values in numbers.items() if not np.isnan(values[known]).any()
-    }
-    if not 2 <= len(columns) <= min(_MOST_ADDED, int(known.sum()) // 4):
-        return []
-    X = np.column_stack([*columns.values()])[known]
-    centred, y = X - X.mean(axis=0), actual[known] - actual[known].mean()
-    scale = np.maximum(centred.std(axis=0), 1e-300)
-    weights, *_ = np.linalg.lstsq(centred / scale, y, rcond=None)
-    left = float(((y - (centred / scale) @ weights) ** 2).sum())
-    if left > 1e-12 * float((y**2).sum()):
-        return []
-    parts = np.abs(weights) > 1e-3 * np.abs(weights).max()
-    return [name for name, part in zip(columns, parts, strict=True) if part]
+    right = float((guess[bins[check]] == codes[check]).mean())
+    return right, float((codes[check] == base).mean())

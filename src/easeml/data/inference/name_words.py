@@ -5,6 +5,11 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+# Identifiers in one word, such as specobjid; words such as paid and acid end alike.
+_JOINED_ID = re.compile(
+    r"(obj|object|user|cust|customer|client|order|product|prod|item|tweet|post|session|account|acct|patient|subject|"
+    r"student|record|rec|row|run|case|trans|transaction|event|device|image|img|doc|sample|msg|message|member|person)ids?$"
+)
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 
 
@@ -26,6 +31,13 @@ ENTITIES = _set(
     "individual device hospital store shop company brewery supplier vendor seller buyer driver vehicle flight phone "
     "member visitor family machine sensor station site product item"
 )
+MEASURES = _set(
+    "years months weeks days hours minutes seconds count total sum num amount age size mean avg average rate ratio per"
+)
+DESCRIPTIONS = _set(
+    "sex gender race ethnicity country nationality continent region state province county city district zip marital "
+    "religion colour color weekday month season"
+)
 MOMENTS = _set("time timestamp date datetime epoch created updated unix ts day")
 PREDICTIONS = _set("pred preds prediction predictions predicted proba probs forecast yhat")
 
@@ -38,14 +50,14 @@ def words(name: str) -> tuple[str, ...]:
 
 def names_identifier(name: str) -> bool:
     """Whether a name says that the column names the row, or something."""
-    return any(word in IDENTIFIERS for word in words(name))
+    return any(word in IDENTIFIERS or _JOINED_ID.search(word) for word in words(name))
 
 
 def names_entity(name: str) -> bool:
     """Whether a name says that rows with the same value are of the same somebody or something."""
     parts = words(name)
-    if not parts:
-        return False
+    if not parts or MEASURES & set(parts):
+        return False  # years at a company are no company
     if parts[-1] in IDENTIFIERS or parts[-1] in ENTITIES:
         return True
     return (

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.inference.column_types import look
 from easeml.data.inference.distribution import distribution
-from easeml.data.inference.natures import propose_target, with_natures, with_target
+from easeml.data.inference.leaks import LeakFinder
+from easeml.data.inference.natures import with_natures
+from easeml.data.inference.target import TargetProposal, propose_target
 from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.cells import report_of
@@ -23,13 +26,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SAMPLE = 50_000  # rows that are looked at closely; all are checked
+_MOST_PAIRS = 600  # of columns, one of them as the target, that are looked at for leaks
 
 
 @dataclass(frozen=True)
 class Inference:
     """What a table looks like.
 
-    ``target`` is empty, and ``output`` None, where no column suggests itself.
+    ``target`` is empty, and ``output`` None, where no column suggests itself. ``sure``: whether the
+    target can be taken without asking; ``reason``: why it is proposed; ``rivals``: other columns
+    that it could be.
     """
 
     columns: list[ColumnReport]
@@ -38,6 +44,9 @@ class Inference:
     input: Schema
     output: Schema | None
     notes: list[str]
+    sure: bool = True
+    reason: str = ""
+    rivals: tuple[str, ...] = ()
 
 
 def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAMPLE) -> Inference:
@@ -52,64 +61,111 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     names = table.column_names
     if target is not None and target not in names:
         raise DatasetError(f"there is no column '{target}'.", remedy=did_you_mean(target, names))
-    notes = _reading_notes(table)
     looked = _sampled(table, sample)
-    if looked is not table:
-        notes.append(
-            f"Columns were judged by {looked.num_rows} evenly spaced rows and checked against all."
-        )
-    cells = {
-        field.name: report for field in table.schema if (report := report_of(field)) is not None
-    }
-    seen = {name: column_text(looked, name) for name in names if name not in cells}
-    reports = [look(name, array, told_type(table, name)) for name, array in seen.items()]
-    if looked is not table:
-        reports = [
-            _checked(report, column_text(table, report.name), told_type(table, report.name))
-            for report in reports
-        ]
-    reports = [
-        replace(report, distribution=distribution(seen[report.name], report)) for report in reports
-    ]
-    by_name = cells | {report.name: report for report in with_natures(reports, seen)}
-    reports = [by_name[name] for name in names]
-    told = (table.schema.metadata or {}).get(b"target", b"").decode()
-    proposal = (target or told, 1.0, "") if target is not None or told else propose_target(reports)
-    if proposal is None or all(r.role == "drop" for r in reports if r.name != proposal[0]):
+    texts = _text_columns(looked)
+    reports = _looked_at(table, looked, texts)
+    notes = [*_reading_notes(table), *_sampling_notes(table, looked)]
+    proposal = _proposal(reports, table, target)
+    reports = _with_leaks(reports, texts, proposal)
+    if proposal is None or _is_alone(proposal.name, reports):
         if target is not None:
             declare_columns(reports, target)  # raises what is wrong
-        usable = [report for report in reports if report.distinct] or reports
-        source = schema_of(usable, ())
-        return Inference(
-            reports,
-            table.num_rows,
-            "",
-            source,
-            None,
-            [*notes, "No column suggests itself as target."],
-        )
-    chosen, sure, why = proposal
-    reports = [
-        replace(
-            report,
-            nature="target",
-            nature_confidence=sure,
-            evidence=f"{report.evidence} {why}".strip(),
-        )
-        if report.name == chosen
-        else report
-        for report in with_target(reports, seen, chosen)
-    ]
-    decided = declare_columns(reports, chosen)
-    notes += decided.notes
+        return _without_target(reports, table.num_rows, notes)
+    reports = [_as_target(one, proposal) if one.name == proposal.name else one for one in reports]
+    decided = declare_columns(reports, proposal.name)
     return Inference(
-        decided.columns, table.num_rows, chosen, decided.schema_in, decided.schema_out, notes
+        columns=decided.columns,
+        rows=table.num_rows,
+        target=proposal.name,
+        input=decided.schema_in,
+        output=decided.schema_out,
+        notes=[*notes, *_doubts(proposal), *decided.notes],
+        sure=proposal.sure,
+        reason=proposal.reason,
+        rivals=proposal.rivals,
     )
 
 
 def told_type(table: pa.Table, name: str) -> str:
     """The type that the file itself states for a column, empty where it says none."""
     return (table.schema.field(name).metadata or {}).get(b"type", b"").decode()
+
+
+def _text_columns(table: pa.Table) -> dict[str, pa.Array]:
+    """The columns of text; those of pictures, tensors and graphs are reported by their readers."""
+    names = [field.name for field in table.schema if report_of(field) is None]
+    return {name: column_text(table, name) for name in names}
+
+
+def _looked_at(table: pa.Table, looked: pa.Table, texts: dict[str, pa.Array]) -> list[ColumnReport]:
+    """A report a column, in the order of the table."""
+    found = []
+    for name, array in texts.items():
+        report = look(name, array, told_type(table, name))
+        if looked is not table:
+            report = _checked(report, column_text(table, name), told_type(table, name))
+        found.append(replace(report, distribution=distribution(array, report)))
+    by_name = {report.name: report for report in with_natures(found, texts)}
+    for field in table.schema:
+        report = report_of(field)
+        if report is not None:
+            by_name[field.name] = report
+    return [by_name[name] for name in table.column_names]
+
+
+def _proposal(
+    reports: Sequence[ColumnReport], table: pa.Table, target: str | None
+) -> TargetProposal | None:
+    """What the caller says, what the file says, or what the columns suggest."""
+    said = table.schema.metadata or {}
+    told = target if target is not None else said.get(b"target", b"").decode()
+    if told or target is not None:
+        return TargetProposal(told, 1.0, "")
+    return propose_target(reports, said.get(b"usual target", b"").decode())
+
+
+def _with_leaks(
+    reports: Sequence[ColumnReport], texts: dict[str, pa.Array], proposal: TargetProposal | None
+) -> list[ColumnReport]:
+    """The reports with what would leak each column that could be the target; the likely ones first."""
+    likely = [] if proposal is None else [proposal.name, *proposal.rivals]
+    possible = [one.name for one in reversed(reports) if one.type in ("number", "category")]
+    targets = [name for name in dict.fromkeys([*likely, *possible]) if name in texts]
+    finder = LeakFinder(reports, texts)
+    most = max(1 + len(likely), _MOST_PAIRS // max(1, len(reports)))
+    leaks: dict[str, dict[str, str]] = {report.name: {} for report in reports}
+    for target in targets[:most]:
+        for name, why in finder.leaks(target).items():
+            leaks[name][target] = why
+    return [replace(report, leaks=leaks[report.name]) for report in reports]
+
+
+def _is_alone(target: str, reports: Sequence[ColumnReport]) -> bool:
+    return all(report.role == "drop" for report in reports if report.name != target)
+
+
+def _without_target(reports: list[ColumnReport], rows: int, notes: list[str]) -> Inference:
+    usable = [report for report in reports if report.distinct] or reports
+    said = [*notes, "No column suggests itself as target."]
+    return Inference(reports, rows, "", schema_of(usable, ()), None, said, sure=False)
+
+
+def _as_target(report: ColumnReport, proposal: TargetProposal) -> ColumnReport:
+    why = f"Proposed as the target: {proposal.reason}." if proposal.reason else ""
+    evidence = f"{report.evidence} {why}".strip()
+    return replace(
+        report, nature="target", nature_confidence=proposal.confidence, evidence=evidence
+    )
+
+
+def _doubts(proposal: TargetProposal) -> list[str]:
+    """What to say where the target is a guess."""
+    if proposal.sure:
+        return []
+    said = f"What to predict is not sure: '{proposal.name}' is {proposal.reason}."
+    if proposal.rivals:
+        said += f" It could also be {', '.join(repr(name) for name in proposal.rivals)}."
+    return [f"{said} Choose the target."]
 
 
 def _sampled(table: pa.Table, sample: int) -> pa.Table:
@@ -132,6 +188,12 @@ def _checked(report: ColumnReport, array: pa.Array, told: str) -> ColumnReport:
     if report.classes and distinct != report.distinct:
         return look(report.name, array, told)
     return replace(report, missing=float(made.missing.mean()), distinct=distinct)
+
+
+def _sampling_notes(table: pa.Table, looked: pa.Table) -> list[str]:
+    if looked is table:
+        return []
+    return [f"Columns were judged by {looked.num_rows} evenly spaced rows and checked against all."]
 
 
 def _reading_notes(table: pa.Table) -> list[str]:

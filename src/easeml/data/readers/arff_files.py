@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _DATE = re.compile(r"(?i)^(\s*@attribute\s+(?:'[^']*'|\"[^\"]*\"|\S+)\s+)date\b.*$")
+_COMMENT = re.compile(r"(?i)^(\s*@attribute\s.*\})\s*%.*$")  # behind the labels of an attribute
 _TOLD = {"REAL": "number", "NUMERIC": "number", "INTEGER": "number"}
 _CELLS = 1 << 20  # that are held as Python values
 
@@ -43,7 +44,7 @@ class _Lines:
     def __iter__(self) -> Iterator[str]:
         for line in self._lines:
             self.number += 1
-            yield _DATE.sub(r"\1string", line)
+            yield _COMMENT.sub(r"\1", _DATE.sub(r"\1string", line))
 
 
 def _table(lines: _Lines, name: str) -> pa.Table:
@@ -85,7 +86,8 @@ def _table(lines: _Lines, name: str) -> pa.Table:
         [
             _field(attribute, kind)
             for attribute, (_, kind) in zip(names, found["attributes"], strict=True)
-        ]
+        ],
+        metadata={"usual target": names[-1]},
     )
     return pa.Table.from_batches(
         [pa.RecordBatch.from_arrays(part, schema=schema) for part in parts]

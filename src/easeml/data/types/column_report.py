@@ -10,6 +10,7 @@ from easeml.data.types import values as v
 TYPES = ("number", "category", "text", "timestamp")
 NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
 SUSPICION = " Suspected to leak"  # what the evidence of a leak goes on with
+SURE_OF_TARGET = 0.7  # from which on a proposed target is taken without asking
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class ColumnReport:
     ``suspected_codes``: what seems to, and is a value until the user says so. ``content``: what the
     schema says of an image or tensor, its ``dim``, or of a graph, its nodes, classes and
     constraints. ``distribution``: how the values that were looked at are spread, to be drawn.
+    ``leaks``: for columns as targets, what shows that this one knows them too well.
     """
 
     name: str
@@ -44,6 +46,7 @@ class ColumnReport:
     suspected_codes: list[str] = field(default_factory=list)
     content: dict[str, Any] = field(default_factory=dict)
     distribution: dict[str, Any] = field(default_factory=dict)
+    leaks: dict[str, str] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -53,6 +56,14 @@ class ColumnReport:
     def from_json(cls, obj: dict[str, Any]) -> ColumnReport:
         """Read the JSON form."""
         return cls(**obj)
+
+
+def commonest_share(report: ColumnReport) -> float:
+    """How often always guessing the commonest class would be right, 0 to 1; 0 where unknown."""
+    found = report.distribution
+    counts = list(found.get("counts", [])) or [count for _, count in found.get("values", [])]
+    total = sum(counts) + found.get("others", 0)
+    return max(counts) / total if total else 0.0
 
 
 def sort_labels(labels: list[str]) -> list[str]:

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 
 from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.types.cells import CELLS, GRAPH
-from easeml.data.types.column_report import SUSPICION, TYPES, ColumnReport
+from easeml.data.types.column_report import SURE_OF_TARGET, SUSPICION, TYPES, ColumnReport
 from easeml.data.types.number_forms import NumberForm
 from easeml.data.types.values import numeric_labels
 from easeml.schema import CategoryClass, Node, Schema, node_names
+
+_SURE_OF_LEAK = 0.8
 
 
 @dataclass(frozen=True)
@@ -45,37 +47,71 @@ def declare_columns(
         DatasetError: for unknown names or types, a target that is not possible, or no input left.
     """
     by_name = {report.name: report for report in reports}
-    reports, set = _with_settings(by_name, set or {})
-    for given in (*set, *drop, *keep, *([target] if target is not None else [])):
-        if given not in by_name:
-            raise DatasetError(
-                f"there is no column '{given}'.", remedy=did_you_mean(given, by_name)
-            )
-    for name, kind in set.items():
+    reports, types = _with_settings(by_name, set or {})
+    _check_names(by_name, types, drop, keep, target)
+    _check_types(by_name, types)
+    chosen = target or _proposed_target(reports)
+    if chosen in drop:
+        raise DatasetError("the target cannot be dropped.", where=f"column '{chosen}'")
+    if by_name[chosen].nature != "target":
+        reports = [_of_another_target(report) for report in reports]
+    reports = [_with_leak(report, chosen) for report in reports]
+    columns = [_decide(report, chosen, types.get(report.name), drop, keep) for report in reports]
+    return assemble(columns, chosen)
+
+
+def _check_names(
+    by_name: Mapping[str, ColumnReport],
+    types: Mapping[str, str],
+    drop: Collection[str],
+    keep: Collection[str],
+    target: str | None,
+) -> None:
+    named = [*types, *drop, *keep]
+    if target is not None:
+        named.append(target)
+    for name in named:
+        if name not in by_name:
+            raise DatasetError(f"there is no column '{name}'.", remedy=did_you_mean(name, by_name))
+
+
+def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) -> None:
+    for name, kind in types.items():
         if kind not in TYPES:
             raise DatasetError(
                 f"'{kind}' is not a type.",
                 where=f"column '{name}'",
                 remedy=f"Use one of: {', '.join(TYPES)}.",
             )
-    target = target or next((report.name for report in reports if report.role == "target"), None)
-    if target is None:
-        raise DatasetError(
-            "no column suggests itself as the target.",
-            remedy=f"Name one: {', '.join(list(by_name)[:20])}.",
-        )
-    if target in drop:
-        raise DatasetError("the target cannot be dropped.", where=f"column '{target}'")
-    if by_name[target].nature != "target":
-        reports = [_of_another_target(report) for report in reports]
-    for name in set:
+    for name in types:
         if by_name[name].type in CELLS:
-            said = f"each row holds {_an(by_name[name].type)}."
             raise DatasetError(
-                said, where=f"column '{name}'", remedy="Its type cannot be set; leave that out."
+                f"each row holds {_an(by_name[name].type)}.",
+                where=f"column '{name}'",
+                remedy="Its type cannot be set; leave that out.",
             )
-    columns = [_decide(report, target, set.get(report.name), drop, keep) for report in reports]
-    return assemble(columns, target)
+
+
+def _proposed_target(reports: Sequence[ColumnReport]) -> str:
+    """The target that was proposed, where that is sure enough to be taken without asking."""
+    proposed = next((report for report in reports if report.role == "target"), None)
+    if proposed is None:
+        raise DatasetError(
+            "no column suggests itself as the target.", remedy=_name_one(reports, "")
+        )
+    if proposed.nature_confidence < SURE_OF_TARGET:
+        raise DatasetError(
+            f"it is not sure which column is to be predicted: perhaps '{proposed.name}'.",
+            where="target",
+            remedy=_name_one(reports, proposed.name),
+        )
+    return proposed.name
+
+
+def _name_one(reports: Sequence[ColumnReport], first: str) -> str:
+    others = [report.name for report in reports if report.name != first and report.role != "drop"]
+    names = [first, *others] if first else others
+    return f"Name one: {', '.join(names[:20])}."
 
 
 def assemble(columns: list[ColumnReport], target: str) -> Columns:
@@ -153,6 +189,16 @@ def _of_another_target(report: ColumnReport) -> ColumnReport:
     if report.nature not in ("leak", "target"):
         return report
     return replace(report, nature="input", evidence=report.evidence.partition(SUSPICION)[0])
+
+
+def _with_leak(report: ColumnReport, target: str) -> ColumnReport:
+    """The report as a suspect, where it seems to know the target too well."""
+    why = report.leaks.get(target)
+    if why is None or report.name == target or SUSPICION in report.evidence:
+        return report
+    remedy = f"Drop it if it is not known when you predict (--drop '{report.name}')."
+    evidence = f"{report.evidence}{SUSPICION} '{target}': {why}. {remedy}"
+    return replace(report, nature="leak", nature_confidence=_SURE_OF_LEAK, evidence=evidence)
 
 
 def _without(report: ColumnReport, codes: Collection[str]) -> list[str]:

@@ -20,7 +20,7 @@ ALL_ROLES = (*ROLES, *UNLABELLED)
 WAYS = ("random", "time", "group", "given")
 _SHARES = {"train": 0.6, "validation": 0.2, "test": 0.2}
 _CYCLE = ("train", "test", "train", "validation", "train")  # any two neighbours have a train row
-_FEWEST = 5  # rows: one validation row, one test row, and as many again to learn from
+FEWEST_ROWS = 5  # rows: one validation row, one test row, and as many again to learn from
 _NAMES = {
     **dict.fromkeys(("train", "training", "fit"), "train"),
     **dict.fromkeys(("validation", "valid", "val", "dev"), "validation"),
@@ -78,11 +78,11 @@ def row_roles(
         roles = _whole_groups(by, seed)
     else:
         roles = _as_given(by, split.column)
-    if rows < _FEWEST or not all((roles == role).any() for role in ROLES):
+    if rows < FEWEST_ROWS or not all((roles == role).any() for role in ROLES):
         raise DatasetError(
             f"{rows} {'row' if rows == 1 else 'rows'} with a value of '{target}': too few to learn from and to test.",
             where=f"column '{split.column or target}'",
-            remedy=f"Add rows: at least {_FEWEST}, several of each class, and some for {', '.join(ROLES)}.",
+            remedy=f"Add rows: at least {FEWEST_ROWS}, several of each class, and some for {', '.join(ROLES)}.",
         )
     return roles
 

@@ -15,8 +15,8 @@ def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write output ``table`` (the rows and the proposed columns); return ``{columns, rows, target,
     notes}``.
 
-    ``target`` is empty where no column suggests itself. Raises ``DatasetError`` for a file that is
-    no table.
+    ``target`` is empty where no column suggests itself surely enough to be taken without asking.
+    Raises ``DatasetError`` for a file that is no table.
     """
     from easeml import data
 
@@ -26,7 +26,7 @@ def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
     value = {
         "columns": [report.to_json() for report in seen.columns],
         "rows": seen.rows,
-        "target": seen.target,
+        "target": seen.target if seen.sure else "",
         "notes": seen.notes,
     }
     return TaskResult(ok=True, value=value, outputs=["table"])

@@ -6,7 +6,14 @@ from dataclasses import dataclass
 
 from easeml.contract import resources
 from easeml.contract.tasks import DeclareSpec
-from easeml.data import ColumnReport, Columns, Split, declare_columns
+from easeml.data import (
+    FEWEST_ROWS,
+    ColumnReport,
+    Columns,
+    Split,
+    commonest_share,
+    declare_columns,
+)
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
 from easeml.modules import ModelMatch, Module, Registry
@@ -20,6 +27,9 @@ from easeml.service.knowledge.trials import Trial, default_work, predict_costs, 
 from easeml.service.search import jobs
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Dataset, DatasetVersion, Job
+
+_BALANCED = "balanced-accuracy"
+_IMBALANCED = 0.8  # share of the commonest class from which accuracy tells little
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +53,9 @@ def plan(tables: Tables, declaration: resources.Declaration, registry: Registry)
     unknown or does not fit.
     """
     dataset, upload = _find_upload(tables, declaration)
+    _check_rows(upload)
     columns = _declare_columns(upload, declaration)
-    objectives = registry.objectives_for(columns.schema_out)
+    objectives = _for_classes(registry.objectives_for(columns.schema_out), columns)
     models = registry.models_for(columns.schema_in, columns.schema_out)
     objective = _choose_objective(declaration.objective, objectives, registry, columns.schema_out)
     _check_models(declaration, models)
@@ -154,14 +165,32 @@ def _find_upload(
     return dataset, upload
 
 
+def _check_rows(upload: DatasetVersion) -> None:
+    rows = upload.summary.get("rows", FEWEST_ROWS)
+    if rows < FEWEST_ROWS:
+        raise InvalidInput(
+            f"The table has {rows} {'row' if rows == 1 else 'rows'}: too few to learn from and to test.",
+            where=upload.id,
+            remedy=f"Upload at least {FEWEST_ROWS} rows with a value of the target, several of each class.",
+        )
+
+
 def _declare_columns(upload: DatasetVersion, declaration: resources.Declaration) -> Columns:
     reports = [ColumnReport.from_json(column) for column in upload.columns]
-    target = declaration.target or upload.summary.get("target")
+    target = declaration.target or upload.summary.get("target") or None
     split = Split.from_text(declaration.split, [report.name for report in reports])
     drop = [*declaration.drop, split.column] if split.way == "given" else declaration.drop
     return declare_columns(
         reports, target=target, set=declaration.set, drop=drop, keep=declaration.keep
     )
+
+
+def _for_classes(objectives: list[Module], columns: Columns) -> list[Module]:
+    """The objectives, the default first: where one class has nearly all rows, balanced accuracy."""
+    answer = next(one for one in columns.columns if one.name == columns.target)
+    if answer.type != "category" or commonest_share(answer) < _IMBALANCED:
+        return objectives
+    return sorted(objectives, key=lambda one: one.name != _BALANCED)
 
 
 def _choose_objective(

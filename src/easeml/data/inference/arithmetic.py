@@ -1,0 +1,107 @@
+"""Numbers that make up another: its parts, its factors, or the whole that it is a part of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Numbers = dict[str, "np.ndarray"]  # columns by name, a number a row; NaN is missing
+
+_MOST = 60  # columns that are tried
+_LEFT_OF_SUM = 1e-12  # share of the variance that may be left
+_LEFT_OF_PRODUCT = 1e-6  # factors are often rounded
+_NEVER = 0.995  # share of rows that are all rows but for errors
+_RISE = 0.9  # of the variance of the part that the whole explains
+_OWN = 0.1  # how much of the whole the part is at least
+_UNIT = 0.1  # how far from 1 the weight of a part may be
+
+
+def parts(numbers: Numbers, target: np.ndarray) -> list[str]:
+    """The columns whose weighted sum is the target exactly: least squares without anything left."""
+    return _exact(_complete(numbers), target, _LEFT_OF_SUM)
+
+
+def factors(numbers: Numbers, target: np.ndarray) -> list[str]:
+    """The columns whose product (or ratio) is the target: as ``parts``, of logarithms."""
+    import numpy as np
+
+    if not len(target) or target.min() <= 0:
+        return []
+    positive = {name: x for name, x in _complete(numbers).items() if x.min() > 0}
+    logs = {name: np.log(x) for name, x in positive.items() if np.ptp(x) > 0}
+    return _exact(logs, np.log(target), _LEFT_OF_PRODUCT)
+
+
+def whole_and_parts(numbers: Numbers, target: np.ndarray) -> dict[str, list[str]]:
+    """Columns that the target is a part of, each with the other parts: fare and tip of a total.
+
+    A whole is never smaller than the target and rises with it: alone, or once what the other parts
+    add is taken off.
+    """
+    import numpy as np
+
+    found: dict[str, list[str]] = {}
+    complete = _complete(numbers)
+    if not len(target) or target.min() < 0 or np.ptp(target) == 0:
+        return found
+    for name, whole in complete.items():
+        if (whole >= target).mean() < _NEVER or target.mean() < _OWN * whole.mean():
+            continue
+        rest = whole - target
+        if np.ptp(rest) == 0:
+            continue
+        others = {
+            one: x
+            for one, x in complete.items()
+            if one != name and x.min() >= 0 and (x <= whole).mean() >= _NEVER and np.ptp(x) > 0
+        }
+        added = _unit_parts(others, rest)
+        left = whole - sum(others[one] for one in added) if added else whole
+        if np.ptp(left) > 0 and np.corrcoef(left, target)[0, 1] ** 2 >= _RISE:
+            found[name] = added
+    return found
+
+
+def _unit_parts(others: Numbers, rest: np.ndarray) -> list[str]:
+    """The columns that the rest holds once each: their weights in least squares are 1."""
+    import numpy as np
+
+    if not others or len(others) > _MOST:
+        return []
+    X = np.column_stack([*others.values()])
+    weights, *_ = np.linalg.lstsq(X - X.mean(axis=0), rest - rest.mean(), rcond=None)
+    spread = X.std(axis=0)
+    return [
+        name
+        for name, weight, width in zip(others, weights, spread, strict=True)
+        if abs(weight - 1) <= _UNIT and width >= _UNIT * rest.std()
+    ]
+
+
+def _complete(numbers: Numbers) -> Numbers:
+    import numpy as np
+
+    return {name: x for name, x in numbers.items() if len(x) and np.isfinite(x).all()}
+
+
+def _exact(columns: Numbers, target: np.ndarray, tolerance: float) -> list[str]:
+    import numpy as np
+
+    if not 2 <= len(columns) <= min(_MOST, len(target) // 4):
+        return []
+    X = np.column_stack([*columns.values()])
+    with np.errstate(over="ignore", invalid="ignore"):
+        centred, y = X - X.mean(axis=0), target - target.mean()
+        scale = np.maximum(centred.std(axis=0), 1e-300)
+        scaled = centred / scale
+        total = float(y @ y)
+    if not np.isfinite(scaled).all() or not np.isfinite(total) or total == 0:
+        return []
+    weights, *_ = np.linalg.lstsq(scaled, y, rcond=None)
+    left = float(((y - scaled @ weights) ** 2).sum())
+    if left > tolerance * total:
+        return []
+    told = np.abs(weights) > 1e-3 * np.abs(weights).max()
+    return [name for name, part in zip(columns, told, strict=True) if part]

@@ -1,0 +1,106 @@
+"""Columns that know the target too well, each with what shows it."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.data import ColumnReport, declare_columns, infer, infer_table, read_table
+
+from .tables import write
+
+RNG = np.random.default_rng(5)
+ROWS = 600
+
+
+def leaks(tmp_path: Path, frame: pd.DataFrame, target: str) -> dict[str, str]:
+    found = infer(write(tmp_path, frame.to_csv(index=False)), target)
+    return {one.name: one.leaks[target] for one in found.columns if target in one.leaks}
+
+
+def taxis() -> pd.DataFrame:
+    fare = (2.5 + RNG.lognormal(2, 0.6, ROWS)).round(2)
+    tip = np.where(RNG.random(ROWS) < 0.6, (fare * RNG.uniform(0.1, 0.3, ROWS)).round(2), 0)
+    tolls = np.where(RNG.random(ROWS) < 0.07, 6.55, 0)
+    extra = RNG.choice([0.3, 0.8, 1.3, 3.3], ROWS)
+    return pd.DataFrame(
+        {
+            "distance": (fare / 3 + RNG.normal(0, 0.8, ROWS)).round(2),
+            "fare": fare,
+            "tip": tip,
+            "tolls": tolls,
+            "total": (fare + tip + tolls + extra).round(2),
+        }
+    )
+
+
+def test_a_target_that_is_a_part_of_another_column(tmp_path: Path) -> None:
+    found = leaks(tmp_path, taxis(), "fare")
+    assert "a part of it" in found["total"]
+    assert "it makes up 'total'" in found["tip"]
+    assert "distance" not in found
+
+
+def test_a_column_that_is_empty_just_where_a_class_holds(tmp_path: Path) -> None:
+    mood = RNG.choice(["negative", "neutral", "positive"], ROWS)
+    reason = np.where(mood == "negative", RNG.choice(["late", "lost", "rude"], ROWS), "")
+    frame = pd.DataFrame({"mood": mood, "reason": reason, "n": RNG.normal(size=ROWS).round(3)})
+    found = leaks(tmp_path, frame, "mood")
+    assert set(found) == {"reason"}
+    assert "filled just where the target has one value" in found["reason"]
+
+
+def test_gaps_by_chance_are_no_leak(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {"mood": RNG.choice(["a", "b"], ROWS), "x": RNG.normal(size=ROWS).round(3)}
+    )
+    frame.loc[RNG.random(ROWS) < 0.4, "x"] = np.nan
+    assert leaks(tmp_path, frame, "mood") == {}
+
+
+def test_a_copy_in_another_scale(tmp_path: Path) -> None:
+    wage = RNG.lognormal(4.6, 0.4, ROWS).round(3)
+    frame = pd.DataFrame(
+        {"age": RNG.integers(18, 70, ROWS), "logwage": np.log(wage).round(5), "wage": wage}
+    )
+    assert set(leaks(tmp_path, frame, "wage")) == {"logwage"}
+
+
+def test_a_product(tmp_path: Path) -> None:
+    size, each = RNG.integers(300, 4000, ROWS), RNG.lognormal(8, 0.4, ROWS)
+    frame = pd.DataFrame(
+        {
+            "sqft": size,
+            "rooms": RNG.integers(1, 7, ROWS),
+            "price_per_sqft": each.round(),
+            "price": (size * each).round(),
+        }
+    )
+    assert set(leaks(tmp_path, frame, "price")) == {"sqft", "price_per_sqft"}
+
+
+@pytest.mark.parametrize("name", ["tweet_id", "specobjid"])
+def test_long_identifiers_that_repeat_are_identifiers(tmp_path: Path, name: str) -> None:
+    ids = 570_000_000_000_000_000 + np.repeat(RNG.permutation(ROWS), 1) * 977
+    ids[:20] = ids[20:40]
+    frame = pd.DataFrame(
+        {name: ids, "a": RNG.normal(size=ROWS).round(3), "y": RNG.choice(["u", "v"], ROWS)}
+    )
+    report = infer(write(tmp_path, frame.to_csv(index=False))).columns[0]
+    assert (report.nature, report.role) == ("identifier", "drop")
+
+
+def test_leaks_of_another_target_than_the_proposed_are_known(tmp_path: Path) -> None:
+    table = read_table(
+        write(tmp_path, taxis().assign(target=RNG.choice(["a", "b"], ROWS)).to_csv(index=False))
+    )
+    reports: list[ColumnReport] = infer_table(table).columns
+    made = declare_columns(reports, "fare")
+    assert {one.name for one in made.columns if one.nature == "leak"} >= {"total", "tip"}
+    assert not [one for one in declare_columns(reports).columns if one.nature == "leak"]
+
+
+def test_independent_numbers_are_no_leaks(tmp_path: Path) -> None:
+    frame = pd.DataFrame(RNG.normal(size=(ROWS, 12)).round(3), columns=[f"c{i}" for i in range(12)])
+    assert all(leaks(tmp_path, frame, f"c{i}") == {} for i in (0, 11))

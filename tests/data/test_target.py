@@ -1,0 +1,66 @@
+"""The proposed target, and what is asked where it is a guess."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.data import DatasetError, Inference, declare_columns, infer
+
+from .tables import write
+
+RNG = np.random.default_rng(11)
+
+
+def proposed(tmp_path: Path, frame: pd.DataFrame, target: str | None = None) -> Inference:
+    return infer(write(tmp_path, frame.to_csv(index=False)), target)
+
+
+def numbers(*names: str, rows: int = 120) -> pd.DataFrame:
+    return pd.DataFrame({name: RNG.normal(size=rows).round(4) for name in names})
+
+
+def test_a_guess_names_its_reason_and_its_rivals(tmp_path: Path) -> None:
+    frame = numbers("xbox", "width", "yegvx")
+    frame.insert(0, "lettr", RNG.choice(list("ABCDE"), 120))
+    found = proposed(tmp_path, frame)
+    assert (found.target, found.sure) == ("lettr", False)
+    assert found.reason == "the only category beside numbers"
+    assert "yegvx" in found.rivals
+    assert any("not sure" in note and "'yegvx'" in note for note in found.notes)
+
+
+def test_a_guess_is_not_declared_without_being_asked_for(tmp_path: Path) -> None:
+    found = proposed(tmp_path, numbers("a", "b", "c"))
+    with pytest.raises(DatasetError, match="not sure which column is to be predicted") as raised:
+        declare_columns(found.columns)
+    assert "Name one: c, a, b" in raised.value.remedy
+    assert declare_columns(found.columns, "c").target == "c"
+
+
+@pytest.mark.parametrize("name", ["target", "Churn", "final_class", "price"])
+def test_a_name_that_tells_is_sure(tmp_path: Path, name: str) -> None:
+    frame = numbers("a", name, "z")
+    found = proposed(tmp_path, frame)
+    assert (found.target, found.sure, found.rivals) == (name, True, ())
+    assert declare_columns(found.columns).target == name
+
+
+@pytest.mark.parametrize(
+    "names", [("x", "y", "z"), ("rating", "price", "b"), ("a_class", "b_class", "c")]
+)
+def test_names_that_tell_of_several_are_no_answer(tmp_path: Path, names: tuple[str, ...]) -> None:
+    assert not proposed(tmp_path, numbers(*names)).sure
+
+
+def test_a_target_that_is_given_is_not_questioned(tmp_path: Path) -> None:
+    found = proposed(tmp_path, numbers("a", "b", "c"), "a")
+    assert (found.target, found.sure, found.notes) == ("a", True, [])
+
+
+def test_arff_has_its_target_last(tmp_path: Path) -> None:
+    rows = "\n".join(f"{i % 7},{i % 11},{i % 5}.5" for i in range(60))
+    attributes = "".join(f"@attribute {name} numeric\n" for name in ("a", "b", "c"))
+    found = infer(write(tmp_path, f"@relation r\n{attributes}@data\n{rows}\n", "table.arff"))
+    assert (found.target, found.sure) == ("c", True)

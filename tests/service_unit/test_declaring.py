@@ -1,0 +1,55 @@
+"""What is refused, or proposed, before an application is declared."""
+
+from typing import Any
+
+import pytest
+
+from easeml.contract.resources import Declaration
+from easeml.contract.tasks import TaskResult
+from easeml.errors import InvalidInput
+from easeml.service import Caller, applications, datasets
+from easeml.store import Store
+
+from .world import UPLOAD, bring, claim, upload
+
+
+def ingested(store: Store, caller: Caller, **changes: Any) -> str:
+    dataset = upload(store, caller)
+    _, attempt = claim(store)
+    value = {**UPLOAD, **changes}
+    bring(store, attempt, TaskResult(ok=True, value=value, outputs=["table"], cost=0.1))
+    return datasets.get(store, caller, dataset.id).id
+
+
+def with_target(**changes: Any) -> list[dict[str, Any]]:
+    columns = [dict(column) for column in UPLOAD["columns"]]
+    columns[1].update(changes)
+    return columns
+
+
+def test_a_guessed_target_is_asked_for(store: Store, bob: Caller) -> None:
+    columns = with_target(nature="target", nature_confidence=0.5)
+    dataset = ingested(store, bob, columns=columns, target="")
+    with pytest.raises(InvalidInput, match="not sure which column") as raised:
+        applications.propose(store, bob, Declaration(dataset_id=dataset))
+    assert "colour, size, price" in raised.value.remedy
+    chosen = Declaration(dataset_id=dataset, target="colour")
+    assert applications.propose(store, bob, chosen).target == "colour"
+
+
+@pytest.mark.parametrize(("rare", "default"), [(6, "balanced-accuracy"), (24, "accuracy")])
+def test_where_one_class_has_nearly_all_rows_accuracy_tells_little(
+    store: Store, bob: Caller, rare: int, default: str
+) -> None:
+    counts = {"values": [["blue", 60 - rare], ["red", rare]], "others": 0}
+    dataset = ingested(store, bob, columns=with_target(distribution=counts))
+    found = applications.propose(store, bob, Declaration(dataset_id=dataset))
+    assert [one.name for one in found.objectives if one.default] == [default]
+    assert found.objectives[0].name == default
+
+
+def test_three_rows_are_refused_at_once(store: Store, bob: Caller) -> None:
+    dataset = ingested(store, bob, rows=3)
+    with pytest.raises(InvalidInput, match="has 3 rows: too few") as raised:
+        applications.propose(store, bob, Declaration(dataset_id=dataset))
+    assert "at least 5 rows" in raised.value.remedy
