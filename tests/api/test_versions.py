@@ -35,7 +35,12 @@ class Desk:
         sent = {"params": {"filename": "t.csv"}, "content": table(range(60))}
         dataset = self.post("/datasets", **sent)
         work_off(store, folder)
-        body = {"dataset_id": dataset["id"], "models": ["decision-tree-classifier"], "max_tasks": 9}
+        body = {
+            "dataset_id": dataset["id"],
+            "target": "kind",
+            "models": ["decision-tree-classifier"],
+            "max_tasks": 9,
+        }
         self.id = self.post("/applications", json=body)["id"]
         work_off(store, folder)
 
@@ -158,7 +163,7 @@ def test_wrong_requests_are_refused_at_once(desk: Desk):
     train_row = desk.rows()["items"][0]["row"]
     test_rows = sorted(set(range(60)) - {row["row"] for row in desk.rows(limit=200)["items"]})
     assert "only train rows" in desk.refine(expect=422, off=[test_rows[0]])["detail"]
-    assert "no row 1000" in desk.refine(expect=422, off=[1000])["detail"]
+    assert "no row with id 1000" in desk.refine(expect=422, off=[1000])["detail"]
     assert "off and on" in desk.refine(expect=422, off=[train_row], on=[train_row])["detail"]
     desk.refine(expect=409, off=[train_row], version_id="ver_other")
     assert len(desk.get(f"/applications/{desk.id}/versions")["items"]) == 2

@@ -256,8 +256,8 @@ def test_given_roles_are_taken_and_their_column_is_needed(tmp_path: Path):
 @pytest.mark.parametrize(
     ("off", "on", "says"),
     [
-        ([10_000], [], "there is no row 10000"),
-        ([-1], [], "there is no row -1"),
+        ([10_000], [], "there is no row with id 10000"),
+        ([-1], [], "there is no row with id -1"),
         (["test"], [], "is a test row; only train rows are switched off"),
         (["train"], ["train"], "is to be off and on"),
         (["all"], [], "no two different answers"),

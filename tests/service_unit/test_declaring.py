@@ -7,7 +7,9 @@ import pytest
 from easeml.contract.resources import Declaration
 from easeml.contract.tasks import TaskResult
 from easeml.errors import InvalidInput
-from easeml.service import Caller, applications, datasets
+from easeml.service.access.caller import Caller
+from easeml.service.applications import applications
+from easeml.service.datasets import datasets
 from easeml.store import Store
 
 from .world import UPLOAD, bring, claim, upload

@@ -8,6 +8,7 @@ from starlette.responses import Response
 from easeml.api.context import Context
 from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
 from easeml.contract.resources import Prediction
+from easeml.data import FILL_ABSENT
 
 _BINARY = {"type": "string", "format": "binary"}
 _BINARIES = (
@@ -25,10 +26,13 @@ PATH = "/api/v1/applications/{application_id}/predict"
 async def predict(request: Request) -> Response:
     """Forward a prediction request; a plain Starlette route, since nothing is parsed here."""
     context: Context = request.app.state.context
+    content_type = request.headers.get("content-type", "application/json")
+    if request.query_params.get("fill_absent", "").lower() in ("true", "1"):
+        content_type = f"{content_type}; {FILL_ABSENT}"
     status, content = await context.predictor.predict(
         request.state.caller.tenant_id,
         request.path_params["application_id"],
-        request.headers.get("content-type", "application/json"),
+        content_type,
         await request.body(),
     )
     if status < 400:
@@ -61,7 +65,14 @@ def describe() -> dict[str, Any]:
                     "in": "path",
                     "required": True,
                     "schema": {"type": "string"},
-                }
+                },
+                {
+                    "name": "fill_absent",
+                    "in": "query",
+                    "required": False,
+                    "description": "Columns that may be empty may be absent as well.",
+                    "schema": {"type": "boolean", "default": False},
+                },
             ],
             "requestBody": {
                 "required": True,

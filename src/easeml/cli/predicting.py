@@ -59,11 +59,15 @@ def predict(
     timeout: Annotated[
         float, typer.Option(min=1, help="Seconds to wait for the answer to each request.")
     ] = 60.0,
+    fill_absent: Annotated[
+        bool,
+        typer.Option("--fill-absent", help="Columns that may be empty may be absent as well."),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a file; a long one is sent in parts."""
     with Client(timeout=timeout) as client:
-        prediction, table = _predicted(client, application_id, file)
+        prediction, table = _predicted(client, application_id, file, fill_absent=fill_absent)
     if out is not None:
         _write(out, table)
     if as_json:
@@ -73,7 +77,9 @@ def predict(
     _say(prediction, out)
 
 
-def _predicted(client: Client, application_id: str, file: Path) -> tuple[Prediction, str]:
+def _predicted(
+    client: Client, application_id: str, file: Path, *, fill_absent: bool
+) -> tuple[Prediction, str]:
     """Return the predictions of a file, and its rows with them as CSV."""
     suffix = file.suffix.lower()
     if file.is_dir() or suffix in _SAMPLES:
@@ -85,7 +91,7 @@ def _predicted(client: Client, application_id: str, file: Path) -> tuple[Predict
         header, cells = _cells_of(rows)
         delimiter = ","
         parts: list[Any] = _parts_of(rows)
-        send = partial(client.predict, application_id)
+        send = partial(client.predict, application_id, fill_absent=fill_absent)
     else:
         body = _read(file) if suffix in _TEXT else _as_csv(file)
         header, cells = read_csv(body, str(file))
@@ -93,7 +99,7 @@ def _predicted(client: Client, application_id: str, file: Path) -> tuple[Predict
         parts = [body]
         if len(cells) > ROWS_AT_ONCE and not _has_labels(client, application_id, header):
             parts = split_csv(body, ROWS_AT_ONCE)
-        send = partial(_send_csv, client, application_id)
+        send = partial(_send_csv, client, application_id, fill_absent)
     prediction = _joined(_answers(send, parts))
     return prediction, with_predictions(header, cells, prediction, delimiter)
 
@@ -122,8 +128,8 @@ def _has_labels(client: Client, application_id: str, header: Sequence[str]) -> b
     return client.application(application_id).target in header
 
 
-def _send_csv(client: Client, application_id: str, body: bytes) -> Prediction:
-    return client.predict(application_id, csv=body)
+def _send_csv(client: Client, application_id: str, fill_absent: bool, body: bytes) -> Prediction:
+    return client.predict(application_id, csv=body, fill_absent=fill_absent)
 
 
 def _parts_of(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:

@@ -18,7 +18,7 @@ from easeml.data.readers.easeml_dataset import (
     write_easeml,
 )
 from easeml.data.readers.read import read_table
-from easeml.data.rows.parsing import ColumnTable, Rows, parse_rows
+from easeml.data.rows.parsing import FILL_ABSENT, ColumnTable, Rows, parse_rows
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data.types.column_report import ColumnReport, commonest_share
 from easeml.data.types.declared_columns import Columns, declare_columns, kinds_of
@@ -52,6 +52,7 @@ __all__ = [
     "ALL_ROLES",
     "CELLS",
     "FEWEST_ROWS",
+    "FILL_ABSENT",
     "GRAPH",
     "ROLES",
     "ROW",

@@ -83,11 +83,13 @@ class Applications(Calls):
         csv: str | bytes | None = None,
         file: bytes | None = None,
         timeout: float | None = None,
+        fill_absent: bool = False,
     ) -> Prediction:
         """Predict rows, the body of a CSV file with a header, or a ``file``: a picture, a zip file
         of pictures or texts or an ease.ml data set, NumPy arrays, ``.ts`` series.
 
         Rows that have the target, too, get the quality of their predictions with them.
+        ``fill_absent``: columns that may be empty may be absent as well.
         ``timeout``: seconds to wait instead of the client's. Raises InvalidInput (naming row and
         column), NotReady while there is no model yet, TimedOut.
         """
@@ -103,6 +105,7 @@ class Applications(Calls):
             "POST",
             f"{API}/applications/{application_id}/predict",
             repeatable=True,
+            params={"fill_absent": "true"} if fill_absent else {},
             content=content,
             headers={"content-type": content_type},
             timeout=timeout,

@@ -67,7 +67,7 @@ def _can_be_target(report: ColumnReport) -> bool:
 def _by_name(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
     """The column whose name tells; several that tell alike are rivals."""
     lower = {report.name.lower(): report.name for report in reversed(suitable)}
-    coordinates = {"x", "y"} <= lower.keys() and len(lower.keys() & {"x", "y", "z"}) >= 2
+    coordinates = {"x", "y"} <= lower.keys() and len(suitable) > 2
     telling = [word for word in _TELLING if word in lower and not (word == "y" and coordinates)]
     if telling:
         name = lower[telling[0]]

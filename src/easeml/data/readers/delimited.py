@@ -13,7 +13,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.readers.encoding import decoded
 from easeml.data.readers.source import Source
 from easeml.data.types.arrow import arrow_compute
-from easeml.data.types.text_tables import check_names
+from easeml.data.types.text_tables import HEADER, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -63,7 +63,9 @@ def _whole(source: Source) -> pa.Table:
             where=name,
             remedy="The first line has to hold the column names, the lines below it the data.",
         )
-    return table.replace_schema_metadata({"encoding": encoding, "delimiter": delimiter})
+    return table.replace_schema_metadata(
+        {"encoding": encoding, "delimiter": delimiter, HEADER: "yes"}
+    )
 
 
 def _streamed(source: Source) -> pa.Table | None:
@@ -93,7 +95,9 @@ def _streamed(source: Source) -> pa.Table | None:
                 )
     except (_Unreadable, OSError, UnicodeDecodeError):
         return None
-    return table.replace_schema_metadata({"encoding": "utf-8", "delimiter": delimiter})
+    return table.replace_schema_metadata(
+        {"encoding": "utf-8", "delimiter": delimiter, HEADER: "yes"}
+    )
 
 
 class _Unreadable(DatasetError):

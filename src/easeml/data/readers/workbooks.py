@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.source import Source
-from easeml.data.types.text_tables import check_names
+from easeml.data.types.text_tables import HEADER, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,7 +60,8 @@ def read_excel(source: Source) -> pa.Table:
     names = check_names([_text(cell) for cell in header[:width]], f"{source.name}, sheet '{sheet}'")
     columns = [pa.array([_text(row[i]) for row in body], pa.string()) for i in range(width)]
     table = pa.table(columns, names)
-    return table.replace_schema_metadata({"note": notes[0]}) if notes else table
+    said = {"note": notes[0]} if notes else {}
+    return table.replace_schema_metadata({**said, HEADER: "yes"})
 
 
 def _filled(rows: list[list[Any]]) -> list[list[Any]]:

@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, did_you_mean, shown
+from easeml.data.errors import did_you_mean, shown
+from easeml.data.rows.faults import MOST_FAULTS, Findings
 from easeml.data.types import cells
 from easeml.data.types import values as v
 from easeml.data.types.declared_columns import kind_of
@@ -23,7 +25,13 @@ if TYPE_CHECKING:
 
 Place = Callable[[int], str]  # of a row, from 0: how messages name it
 
+LARGEST = 3.4e38  # models compute with numbers of 32 bits
 _ABSENT = object()
+_NEVER_MISSING = "the model was trained without missing values there."
+_ALLOW = (
+    "Send it, with empty cells where there is no value; "
+    "or allow absent columns: fill_absent=true in the query, --fill-absent for `easeml predict`."
+)
 _EXPECTED = {
     "number": "a number",
     "text": "text",
@@ -47,31 +55,39 @@ class CellColumn:
     def __init__(self, name: str, kind: str, node: Node, schema: Schema):
         self.name, self.kind, self.node, self.schema = name, kind, node, schema
 
-    def from_cells(self, rows: list[Mapping[str, Any]], notes: list[str] | None) -> Any:
+    def from_cells(self, rows: list[Mapping[str, Any]], findings: Findings) -> Any:
         """Return the column from JSON rows."""
         found = []
         for number, row in enumerate(rows, 1):
             value = row.get(self.name, _ABSENT)
             if self.is_missing(value):
-                self._fail(
-                    f"row {number}",
-                    "the column is not there" if value is _ABSENT else "the value is missing",
-                )
-            found.append(
-                self._cell(f"row {number}", lambda value=value: cells.from_json(self.kind, value))
-            )
+                said = "the column is not there" if value is _ABSENT else "the value is missing"
+                self._fail(f"row {number}", said, findings)
+                continue
+            read = partial(cells.from_json, self.kind, value)
+            found.append(self._cell(f"row {number}", read, findings))
         return cells.object_array(found)
 
-    def from_table(self, table: pa.Table, notes: list[str] | None, place: Place) -> Any:
+    def from_table(self, table: pa.Table, findings: Findings, place: Place) -> Any:
         """Return the column from a table; ``place`` names a row."""
+        given = self._given(table, findings)
+        return cells.object_array(
+            [self._cell(place(row), read, findings) for row, read in enumerate(given)]
+        )
+
+    def _given(self, table: pa.Table, findings: Findings) -> list[Callable[[], Any]]:
+        """A function a row that reads its cell."""
         if table.schema.get_field_index(self.name) < 0:
-            self._fail("the rows", "the column is not there")
+            self._fail("the rows", "the column is not there", findings)
+            return []
         column = table.column(self.name)
-        if cells.report_of(table.schema.field(self.name)) is not None:
-            given = [lambda cell=cell: cell for cell in cells.from_arrow(self._held(table), column)]
-        else:
-            given = [lambda text=text: self._written(text) for text in column.to_pylist()]
-        return cells.object_array([self._cell(place(row), cell) for row, cell in enumerate(given)])
+        report = cells.report_of(table.schema.field(self.name))
+        if report is None:
+            return [partial(self._written, text) for text in column.to_pylist()]
+        if report.type != self.kind:
+            self._fail("the rows", f"it holds {report.type}s", findings)
+            return []
+        return [partial(_same, cell) for cell in cells.from_arrow(self.kind, column)]
 
     def is_missing(self, value: Any) -> bool:
         """Whether a JSON value stands for a missing one."""
@@ -81,12 +97,6 @@ class CellColumn:
         """Return how many rows of a table have a value."""
         return table.num_rows
 
-    def _held(self, table: pa.Table) -> str:
-        report = cells.report_of(table.schema.field(self.name))
-        if report is None or report.type != self.kind:
-            self._fail("the rows", f"it holds {report.type if report else 'text'}s")
-        return report.type
-
     def _written(self, text: str) -> Any:
         try:
             return cells.from_json(self.kind, text if self.kind == "image" else json.loads(text))
@@ -95,19 +105,20 @@ class CellColumn:
                 raise
             raise cells.BadCell(f"is not JSON ({error})") from error
 
-    def _cell(self, where: str, read: Callable[[], Any]) -> Any:
+    def _cell(self, where: str, read: Callable[[], Any], findings: Findings) -> Any:
         try:
             return cells.check(self.kind, read(), self.node, self.schema)
         except cells.BadCell as error:
-            self._fail(where, f"the value {error}")
+            return self._fail(where, f"the value {error}", findings)
 
-    def _fail(self, where: str, problem: str) -> NoReturn:
+    def _fail(self, where: str, problem: str, findings: Findings) -> None:
         shape = f" of the shape {cells.shown(self.node.dim)}" if self.kind != "graph" else ""
-        raise DatasetError(
-            f"{problem}.",
-            where=f"{where}, column '{self.name}'",
-            remedy=f"{_FORMS[self.kind]}{shape}.",
-        )
+        remedy = f"{_FORMS[self.kind]}{shape}."
+        findings.fault(f"{problem}.", f"{where}, column '{self.name}'", remedy)
+
+
+def _same(cell: Any) -> Any:
+    return cell
 
 
 class TextColumn:
@@ -132,51 +143,62 @@ class TextColumn:
         self.quick = self.kind == "number" and not self.declared_missing
         self.finish = _FINISH[self.kind]
 
-    def from_cells(self, rows: list[Mapping[str, Any]], notes: list[str] | None) -> Any:
-        """The column from JSON rows.
+    def from_cells(
+        self, rows: list[Mapping[str, Any]], findings: Findings, *, labels: bool = False
+    ) -> Any:
+        """Return the column from JSON rows.
 
-        ``notes`` None: an unknown category is an error, not a note.
+        ``labels``: they are labels to compare with, so that an unknown one is a fault, not a note.
         """
+        if not any(self.name in row for row in rows):
+            self._absent("the rows", findings)
+            return self.finish([None] * len(rows), self.labels)
         cells = []
         for row in rows:
             value = row.get(self.name, _ABSENT)
-            if type(value) is float and self.quick and math.isfinite(value):  # nearly every cell
-                cells.append(value)
-                continue
-            if self.is_missing(value):
-                if not self.node.optional:
-                    self._missing(f"row {len(cells) + 1}", value is _ABSENT)
-                cells.append(None)
-                continue
-            try:
-                cell = self.read(value)
-            except (_BadCell, ValueError, TypeError, OverflowError):
-                self._bad(f"row {len(cells) + 1}", value)
-            if cell is None:
-                self._unseen(f"row {len(cells) + 1}", value, notes)
-            cells.append(cell)
+            if type(value) is float and self.quick and -LARGEST <= value <= LARGEST:
+                cells.append(value)  # nearly every cell
+            else:
+                cells.append(self._cell(f"row {len(cells) + 1}", value, findings, labels))
         return self.finish(cells, self.labels)
 
-    def from_table(self, table: pa.Table, notes: list[str] | None, place: Place) -> Any:
-        """The column from a table of text; ``place`` names a row."""
-        if table.schema.get_field_index(self.name) < 0:
+    def _cell(self, where: str, value: Any, findings: Findings, labels: bool) -> Any:
+        """The cell as it goes into the column; None is missing."""
+        if self.is_missing(value):
             if not self.node.optional:
-                self._missing("the header", True)
+                self._missing(where, findings)
+            return None
+        try:
+            cell = self.read(value)
+        except (_BadCell, ValueError, TypeError, OverflowError):
+            self._bad(where, value, findings)
+            return None
+        if cell is None:
+            self._unseen(where, value, findings, labels)
+        return cell
+
+    def from_table(
+        self, table: pa.Table, findings: Findings, place: Place, *, labels: bool = False
+    ) -> Any:
+        """Return the column from a table of text; ``place`` names a row; ``labels`` as above."""
+        if table.schema.get_field_index(self.name) < 0:
+            self._absent("the header", findings, table.column_names)
             return self.finish([None] * table.num_rows, self.labels)
-        array = v.plain(
-            column_text(table, self.name), self.kind, self.node.format, self.node.missing
-        )
+        text = column_text(table, self.name)
+        array = v.plain(text, self.kind, self.node.format, self.node.missing)
         made = v.convert(array, self.kind, self.labels, self.node.format)
-        if made.missing.any() and not self.node.optional:
-            self._missing(place(int(made.missing.argmax())), False)
-        if made.bad.any():
-            for row in (
-                [int(made.bad.argmax())] if self.kind != "category" else made.bad.nonzero()[0]
-            ):
-                where, value = place(int(row)), array[int(row)].as_py()
-                if self.kind != "category":
-                    self._bad(where, value)
-                self._unseen(where, value, notes)
+        if not self.node.optional:
+            for row in made.missing.nonzero()[0][: MOST_FAULTS + 1]:
+                self._missing(place(int(row)), findings)
+        bad = made.bad
+        if self.kind == "number":
+            bad = bad | (abs(made.values) > LARGEST)
+        for row in bad.nonzero()[0][: MOST_FAULTS + 1]:
+            where, value = place(int(row)), array[int(row)].as_py()
+            if self.kind == "category":
+                self._unseen(where, value, findings, labels)
+            else:
+                self._bad(where, value, findings)
         return made.values
 
     def is_missing(self, value: Any) -> bool:
@@ -207,7 +229,7 @@ class TextColumn:
         elif not isinstance(value, int | float):
             raise _BadCell
         number = float(value)
-        if math.isinf(number):
+        if not -LARGEST <= number <= LARGEST:
             raise _BadCell
         return number
 
@@ -234,30 +256,45 @@ class TextColumn:
             raise _BadCell
         return v.parse_timestamp(value.strip(), self.node.format)
 
-    def _missing(self, where: str, absent: bool) -> None:
-        raise DatasetError(
-            "the column is not there." if absent else "the value is missing.",
-            where=f"{where}, column '{self.name}'",
-            remedy=f"Give {_EXPECTED[self.kind]}: the model was trained without missing values there.",
-        )
+    def _absent(self, where: str, findings: Findings, given: Sequence[str] = ()) -> None:
+        """A column that may be empty may be absent only where the caller allows it."""
+        if self.node.optional and findings.fill_absent:
+            findings.note(f"The column '{self.name}' is not there; it is treated as missing.")
+            return
+        if not self.node.optional:
+            remedy = f"Give {_EXPECTED[self.kind]}: {_NEVER_MISSING}"
+        else:
+            likely = did_you_mean(self.name, given) if given else ""
+            remedy = f"{likely if likely.startswith('Did') else ''} {_ALLOW}".strip()
+        findings.fault("the column is not there.", f"{where}, column '{self.name}'", remedy)
 
-    def _bad(self, where: str, value: Any) -> NoReturn:
+    def _missing(self, where: str, findings: Findings) -> None:
+        remedy = f"Give {_EXPECTED[self.kind]}: {_NEVER_MISSING}"
+        findings.fault("the value is missing.", f"{where}, column '{self.name}'", remedy)
+
+    def _bad(self, where: str, value: Any, findings: Findings) -> None:
+        expected = _EXPECTED[self.kind]
+        if self.kind == "number" and self._is_large(value):
+            expected = f"a number that models can compute with (at most {LARGEST:.1e})"
         form = f" written like {self.node.format}" if self.node.format else ""
-        raise DatasetError(
-            f"{shown(value)} is not {_EXPECTED[self.kind]}.",
-            where=f"{where}, column '{self.name}'",
-            remedy=f"Give {_EXPECTED[self.kind]}{form}{', or null' if self.node.optional else ''}.",
+        null = ", or null" if self.node.optional else ""
+        findings.fault(
+            f"{shown(value)} is not {expected}.",
+            f"{where}, column '{self.name}'",
+            f"Give {_EXPECTED[self.kind]}{form}{null}.",
         )
 
-    def _unseen(self, where: str, value: Any, notes: list[str] | None) -> None:
-        if notes is None:
-            raise DatasetError(
-                f"{shown(value)} is not one of the classes.",
-                where=f"{where}, column '{self.name}'",
-                remedy=did_you_mean(str(value), self.labels),
-            )
-        if len(notes) < 20:
-            notes.append(
+    def _is_large(self, value: Any) -> bool:
+        text = plain_number_of(str(value).strip(), self.node.format)
+        return not isinstance(value, bool) and v.is_number(text)
+
+    def _unseen(self, where: str, value: Any, findings: Findings, labels: bool) -> None:
+        if labels:
+            remedy = did_you_mean(str(value), self.labels)
+            said = f"{shown(value)} is not one of the classes."
+            findings.fault(said, f"{where}, column '{self.name}'", remedy)
+        else:
+            findings.note(
                 f"{where}: {shown(value)} is new in '{self.name}'; it is treated as missing."
             )
 

@@ -5,17 +5,19 @@ the cell.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from easeml.data.errors import DatasetError, did_you_mean, shown
+from easeml.data.errors import DatasetError, shown
 from easeml.data.readers.read import table_from_bytes
-from easeml.data.rows.columns import CellColumn, TextColumn
+from easeml.data.rows.columns import CellColumn, Place, TextColumn
+from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
-from easeml.data.types.cells import CELLS, report_of
+from easeml.data.types.cells import CELLS
 from easeml.data.types.declared_columns import kinds_of
+from easeml.data.types.text_tables import first_row
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ _TABLES = {  # media types and the endings of their files
     "application/vnd.apache.arrow.stream": "arrows",
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
 }
+FILL_ABSENT = "fill-absent=true"  # a parameter of the media type
 _FORM = 'Send {"rows": [{"column": value, ...}]} as application/json, or text/csv with a header.'
 _FILES = ("application/octet-stream", "application/zip", "multipart/form-data")  # and every picture
 
@@ -77,19 +80,22 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
     and Excel are read as uploads are. A picture, several as ``multipart/form-data``, a zip file of
     pictures or of an ease.ml data set, NumPy arrays and ``.ts`` series come as the files they are.
     Columns that were dropped, and the target, may come along. A value may be missing where it was
-    missing in training; a category that was not there in training becomes missing, with a note.
+    missing in training; a column as a whole only where ``content_type`` has the parameter
+    ``fill-absent=true`` (``FILL_ABSENT``), and with a note. A category that was not there in
+    training becomes missing, and a column that the model does not know is not used, with notes.
 
-    Raises: DatasetError: naming row (counted from 1 in JSON; the header is row 1 in tables), column
-        and remedy.
+    Raises: DatasetError: naming rows (see ``first_row``), columns and remedies; the faults of a
+        request all at once, but for very many.
     """
     reader = _reader(schema_in, schema_out)
     kind = content_type.partition(";")[0].strip().lower()
+    findings = Findings(fill_absent=FILL_ABSENT in content_type.lower())
     if kind in ("application/json", ""):
-        return reader.read_json(body)
+        return reader.read_json(body, findings)
     if kind in _TABLES:
-        return reader.read_table(table_from_bytes(body, f"rows.{_TABLES[kind]}"))
+        return reader.read_table(table_from_bytes(body, f"rows.{_TABLES[kind]}"), findings)
     if kind in _FILES or kind.startswith("image/"):
-        return reader.read_files(files_of(body, content_type))
+        return reader.read_files(files_of(body, content_type), findings)
     raise DatasetError(f"rows cannot be read as {shown(content_type)}.", remedy=_FORM)
 
 
@@ -107,25 +113,22 @@ class _Reader:
         self.target = _columns(schema_out)[0]
         self.known = frozenset([*self.names, *schema_in.dropped, self.target.name])
 
-    def read_json(self, body: bytes) -> Rows:
+    def read_json(self, body: bytes, findings: Findings) -> Rows:
         """Read rows from JSON, cell by cell: quick for few rows."""
         rows = self._json_rows(body)
         for number, row in enumerate(rows, 1):
             if not isinstance(row, dict):
-                raise DatasetError(
-                    f"expected an object, found {shown(row)}.", where=f"row {number}", remedy=_FORM
-                )
-            if not row.keys() <= self.known:
-                self._unknown(next(name for name in row if name not in self.known), f"row {number}")
-        notes: list[str] = []
-        arrays = [column.from_cells(rows, notes) for column in self.columns]
+                findings.fault(f"expected an object, found {shown(row)}.", f"row {number}", _FORM)
+        findings.check()
+        self._note_unknown(dict.fromkeys(name for row in rows for name in row), findings)
+        arrays = [column.from_cells(rows, findings) for column in self.columns]
         given = sum(not self.target.is_missing(row.get(self.target.name)) for row in rows)
-        labels = (
-            self.target.from_cells(rows, None) if self._labelled(given, len(rows), notes) else None
-        )
-        return self._rows(arrays, labels, len(rows), notes)
+        labels = None
+        if self._labelled(given, len(rows), findings):
+            labels = self._labels_of_cells(rows, findings)
+        return self._rows(arrays, labels, len(rows), findings)
 
-    def read_files(self, files: Files) -> Rows:
+    def read_files(self, files: Files, findings: Findings) -> Rows:
         """Read rows from files: pictures, or one file of another kind."""
         labels = self.target.labels if isinstance(self.target, TextColumn) else ()
         table, names = table_of_files(files, labels)
@@ -135,28 +138,35 @@ class _Reader:
         if len(unknown) == len(self.names) == 1:  # files do not say what the column is called
             given = [self.names[0] if name in unknown else name for name in given]
         table = table.rename_columns(given)
-        return self.read_table(table, names)
+        return self.read_table(table, findings, names)
 
-    def read_table(self, table: pa.Table, names: list[str] | None = None) -> Rows:
+    def read_table(
+        self, table: pa.Table, findings: Findings, names: list[str] | None = None
+    ) -> Rows:
         """Read rows from a table, column by column."""
-        for given in table.column_names:
-            if given not in self.known:
-                self._unknown(given, "the header")
-        first = (
-            1 if any(report_of(column) for column in table.schema) else 2
-        )  # the header of others is row 1
+        self._note_unknown(table.column_names, findings)
+        first = first_row(table)
 
         def place(row: int) -> str:
             return f"row {first + row} ({names[row]})" if names else f"row {first + row}"
 
-        notes: list[str] = []
-        arrays = [column.from_table(table, notes, place) for column in self.columns]
+        arrays = [column.from_table(table, findings, place) for column in self.columns]
         labels = None
-        if self.target.name in table.column_names and self._labelled(
-            self.target.number_given(table), table.num_rows, notes
-        ):
-            labels = self.target.from_table(table, None, place)
-        return self._rows(arrays, labels, table.num_rows, notes, names)
+        if self.target.name in table.column_names:
+            given = self.target.number_given(table)
+            if self._labelled(given, table.num_rows, findings):
+                labels = self._labels_of_table(table, findings, place)
+        return self._rows(arrays, labels, table.num_rows, findings, names)
+
+    def _labels_of_cells(self, rows: list[Any], findings: Findings) -> Any:
+        if isinstance(self.target, TextColumn):
+            return self.target.from_cells(rows, findings, labels=True)
+        return self.target.from_cells(rows, findings)
+
+    def _labels_of_table(self, table: pa.Table, findings: Findings, place: Place) -> Any:
+        if isinstance(self.target, TextColumn):
+            return self.target.from_table(table, findings, place, labels=True)
+        return self.target.from_table(table, findings, place)
 
     def _json_rows(self, body: bytes) -> list[Any]:
         try:
@@ -170,16 +180,14 @@ class _Reader:
             raise DatasetError("there is no row.", where="rows", remedy=_FORM)
         return rows
 
-    def _unknown(self, name: str, where: str) -> None:
-        raise DatasetError(
-            f"the model knows no column {shown(name)}.",
-            where=where,
-            remedy=did_you_mean(name, self.names),
-        )
+    def _note_unknown(self, given: Iterable[str], findings: Findings) -> None:
+        for name in given:
+            if name not in self.known:
+                findings.note(f"The model knows no column {shown(name)}; it is not used.")
 
-    def _labelled(self, given: int, rows: int, notes: list[str]) -> bool:
+    def _labelled(self, given: int, rows: int, findings: Findings) -> bool:
         if 0 < given < rows:
-            notes.append(
+            findings.note(
                 f"{rows - given} of {rows} rows have no '{self.target.name}': quality is not computed."
             )
         return given == rows
@@ -189,9 +197,11 @@ class _Reader:
         arrays: list[Any],
         labels: Any,
         count: int,
-        notes: list[str],
+        findings: Findings,
         names: list[str] | None = None,
     ) -> Rows:
+        findings.check()
+        notes = findings.notes
         table = ColumnTable(dict(zip(self.names, arrays, strict=True)), count)
         if labels is None:
             return Rows(table, None, notes, names or [])

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROW = "_row"  # the column of row ids that a declared version adds
+HEADER = b"header"  # in the metadata of a table: "yes" where the names are the file's first row
 MOST_COLUMNS = 100_000
 
 
@@ -78,6 +79,21 @@ def column_text(table: pa.Table, name: str) -> pa.Array:
 
     chunks = table.column(name).chunks
     return pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
+
+
+def first_row(table: pa.Table) -> int:
+    """The number by which messages call the first row of data.
+
+    The one rule for numbers of rows: messages count the rows of the file from 1, its header among
+    them where it has one; ids of rows (``ROW``) count the rows of data from 0.
+    """
+    return 2 if (table.schema.metadata or {}).get(HEADER) == b"yes" else 1
+
+
+def row_place(table: pa.Table, row: int) -> str:
+    """The name of a row (from 0) in messages."""
+    first = first_row(table)
+    return f"row {row + first} (the header is row 1)" if first == 2 else f"row {row + first}"
 
 
 def _told(kind: pa.DataType) -> str:

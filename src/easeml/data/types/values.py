@@ -232,18 +232,34 @@ def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
     import pyarrow as pa
 
     sample = texts[:100]
-    if not sample or not all(
-        6 <= len(text) <= 40 and any(c.isdigit() for c in text) for text in sample
-    ):
+    if not sample or not all(_may_be_time(text) for text in sample):
         return None
-    forms = [""] if all(_ISO.match(text) for text in sample) else []
-    forms += [form for form in FORMATS if all(_reads(text, form) for text in sample)]
-    if compact and all(
-        len(text) == 8 and text.isdigit() and text[:2] in ("19", "20") for text in sample
-    ):
-        forms += [_COMPACT] if all(_reads(text, _COMPACT) for text in sample) else []
+    forms = [
+        form for form in _forms(compact and _all_eight_digits(sample)) if _all_read(sample, form)
+    ]
     array = pa.array(texts)
-    return next((form for form in forms if not to_timestamps(array, form).bad.any()), None)
+    for form in forms:
+        if not to_timestamps(array, form).bad.any():
+            return form
+    return None
+
+
+def _may_be_time(text: str) -> bool:
+    return 6 <= len(text) <= 40 and any(c.isdigit() for c in text)
+
+
+def _all_eight_digits(texts: list[str]) -> bool:
+    return all(len(text) == 8 and text.isdigit() and text[:2] in ("19", "20") for text in texts)
+
+
+def _forms(compact: bool) -> tuple[str, ...]:
+    return ("", *FORMATS, _COMPACT) if compact else ("", *FORMATS)
+
+
+def _all_read(texts: list[str], form: str) -> bool:
+    if not form:
+        return all(_ISO.match(text) for text in texts)
+    return all(_reads(text, form) for text in texts)
 
 
 def swapped_day(form: str) -> str:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data.errors import DatasetError
 from easeml.data.types.cells import to_json
 from easeml.data.types.column_report import ColumnReport
-from easeml.data.types.text_tables import ROW
+from easeml.data.types.text_tables import ROW, first_row
 from easeml.data.versions.declared import Declared, split_values
 from easeml.data.versions.fitting import fit_table
 from easeml.data.versions.splits import ALL_ROLES, ROLES, UNLABELLED, Split, group_roles, new_roles
@@ -39,56 +39,94 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
     Raises:
         DatasetError: naming every difference, if the table does not fit the version's schemas.
     """
-    import numpy as np
-    import pandas as pd
+    _check_role(role)
+    split = Split(*version.summary.get("split", "random").partition(":")[::2])
+    divided_by = split if role is None and split.column else None
+    frame = _typed_rows(version, table, name, role, divided_by)
+    answered = frame[version.target].notna().to_numpy()
+    by = None
+    if divided_by is not None:
+        by = split_values(table, split, _report(version, split.column))[answered]
+    roles = _assigned_roles(version, frame, role, answered, split, by)
+    notes = _feed_notes(version, role, answered)
+    notes += _known_rows(version, frame.loc[_are(roles, ROLES)])
+    frame.loc[_are(roles, UNLABELLED), version.target] = None  # such rows are without answers
+    groups: dict[str, str] = {}
+    if split.way == "group" and by is not None:
+        groups = group_roles(by, roles[answered])
+    return _with_rows(version, frame, roles, notes, groups)
 
+
+def _check_role(role: str | None) -> None:
     if role is not None and role not in ALL_ROLES:
         raise DatasetError(
             f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}."
         )
-    split = Split(*version.summary.get("split", "random").partition(":")[::2])
-    fitted = fit_table(table, version.schema_in, version.schema_out, answers=role not in UNLABELLED)
+
+
+def _typed_rows(
+    version: Declared, table: pa.Table, name: str, role: str | None, split: Split | None
+) -> pd.DataFrame:
+    """The rows under their new ids, typed. Raises DatasetError with every difference."""
+    import numpy as np
+    import pandas as pd
+
+    answers = role not in UNLABELLED
+    fitted = fit_table(table, version.schema_in, version.schema_out, answers=answers)
     differences = list(fitted.differences)
-    if role is None and split.column and split.column not in table.column_names:
+    if split is not None and split.column not in table.column_names:
         differences.append(
             f"column '{split.column}', by which rows were divided, is missing (or say a role)."
         )
     if differences:
         raise _does_not_fit(differences, name)
-    frame = pd.DataFrame(
-        {ROW: version.next_row + np.arange(table.num_rows, dtype=np.int64), **fitted.columns}
-    )
-    answered = frame[version.target].notna().to_numpy()
-    if role in ROLES and not answered.all():
-        row = int((~answered).argmax()) + 2
-        raise _does_not_fit(
-            [f"row {row}, column '{version.target}': a {role} row needs a value."], name
-        )
-    notes: list[str] = []
-    by = (
-        split_values(table, split, _report(version, split.column))
-        if role is None and split.column
-        else None
-    )
-    roles = np.full(len(frame), role or "pool", dtype=object)
-    if role is None and answered.any():
+    ids = version.next_row + np.arange(table.num_rows, dtype=np.int64)
+    frame = pd.DataFrame({ROW: ids, **fitted.columns})
+    empty = frame[version.target].isna().to_numpy()
+    if role in ROLES and empty.any():
+        row = first_row(table) + int(empty.argmax())
+        said = f"row {row}, column '{version.target}': a {role} row needs a value."
+        raise _does_not_fit([said], name)
+    return frame
+
+
+def _assigned_roles(
+    version: Declared,
+    frame: pd.DataFrame,
+    role: str | None,
+    answered: np.ndarray,
+    split: Split,
+    by: np.ndarray | None,
+) -> np.ndarray:
+    """One role a row. ``by``: what rows with an answer are divided by, where they are."""
+    import numpy as np
+    import pandas as pd
+
+    if role is not None:
+        return np.full(len(frame), role, dtype=object)
+    # Rows with an answer are divided as the version was; the others can be labelled.
+    roles = np.full(len(frame), "pool", dtype=object)
+    if answered.any():
         there = {one: pd.Series(version.frames[one][version.target]) for one in ROLES}
         labelled = pd.Series(frame.loc[answered, version.target])
-        column = None if by is None else by[answered]
-        roles[answered] = new_roles(
-            labelled, split, column, version.summary["seed"], there, version.groups
-        )
+        seed = version.summary["seed"]
+        roles[answered] = new_roles(labelled, split, by, seed, there, version.groups)
+    return roles
+
+
+def _feed_notes(version: Declared, role: str | None, answered: np.ndarray) -> list[str]:
     if role is None and not answered.all():
-        notes.append(
-            f"{_rows((~answered).sum())} without a value of '{version.target}' joined the pool."
-        )
+        without = _rows((~answered).sum())
+        return [f"{without} without a value of '{version.target}' joined the pool."]
     if role in UNLABELLED and answered.any():
-        notes.append(f"The values of '{version.target}' were not kept: {role} rows are without.")
-    notes += _known_rows(version, frame.loc[np.isin(roles, ROLES)])
-    frame.loc[np.isin(roles, UNLABELLED), version.target] = None
-    grouped = split.way == "group" and by is not None and answered.any()
-    groups = group_roles(by[answered], roles[answered]) if grouped and by is not None else {}
-    return _with_rows(version, frame, roles, notes, groups)
+        return [f"The values of '{version.target}' were not kept: {role} rows are without."]
+    return []
+
+
+def _are(roles: np.ndarray, some: Collection[str]) -> np.ndarray:
+    import numpy as np
+
+    return np.isin(roles, list(some))
 
 
 def refine(version: Declared, off: Collection[int] = (), on: Collection[int] = ()) -> Declared:
@@ -127,7 +165,9 @@ def switched(
     both = sorted(set(off) & set(on))
     if both:
         raise DatasetError(
-            f"row {both[0]} is to be off and on.", where="off", remedy="Name it in one list."
+            f"the row with id {both[0]} is to be off and on.",
+            where="off",
+            remedy="Name it in one list.",
         )
     train = roles["train"]
     asked = np.array(sorted({*off, *on}), dtype=np.int64)
@@ -135,12 +175,12 @@ def switched(
         role = next((role for role, ids in roles.items() if row in ids), None)
         if role is None:
             raise DatasetError(
-                f"there is no row {row}.",
+                f"there is no row with id {row}.",
                 where="row",
                 remedy="See the ids with `easeml data refine`.",
             )
         raise DatasetError(
-            f"row {row} is a {role} row; only train rows are switched off.",
+            f"the row with id {row} is a {role} row; only train rows are switched off.",
             where="row",
             remedy="What models are measured on stays as it is, so that their qualities can be compared.",
         )

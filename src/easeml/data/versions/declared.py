@@ -14,7 +14,7 @@ from easeml.data.types.cells import CELLS, from_arrow, to_arrow
 from easeml.data.types.column_report import ColumnReport, sort_labels
 from easeml.data.types.declared_columns import Columns, assemble, declare_columns, kinds_of
 from easeml.data.types.number_forms import number_form
-from easeml.data.types.text_tables import ROW, column_text
+from easeml.data.types.text_tables import ROW, column_text, row_place
 from easeml.data.versions.splits import ALL_ROLES, ROLES, Split, group_roles, row_roles
 from easeml.schema import Schema
 
@@ -265,7 +265,7 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
             row = int(made.bad.argmax())
             raise DatasetError(
                 f"{shown(table.column(name)[row].as_py())} is not a {report.type}.",
-                where=f"column '{name}', row {row + 2} (the header is row 1)",
+                where=f"column '{name}', {row_place(table, row)}",
                 remedy=f"Correct the value, or let the column be another type (--set {name}=text).",
             )
         typed[name] = made.values

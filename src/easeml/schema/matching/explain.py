@@ -127,8 +127,33 @@ def _empty_places(problem: Problem, destination: Structure) -> str:
 
 
 def _conflict(destination: Structure, source: Structure, budget: Budget) -> str:
-    """A least set of demands that cannot all hold: each is dropped in turn, and stays dropped where
-    that helps not.
+    """A least set of demands that cannot all hold, in words."""
+    keys, linked = _least_conflict(destination, source, budget)
+    prefix = class_prefix(0)
+    categories, sizes = [], []
+    for key in keys:
+        if key.startswith(prefix):
+            categories.append(_class_users(destination, key.removeprefix(prefix)))
+        else:
+            sizes.append(_sizes(destination, source, key))
+    if not linked and not categories:
+        return f"Sizes that have to be equal are not: {'; '.join(sizes)}."
+    if not linked and not sizes:
+        return f"Categories that have to be of one class are not: {'; '.join(categories)}."
+    if linked and not keys:
+        return "Its nodes are linked in another way: there is no pairing of nodes under which links meet links."
+    said = [*sizes, *(f"{users} are of one class" for users in categories)]
+    if linked:
+        said.append("links meet links")
+    return f"These cannot all hold: {'; '.join(said)}."
+
+
+def _least_conflict(
+    destination: Structure, source: Structure, budget: Budget
+) -> tuple[list[str], bool]:
+    """The keys that have to agree and cannot, and whether links are part of the conflict.
+
+    Each demand is dropped in turn, and stays dropped where that helps not.
     """
     sides = [(destination, source)]
     keys = _shared_keys(destination)
@@ -141,26 +166,7 @@ def _conflict(destination: Structure, source: Structure, budget: Budget) -> str:
                 loose.append(key)
     except Undecided:
         pass  # what is left is a reason, but may not be the least
-    core = [key for key in keys if key not in loose]
-    prefix = class_prefix(0)
-    categories = [
-        _class_users(destination, key.removeprefix(prefix))
-        for key in core
-        if key.startswith(prefix)
-    ]
-    sizes = [_sizes(destination, source, key) for key in core if not key.startswith(prefix)]
-    if not linked and not categories:
-        return f"Sizes that have to be equal are not: {'; '.join(sizes)}."
-    if not linked and not sizes:
-        return f"Categories that have to be of one class are not: {'; '.join(categories)}."
-    if linked and not core:
-        return "Its nodes are linked in another way: there is no pairing of nodes under which links meet links."
-    said = [
-        *sizes,
-        *(f"{users} are of one class" for users in categories),
-        *(["links meet links"] if linked else []),
-    ]
-    return f"These cannot all hold: {'; '.join(said)}."
+    return [key for key in keys if key not in loose], linked
 
 
 def _shared_keys(schema: Structure) -> list[str]:

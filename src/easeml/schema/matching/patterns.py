@@ -78,36 +78,45 @@ def destination_groups(
     schemas: Sequence[Structure], graphs: Sequence[Graph | None], loose: Collection[str] = ()
 ) -> Groups:
     """The nodes of destinations by pattern. Keys in ``loose`` need not agree."""
-    shapes = [
-        (side, node, [shape_of(schema, value, class_prefix(side)) for value in node.values])
-        for side, schema in enumerate(schemas)
-        for node in schema.nodes.values()
-    ]
-    uses = Counter(
-        key
-        for _, node, values in shapes
-        if not node.repeat
-        for shape in values
-        for key in dict.fromkeys(shape.used_keys())
-        if key not in loose
-    )
-    by_node = Counter(
-        key
-        for _, node, values in shapes
-        if not node.repeat
-        for key in dict.fromkeys(key for shape in values for key in shape.used_keys())
-    )
+    shaped = _shaped_nodes(schemas)
+    values_of, nodes_of = _users_of_keys(shaped)
     groups: Groups = {}
-    for side, node, values in shapes:
-        shared = (
-            {key for shape in values for key in shape.used_keys() if uses[key] > 1}
-            if not node.repeat
-            else set()
-        )
-        local = {key for key in shared if by_node[key] == 1}
-        public = [_private(shape, shared) for shape in values]
+    for side, node, shapes in shaped:
+        shared: set[str] = set()
+        if not node.repeat:  # the keys of a repeated node are each copy's own
+            used = {key for shape in shapes for key in shape.used_keys()}
+            shared = {key for key in used if values_of[key] > 1 and key not in loose}
+        local = {key for key in shared if nodes_of[key] == 1}
+        public = [_private(shape, shared) for shape in shapes]
         _add(groups, side, node, public, graphs[side], local)
     return groups
+
+
+def _shaped_nodes(schemas: Sequence[Structure]) -> list[tuple[int, Node, list[Shape]]]:
+    found = []
+    for side, schema in enumerate(schemas):
+        prefix = class_prefix(side)
+        for node in schema.nodes.values():
+            found.append((side, node, [shape_of(schema, value, prefix) for value in node.values]))
+    return found
+
+
+def _users_of_keys(
+    shaped: list[tuple[int, Node, list[Shape]]],
+) -> tuple[Counter[str], Counter[str]]:
+    """How many values, and how many nodes, use each key; without repeated nodes."""
+    values_of: Counter[str] = Counter()
+    nodes_of: Counter[str] = Counter()
+    for _, node, shapes in shaped:
+        if node.repeat:
+            continue
+        keys_of_node: set[str] = set()
+        for shape in shapes:
+            keys = set(shape.used_keys())
+            values_of.update(keys)
+            keys_of_node |= keys
+        nodes_of.update(keys_of_node)
+    return values_of, nodes_of
 
 
 def source_groups(schemas: Sequence[Structure], graphs: Sequence[Graph | None]) -> Groups:

@@ -100,28 +100,31 @@ class Linker:
     def _sets(
         self, links: _Links, kind: tuple[str, str], first: Instance, count: int
     ) -> list[_Links]:
-        free = [
-            end
-            for end in self._shuffled(kind[1])
-            if (first, end) not in links and self._may(links, first, end)
-        ]
-        chosen = free[:count]
+        """Sets of links that give an instance ``count`` links of a kind; none if there are not so
+        many free ends.
+        """
+        chosen = self._free_ends(links, kind[1], first)[:count]
         if len(chosen) < count:
             return []
         if not self.flags.undirected:
             return [{(first, end) for end in chosen}]
-        made = [{pair for end in chosen for pair in ((first, end), (end, first))}]
+        star = _both_ways([first], chosen)
         back = max(self.bounds[kind[1], kind[0]].lower, 1)
-        if (
-            back > 1 or kind[0] == kind[1]
-        ):  # one link back is too few for the other ends: join all with all
-            others = [first, *(end for end in self._shuffled(kind[0]) if end != first)][:back]
-            if kind[0] == kind[1]:
-                clique = [first, *chosen]
-                made.append({(a, b) for a in clique for b in clique if a != b})
-            else:
-                made.append({pair for a in others for b in chosen for pair in ((a, b), (b, a))})
-        return made
+        if kind[0] == kind[1]:
+            clique = [first, *chosen]
+            return [star, _both_ways(clique, clique)]
+        if back == 1:
+            return [star]
+        # One link back is too few for the other ends: join all with all.
+        others = [end for end in self._shuffled(kind[0]) if end != first]
+        return [star, _both_ways([first, *others][:back], chosen)]
+
+    def _free_ends(self, links: _Links, node: str, first: Instance) -> list[Instance]:
+        return [
+            end
+            for end in self._shuffled(node)
+            if (first, end) not in links and self._may(links, first, end)
+        ]
 
     def _may(self, links: _Links, start: Instance, end: Instance) -> bool:
         if not self.flags.cyclic and (
@@ -155,3 +158,13 @@ class Linker:
 
 def _inside(link: Link, count: int) -> bool:
     return count >= link.lower and (link.upper is None or count <= link.upper)
+
+
+def _both_ways(some: list[Instance], others: list[Instance]) -> _Links:
+    """Links between all of some and all others, in both directions, but to itself."""
+    links: _Links = set()
+    for one in some:
+        for other in others:
+            if one != other:
+                links |= {(one, other), (other, one)}
+    return links
