@@ -22,6 +22,19 @@ def test_every_number_is_in_a_bin(values: list[float]):
         assert (found["low"], found["high"]) == (min(finite), max(finite))
 
 
+@given(st.integers(-1000, 1000), st.integers(2, 200))
+def test_whole_numbers_without_gaps_have_none_in_their_histogram(low: int, count: int):
+    found = told([str(low + place) for place in range(count)])
+    assert 0 not in found["counts"]
+    assert len(set(found["counts"][:-1])) <= 1  # the last bin may reach beyond the largest number
+    assert len(found["counts"]) <= 16
+
+
+def test_eleven_whole_numbers_are_eleven_bars():
+    found = told([str(place) for place in range(11) for _ in range(5)])
+    assert found == {"low": 0.0, "high": 10.0, "counts": [5] * 11}
+
+
 def test_numbers_written_otherwise_are_numbers():
     found = told([f"1.{n:03d},5" for n in range(100)])
     assert (found["low"], found["high"], sum(found["counts"])) == (1000.5, 1099.5, 100)

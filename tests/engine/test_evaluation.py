@@ -36,9 +36,9 @@ def test_every_row_is_counted_once_and_every_mark_is_inside_its_plot(
     assert sum(map(sum, found.confusion)) == rows == found.rows
     assert len(found.labels) == len(found.confusion) <= 12
     assert sum(one.rows for one in found.calibration) in (0, rows)
-    for plot in (model_charts.roc(found), model_charts.calibration(found)):
-        places = [(point.x, point.y) for point in plot.points] if plot else []
-        assert all(0 <= value <= 100 for place in places for value in place)
+    for figure in (model_charts.roc(found), model_charts.calibration(found)):
+        for series in figure.series if figure else ():
+            assert all(0 <= value <= 100 + 1e-9 for value in (*series.x, *series.y))
     assert all(cell.shade <= 5 for _, cells in model_charts.confusion(found) for cell in cells)
 
 
@@ -119,15 +119,25 @@ def test_nothing_known_is_no_picture():
 
 
 @given(st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=40))
-def test_residuals_stay_in_their_plot(values: list[float]):
+def test_residuals_are_told_on_equal_axes_that_hold_them(values: list[float]):
     frame = pd.DataFrame({"_row": range(len(values)), "y": values})
-    plot = model_charts.residuals(
+    figure = model_charts.residuals(
         evaluate(frame, "y", Predictions(np.asarray(values[::-1]), None, None))
     )
-    assert plot is not None
-    assert all(
-        -1e-6 <= value <= 100 + 1e-6 for point in plot.points for value in (point.x, point.y)
-    )
+    assert figure is not None
+    dots = figure.series[-1]
+    assert dots.x == tuple(values)
+    assert dots.y == tuple(values[::-1])
+    assert (figure.x.low, figure.x.high) == (figure.y.low, figure.y.high)
+    assert figure.x.low is not None and figure.x.low <= min(values)
+    assert figure.x.high is not None and figure.x.high >= max(values)
+
+
+def test_worst_rows_tell_all_their_columns():
+    wide = {f"column {place}": [float(place)] for place in range(40)}
+    frame = pd.DataFrame({"_row": [0], **wide, "y": [1.0]})
+    found = evaluate(frame, "y", Predictions(np.zeros(1), None, None))
+    assert list(found.worst[0].values) == list(wide)
 
 
 def test_tensors_err_by_element():

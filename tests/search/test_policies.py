@@ -132,6 +132,15 @@ def test_the_default_gives_everybody_a_first_model_before_anybody_a_better_one()
     assert "without any run" in decision.explanation["rule"]
 
 
+def test_a_newcomers_first_turn_is_no_long_wait():
+    state = SearchState(two_tenants().jobs, {"ann": 99}, step=100)
+    decision = policy_named().decide(state, 1)[0]
+    assert decision.job == "y"
+    assert "new and was never served" in decision.explanation["rule"]
+    served_once = SearchState(two_tenants().jobs, {"ann": 99, "bob": 1}, step=100)
+    assert "waited longest" in policy_named().decide(served_once, 1)[0].explanation["rule"]
+
+
 def test_devices_do_not_all_choose_near_identical_arms():
     block = np.kron(np.eye(2), np.full((2, 2), 0.04)) + 1e-6 * np.eye(4)
     state = add_job(

@@ -173,3 +173,27 @@ def test_every_page_is_accessible(searched: str, provider: SignIn, width: int, t
         page.goto(path)
         assert page.evaluate("document.documentElement.scrollWidth") <= width, path
         expect_accessible(page)
+
+
+def test_a_chart_is_one_tab_stop_read_by_arrow_keys(searched: str, sign_in: SignIn):
+    page = sign_in("bob")
+    page.goto(f"/applications/{searched}")
+    chart = page.locator("#quality-chart")
+    expect(chart).to_be_visible()
+    assert page.locator("#chart [tabindex], #chart a").count() == 1
+    chart.focus()
+    page.keyboard.press("ArrowRight")
+    tip = page.locator(".fig-tip")
+    expect(tip).to_contain_text("device time")
+    expect(tip).to_contain_text("quality on validation rows")
+    first = tip.inner_text()
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowDown")
+    assert tip.inner_text() != first
+    page.keyboard.press("+")
+    expect(page.get_by_role("button", name="Show all")).to_be_visible()
+    page.keyboard.press("0")
+    expect(page.get_by_role("button", name="Show all")).to_be_hidden()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("/tasks/task_"))

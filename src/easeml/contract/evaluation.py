@@ -39,7 +39,7 @@ class Residual(Answer):
 
 class WorstExample(Answer):
     """A row on which the model did badly. ``row``: its place in the upload, from 0; ``values``: of
-    its first inputs.
+    its inputs.
 
     ``score``: probability of the actual class, or the absolute error.
     """
@@ -71,6 +71,8 @@ class Importance(Answer):
 class Importances(Answer):
     """Permutation importance of the ``measured`` first of ``columns`` columns, the most important
     first.
+
+    ``unmeasured``: the names of the columns for which there was no time.
     """
 
     columns: int
@@ -79,6 +81,7 @@ class Importances(Answer):
     rows: int
     seconds: float
     items: list[Importance]
+    unmeasured: list[str] = Field(default_factory=list)
 
 
 class Evaluation(Answer):

@@ -38,7 +38,8 @@ def static_path() -> str:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates with their filters."""
     environment = Environment(
         loader=PackageLoader("easeml.web"),
         autoescape=select_autoescape(default=True),
@@ -48,7 +49,7 @@ def _environment() -> Environment:
     )
     environment.filters.update(formatting.FILTERS)
     environment.filters.update(figure=_figure, small=_small, histogram=_histogram)
-    environment.globals.update(static=static_path())
+    environment.globals.update(static=static_path(), figure_style=_figure_style)
     return environment
 
 
@@ -68,12 +69,17 @@ def render(request: Request, template: str, **values: Any) -> str:
         "user": None,
         "csrf": "",
     }
-    return _environment().get_template(template).render({**shared, **values})
+    return environment().get_template(template).render({**shared, **values})
 
 
 def _figure(figure: figures.Figure, id: str) -> Markup:
     """Return the element of a figure; ``id`` keeps its place when the page changes."""
     return Markup(figures.element(figure, id))  # noqa: S704
+
+
+def _figure_style() -> Markup:
+    """Return the style of figures, for a page that is kept as a file."""
+    return Markup(figures.style())  # noqa: S704
 
 
 def _small(figure: figures.Figure, label: str, css: str) -> Markup:

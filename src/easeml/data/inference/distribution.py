@@ -4,6 +4,7 @@ of other values.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from easeml.data.types import values as v
@@ -11,9 +12,11 @@ from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.column_report import ColumnReport
 
 if TYPE_CHECKING:
+    import numpy as np
     import pyarrow as pa
 
 _BINS = 16
+_WIDE = 100 * _BINS  # whole numbers are so many that one more in a bin does not show
 _MOST_VALUES = 5
 _LONGEST = 60  # characters of a value
 
@@ -30,18 +33,7 @@ def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
     if report.type == "number":
         made = v.to_numbers(v.plain(array, "number", report.format))
         numbers = made.values[~made.missing & ~made.bad]
-        numbers = numbers[np.isfinite(numbers)]
-        if not len(numbers):
-            return {}
-        low, high = float(numbers.min()), float(numbers.max())
-        if not np.isfinite(high - low) or 0 < high - low < 4 * _BINS * np.spacing(
-            max(abs(low), abs(high))
-        ):
-            return {}  # no equal bins can be told apart
-        if low == high:
-            return {"low": low, "high": high, "counts": [len(numbers)]}
-        counts, _ = np.histogram(numbers, bins=_BINS, range=(low, high))
-        return {"low": low, "high": high, "counts": counts.tolist()}
+        return _histogram(numbers[np.isfinite(numbers)])
     found = arrow_compute().value_counts(array.filter(~v.missing_mask(array, report.type)))
     pairs = zip(found.field("values").to_pylist(), found.field("counts").to_pylist(), strict=True)
     ordered = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
@@ -52,3 +44,35 @@ def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
         for text, n in ordered[:_MOST_VALUES]
     ]
     return {"values": shown, "others": sum(n for _, n in ordered[_MOST_VALUES:])}
+
+
+def _histogram(numbers: np.ndarray) -> dict[str, Any]:
+    """Return ``{low, high, counts}`` of finite numbers, empty where no equal bins can be told
+    apart.
+    """
+    import numpy as np
+
+    if not len(numbers):
+        return {}
+    low, high = float(numbers.min()), float(numbers.max())
+    if low == high:
+        return {"low": low, "high": high, "counts": [len(numbers)]}
+    spacing = float(np.spacing(max(abs(low), abs(high))))
+    if not np.isfinite(high - low) or high - low < 4 * _BINS * spacing:
+        return {}
+    is_counted = high - low < _WIDE and bool(np.all(numbers == np.round(numbers)))
+    bins, end = _whole_bins(low, high) if is_counted else (_BINS, high)
+    counts, _ = np.histogram(numbers, bins=bins, range=(low, end))
+    return {"low": low, "high": high, "counts": counts.tolist()}
+
+
+def _whole_bins(low: float, high: float) -> tuple[int, float]:
+    """Return the number of bins for whole numbers, and where they end.
+
+    Each bin holds equally many whole numbers. Other bins would hold two here and one there, or
+    none at all, and show gaps that the values have not.
+    """
+    span = high - low + 1
+    width = math.ceil(span / _BINS)
+    bins = math.ceil(span / width)
+    return bins, low + bins * width

@@ -22,7 +22,7 @@ _BINS = 10
 _LEAST_IN_BIN = 5
 _MOST_RESIDUALS = 500
 _WORST = 10
-_SHOWN_COLUMNS, _SHOWN_LENGTH = 8, 60
+_SHOWN_COLUMNS, _SHOWN_LENGTH = 500, 60
 _OTHER = "all others"
 _Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
 

@@ -53,6 +53,7 @@ def importance(spec: ImportanceSpec, inputs: Path, outputs: Path) -> TaskResult:
         rounds=rounds,
         rows=len(frame),
         seconds=time.monotonic() - began,
+        unmeasured=[name for name in columns if name not in losses],
         items=sorted(
             (_item(name, values) for name, values in losses.items()), key=lambda one: -one.loss
         ),
