@@ -15,8 +15,7 @@ from easeml.errors import InvalidInput
 if TYPE_CHECKING:
     import pandas as pd
 
-    from easeml.lifecycle.picking import Picking
-    from easeml.lifecycle.picking.pool import Pool
+    from easeml.lifecycle.picking import Picking, Pool
 
 
 def register(app: typer.Typer) -> None:
@@ -71,9 +70,7 @@ def pick_command(
     published methods draw a tenth of the labels at random, too: without such draws nothing can be
     certified before all is labelled.
     """
-    from easeml.lifecycle.picking import METHODS, pick
-    from easeml.lifecycle.picking.pool import Pool
-    from easeml.lifecycle.picking.session import AUDIT
+    from easeml.lifecycle.picking import AUDIT, METHODS, Pool, pick
 
     if method not in METHODS:
         raise InvalidInput(

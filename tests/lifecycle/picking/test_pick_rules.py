@@ -2,6 +2,8 @@
 to be wrong.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,11 +17,12 @@ from easeml.lifecycle.picking import (
     Session,
     StreamPicker,
     kernels,
+    open_stream,
     pick,
     tune_epsilon,
     vote_accuracy,
 )
-from easeml.lifecycle.picking.certificate import Certificate
+from easeml.lifecycle.picking.certificate import Certificate, Label
 from easeml.lifecycle.picking.coda import Coda
 from easeml.lifecycle.picking.kernels import dispute, learn, query_chance
 from easeml.lifecycle.picking.pool import Pool
@@ -39,12 +42,12 @@ def test_stream_query_probability_of_known_case():
 
 def test_selector_entropy_and_posterior_of_known_case():
     pool = Pool.of(np.array([[0, 1, 1, 2], [0, 0, 0, 1], [2, 1, 0, 1], [1, 1, 1, 1]]))
-    rule = ModelSelector(pool, 0.4)
+    rule = ModelSelector.with_epsilon(pool, 0.4)
     bits = -rule.scores(np.ones(4, dtype=bool)) / np.log(2)
     assert bits[:3] == pytest.approx([1.973608532286, 1.985254479144, 1.973608532286], abs=1e-9)
     assert np.isinf(bits[3]), "what all agree on is never asked for"
     assert rule.scores(np.ones(4, dtype=bool)).argmax() == 0
-    rule.tell(0, pool.slot(0, 1))
+    rule = rule.tell(0, pool.slot(0, 1))
     assert rule.belief() == pytest.approx([0.2, 0.3, 0.3, 0.2], abs=1e-9)
 
 
@@ -62,9 +65,9 @@ def test_selector_entropy_is_that_of_the_posteriors(seed, models, classes):
     predictions = rng.integers(classes, size=(12, models))
     predictions[0] = np.arange(models) % classes
     pool = Pool.of(predictions)
-    rule = ModelSelector(pool, 0.35)
+    rule = ModelSelector.with_epsilon(pool, 0.35)
     for row in range(3):
-        rule.tell(row, int(rng.integers(pool.width[row] + 1)))
+        rule = rule.tell(row, int(rng.integers(pool.width[row] + 1)))
     belief = rule.belief()
     found = rule.scores(np.ones(12, dtype=bool))
     for row in np.flatnonzero(pool.contested):
@@ -85,16 +88,19 @@ def test_dispute_is_the_expected_squared_gap_of_two_contenders(seed):
     shares = np.zeros((6, int(pool.width.max()) + 1))
     for row in range(6):
         shares[row, : pool.width[row] + 1] = rng.dirichlet(np.ones(pool.width[row] + 1))
-    found = np.empty(6)
-    dispute(*pool.dissent, pool.width, shares, weights, np.ones(6, dtype=bool), found)
+    found, apart = np.empty(6), np.empty(6)
+    is_open = np.ones(6, dtype=bool)
+    dispute(*pool.dissent, pool.width, shares, weights, is_open, found, apart)
     for row in np.flatnonzero(pool.contested):
-        slots, gap = pool.slots[row], 0.0
+        slots, gap, differ = pool.slots[row], 0.0, 0.0
         for one, first in zip(slots, weights, strict=True):
             for other, second in zip(slots, weights, strict=True):
                 if one != other:
+                    differ += first * second
                     q, r = shares[row, one], shares[row, other]
                     gap += first * second * (q + r - (q - r) ** 2)
         assert found[row] == pytest.approx(gap, abs=1e-12)
+        assert apart[row] == pytest.approx(differ, abs=1e-12)
 
 
 def test_learning_moves_the_weights_by_one_newton_step():
@@ -149,7 +155,7 @@ def test_the_published_rate_returns_model_0_and_the_corrected_one_the_best(three
 
 
 def test_stream_picker_asks_never_where_all_agree_and_counts_weighted_losses():
-    picker = StreamPicker(3, multiplier=1000.0)
+    picker = StreamPicker(3, multiplier=1000.0, forget=False)
     assert not picker.offer(["a", "a", "a"])
     assert picker.offer(["a", "b", "b"])
     picker.tell("b")
@@ -165,9 +171,9 @@ def test_stream_picker_asks_never_where_all_agree_and_counts_weighted_losses():
 
 
 def test_stream_weights_of_known_losses():
-    picker = StreamPicker(4)
-    picker.losses, picker.seen = np.array([22 / 3, 4, 0, 22 / 3]), 3
-    assert picker.weights == pytest.approx([0.02444, 0.12133, 0.82979, 0.02444], abs=1e-5)
+    start = open_stream(4, forget=False)
+    stream = replace(start, losses=np.array([[22 / 3, 4, 0, 22 / 3]]), seen=3)
+    assert stream.weights == pytest.approx([0.02444, 0.12133, 0.82979, 0.02444], abs=1e-5)
 
 
 def test_epsilon_is_tuned_without_labels_and_within_the_grid(three_classes):
@@ -230,8 +236,7 @@ def test_coda_asks_by_the_published_expected_information():
     information.
     """
     predictions = np.random.default_rng(4).integers(0, 3, (12, 4))
-    rule = Coda(Pool.of(predictions))
-    rule.tell(0, 0)
+    rule = Coda.of(Pool.of(predictions)).tell(0, 0)
     votes = np.eye(3)[predictions]  # (n, k, C)
     consensus = votes.sum(axis=1).argmax(axis=1)
     confusion = np.stack(
@@ -311,9 +316,9 @@ def test_bets_made_up_for_are_those_of_every_label(seed, tolerance):
     labelled, nothing = [], np.zeros(pool.models)
     for row in rng.permutation(60)[:40].tolist():
         labelled.append((row, pool.slot(row, pool.code(truth[row])), rng.uniform(0.1, 1), 0.1))
-        certificate.observe(*labelled[-1], None, nothing, nothing)
+        certificate = certificate.with_label(Label(*labelled[-1], nothing, nothing))
         if rng.random() < 0.2:
-            certificate.rivals(int(rng.integers(pool.models)))
+            certificate = certificate.betting_on(int(rng.integers(pool.models)))
     needed = np.log((pool.models - 1) / 0.2)
     wealth = every_bet(pool, labelled, tolerance, needed)
     for model in range(pool.models):

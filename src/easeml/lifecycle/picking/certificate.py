@@ -10,17 +10,51 @@ sections 4 and 5): with Ville's inequality they may be looked at after every lab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from easeml.lifecycle.picking.pool import Pool
 
 
-@dataclass
-class _Bets:
-    """One model's bets against all others, after ``labels`` labels, ``seen`` of them with a chance;
-    see the kernel.
+@dataclass(frozen=True, eq=False)
+class Label:
+    """One label, and the chances with which its example was drawn.
+
+    ``slot``: the label. ``chance``: that ``row`` was drawn. ``floor``: a lower bound of it for
+    every unlabelled example; 0 where the chances are not known, and the label is then no bet.
+    ``contested``: a higher bound for the examples that the leader and a rival predict differently.
+    ``expected``: what the rule expects each model to have right on the unlabelled examples (``row``
+    among them), ``beliefs`` that for ``row`` alone, both of shape (k,).
+    """
+
+    row: int
+    slot: int
+    chance: float
+    floor: float
+    expected: np.ndarray
+    beliefs: np.ndarray
+    contested: Contested | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Contested:
+    """A lower bound of the chance of every example that the leader and any rival dispute.
+
+    ``rivals``: a mask of the models, (k,).
+    """
+
+    leader: int
+    rivals: np.ndarray
+    floor: float
+
+
+@dataclass(frozen=True, eq=False)
+class Bets:
+    """One model's bets against all others after ``labels`` labels, ``seen`` of them with a chance.
+
+    ``state``: see ``kernels.bet``, shape (5, k).
     """
 
     state: np.ndarray
@@ -28,9 +62,10 @@ class _Bets:
     seen: int = 0
 
 
+@dataclass(frozen=True, eq=False)
 class Certificate:
     """Bets, for every two models, that the first is not worse than the second by more than the
-    tolerance.
+    tolerance. A value: ``with_label`` and ``betting_on`` return another one.
 
     Model j is certified when all its bets against the others reach (k - 1) / delta, or cannot lose
     any more. A wrong certificate needs one of k - 1 bets against the best model to be won although
@@ -41,109 +76,114 @@ class Certificate:
     only those that ever lead are kept.
     """
 
-    def __init__(self, pool: Pool, tolerance: float, confidence: float):
-        """``tolerance``: the loss of accuracy that does not matter; ``confidence``: 1 - delta."""
-        from easeml.lifecycle.picking import kernels
-
-        k, n = pool.models, pool.examples
-        self._kernels = kernels
-        self._pool = pool
-        self._n = n
-        self._tolerance = tolerance
-        self._delta = 1 - confidence
-        self._needed = np.log(max(k - 1, 1) / self._delta)
-        self._bets: dict[int, _Bets] = {}
-        self._labels = 0
-        self._rows, self._slots = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int32)
-        self._chances, self._floors = np.zeros(n), np.zeros(n)
-        self._estimates: list[np.ndarray] = []
-        self._centres: list[np.ndarray] = []
-        self._ranges: list[float] = []
-        self._right = np.zeros(k)
+    pool: Pool
+    tolerance: float
+    confidence: float
+    labels: tuple[Label, ...] = ()
+    bets: Mapping[int, Bets] = field(default_factory=dict)
 
     def rivals(self, leader: int) -> np.ndarray:
-        """Return which models the leader is not yet certified against."""
-        open_bets = self._bets_of(leader).state[0] < self._needed
+        """Return which models the leader is not yet certified against, a mask of shape (k,)."""
+        needed = np.log(max(self.pool.models - 1, 1) / (1 - self.confidence))
+        open_bets = self._bets_of(leader).state[0] < needed
         open_bets[leader] = False
         return open_bets
 
-    def observe(
-        self,
-        row: int,
-        slot: int,
-        chance: float,
-        floor: float,
-        contested_floor: tuple[int, np.ndarray, float] | None,
-        expected: np.ndarray,
-        beliefs: np.ndarray,
-    ) -> None:
-        """Take one label.
+    def betting_on(self, leader: int) -> Certificate:
+        """Return the certificate with the bets of a model up to date, so that they are kept."""
+        return replace(self, bets={**self.bets, leader: self._bets_of(leader)})
 
-        ``chance`` is the probability with which ``row`` was drawn, ``floor`` a lower bound of it
-        for every unlabelled example, ``contested_floor`` a (leader, rivals, bound) for those that
-        the leader and a rival predict differently. ``expected`` is what the rule expects each model
-        to have right on the unlabelled examples (``row`` among them), ``beliefs`` that for ``row``
-        alone.
-        """
-        if contested_floor is not None:
-            self._bets_of(contested_floor[0])  # up to here with no such bound
-        place = self._labels
-        self._rows[place], self._slots[place], self._chances[place], self._floors[place] = (
-            row,
-            slot,
-            chance,
-            floor,
+    def with_label(self, label: Label) -> Certificate:
+        """Return the certificate after one more label."""
+        after = replace(self, labels=(*self.labels, label))
+        contested = label.contested
+        if contested is None:
+            return after
+        before = self._bets_of(contested.leader)
+        moved = after._moved(contested.leader, before, contested)
+        return replace(after, bets={**self.bets, contested.leader: moved})
+
+    def _bets_of(self, model: int) -> Bets:
+        """Return the bets of a model after all labels."""
+        k = self.pool.models
+        if model in self.bets:
+            return self._moved(model, self.bets[model], None)
+        start = np.zeros((5, k))
+        start[2] = self.pool.apart[model]
+        return self._moved(model, Bets(start), None)
+
+    def _moved(self, model: int, bets: Bets, contested: Contested | None) -> Bets:
+        """Return the bets moved by the labels they have not seen, with a bound for these."""
+        from easeml.lifecycle.picking import kernels
+
+        new = self.labels[bets.labels :]
+        if not new:
+            return bets
+        state = bets.state.copy()
+        nobody = np.zeros(self.pool.models, dtype=bool)
+        seen = kernels.bet(
+            model,
+            self.pool.slots,
+            np.array([label.row for label in new], dtype=np.int64),
+            np.array([label.slot for label in new], dtype=np.int32),
+            np.array([label.chance for label in new], dtype=float),
+            np.array([label.floor for label in new], dtype=float),
+            nobody if contested is None else contested.rivals,
+            0.0 if contested is None else contested.floor,
+            self.pool.examples,
+            self.tolerance,
+            bets.seen,
+            state,
         )
-        self._labels += 1
-        if contested_floor is not None:
-            self._bets_of(*contested_floor)
-        outcome = (self._pool.slots[row] == slot).astype(float)
-        if floor > 0:
-            centre = self._right + expected
-            self._centres.append(centre / self._n)
-            self._estimates.append((centre + (outcome - beliefs) / chance) / self._n)
-            self._ranges.append(1 / floor / self._n)
-        self._right += outcome
+        return Bets(state, len(self.labels), seen)
 
-    def _bets_of(self, model: int, rivals: np.ndarray | None = None, bound: float = 0.0) -> _Bets:
-        """Return the bets of a model after all labels; those it had not seen have this bound
-        against the rivals.
-        """
-        k = self._pool.models
-        if model not in self._bets:
-            self._bets[model] = _Bets(np.zeros((5, k)))
-            self._bets[model].state[2] = self._pool.apart[model]
-        bets = self._bets[model]
-        if bets.labels < self._labels:
-            new = slice(bets.labels, self._labels)
-            contested = np.zeros(k, dtype=bool) if rivals is None else rivals
-            bets.seen = self._kernels.bet(
-                model, self._pool.slots, self._rows[new], self._slots[new], self._chances[new], self._floors[new],
-                contested, bound, self._n, self._tolerance, bets.seen, bets.state,
-            )  # fmt: skip
-            bets.labels = self._labels
-        return bets
 
-    def interval(self, model: int, labelled: int) -> tuple[float, float]:
-        """Return bounds of the accuracy of a model on the whole pool, at the confidence, for all
-        models at once.
-        """
-        low = self._right[model] / self._n
-        high = low + (self._n - labelled) / self._n
-        if not self._estimates:
-            return float(low), float(high)
-        claims = np.linspace(low, high, 401)
-        threshold = np.log(2 * self._pool.models / self._delta)
-        estimates = np.array(self._estimates)[:, model]
-        centres, ranges = np.array(self._centres)[:, model], np.array(self._ranges)
-        for sign in (1.0, -1.0):
-            wealth = _log_wealth(sign * estimates, sign * centres, ranges, sign * claims)
-            claims = claims[wealth < threshold]
-            if not len(claims):
-                middle = float(np.clip(estimates.mean(), low, high))
-                return middle, middle
-        step = (high - low) / 400
-        return float(max(low, claims[0] - step)), float(min(high, claims[-1] + step))
+def intervals(certificate: Certificate) -> list[tuple[float, float]]:
+    """Return bounds of the accuracy of each model on the whole pool, at the confidence.
+
+    They hold for all models at once, after any number of labels.
+    """
+    n, k = certificate.pool.examples, certificate.pool.models
+    labels = certificate.labels
+    slots = certificate.pool.slots
+    right = np.zeros(k)
+    centres, estimates, ranges = [], [], []
+    for label in labels:
+        outcome = (slots[label.row] == label.slot).astype(float)
+        if label.floor > 0:
+            centre = right + label.expected
+            surprise = (outcome - label.beliefs) / label.chance
+            centres.append(centre / n)
+            estimates.append((centre + surprise) / n)
+            ranges.append(1 / label.floor / n)
+        right = right + outcome
+    lows = right / n
+    highs = lows + (n - len(labels)) / n
+    if not estimates:
+        return list(zip(lows.tolist(), highs.tolist(), strict=True))
+    threshold = np.log(2 * k / (1 - certificate.confidence))
+    columns = zip(np.array(estimates).T, np.array(centres).T, lows, highs, strict=True)
+    return [_interval(*column, np.array(ranges), threshold) for column in columns]
+
+
+def _interval(
+    estimates: np.ndarray,
+    centres: np.ndarray,
+    low: float,
+    high: float,
+    ranges: np.ndarray,
+    threshold: float,
+) -> tuple[float, float]:
+    """Return the accuracies of one model, from ``low`` to ``high``, that no bet refutes."""
+    claims = np.linspace(low, high, 401)
+    for sign in (1.0, -1.0):
+        wealth = _log_wealth(sign * estimates, sign * centres, ranges, sign * claims)
+        claims = claims[wealth < threshold]
+        if not len(claims):
+            middle = float(np.clip(estimates.mean(), low, high))
+            return middle, middle
+    step = (high - low) / 400
+    return float(max(low, claims[0] - step)), float(min(high, claims[-1] + step))
 
 
 def _log_wealth(

@@ -9,6 +9,8 @@ against all models.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
 from easeml.lifecycle.picking.pool import Pool
@@ -24,6 +26,26 @@ as published.
 """
 
 
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """Examples that all models predict alike share a pattern: the patterns, (p, k); that of each
+    example, (n,); and one example of each, (p,).
+    """
+
+    codes: np.ndarray
+    of_example: np.ndarray
+    example: np.ndarray
+
+    @classmethod
+    def of(cls, pool: Pool) -> Patterns:
+        """Return the patterns of a pool."""
+        codes, inverse = np.unique(pool.codes, axis=0, return_inverse=True)
+        example = np.zeros(len(codes), dtype=int)
+        example[inverse.ravel()] = np.arange(pool.examples)
+        return cls(codes, inverse.ravel(), example)
+
+
+@dataclass(frozen=True, eq=False)
 class Coda(Counting):
     """A Dirichlet a model and true class over what it predicts, started from the consensus; ask by
     information.
@@ -34,42 +56,46 @@ class Coda(Counting):
     C) memory.
     """
 
-    def __init__(self, pool: Pool):
-        """Build the prior."""
-        super().__init__(pool)
-        k, classes = pool.models, len(pool.classes)
-        consensus = np.eye(classes)[_most_voted(pool.codes, classes)]
-        confusion = np.stack(
-            [consensus.T @ np.eye(classes)[pool.codes[:, model]] for model in range(k)]
-        )
-        confusion /= np.maximum(confusion.sum(axis=2, keepdims=True), 1e-6)
-        spread = np.full((classes, classes), 1 / max(classes - 1, 1))
-        np.fill_diagonal(spread, 1.0)
-        self._mass = PRIOR * (spread + CONSENSUS * confusion)
-        self._weights = sum(
-            (self._mass[model][:, pool.codes[:, model]].T for model in range(k)), np.zeros(())
-        )
-        self._patterns, self._pattern = np.unique(pool.codes, axis=0, return_inverse=True)
-        self._example = np.zeros(len(self._patterns), dtype=int)
-        self._example[self._pattern.ravel()] = np.arange(pool.examples)
-        nobody = np.zeros((1, k))
-        self._best = np.concatenate(
-            [self._best_if(nobody, label, weight=0.0) for label in range(classes)]
+    confusion: np.ndarray
+    weights: np.ndarray
+    best: np.ndarray
+    patterns: Patterns
+
+    @classmethod
+    def of(cls, pool: Pool, order: np.ndarray | None = None) -> Coda:
+        """Return the rule with its prior; ``order`` is not used."""
+        del order
+        confusion = _prior(pool)
+        nobody = np.zeros((1, pool.models))
+        classes = range(len(pool.classes))
+        best = [_best_if(confusion[:, label], label, nobody, weight=0.0) for label in classes]
+        return cls(
+            pool=pool,
+            order=np.zeros(pool.examples),
+            right=np.zeros(pool.models),
+            confusion=confusion,
+            weights=_masses(pool, confusion),
+            best=np.concatenate(best),
+            patterns=Patterns.of(pool),
         )
 
-    def tell(self, row: int, slot: int) -> None:
+    def tell(self, row: int, slot: int, chance: float = 0.0) -> Coda:
         """Count the label, with the paper's small weight."""
-        super().tell(row, slot)
-        if slot < self.pool.width[row]:
-            votes = self.pool.codes[row]
-            label = int(votes[self.pool.slots[row] == slot][0])
-            self._mass[np.arange(self.pool.models), label, votes] += STEP
-            self._weights[:, label] += STEP * (self.pool.codes == votes).sum(axis=1)
-            self._best[label] = self._best_if(np.zeros((1, self.pool.models)), label, weight=0.0)[0]
+        counted = super().tell(row, slot, chance)
+        if slot >= self.pool.width[row]:
+            return counted
+        votes = self.pool.codes[row]
+        label = int(votes[self.pool.slots[row] == slot][0])
+        confusion, weights, best = self.confusion.copy(), self.weights.copy(), self.best.copy()
+        confusion[np.arange(self.pool.models), label, votes] += STEP
+        weights[:, label] += STEP * (self.pool.codes == votes).sum(axis=1)
+        nobody = np.zeros((1, self.pool.models))
+        best[label] = _best_if(confusion[:, label], label, nobody, weight=0.0)[0]
+        return replace(counted, confusion=confusion, weights=weights, best=best)
 
     def standing(self) -> np.ndarray:
         """Return the probability of each model to be the best."""
-        return self._class_shares().mean(axis=0) @ self._best
+        return self._class_shares().mean(axis=0) @ self.best
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
         """Return minus the expected entropy of who is best; of examples that are predicted alike,
@@ -77,14 +103,15 @@ class Coda(Counting):
         """
         found = np.full(self.pool.examples, -np.inf)
         rows = np.flatnonzero(is_open & self.pool.contested)
-        patterns, place = np.unique(self._pattern.ravel()[rows], return_inverse=True)
-        codes, shares = self._patterns[patterns], self._class_shares()
-        marginal, chances = shares.mean(axis=0), shares[self._example[patterns]]
-        now = marginal @ self._best
+        patterns, place = np.unique(self.patterns.of_example[rows], return_inverse=True)
+        codes, shares = self.patterns.codes[patterns], self._class_shares()
+        marginal, chances = shares.mean(axis=0), shares[self.patterns.example[patterns]]
+        now = marginal @ self.best
         expected = np.zeros(len(patterns))
         for label in range(len(self.pool.classes)):
-            best = self._best_if((codes == label).astype(float), label)
-            after = np.maximum(now + marginal[label] * (best - self._best[label]), 1e-12)
+            right = (codes == label).astype(float)
+            best = _best_if(self.confusion[:, label], label, right)
+            after = np.maximum(now + marginal[label] * (best - self.best[label]), 1e-12)
             expected -= chances[:, label] * (after * np.log(after)).sum(axis=1)
         found[rows] = -expected[place]
         return found
@@ -93,21 +120,45 @@ class Coda(Counting):
         """Return how likely each class is for each example, (n, C): the Dirichlets' masses on what
         is predicted.
         """
-        return self._weights / self._weights.sum(axis=1, keepdims=True)
+        return self.weights / self.weights.sum(axis=1, keepdims=True)
 
-    def _best_if(self, right: np.ndarray, label: int, weight: float = HYPOTHETICAL) -> np.ndarray:
-        """Return the chance of each model to be best in a class after one more label of it, shape
-        (rows, k).
-        """
-        diagonal = self._mass[:, label, label]
-        rest = self._mass[:, label].sum(axis=1) - diagonal
-        density = [_beta(diagonal, rest + weight), _beta(diagonal + weight, rest)]
-        below = [np.log(np.maximum(np.cumsum(d, axis=1) - d / 2, 1e-30)) for d in density]
-        all_below = right @ (below[1] - below[0]) + below[0].sum(axis=0)
-        odds = [np.log(np.maximum(d, 1e-30)) - b for d, b in zip(density, below, strict=True)]
-        top = np.exp(all_below)
-        chance = np.where(right, top @ np.exp(odds[1]).T, top @ np.exp(odds[0]).T)
-        return chance / np.maximum(chance.sum(axis=1, keepdims=True), 1e-300)
+
+def _prior(pool: Pool) -> np.ndarray:
+    """Return the Dirichlets before any label, (k, true class, predicted class)."""
+    classes = len(pool.classes)
+    unit = np.eye(classes)
+    consensus = unit[_most_voted(pool.codes, classes)]
+    confusion = np.stack([consensus.T @ unit[column] for column in pool.codes.T])
+    confusion /= np.maximum(confusion.sum(axis=2, keepdims=True), 1e-6)
+    spread = np.full((classes, classes), 1 / max(classes - 1, 1))
+    np.fill_diagonal(spread, 1.0)
+    return PRIOR * (spread + CONSENSUS * confusion)
+
+
+def _masses(pool: Pool, confusion: np.ndarray) -> np.ndarray:
+    """Return the summed mass of what is predicted, by example and true class, (n, C)."""
+    masses = np.zeros((pool.examples, confusion.shape[1]))
+    for model in range(pool.models):
+        masses += confusion[model][:, pool.codes[:, model]].T
+    return masses
+
+
+def _best_if(
+    dirichlets: np.ndarray, label: int, right: np.ndarray, weight: float = HYPOTHETICAL
+) -> np.ndarray:
+    """Return the chance of each model to be best in a class after one more label of it, (rows, k).
+
+    ``dirichlets``: of the class, (k, C). ``right``: which models the label proves right, (rows, k).
+    """
+    diagonal = dirichlets[:, label]
+    rest = dirichlets.sum(axis=1) - diagonal
+    density = [_beta(diagonal, rest + weight), _beta(diagonal + weight, rest)]
+    below = [np.log(np.maximum(np.cumsum(d, axis=1) - d / 2, 1e-30)) for d in density]
+    all_below = right @ (below[1] - below[0]) + below[0].sum(axis=0)
+    odds = [np.log(np.maximum(d, 1e-30)) - b for d, b in zip(density, below, strict=True)]
+    top = np.exp(all_below)
+    chance = np.where(right, top @ np.exp(odds[1]).T, top @ np.exp(odds[0]).T)
+    return chance / np.maximum(chance.sum(axis=1, keepdims=True), 1e-300)
 
 
 def _most_voted(codes: np.ndarray, classes: int) -> np.ndarray:

@@ -86,16 +86,18 @@ def class_beliefs(
 
 
 @njit(cache=True)
-def dispute(starts, models, slots, width, mixed, weights, is_open, scores):
-    """Score open examples by the expected squared gap in correctness of two models drawn by
-    ``weights``, summing to 1.
+def dispute(starts, models, slots, width, mixed, weights, is_open, scores, apart):
+    """Fill ``scores`` and ``apart`` for two models drawn by ``weights``, which sum to 1.
 
+    ``scores``: the expected squared gap in correctness of the two on an open example, 0 elsewhere.
     With B_c the weight on slot c and q_c its belief, this is 2 [sum_c B_c (1 - B_c) q_c (1 - q_c) -
-    sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. O(n + dissent).
+    sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. ``apart``: the chance that the two predict
+    different classes, whatever the beliefs. O(n + dissent).
     """
     held = np.zeros(mixed.shape[1])
     for i in range(len(width)):
-        scores[i] = -np.inf
+        scores[i] = 0.0
+        apart[i] = 0.0
         if not is_open[i] or width[i] < 2:
             continue
         for c in range(width[i]):
@@ -108,11 +110,14 @@ def dispute(starts, models, slots, width, mixed, weights, is_open, scores):
         held[0] = most
         spread = 0.0
         mean = 0.0
+        alike = 0.0
         for c in range(width[i]):
             q = mixed[i, c]
+            alike += held[c] ** 2
             spread += held[c] * (1 - held[c]) * q * (1 - q) - held[c] ** 2 * q**2
             mean += held[c] * q
         scores[i] = max(0.0, 2 * (spread + mean**2))
+        apart[i] = max(0.0, 1 - alike)
 
 
 @njit(cache=True, error_model="numpy")

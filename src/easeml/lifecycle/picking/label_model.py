@@ -1,154 +1,212 @@
-"""easeml's own rule: a model of the labels given the votes, and the contenders it leaves."""
+"""easeml's own rule: a model of the labels given the votes, and estimates that correct it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
+from easeml.lifecycle.picking.estimates import Estimates
 from easeml.lifecycle.picking.pool import Pool
 
+AGREEMENT = 2.0
+"""Prior mean of the sum of all weights: the votes are worth something, before any label."""
 
+OWN, COMMON = 10.0, 9.0
+"""Prior variances, times k and k^2, of one model's weight and of what all weights share."""
+
+DOUBT, ERROR, MEMORY = 0.4, 0.25, 0.95
+
+DISPUTED = 4 / 9
+"""Share of the draws that trusts the model; the others go wherever the contenders differ."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs:
+    """What is believed of the unlabelled examples, as computed at the last refresh.
+
+    ``mixed``: of each slot of each example, (n, most slots); ``expected``: examples that each model
+    should have right among the unlabelled, (k,); ``powers``, ``odds``: of the two experts.
+    """
+
+    mixed: np.ndarray
+    expected: np.ndarray
+    powers: np.ndarray
+    odds: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
 class LabelModel:
-    """Learn what the votes are worth, and label what the contenders for the lead dispute.
+    """Learn what the votes are worth, and draw labels where the contenders for the lead differ.
 
     The class of an unlabelled example is believed by two experts, mixed by how well they foretold
     the labels so far (log loss, forgetting at ``MEMORY`` a label, so that either may take over):
 
-    * the vote: a softmax over the classes of the summed weights of the models that predict them. The weights are
-      Gaussian, learned label by label (online Laplace). Right where models are good in different ways.
-    * the one: some model is right but for a share of ``ERROR``; which one, by the belief of Model Selector, odds of
-      (1 - ``DOUBT``) / ``DOUBT`` a label. Right where few good models hide among many poor ones.
+    * the vote: a softmax over the classes of the summed weights of the models that predict them.
+      The weights are Gaussian, learned label by label (online Laplace). Right where models are good
+      in different ways.
+    * the one: some model is right but for a share of ``ERROR``; which one, by the belief of Model
+      Selector, odds of (1 - ``DOUBT``) / ``DOUBT`` a label. Right where few good models hide among
+      many poor ones.
 
-    A likelihood does not depend on how examples were chosen, so no importance weights are needed:
-    the expected number right of a model is what the labels say, plus what the experts expect on the
-    unlabelled rest.
+    Both may be wrong of a part of the pool, such as what came in after a drift, and sure of it. So
+    no label is chosen outright: all are drawn with known chances, and ``Estimates`` correct the
+    expected number right of each model where the draws contradict it.
 
     A model contends with weight exp(-z^2 / 2), z its lag behind the leader, as a share of the
     examples that the two predict differently, in standard errors of a share over those of them that
-    are labelled. The label wanted most is that with the largest expected squared gap in correctness
-    of two contenders (``kernels.dispute``). The parts are known (Laplace's approximation; Bayesian
-    model averaging; Neyman's allocation to variance); the sum is easeml's.
+    are labelled. Some draws follow the root of the expected squared gap of two contenders (Neyman's
+    allocation, for one who trusts the beliefs), the others the chance that two contenders differ
+    (for one who does not). The parts are known; the sum is easeml's.
     """
 
-    AGREEMENT = 2.0
-    """Prior mean of the sum of all weights: the votes are worth something, before any label."""
-    OWN, COMMON = 10.0, 9.0
-    """Prior variances, times k and k^2, of one model's weight and of what all weights share."""
-    DOUBT, ERROR, MEMORY = 0.4, 0.25, 0.95
+    pool: Pool
+    is_open: np.ndarray
+    beliefs: Beliefs
+    mean: np.ndarray
+    covariance: np.ndarray
+    right: np.ndarray
+    labelled_apart: np.ndarray
+    estimates: Estimates
+    ahead: float = 0.0
 
-    def __init__(self, pool: Pool):
+    greedy = False
+
+    @classmethod
+    def of(cls, pool: Pool) -> LabelModel:
+        """Return the rule before any label."""
+        k = pool.models
+        nothing = np.zeros(k)
+        unknown = Beliefs(np.zeros((0, 0)), nothing, nothing, nothing)
+        rule = cls(
+            pool=pool,
+            is_open=np.ones(pool.examples, dtype=bool),
+            beliefs=unknown,
+            mean=np.full(k, AGREEMENT / k),
+            covariance=np.eye(k) * (OWN / k) + COMMON / k**2,
+            right=nothing,
+            labelled_apart=np.zeros((k, k)),
+            estimates=Estimates.none(k),
+        )
+        return rule.refreshed()
+
+    def tell(self, row: int, slot: int, chance: float = 0.0) -> LabelModel:
+        """Learn from one label, of an example that was drawn with this chance (0: not known)."""
         from easeml.lifecycle.picking import kernels
 
-        k = pool.models
-        self._kernels = kernels
-        self._pool = pool
-        self._open = np.ones(pool.examples, dtype=bool)
-        # A class that nobody predicts is possible, unless the predictions for the example cover all
-        # classes.
-        self._lasts = pool.width + (pool.width < max(len(pool.classes), 2))
-        self._mixed = np.zeros((pool.examples, int(pool.width.max()) + 1))
-        self._ahead = 0.0
-        self._mean = np.full(k, self.AGREEMENT / k)
-        self._covariance = np.eye(k) * (self.OWN / k) + self.COMMON / k**2
-        self._right = np.zeros(k)
-        self._expected = np.zeros(k)
-        self._labelled_apart = np.zeros((k, k))
-        self.refresh()
-
-    def tell(self, row: int, slot: int) -> None:
-        """Learn from one label."""
-        vote, one = self._experts(row)
-        mixed = self._mixed[row]
-        votes = self._pool.slots[row]
-        self._open[row] = False
-        self._expected -= mixed[votes]
-        self._right += votes == slot
-        self._labelled_apart += votes[:, None] != votes[None, :]
-        self._ahead = self.MEMORY * self._ahead + np.log(
-            max(vote[slot], 1e-3) / max(one[slot], 1e-3)
+        votes = self.pool.slots[row]
+        outcome = (votes == slot).astype(float)
+        believed = self.beliefs.mixed[row, votes]
+        estimates = self.estimates
+        if chance > 0:
+            surprise = (outcome - believed) / chance
+            estimates = estimates.with_one(self.right + self.beliefs.expected + surprise)
+        is_open = self.is_open.copy()
+        is_open[row] = False
+        mean, covariance = self.mean.copy(), self.covariance.copy()
+        kernels.learn(votes, max(int(self.pool.outcomes[row]), slot + 1), slot, mean, covariance)
+        return replace(
+            self,
+            is_open=is_open,
+            beliefs=replace(self.beliefs, expected=self.beliefs.expected - believed),
+            mean=mean,
+            covariance=covariance,
+            right=self.right + outcome,
+            labelled_apart=self.labelled_apart + (votes[:, None] != votes[None, :]),
+            estimates=estimates,
+            ahead=MEMORY * self.ahead + self._advantage(row, slot),
         )
-        last = max(int(self._lasts[row]), slot + 1)
-        self._kernels.learn(votes, last, slot, self._mean, self._covariance)
+
+    def refreshed(self) -> LabelModel:
+        """Return the rule with the beliefs in all unlabelled examples computed anew."""
+        powers, odds = self._powers(), self._odds()
+        trust = 1 / (1 + np.exp(-self.ahead))
+        mixed, expected = self._believe(powers, odds, trust)
+        return replace(self, beliefs=Beliefs(mixed, expected, powers, odds))
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
-        """Return the expected dispute between contenders."""
-        self.refresh()
-        found = np.empty(self._pool.examples)
-        contention = self.contention()
-        self._kernels.dispute(
-            *self._pool.dissent, self._pool.width, self._mixed, contention, is_open, found
+        """Return the chances to draw each contested open example, summing to 1, shape (n,)."""
+        from easeml.lifecycle.picking import kernels
+
+        n = self.pool.examples
+        gaps, apart = np.empty(n), np.empty(n)
+        kernels.dispute(
+            *self.pool.dissent,
+            self.pool.width,
+            self.beliefs.mixed,
+            self.contention(),
+            is_open,
+            gaps,
+            apart,
         )
-        return found
+        wanted = (is_open & self.pool.contested) * LEAST
+        trusting, careful = np.sqrt(gaps) + wanted, apart + wanted
+        trusting /= max(float(trusting.sum()), LEAST)
+        careful /= max(float(careful.sum()), LEAST)
+        return DISPUTED * trusting + (1 - DISPUTED) * careful
 
     def standing(self) -> np.ndarray:
-        """Return the expected number right of each model."""
-        return self._right + self._expected
+        """Return how good each model looks: what is believed of it, corrected by the estimates."""
+        return self.estimates.correct(self.right + self.beliefs.expected)
 
     def contention(self) -> np.ndarray:
         """Return the weight of each model among the contenders, summing to 1."""
         standing = self.standing()
         leader = int(standing.argmax())
-        lag = (standing[leader] - standing) / np.maximum(self._pool.apart[leader], 1)
-        weights = np.exp(-0.5 * lag**2 * (self._labelled_apart[leader] + 1))
+        lag = (standing[leader] - standing) / np.maximum(self.pool.apart[leader], 1)
+        weights = np.exp(-0.5 * lag**2 * (self.labelled_apart[leader] + 1))
         return weights / weights.sum()
 
     def expectations(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the beliefs of the last ``refresh``, less what was labelled since."""
-        return self._expected.copy(), self._mixed[row, self._pool.slots[row]]
+        """Return the beliefs of the last refresh, less what was labelled since."""
+        return self.beliefs.expected, self.beliefs.mixed[row, self.pool.slots[row]]
 
     def accuracies(self) -> np.ndarray:
-        """Return the estimated accuracies on the pool, by the vote alone: it is calibrated where
-        all agree, too.
-        """
-        right = self._right.copy()
-        self._believe(self._powers(), self._odds(), 1.0, np.empty_like(self._mixed), right)
-        return right / self._pool.examples
+        """Return the estimated accuracies on the pool, by the vote alone.
 
-    def refresh(self) -> None:
-        """Compute the beliefs in the classes of all unlabelled examples anew."""
-        self._used = self._powers(), self._odds()
-        self._expected = np.zeros(self._pool.models)
-        self._believe(*self._used, 1 / (1 + np.exp(-self._ahead)), self._mixed, self._expected)
+        The vote is calibrated where all agree, too; the other expert is not.
+        """
+        _, expected = self._believe(self._powers(), self._odds(), 1.0)
+        return (self.right + expected) / self.pool.examples
 
     def _powers(self) -> np.ndarray:
-        """Return the exponentials of the weights; weights beyond all doubt are shrunk, so that
-        products stay finite.
+        """Return the exponentials of the weights.
+
+        Weights beyond all doubt are shrunk, so that products stay finite.
         """
-        return np.exp(self._mean * min(1.0, 600 / np.abs(self._mean).sum()))
+        return np.exp(self.mean * min(1.0, 600 / np.abs(self.mean).sum()))
 
     def _odds(self) -> np.ndarray:
         """Return the belief of Model Selector in each model."""
-        odds = ((1 - self.DOUBT) / self.DOUBT) ** (self._right - self._right.max())
+        odds = ((1 - DOUBT) / DOUBT) ** (self.right - self.right.max())
         return odds / odds.sum()
 
     def _believe(
-        self,
-        powers: np.ndarray,
-        belief: np.ndarray,
-        trust: float,
-        mixed: np.ndarray,
-        totals: np.ndarray,
-    ) -> None:
-        self._kernels.class_beliefs(
-            *self._pool.dissent,
-            self._lasts,
-            self._open,
-            powers,
-            belief,
-            self.ERROR,
-            trust,
-            mixed,
-            totals,
-        )
+        self, powers: np.ndarray, odds: np.ndarray, trust: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the beliefs in the slots (n, most slots), and what is expected of each model."""
+        from easeml.lifecycle.picking import kernels
 
-    def _experts(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what both experts believed of an example at the last ``refresh``; zeros beyond its
-        slots.
-        """
-        starts, models, slots = self._pool.dissent
-        powers, belief = self._used
-        vote, one = np.zeros((2, self._mixed.shape[1]))
-        self._kernels.beliefs(
-            starts[row], starts[row + 1], models, slots, self._lasts[row], powers, belief,
-            (powers.prod(), belief.sum()), self.ERROR, vote, one,
+        mixed = np.zeros((self.pool.examples, int(self.pool.width.max()) + 1))
+        expected = np.zeros(self.pool.models)
+        kernels.class_beliefs(
+            *self.pool.dissent, self.pool.outcomes, self.is_open, powers, odds, ERROR, trust, mixed, expected
         )  # fmt: skip
-        return vote, one
+        return mixed, expected
+
+    def _advantage(self, row: int, slot: int) -> float:
+        """Return by how much (nats) the vote foretold a label better than the one."""
+        from easeml.lifecycle.picking import kernels
+
+        starts, models, slots = self.pool.dissent
+        powers, odds = self.beliefs.powers, self.beliefs.odds
+        vote, one = np.zeros((2, self.beliefs.mixed.shape[1]))
+        kernels.beliefs(
+            starts[row], starts[row + 1], models, slots, self.pool.outcomes[row], powers, odds,
+            (powers.prod(), odds.sum()), ERROR, vote, one,
+        )  # fmt: skip
+        return float(np.log(max(vote[slot], 1e-3) / max(one[slot], 1e-3)))
+
+
+LEAST = 1e-12
+"""Weight of a contested example that no contender disputes, so that any can be drawn."""

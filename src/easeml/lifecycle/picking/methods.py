@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from easeml.errors import InvalidInput
@@ -29,29 +31,40 @@ METHODS = (
 )
 
 
+def random_order(pool: Pool, rng: np.random.Generator) -> np.ndarray:
+    """Return wishes in a random order."""
+    return rng.permutation(pool.examples).astype(float)
+
+
+def disagreement_order(pool: Pool, rng: np.random.Generator) -> np.ndarray:
+    """Return wishes in a random order, those that the models disagree on first."""
+    lots = rng.permutation(pool.examples)
+    return np.where(pool.contested, lots, -1.0 - lots)
+
+
+ORDERS: dict[str, Callable[[Pool, np.random.Generator], np.ndarray]] = {
+    "random": random_order,
+    "random-disagreement": disagreement_order,
+    "entropy": lambda pool, rng: entropy_order(pool),
+    "margin": lambda pool, rng: margin_order(pool),
+}
+
+
 def rule_of(method: str, pool: Pool, rng: np.random.Generator, epsilon: float | None) -> Rule:
     """Return the rule of a pool method.
 
     Raises:
         InvalidInput: where there is no such method.
     """
-    n = pool.examples
     if method == "default":
-        return LabelModel(pool)
+        return LabelModel.of(pool)
     if method == "model-selector":
-        return ModelSelector(pool, tune_epsilon(pool, rng) if epsilon is None else epsilon)
+        chosen = tune_epsilon(pool, rng) if epsilon is None else epsilon
+        return ModelSelector.with_epsilon(pool, chosen)
     if method == "coda":
-        return Coda(pool)
-    orders = {
-        "random": lambda: rng.permutation(n).astype(float),
-        "random-disagreement": lambda: np.where(
-            pool.contested, rng.permutation(n), -1.0 - rng.permutation(n)
-        ),
-        "entropy": lambda: entropy_order(pool),
-        "margin": lambda: margin_order(pool),
-    }
-    if method not in orders:
-        raise InvalidInput(
-            f"{method!r} is not a method here.", where="method", remedy=f"Use {', '.join(METHODS)}."
-        )
-    return Counting(pool, orders[method]())
+        return Coda.of(pool)
+    if method in ORDERS:
+        return Counting.of(pool, ORDERS[method](pool, rng))
+    raise InvalidInput(
+        f"{method!r} is not a method here.", where="method", remedy=f"Use {', '.join(METHODS)}."
+    )

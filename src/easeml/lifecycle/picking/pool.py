@@ -103,6 +103,14 @@ class Pool:
         return counts + counts.T
 
     @cached_property
+    def outcomes(self) -> np.ndarray:
+        """Return how many slots the label of each example may fall in, shape (n,).
+
+        "None of them" is one, unless the predictions for the example cover all classes.
+        """
+        return self.width + (self.width < max(len(self.classes), 2))
+
+    @cached_property
     def contested(self) -> np.ndarray:
         """Return which examples the models disagree on, a boolean of shape (n,)."""
         return self.width > 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -11,16 +12,29 @@ from easeml.lifecycle.picking.pool import Pool
 
 
 class Rule(Protocol):
-    """Decides which example to label next, and which model leads."""
+    """Decides which example to label next, and which model leads. A value: a label gives a new one.
+
+    ``greedy``: label the example with the highest score; otherwise the scores are chances.
+    """
+
+    @property
+    def greedy(self) -> bool: ...
+
+    def refreshed(self) -> Rule:
+        """Return the rule with all that it puts off computed."""
+        ...
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
-        """Return how much the label of each example is wanted, shape (n,); -inf where it is not
-        wanted at all.
+        """Return how much the label of each example is wanted, shape (n,).
+
+        -inf (0, where not greedy) stands for not at all.
         """
         ...
 
-    def tell(self, row: int, slot: int) -> None:
-        """Take the label of an example, as a slot of the pool."""
+    def tell(self, row: int, slot: int, chance: float = 0.0) -> Rule:
+        """Take the label of an example, as a slot of the pool, drawn with this chance (0: not
+        known).
+        """
         ...
 
     def standing(self) -> np.ndarray:
@@ -34,24 +48,37 @@ class Rule(Protocol):
         ...
 
 
+@dataclass(frozen=True, eq=False)
 class Counting:
     """A rule that recommends the model with most labels right, and asks in a fixed order or by a
     derived score.
+
+    ``order``: the wish for each example, shape (n,). ``right``: labels each model has right, (k,).
     """
 
-    def __init__(self, pool: Pool, order: np.ndarray | None = None):
-        """``order``: the wish for each example, shape (n,)."""
-        self.pool = pool
-        self.right = np.zeros(pool.models)
-        self._order = np.zeros(pool.examples) if order is None else order
+    pool: Pool
+    order: np.ndarray
+    right: np.ndarray
+
+    greedy: ClassVar[bool] = True
+
+    @classmethod
+    def of(cls, pool: Pool, order: np.ndarray) -> Self:
+        """Return the rule before any label."""
+        return cls(pool=pool, order=order, right=np.zeros(pool.models))
+
+    def refreshed(self) -> Self:
+        """Return itself: nothing is put off."""
+        return self
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
         """Return the fixed wishes."""
-        return np.where(is_open, self._order, -np.inf)
+        return np.where(is_open, self.order, -np.inf)
 
-    def tell(self, row: int, slot: int) -> None:
-        """Count the models that are right."""
-        self.right += self.pool.slots[row] == slot
+    def tell(self, row: int, slot: int, chance: float = 0.0) -> Self:
+        """Count the models that are right; the chance does not matter."""
+        del chance
+        return replace(self, right=self.right + (self.pool.slots[row] == slot))
 
     def standing(self) -> np.ndarray:
         """Return the labels that each model has right."""
@@ -59,10 +86,12 @@ class Counting:
 
     def expectations(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """Return zeros: it expects nothing."""
+        del row
         nothing = np.zeros(self.pool.models)
         return nothing, nothing
 
 
+@dataclass(frozen=True, eq=False)
 class ModelSelector(Counting):
     """Model Selector (Okanovic et al., AISTATS 2025): ask for the label that is expected to settle
     the belief most.
@@ -73,37 +102,38 @@ class ModelSelector(Counting):
     right is recommended.
     """
 
-    def __init__(self, pool: Pool, epsilon: float = 0.46):
-        """``epsilon`` in (0, 0.5).
+    gamma: float = 0.54 / 0.46
+
+    @classmethod
+    def with_epsilon(cls, pool: Pool, epsilon: float = 0.46) -> ModelSelector:
+        """Return the rule before any label.
 
         Raises:
-            InvalidInput: where it is outside.
+            InvalidInput: where ``epsilon`` is outside (0, 0.5).
         """
-        from easeml.lifecycle.picking import kernels
-
-        super().__init__(pool)
         if not 0 < epsilon < 0.5:
             raise InvalidInput(
                 f"epsilon is {epsilon}.", where="epsilon", remedy="Choose it between 0 and 0.5."
             )
-        self._kernels = kernels
-        self._gamma = (1 - epsilon) / epsilon
+        start = cls.of(pool, np.zeros(pool.examples))
+        return replace(start, gamma=(1 - epsilon) / epsilon)
 
     def belief(self) -> np.ndarray:
         """Return the posterior of being the best model, shape (k,)."""
-        odds = self._gamma ** (self.right - self.right.max())
+        odds = self.gamma ** (self.right - self.right.max())
         return odds / odds.sum()
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
         """Return minus the expected entropy of the belief."""
+        from easeml.lifecycle.picking import kernels
+
         found = np.empty(self.pool.examples)
-        classes = max(len(self.pool.classes), 2)
-        self._kernels.expected_entropy(
+        kernels.expected_entropy(
             *self.pool.dissent,
             self.pool.width,
             self.belief(),
-            self._gamma,
-            classes,
+            self.gamma,
+            max(len(self.pool.classes), 2),
             is_open & self.pool.contested,
             found,
         )

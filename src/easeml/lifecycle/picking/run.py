@@ -9,7 +9,8 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.picking.result import Picking
-from easeml.lifecycle.picking.session import Session
+from easeml.lifecycle.picking.session import result_of
+from easeml.lifecycle.picking.steps import Config, State, ask, open_picking, record, tell
 from easeml.lifecycle.picking.stream import StreamPicker, tune_multiplier
 from easeml.lifecycle.result import Progress
 
@@ -46,7 +47,7 @@ def pick(
         stop_early: stop as soon as the choice is certified. Otherwise only the budget, or the last disagreement, ends
             the asking.
         epsilon: of Model Selector; by default tuned on the votes.
-        audit: share of the labels drawn at random from the whole pool; see ``Session``.
+        audit: share of the labels drawn at random from the whole pool; see ``Config``.
         progress: called with the share of the budget that is spent.
 
     Raises:
@@ -54,53 +55,57 @@ def pick(
     """
     if batch < 1:
         raise InvalidInput(f"The batch is {batch}.", where="batch", remedy="Choose at least 1.")
-    pool_method = "random" if method == "model-picker" else method
-    session = Session(
-        predictions, method=pool_method, names=names, seed=seed, tolerance=tolerance, confidence=confidence,
-        epsilon=epsilon, audit=audit,
-    )  # fmt: skip
-    examples = session.pool.examples
+    config = Config(
+        method="random" if method == "model-picker" else method,
+        seed=seed,
+        tolerance=tolerance,
+        confidence=confidence,
+        epsilon=epsilon,
+        audit=audit,
+    )
+    state = open_picking(predictions, config, names=names)
+    examples = state.pool.examples
     most = examples if budget is None else min(budget, examples)
     if most < 0:
         raise InvalidInput(f"The budget is {budget}.", where="budget", remedy="Choose 0 or more.")
     if method == "model-picker":
-        return _stream(session, oracle, most, seed, progress)
-    while session.labels < most:
-        rows = session.ask(min(batch, most - session.labels))
+        return _stream(state, oracle, most, progress)
+    while state.labels < most:
+        rows, state = ask(state, min(batch, most - state.labels))
         if not rows:
             break
-        session.tell(rows, [oracle(row) for row in rows])
+        state = tell(state, {row: oracle(row) for row in rows})
         if progress is not None:
-            progress(session.labels / most)
-        if stop_early and session.certified:
-            return session.result("certified")
-    return session.result("settled" if session.settled else "budget")
+            progress(state.labels / most)
+        if stop_early and state.certified:
+            return result_of(state, "certified")
+    return result_of(state, "settled" if state.settled else "budget")
 
 
 def _stream(
-    session: Session,
-    oracle: Callable[[int], Any],
-    budget: int,
-    seed: int,
-    progress: Progress | None,
+    state: State, oracle: Callable[[int], Any], budget: int, progress: Progress | None
 ) -> Picking:
     """Pass once over the pool as a stream, with the multiplier that should just spend the budget."""
-    pool = session.pool
+    pool, seed = state.pool, state.config.seed
     rng = np.random.default_rng(seed)
     order = rng.permutation(pool.examples)
-    picker = StreamPicker(
-        pool.models, multiplier=tune_multiplier(pool, order, budget, rng), seed=seed
-    )
+    multiplier = tune_multiplier(pool, order, budget, rng)
+    picker = StreamPicker(pool.models, multiplier=multiplier, seed=seed, forget=False)
     for row in order.tolist():
         if picker.labels >= budget:
             break
-        if picker.offer_slots(pool.slots[row], int(pool.width[row])):
-            label = oracle(row)
-            picker.tell(pool.slot(row, pool.code(label)))
-            session.record(row, label, picker.leader)
-            if progress is not None:
-                progress(picker.labels / budget)
-    reason = (
-        "settled" if session.settled else "budget" if picker.labels >= budget else "stream ended"
-    )
-    return session.result(reason, method="model-picker")
+        if not picker.offer_slots(pool.slots[row], int(pool.width[row])):
+            continue
+        label = oracle(row)
+        picker.tell(pool.slot(row, pool.code(label)))
+        state = record(state, row, label, picker.leader)
+        if progress is not None:
+            progress(picker.labels / budget)
+    return result_of(state, _why_ended(state, budget), "model-picker")
+
+
+def _why_ended(state: State, budget: int) -> str:
+    """Return the key of ``REASONS`` for a stream that stopped asking."""
+    if state.settled:
+        return "settled"
+    return "budget" if state.labels >= budget else "stream ended"

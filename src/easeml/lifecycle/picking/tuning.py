@@ -54,13 +54,13 @@ def tune_epsilon(
 def _wrong_leads(
     pool: Pool, drawn: np.ndarray, best: np.ndarray, epsilon: float, labels: int
 ) -> float:
-    rule = ModelSelector(pool, epsilon)
+    rule = ModelSelector.with_epsilon(pool, epsilon)
     is_open = np.ones(pool.examples, dtype=bool)
     wrong = 0.0
     for _ in range(min(labels, pool.examples)):
         row = int(rule.scores(is_open).argmax())
         is_open[row] = False
-        rule.tell(row, int(drawn[row]))
+        rule = rule.tell(row, int(drawn[row]))
         leads = rule.standing() == rule.standing().max()
         wrong += 1 - best[leads].mean()
     return wrong
