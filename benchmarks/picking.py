@@ -28,9 +28,8 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
-from easeml.lifecycle.picking import METHODS, Session, StreamPicker, pick
+from easeml.lifecycle.picking import METHODS, Pool, Session, StreamPicker, pick
 from easeml.lifecycle.picking.methods import rule_of
-from easeml.lifecycle.picking.pool import Pool
 from easeml.lifecycle.picking.stream import tune_multiplier
 
 RESULTS = Path(__file__).parent / "results" / "picking"
@@ -176,7 +175,10 @@ def stream(pool: Pool, truth: np.ndarray, budget: int, run: int) -> int:
     rng = np.random.default_rng(run)
     order = rng.permutation(pool.examples)
     picker = StreamPicker(
-        pool.models, multiplier=tune_multiplier(pool, order, budget, rng), seed=run
+        pool.models,
+        multiplier=tune_multiplier(pool, order, budget, rng),
+        seed=run,
+        forget=False,
     )
     for row in order.tolist():
         if picker.labels >= budget:

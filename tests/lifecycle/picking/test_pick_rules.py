@@ -90,7 +90,7 @@ def test_dispute_is_the_expected_squared_gap_of_two_contenders(seed):
         shares[row, : pool.width[row] + 1] = rng.dirichlet(np.ones(pool.width[row] + 1))
     found, apart = np.empty(6), np.empty(6)
     is_open = np.ones(6, dtype=bool)
-    dispute(*pool.dissent, pool.width, shares, weights, is_open, found, apart)
+    dispute(*pool.dissent, pool.width, shares, weights, weights, is_open, found, apart)
     for row in np.flatnonzero(pool.contested):
         slots, gap, differ = pool.slots[row], 0.0, 0.0
         for one, first in zip(slots, weights, strict=True):

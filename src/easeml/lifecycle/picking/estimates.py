@@ -62,19 +62,30 @@ class Estimates:
             gaps = self._gaps(believed, leader)
         return gaps
 
+    def lags(self, leader: int) -> np.ndarray:
+        """Return how far each model lags behind the leader, in standard errors, at least 0, (k,)."""
+        if self.labels < FEWEST:
+            return np.zeros(len(self.mean))
+        gaps, error = self._estimated(leader)
+        return np.maximum(-gaps, 0) / np.sqrt(error)
+
     def _gaps(self, believed: np.ndarray, leader: int) -> np.ndarray:
         """Return how many more examples each model has right than the leader, corrected."""
-        mean = self.mean / self.weight
-        estimated = mean - mean[leader]
+        estimated, error = self._estimated(leader)
         expected = believed - believed[leader]
-        own = np.diag(self.products)
-        squares = own + own[leader] - 2 * self.products[leader]
-        spread = np.maximum(squares / self.weight - estimated**2, 0)
-        independent = self.weight**2 / self.squared_weight
-        error = np.maximum(spread / max(independent - 1, 1), 1e-9)
         surprise = estimated - expected
         followed = np.clip(1 - error / np.maximum(surprise**2, 1e-9), 0, 1)
         return expected + followed * surprise
+
+    def _estimated(self, leader: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the estimated gaps to the leader, and their squared standard errors."""
+        mean = self.mean / self.weight
+        gaps = mean - mean[leader]
+        own = np.diag(self.products)
+        squares = own + own[leader] - 2 * self.products[leader]
+        spread = np.maximum(squares / self.weight - gaps**2, 0)
+        independent = self.weight**2 / self.squared_weight
+        return gaps, np.maximum(spread / max(independent - 1, 1), 1e-9)
 
 
 FEWEST = 3

@@ -86,15 +86,16 @@ def class_beliefs(
 
 
 @njit(cache=True)
-def dispute(starts, models, slots, width, mixed, weights, is_open, scores, apart):
-    """Fill ``scores`` and ``apart`` for two models drawn by ``weights``, which sum to 1.
+def dispute(starts, models, slots, width, mixed, weights, careful, is_open, scores, apart):
+    """Fill ``scores`` for two models drawn by ``weights``, ``apart`` for two drawn by ``careful``.
 
     ``scores``: the expected squared gap in correctness of the two on an open example, 0 elsewhere.
     With B_c the weight on slot c and q_c its belief, this is 2 [sum_c B_c (1 - B_c) q_c (1 - q_c) -
     sum_c B_c^2 q_c^2 + (sum_c B_c q_c)^2], a variance. ``apart``: the chance that the two predict
-    different classes, whatever the beliefs. O(n + dissent).
+    different classes, whatever the beliefs. Both weights sum to 1. O(n + dissent).
     """
     held = np.zeros(mixed.shape[1])
+    other = np.zeros(mixed.shape[1])
     for i in range(len(width)):
         scores[i] = 0.0
         apart[i] = 0.0
@@ -102,18 +103,23 @@ def dispute(starts, models, slots, width, mixed, weights, is_open, scores, apart
             continue
         for c in range(width[i]):
             held[c] = 0.0
+            other[c] = 0.0
         for at in range(starts[i], starts[i + 1]):
             held[slots[at]] += weights[models[at]]
+            other[slots[at]] += careful[models[at]]
         most = 1.0
+        rest = 1.0
         for c in range(1, width[i]):
             most -= held[c]
+            rest -= other[c]
         held[0] = most
+        other[0] = rest
         spread = 0.0
         mean = 0.0
         alike = 0.0
         for c in range(width[i]):
             q = mixed[i, c]
-            alike += held[c] ** 2
+            alike += other[c] ** 2
             spread += held[c] * (1 - held[c]) * q * (1 - q) - held[c] ** 2 * q**2
             mean += held[c] * q
         scores[i] = max(0.0, 2 * (spread + mean**2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -56,8 +57,8 @@ class LabelModel:
     A model contends with weight exp(-z^2 / 2), z its lag behind the leader, as a share of the
     examples that the two predict differently, in standard errors of a share over those of them that
     are labelled. Some draws follow the root of the expected squared gap of two contenders (Neyman's
-    allocation, for one who trusts the beliefs), the others the chance that two contenders differ
-    (for one who does not). The parts are known; the sum is easeml's.
+    allocation, for one who trusts the beliefs), the others the chance that two contenders differ,
+    of those whom the estimates leave in the race (for one who does not). The parts are known; the sum is easeml's.
     """
 
     pool: Pool
@@ -70,7 +71,7 @@ class LabelModel:
     estimates: Estimates
     ahead: float = 0.0
 
-    greedy = False
+    greedy: ClassVar[bool] = False
 
     @classmethod
     def of(cls, pool: Pool) -> LabelModel:
@@ -134,7 +135,7 @@ class LabelModel:
             *self.pool.dissent,
             self.pool.width,
             self.beliefs.mixed,
-            self.contention(),
+            *self.contention(),
             is_open,
             gaps,
             apart,
@@ -149,13 +150,19 @@ class LabelModel:
         """Return how good each model looks: what is believed of it, corrected by the estimates."""
         return self.estimates.correct(self.right + self.beliefs.expected)
 
-    def contention(self) -> np.ndarray:
-        """Return the weight of each model among the contenders, summing to 1."""
+    def contention(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return two weights of each model among the contenders, each summing to 1.
+
+        By the first a model is out where the label model says so; by the second only where the
+        estimates agree.
+        """
         standing = self.standing()
         leader = int(standing.argmax())
         lag = (standing[leader] - standing) / np.maximum(self.pool.apart[leader], 1)
-        weights = np.exp(-0.5 * lag**2 * (self.labelled_apart[leader] + 1))
-        return weights / weights.sum()
+        squared = lag**2 * (self.labelled_apart[leader] + 1)
+        trusting = np.exp(-0.5 * squared)
+        careful = np.exp(-0.5 * np.minimum(squared, self.estimates.lags(leader) ** 2))
+        return trusting / trusting.sum(), careful / careful.sum()
 
     def expectations(self, row: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the beliefs of the last refresh, less what was labelled since."""

@@ -17,8 +17,7 @@ class Rule(Protocol):
     ``greedy``: label the example with the highest score; otherwise the scores are chances.
     """
 
-    @property
-    def greedy(self) -> bool: ...
+    greedy: ClassVar[bool]
 
     def refreshed(self) -> Rule:
         """Return the rule with all that it puts off computed."""

@@ -158,7 +158,7 @@ def open_picking(
     config = config or Config()
     pool = predictions if isinstance(predictions, Pool) else Pool.of(predictions, names)
     rule = rule_of(config.method, pool, np.random.default_rng(config.seed), config.epsilon)
-    leader = best_of(rule.standing(), _draws(config, 0, "lead"))
+    leader = best_of(rule.standing(), config, 0)
     certificate = Certificate(pool, config.tolerance, config.confidence)
     return State(
         config=config,
@@ -244,10 +244,12 @@ def record(state: State, row: int, label: Any, leader: int) -> State:
     )
 
 
-def best_of(standing: np.ndarray, rng: np.random.Generator) -> int:
+def best_of(standing: np.ndarray, config: Config, labels: int) -> int:
     """Return the place of the largest value, one at random of several."""
     best = np.flatnonzero(standing >= standing.max() - 1e-9)
-    return int(best[0] if len(best) == 1 else rng.choice(best))
+    if len(best) == 1:
+        return int(best[0])
+    return int(_draws(config, labels, "lead").choice(best))
 
 
 def _draws(config: Config, labels: int, step: str) -> np.random.Generator:
@@ -338,7 +340,7 @@ def _with_label(state: State, drawn: Draw, label: Any, code: int) -> State:
     expected, beliefs = state.rule.expectations(row)
     told = Label(row, slot, drawn.chance, drawn.floor, expected, beliefs, drawn.contested)
     rule = state.rule.tell(row, slot, drawn.chance)
-    leader = best_of(rule.standing(), _draws(state.config, state.labels, "lead"))
+    leader = best_of(rule.standing(), state.config, state.labels)
     return replace(
         state,
         rule=rule,
