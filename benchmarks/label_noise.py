@@ -5,8 +5,8 @@ A tenth of the labels is wrong: drawn evenly over the other classes (uniform); a
 (region); by one of five annotators (annotator). Of the rows that are flagged, the share that is
 wrong (precision) and the share of the wrong ones among them (recall); the precision that easeml
 says to expect at most; and at cleanlab's own recall the precision of easeml's order, and of the
-order that the same models have when they learn from the *true* labels of the other rows: a ceiling
-for any finder with such models. Writes CSV; a finished line is not measured again.
+order that the same models have when they learn from the *true* labels of the other rows: about what
+any finder with such models can reach. Writes CSV; a finished line is not measured again.
 
     python benchmarks/label_noise.py --data DIR [--seeds 2] [--most 600]
 
@@ -57,7 +57,7 @@ FIELDS = [
     "easeml precision",
     "easeml expects at most",
     "easeml at cleanlab's recall",
-    "ceiling at cleanlab's recall",
+    "learnt from true labels, at that recall",
 ]
 
 

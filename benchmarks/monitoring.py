@@ -29,7 +29,7 @@ import sys
 import tempfile
 import venv
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -194,12 +194,13 @@ def easeml(stream: Stream, state: bytes, labels: int, seed: int) -> list[dict]:
     monitor = monitoring.load(state)
     found = []
     for number, (rows, truth) in enumerate(stream.batches):
-        batch = (stream.inputs.iloc[rows], stream.predicted[rows], stream.scores[rows])
-        answers = None
+        facts = monitoring.Batch(
+            stream.inputs.iloc[rows], stream.predicted[rows], stream.scores[rows]
+        )
         if labels:
-            query = monitor.choose(*batch, budget=labels, seed=1000 * seed + number)
-            answers = monitoring.Labelled(query, truth[query.rows])
-        report = monitor.score(*batch, answers)
+            query = monitoring.choose(monitor, facts, budget=labels, seed=1000 * seed + number)
+            facts = replace(facts, labelled=monitoring.Labelled(query, truth[query.rows]))
+        report, monitor = monitoring.ask(monitor, facts)
         found.append(
             {
                 "score": report.score,
@@ -369,7 +370,7 @@ def predictor_table(data: Path) -> pd.DataFrame:
             .predict(encoded)
         )
         monitor = monitoring.fit(inputs.iloc[known], predicted[known], labels[known], task=task)
-        report = monitor.score(inputs.iloc[new], predicted[new])
+        report, _ = monitoring.ask(monitor, monitoring.Batch(inputs.iloc[new], predicted[new]))
         batch = monitor.rows(inputs.iloc[new], predicted[new], None)
         rows.append(
             {

@@ -5,6 +5,7 @@ production data?
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +26,7 @@ monitor = typer.Typer(
     no_args_is_help=True, help="Estimate a model's quality on rows without labels."
 )
 
-CODES = {"ok": 0, "watch": 0, "alert": 1, "cannot tell": 6}
+CODES = {"ok": 0, "inputs as before": 0, "watch": 0, "alert": 1, "cannot tell": 6}
 Prediction = Annotated[str, typer.Option(help="Column with the model's predictions.")]
 Probability = Annotated[
     list[str] | None,
@@ -133,6 +134,9 @@ def score(
         int | None, typer.Option(min=1, help="Do not score: choose so many rows to label.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the choice.")] = 0,
+    day: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Day on which the rows came.")
+    ] = None,
     as_json: Json = False,
     out: Annotated[
         Path | None, typer.Option(help="Write the report as HTML, or the chosen rows as CSV.")
@@ -140,8 +144,11 @@ def score(
 ) -> None:
     """Score a batch.
 
-    Exit code 0 if the model is fine, 1 for an alert, 6 if the monitor cannot tell.
+    Exit code 0 if nothing speaks against the model, 1 for an alert, 6 if the monitor cannot tell.
     """
+    from easeml.lifecycle.monitoring import Batch, ask, save
+    from easeml.lifecycle.monitoring import choose as choose_rows
+
     found = _load(state)
     frame = _frame(table)
     probabilities = _probabilities(frame, probability, table)
@@ -149,15 +156,15 @@ def score(
     if found.task == "regression":
         predictions = _numbers(predictions, prediction, table)
     if choose is not None:
-        query = found.choose(frame, predictions, probabilities, budget=choose, seed=seed)
+        batch = Batch(frame, predictions, probabilities)
+        query = choose_rows(found, batch, budget=choose, seed=seed)
         return _show_choice(query.rows, query.chances, as_json, out)
     labelled = None if labels is None else _labelled(labels, len(frame), found.task == "regression")
     if labelled is not None and found.task == "classification":
         _check_classes(labelled.labels, found.classes, str(labels))
-    report = found.score(frame, predictions, probabilities, labelled)
-    from easeml.lifecycle.monitoring import save
-
-    _write(state, save(found))
+    came = None if day is None else day.date()
+    report, following = ask(found, Batch(frame, predictions, probabilities, labelled, came))
+    _write(state, save(following))
     if out is not None:
         _write(out, report.to_html().encode())
     if as_json:

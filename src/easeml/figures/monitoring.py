@@ -7,7 +7,13 @@ from typing import Any
 
 from easeml.figures.description import Axis, Figure, Mark, Reference, Series, column
 
-_TONES = {"ok": "good", "watch": "warn", "alert": "bad", "cannot tell": "muted"}
+_TONES = {
+    "ok": "good",
+    "inputs as before": "3",
+    "watch": "warn",
+    "alert": "bad",
+    "cannot tell": "muted",
+}
 
 
 def monitored(reports: Sequence[Mapping[str, Any]]) -> Figure:

@@ -1,9 +1,11 @@
 """A small world with known truth for the tests of monitoring."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
+
+from easeml.lifecycle.monitoring import Batch, Labelled, Query
 
 
 @dataclass(frozen=True)
@@ -17,8 +19,11 @@ class World:
     def quality(self) -> float:
         return float((self.predicted == self.labels).mean())
 
-    def batch(self) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
-        return self.inputs, self.predicted, self.scores
+    def batch(self) -> Batch:
+        return Batch(self.inputs, self.predicted, self.scores)
+
+    def labelled(self, query: Query) -> Batch:
+        return replace(self.batch(), labelled=Labelled(query, self.labels[query.rows]))
 
 
 def world(rows: int, seed: int, *, shift: float = 0.0, flipped: float = 0.0) -> World:

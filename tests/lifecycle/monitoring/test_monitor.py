@@ -1,6 +1,8 @@
 """The monitor as a user meets it: fit, score, choose, save, load."""
 
 import json
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -8,7 +10,16 @@ import pytest
 from monitoring_streams import world
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.monitoring import AlertRules, Labelled, at_random, fit, load, save
+from easeml.lifecycle.monitoring import (
+    AlertRules,
+    Batch,
+    ask,
+    at_random,
+    choose,
+    fit,
+    load,
+    save,
+)
 
 
 @pytest.fixture(scope="module")
@@ -19,17 +30,59 @@ def state() -> bytes:
 
 def test_nothing_changed(state):
     new = world(600, 1)
-    report = load(state).score(*new.batch())
-    assert report.status == "ok"
+    report, _ = ask(load(state), new.batch())
     assert report.low <= new.quality <= report.high
     assert report.estimates.confidence == pytest.approx(report.estimates.constant, abs=0.03)
+
+
+@pytest.mark.parametrize("flipped", [0.0, 0.3])
+def test_never_ok_where_concept_drift_cannot_be_seen(state, flipped):
+    """The rows are the same whether the concept changed or not, so the answer must be, too."""
+    monitor = load(state)
+    for number in range(3):
+        report, monitor = ask(monitor, world(600, 1 + number, flipped=flipped).batch())
+        assert report.status == "inputs as before"
+        assert "concept unknown since" in report.advice
+        assert f"about {report.needed} show a fall of 0.1" in report.advice
+    assert report.unlabelled == monitor.unlabelled == 1800
+    assert "1800 rows without labels" in report.advice
+
+
+def test_enough_labels_show_that_all_is_well(state):
+    new = world(600, 1)
+    query = choose(load(state), new.batch(), budget=150, seed=0)
+    report, following = ask(load(state), new.labelled(query))
+    assert (report.status, following.unlabelled) == ("ok", 0)
     assert "nothing to do" in report.advice
+    few = choose(load(state), new.batch(), budget=3, seed=0)
+    assert ask(load(state), new.labelled(few))[0].status != "ok", "three labels show nothing"
+
+
+def test_days_without_labels_are_counted_where_days_are_known(state):
+    new = world(600, 1)
+    query = choose(load(state), new.batch(), budget=150, seed=0)
+    told = replace(new.labelled(query), day=date(2024, 5, 1))
+    _, monitor = ask(load(state), told)
+    later = replace(new.batch(), day=date(2024, 5, 8))
+    report, _ = ask(load(save(monitor)), later)
+    assert report.days == 7
+    assert "since 7 days without labels" in report.advice
+
+
+def test_asking_changes_nothing_that_was_given(state):
+    monitor = load(state)
+    before = save(monitor)
+    new = world(300, 5)
+    first, following = ask(monitor, new.batch())
+    assert save(monitor) == before
+    assert ask(monitor, new.batch())[0].to_json() == first.to_json()
+    assert (monitor.batches, following.batches) == (0, 1)
 
 
 def test_a_shift_to_harder_rows_is_estimated_without_labels(state):
     """Confidence cannot see it: the model is as sure as ever."""
     new = world(600, 2, shift=1.0)
-    report = load(state).score(*new.batch())
+    report, _ = ask(load(state), new.batch())
     assert abs(report.score - new.quality) < 0.5 * abs(report.reference - new.quality)
     assert abs(report.estimates.confidence - new.quality) > 2 * abs(report.score - new.quality)
     assert report.low <= new.quality <= report.high
@@ -38,30 +91,32 @@ def test_a_shift_to_harder_rows_is_estimated_without_labels(state):
 
 def test_a_certain_drop_is_an_alert(state):
     monitor = load(state)
-    monitor.rules = AlertRules(drop=0.05, widest=0.5)
-    monitor.trust = type(monitor.trust)(1.0, 0.0, 0.0, 0.9, 8, 100)
-    report = monitor.score(*world(600, 3, shift=1.2).batch())
+    monitor = replace(
+        monitor,
+        rules=AlertRules(drop=0.05, widest=0.5),
+        trust=type(monitor.trust)(1.0, 0.0, 0.0, 0.9, 8, 100),
+    )
+    report, _ = ask(monitor, world(600, 3, shift=1.2).batch())
     assert report.status == "alert"
     assert "got worse" in report.advice
 
 
 def test_rows_unlike_any_reference_cannot_be_judged(state):
     new = world(400, 4, shift=7.0)
-    report = load(state).score(*new.batch())
+    report, _ = ask(load(state), new.batch())
     assert report.status == "cannot tell"
     assert report.reasons
     assert report.low <= new.quality <= report.high
-    assert "Label some rows" in report.advice
+    assert "Label rows drawn at random" in report.advice
 
 
 def test_a_new_concept_needs_labels(state):
+    monitor, reports = load(state), []
     changed = [world(500, 10 + i, flipped=0.4) for i in range(4)]
-    blind, told = load(state), load(state)
-    reports = []
     for number, new in enumerate(changed):
-        assert blind.score(*new.batch()).status == "ok"  # nothing in the data tells
-        query = told.choose(*new.batch(), budget=80, seed=number)
-        reports.append(told.score(*new.batch(), Labelled(query, new.labels[query.rows])))
+        query = choose(monitor, new.batch(), budget=80, seed=number)
+        report, monitor = ask(monitor, new.labelled(query))
+        reports.append(report)
     assert reports[-1].status == "alert"
     assert any(report.drift[2].alarm for report in reports)
     assert reports[-1].low <= changed[-1].quality <= reports[-1].high
@@ -69,36 +124,52 @@ def test_a_new_concept_needs_labels(state):
 
 
 def test_what_only_labels_can_show_is_said_until_labels_are_told(state):
-    monitor, changed = load(state), [world(500, 10 + i, flipped=0.8) for i in range(4)]
-    blind = monitor.score(*changed[0].batch())
+    changed = [world(500, 10 + i, flipped=0.8) for i in range(4)]
+    blind, monitor = ask(load(state), changed[0].batch())
     assert "only labels can show" in blind.to_json()["assumes"]
     assert blind.assumes in blind.advice
     assert blind.to_frame().loc[0, "concept drift"] is None, (
         "not tested is not the same as no drift"
     )
-    query = monitor.choose(*changed[1].batch(), budget=150, seed=0)
-    told = monitor.score(*changed[1].batch(), Labelled(query, changed[1].labels[query.rows]))
+    query = choose(monitor, changed[1].batch(), budget=150, seed=0)
+    told, monitor = ask(monitor, changed[1].labelled(query))
     assert told.assumes is None
     assert told.to_frame().loc[0, "concept drift"]
-    later = [monitor.score(*new.batch()) for new in changed[2:] * 4]
+    later = []
+    for new in changed[2:] * 4:
+        report, monitor = ask(monitor, new.batch())
+        later.append(report)
     assert later[-1].status == "cannot tell", "what labels have shown to jump may jump again"
     assert later[0].high - later[0].low < later[-1].high - later[-1].low
+
+
+def test_a_rescaled_column_a_new_category_and_a_lone_row_are_never_ok(state):
+    new = world(400, 30)
+    spoiled = {
+        "hard": new.inputs.assign(hard=new.inputs["hard"] * 100),
+        "group": new.inputs.assign(group="new"),
+    }
+    for name, inputs in spoiled.items():
+        report, _ = ask(load(state), Batch(inputs, new.predicted, new.scores))
+        assert report.status in ("watch", "alert", "cannot tell")
+        assert report.drift[0].alarm and report.drift[0].where.startswith(name)
+    lone = Batch(new.inputs.iloc[:1], new.predicted[:1], new.scores[:1])
+    assert ask(load(state), lone)[0].status in ("inputs as before", "cannot tell")
 
 
 def test_labels_chosen_at_random_are_welcome_too(state):
     new = world(500, 20)
     rows = np.random.default_rng(0).choice(500, 50, replace=False)
-    report = load(state).score(*new.batch(), Labelled(at_random(rows, 500), new.labels[rows]))
+    report, _ = ask(load(state), new.labelled(at_random(rows, 500)))
     assert report.low <= new.quality <= report.high
 
 
 def test_state_is_plain_and_goes_on(state):
-    monitor = load(state)
     new = world(300, 5)
-    first = monitor.score(*new.batch())
+    first, monitor = ask(load(state), new.batch())
     again = load(save(monitor))
     assert again.batches == 1
-    assert load(state).score(*new.batch()).to_json() == first.to_json()
+    assert ask(load(state), new.batch())[0].to_json() == first.to_json()
     assert json.loads(json.dumps(first.to_json()))["score"] == first.score
     with np.load(__import__("io").BytesIO(state), allow_pickle=False) as archive:
         assert all(archive[name].dtype.kind in "iuf" for name in archive.files)
@@ -128,7 +199,7 @@ def test_hostile_state_is_refused(state):
 
 
 def test_results_show_themselves(state):
-    report = load(state).score(*world(200, 6).batch())
+    report, _ = ask(load(state), world(200, 6).batch())
     assert list(report.to_frame()["status"]) == [report.status]
     assert report.figure().series
     assert "<table" in report.to_html()
@@ -144,7 +215,7 @@ def test_regression_counts_what_is_within_the_tolerance():
     assert monitor.tolerance == pytest.approx(3, rel=0.15)
     rows = np.flatnonzero(new) + 1200
     truth = float((np.abs(predicted[rows] - labels[rows]) <= monitor.tolerance).mean())
-    report = load(save(monitor)).score(inputs.iloc[rows], predicted[rows])
+    report, _ = ask(load(save(monitor)), Batch(inputs.iloc[rows], predicted[rows]))
     assert abs(report.score - truth) < 0.05 < abs(report.reference - truth)
 
 
@@ -156,7 +227,7 @@ def test_many_classes_with_names_and_a_class_never_seen():
     predicted = names[chances.argmax(axis=1)]
     monitor = fit(chances[:500], predicted[:500], labels[:500], chances[:500])
     other = np.where(np.arange(200) < 5, "fox", predicted[500:])
-    report = monitor.score(chances[500:], other, chances[500:])
+    report, _ = ask(monitor, Batch(chances[500:], other, chances[500:]))
     assert 0 <= report.low <= report.score <= report.high <= 1
     assert report.estimates.confidence == pytest.approx(
         float((labels == predicted)[500:].mean()), abs=0.1
@@ -169,7 +240,7 @@ def test_a_model_without_errors_or_successes(right):
     monitor = fit(
         np.random.default_rng(0).normal(size=(200, 2)), labels if right else 1 - labels, labels
     )
-    report = monitor.score(np.zeros((1, 2)), [1 if right else 0])
+    report, _ = ask(monitor, Batch(np.zeros((1, 2)), [1 if right else 0]))
     assert report.score == float(right)
     assert report.high - report.low > 0.3  # one row says little, however well the reference went
 
@@ -180,7 +251,7 @@ def test_gaps_and_new_levels_in_the_inputs(state):
         hard=new.inputs["hard"].where(np.arange(300) % 3 > 0),
         group=np.where(np.arange(300) % 2, "new", None),
     )
-    report = load(state).score(inputs, new.predicted, new.scores)
+    report, _ = ask(load(state), Batch(inputs, new.predicted, new.scores))
     assert 0 <= report.low <= report.high <= 1
 
 
@@ -197,11 +268,10 @@ def test_gaps_and_new_levels_in_the_inputs(state):
     ],
     ids=["empty", "column", "length", "no scores", "scores", "nan", "missing prediction"],
 )
-def test_wrong_batches_are_refused_and_not_counted(state, spoil):
-    monitor = load(state)
+def test_wrong_batches_are_refused(state, spoil):
+    new = world(50, 8)
     with pytest.raises(InvalidInput):
-        monitor.score(*spoil(world(50, 8).batch()))
-    assert monitor.batches == 0
+        ask(load(state), Batch(*spoil((new.inputs, new.predicted, new.scores))))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Literal
 
 from easeml.errors import InvalidInput
 
-Status = Literal["ok", "watch", "alert", "cannot tell"]
+Status = Literal["ok", "inputs as before", "watch", "alert", "cannot tell"]
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class AlertRules:
                 raise InvalidInput(
                     f"{name} must be between 0 and 1, both excluded, not {value}.", where=name
                 )
+
+    @property
+    def shown(self) -> float:
+        """Fall of quality that the test of the concept is made to find: twice ``drop``."""
+        return min(0.5, 2 * self.drop)
 
     def judge(self, estimate: float, high: float, reference: float) -> bool:
         """Tell whether an estimate is bad enough to act on."""

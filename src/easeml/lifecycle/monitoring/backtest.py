@@ -15,7 +15,8 @@ BLOCKS = 8
 PRIOR = 8.0
 LEAST_BLOCK = 30
 LEAST_SEPARATION = 0.65
-EXCESS = 0.2
+EXCESS = 0.1
+MOVE = 0.25
 ROWS = 2500
 TREES = 30
 
@@ -41,12 +42,13 @@ class Trust:
         """Return the standard deviation to add for a shift greater than all that was tried; 0 for
         others.
 
-        Half the move away from the reference that the rows suggest, and 0.2 times the excess of
-        separation: nothing that was seen supports either the estimate or the reference quality
-        there.
+        A quarter of the move away from the reference that the rows suggest, and 0.1 times the
+        excess of separation: nothing that was seen supports either the estimate or the reference
+        quality there. Both were chosen on streams with shifts of known size
+        (`benchmarks/monitoring.py`), so that the intervals hold 95 % of the truths.
         """
         excess = separation - max(self.separation, LEAST_SEPARATION)
-        return 0.0 if excess <= 0 else hypot(move / 2, EXCESS * excess)
+        return 0.0 if excess <= 0 else hypot(MOVE * move, EXCESS * excess)
 
     def offset(self, since: int, rows: int) -> Offset:
         """Return what is known of the estimate's offset on ``rows`` rows that end ``since`` rows

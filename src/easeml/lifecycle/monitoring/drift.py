@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erfc, pi, sqrt
+from math import pi
 from typing import Literal
 
 import numpy as np
@@ -80,25 +80,6 @@ def prior_test(reference: np.ndarray, batch: np.ndarray, level: float) -> DriftT
         return DriftTest("prior", None, level, False, "prediction")
     p_value = float(chi2_contingency(table)[1])  # pyright: ignore[reportArgumentType]
     return DriftTest("prior", p_value, level, p_value <= level, "prediction")
-
-
-def concept_test(
-    estimate: float, spread: float, labelled: float | None, error: float, level: float
-) -> DriftTest:
-    """Compare the quality measured on queried labels with what the rows alone let expect
-    (two-sided, normal).
-
-    Without labels a change of the concept cannot be seen, and no test is made.
-    """
-    if labelled is None:
-        return DriftTest("concept", None, level, False, "no labels")
-    scale = sqrt(spread**2 + error**2)
-    p_value = (
-        erfc(abs(labelled - estimate) / scale / sqrt(2))
-        if scale > 0
-        else float(labelled == estimate)
-    )
-    return DriftTest("concept", p_value, level, p_value <= level, "queried labels")
 
 
 def _same_distribution(one: np.ndarray, other: np.ndarray) -> float:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from easeml.lifecycle.monitoring.alerts import AlertRules, Status
 from easeml.lifecycle.monitoring.backtest import Trust
 from easeml.lifecycle.monitoring.drift import DriftTest
@@ -21,15 +23,55 @@ if TYPE_CHECKING:
 
 CAUSES = {"covariate": "inputs", "prior": "predictions", "concept": "what is right"}
 ASSUMPTION = "the same inputs still mean the same, which only labels can show"
+TWO_SIDED = 1.96
+
+
+@dataclass(frozen=True)
+class Blind:
+    """What rows tell without labels.
+
+    ``base``: the estimated quality; ``found``: the estimates it is made of; ``chances``: of each
+    row to be right (n,); ``doubt``: standard deviation of ``base`` if inputs mean what they meant;
+    ``beyond``: the part of it for a shift greater than all that was tried; ``unexplained``: what
+    back-testing left open.
+    """
+
+    base: float
+    found: Estimates
+    chances: np.ndarray
+    shift: Shift
+    beyond: float
+    unexplained: Offset
+    doubt: float
+
+    @property
+    def least(self) -> float:
+        """The least quality that the rows let expect."""
+        return min(1.0, max(0.0, self.base - TWO_SIDED * self.doubt))
+
+
+@dataclass(frozen=True)
+class Told:
+    """What queried labels alone say of a batch's quality, and its standard error."""
+
+    quality: float
+    error: float
+
+    def is_sure(self, widest: float) -> bool:
+        """Tell whether the labels alone bound the quality to within ``widest``."""
+        return TWO_SIDED * self.error <= widest
 
 
 @dataclass(frozen=True)
 class MonitorReport(Result):
     """One batch. ``score``: the estimated quality, with its interval ``low`` to ``high`` at
     ``level``; where ``status`` is "cannot tell" it is a guess, and ``reasons`` say why.
+
     ``reference``: the quality when the monitor was fitted; ``labelled``: the quality by queried
-    labels alone; ``separation`` and ``overlap``: how far the inputs have moved; ``assumes``: what
-    score and interval rest on and the data cannot show (concept drift), None once labels were told.
+    labels alone; ``separation`` and ``overlap``: how far the inputs have moved; ``unlabelled`` and
+    ``days``: rows, and days where they are known, since the last labels; ``needed``: labels of rows
+    drawn at random that show a fall of quality by ``shown``, on average; ``assumes``: what score
+    and interval rest on and the data cannot show (concept drift), None once labels were told.
     """
 
     batch: int
@@ -47,21 +89,54 @@ class MonitorReport(Result):
     overlap: float
     trust: float
     drift: tuple[DriftTest, ...]
+    unlabelled: int
+    days: int | None
+    needed: int
+    shown: float
     assumes: str | None
 
     @property
     def advice(self) -> str:
-        interval = f"{self.score:.3f} ({self.low:.3f} to {self.high:.3f}), on reference rows {self.reference:.3f}"
+        """What was found, what it rests on, and what to do next."""
+        sentences = {
+            "ok": f"Quality is {self._interval}: nothing to do.",
+            "inputs as before": f"Inputs as before; {self._unknown}. If {self.assumes}, "
+            f"quality is {self._interval}. {self._ask}",
+            "watch": f"Quality is {self._interval}: no reason to act yet.",
+            "alert": f"The model got worse: quality is {self._interval}. "
+            "Check the data, and train again.",
+            "cannot tell": f"Cannot tell how good the model is: {'; '.join(self.reasons)}. "
+            f"{self._ask}",
+        }
+        parts = [sentences[self.status]]
         moved = [CAUSES[test.kind] for test in self.drift if test.alarm]
-        tail = f" Drift in {', '.join(moved)}." if moved else ""
-        if self.status == "cannot tell":
-            return f"Cannot tell how good the model is: {'; '.join(self.reasons)}. Label some rows (choose).{tail}"
-        condition = f" This holds if {self.assumes}." if self.assumes else ""
-        if self.status == "alert":
-            return f"The model got worse: quality is {interval}. Check the data, and train again.{tail}{condition}"
+        if moved:
+            parts.append(f"Drift in {', '.join(moved)}.")
         if self.status == "watch":
-            return f"Quality is {interval}: no reason to act yet.{tail} Labels of some rows would make sure.{condition}"
-        return f"Quality is {interval}: nothing to do.{condition}"
+            parts.append(self._ask)
+        if self.assumes and self.status in ("watch", "alert"):
+            parts.append(f"This holds if {self.assumes}.")
+        return " ".join(parts)
+
+    @property
+    def _interval(self) -> str:
+        return (
+            f"{self.score:.3f} ({self.low:.3f} to {self.high:.3f}), "
+            f"on reference rows {self.reference:.3f}"
+        )
+
+    @property
+    def _unknown(self) -> str:
+        if self.days is not None:
+            return f"concept unknown since {self.days} days without labels"
+        return f"concept unknown since {self.unlabelled} rows without labels"
+
+    @property
+    def _ask(self) -> str:
+        return (
+            f"Label rows drawn at random (choose): about {self.needed} show a fall of "
+            f"{self.shown:g}."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
@@ -97,56 +172,80 @@ def decide(
     *,
     batch: int,
     rows: int,
-    base: float,
-    found: Estimates,
-    shift: Shift,
+    blind: Blind,
+    told: Told | None,
     tests: tuple[DriftTest, ...],
     offset: Offset,
-    label: float | None,
     trust: Trust,
-    beyond: float,
     rules: AlertRules,
+    unlabelled: int,
+    days: int | None,
+    needed: int,
 ) -> MonitorReport:
     """Join estimates, labels and tests to one score, its interval, and a status.
 
     The interval adds chance (of batch, reference and weights), what back-testing could not explain
-    (or what labels left open), the disagreement of the estimators, and ``beyond`` for a shift
-    greater than all that was tried.
+    (or what labels left open), and doubt for a shift greater than all that was tried.
     """
-    from scipy.stats import norm, t
-
-    score = min(1.0, max(0.0, base + offset.mean))
-    disagreement = 0.0 if offset.labelled else abs(found.importance - found.error_model) / 2
-    variance = found.spread**2 + offset.variance + disagreement**2 + beyond**2
-    quantile = (
-        t(trust.blocks - 1) if trust.blocks > 2 and max(trust.drift, trust.step) > 0 else norm
-    )
-    half = float(quantile.ppf(0.5 + rules.level / 2)) * sqrt(variance)
-    reasons = _doubts(half, shift, trust, rules, offset)
-    alarmed = any(test.alarm for test in tests)
-    status: Status = "watch" if alarmed else "ok"
-    if reasons:
-        status = "cannot tell"
-    elif rules.judge(score, score + half, found.constant):
-        status = "alert"
+    score = min(1.0, max(0.0, blind.base + offset.mean))
+    half = _half_width(blind, offset, trust, rules.level)
+    reasons = _doubts(half, blind.shift, trust, rules, offset)
     return MonitorReport(
         batch=batch,
         rows=rows,
-        status=status,
+        status=_status(score, half, reasons, blind, told, tests, rules),
         reasons=reasons,
         score=score,
         low=max(0.0, score - half),
         high=min(1.0, score + half),
         level=rules.level,
-        reference=found.constant,
-        labelled=label,
-        estimates=found,
-        separation=shift.separation,
-        overlap=shift.overlap,
+        reference=blind.found.constant,
+        labelled=None if told is None else told.quality,
+        estimates=blind.found,
+        separation=blind.shift.separation,
+        overlap=blind.shift.overlap,
         trust=trust.share,
         drift=tests,
-        assumes=None if offset.labelled else ASSUMPTION,
+        unlabelled=unlabelled,
+        days=days,
+        needed=needed,
+        shown=rules.shown,
+        assumes=None if offset.labelled and told is not None else ASSUMPTION,
     )
+
+
+def _half_width(blind: Blind, offset: Offset, trust: Trust, level: float) -> float:
+    """Return half the width of the interval."""
+    from scipy.stats import norm, t
+
+    variance = blind.found.spread**2 + offset.variance
+    if not offset.labelled:
+        disagreement = abs(blind.found.importance - blind.found.error_model) / 2
+        variance += disagreement**2 + blind.beyond**2
+    estimated = trust.blocks > 2 and max(trust.drift, trust.step) > 0
+    quantile = t(trust.blocks - 1) if estimated else norm
+    return float(quantile.ppf(0.5 + level / 2)) * sqrt(variance)
+
+
+def _status(
+    score: float,
+    half: float,
+    reasons: tuple[str, ...],
+    blind: Blind,
+    told: Told | None,
+    tests: tuple[DriftTest, ...],
+    rules: AlertRules,
+) -> Status:
+    if reasons:
+        return "cannot tell"
+    if rules.judge(score, score + half, blind.found.constant):
+        return "alert"
+    if any(test.alarm for test in tests):
+        return "watch"
+    # Without labels of this batch, or with too few, nothing shows what the same inputs mean today.
+    if told is None or not told.is_sure(rules.widest):
+        return "inputs as before"
+    return "ok"
 
 
 def _doubts(
@@ -158,8 +257,10 @@ def _doubts(
     doubts: list[str] = []
     if half > rules.widest:
         doubts.append(f"the interval is wider than ±{rules.widest:g}")
-    if not offset.labelled and shift.overlap < rules.least_overlap:
+    if offset.labelled:
+        return tuple(doubts)
+    if shift.overlap < rules.least_overlap:
         doubts.append(f"only {shift.overlap:.0f} reference rows resemble these")
-    if not offset.labelled and shift.separation > max(rules.most_separation, trust.separation):
+    if shift.separation > max(rules.most_separation, trust.separation):
         doubts.append("these rows are unlike the reference")
     return tuple(doubts)

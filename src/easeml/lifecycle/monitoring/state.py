@@ -6,6 +6,8 @@ import io
 import json
 import zipfile
 from dataclasses import asdict
+from datetime import date
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,12 @@ from easeml.lifecycle.monitoring.backtest import Trust
 from easeml.lifecycle.monitoring.estimators import Calibration, Reference
 from easeml.lifecycle.monitoring.features import Encoder
 from easeml.lifecycle.monitoring.forest import Forest
-from easeml.lifecycle.monitoring.monitor import Monitor, feature_names
+from easeml.lifecycle.monitoring.monitor import Monitor
+from easeml.lifecycle.monitoring.rows import feature_names
+from easeml.lifecycle.monitoring.sequential import ConceptTest
 from easeml.lifecycle.monitoring.tracking import Offset
 
-VERSION = 2
+VERSION = 3
 LARGEST = 2 << 30  # bytes after decompression
 TREE_FIELDS = ("roots", "feature", "threshold", "left", "right", "value")
 
@@ -42,6 +46,9 @@ def save(monitor: Monitor) -> bytes:
         "offset": asdict(monitor.offset),
         "batches": monitor.batches,
         "seen": monitor.seen,
+        "concept": asdict(monitor.concept),
+        "unlabelled": monitor.unlabelled,
+        "labelled_day": None if monitor.labelled_day is None else str(monitor.labelled_day),
         "maps": None if calibration is None else len(calibration.scores),
     }
     arrays = {f"forest_{name}": getattr(monitor.reference.forest, name) for name in TREE_FIELDS}
@@ -111,6 +118,7 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
     }:
         raise InvalidInput("The monitor's rows do not fit together.")
     encoder = Encoder.from_json(head["encoder"])
+    day = head["labelled_day"]
     return Monitor(
         task=head["task"],
         tolerance=None if head["tolerance"] is None else float(head["tolerance"]),
@@ -125,7 +133,17 @@ def _monitor(head: dict[str, Any], arrays: dict[str, np.ndarray]) -> Monitor:
         batches=int(head["batches"]),
         seen=int(head["seen"]),
         names=feature_names(encoder, width),
+        concept=_concept(head["concept"]),
+        unlabelled=int(head["unlabelled"]),
+        labelled_day=None if day is None else date.fromisoformat(day),
     )
+
+
+def _concept(values: dict[str, Any]) -> ConceptTest:
+    stake, aside = float(values["stake"]), float(values["aside"])
+    if not (0 <= stake < inf and 0 <= aside <= 1):
+        raise InvalidInput("The monitor's numbers are damaged.")
+    return ConceptTest(int(values["labels"]), stake, aside)
 
 
 def _numbers(array: np.ndarray, dimensions: int, *, whole: bool = False) -> np.ndarray:
