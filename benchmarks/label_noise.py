@@ -4,7 +4,7 @@ A tenth of the labels is wrong: drawn evenly over the other classes (uniform); a
 (pair); near the boundary of a model of the true labels (boundary); in a quarter of the space
 (region); by one of five annotators (annotator). Of the rows that are flagged, the share that is
 wrong (precision) and the share of the wrong ones among them (recall); the precision that easeml
-says to expect at most; and at cleanlab's own recall the precision of easeml's order, and of the
+expects; and at cleanlab's own recall the precision of easeml's order, and of the
 order that the same models have when they learn from the *true* labels of the other rows: about what
 any finder with such models can reach. Writes CSV; a finished line is not measured again.
 
@@ -55,7 +55,7 @@ FIELDS = [
     "cleanlab precision",
     "easeml recall",
     "easeml precision",
-    "easeml expects at most",
+    "easeml expects",
     "easeml at cleanlab's recall",
     "learnt from true labels, at that recall",
 ]

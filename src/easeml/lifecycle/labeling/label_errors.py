@@ -22,8 +22,8 @@ DEGREES = (2.0, 3.0, 5.0, 10.0, 30.0)
 STEPS = 100
 
 ASSUMPTION = (
-    "the inputs decide the label of the rows that the models are surest of; where they do not, "
-    "fewer of the flagged labels are wrong"
+    "wrong labels are spread evenly, and the inputs decide the label of the rows that the models "
+    "are surest of"
 )
 
 
@@ -58,8 +58,8 @@ def judge_classes(
 
     The chances are calibrated on the labels as they are (temperature scaling; Guo et al., ICML
     2017). The share of wrong labels is the disagreement on the quarter of the rows (50 at least)
-    that the models are surest of: an upper bound unless the inputs decide these labels (anchor
-    points; Liu and Tao, TPAMI 2016). With that share spread evenly over the other classes, Bayes'
+    that the models are surest of (anchor points; Liu and Tao, TPAMI 2016): too many where the
+    inputs do not decide these labels, too few where wrong labels are elsewhere. With that share spread evenly over the other classes, Bayes'
     rule gives the probability that a label is wrong.
 
     Args:

@@ -34,7 +34,7 @@ class Suspects(Result):
     ``wrong`` the probability that the label is wrong; ``suggestions`` are the labels that the
     models find most likely; ``flagged`` marks rows to check. ``precision`` is the share of the
     flagged rows that are wrong, as expected, and ``precision_low`` to ``precision_high`` its 95 %
-    interval; without trusted rows only an upper bound is known, and the interval begins at 0.
+    interval; without trusted rows it is a guess, and the interval is all of 0 to 1.
     ``assumes``: what the numbers rest on and the data cannot show.
     """
 
@@ -67,8 +67,8 @@ class Suspects(Result):
             )
         else:
             sure = (
-                f"; at most about {self.precision_high:.0%} of these are. "
-                "Give rows with trusted labels to know better"
+                f"; perhaps {self.precision:.0%} of these are, "
+                "which only rows with trusted labels can measure"
             )
         stop = "stop when several in a row turn out to be right."
         return f"{found}{sure}. Check them from the top; {stop}"
@@ -149,7 +149,7 @@ def find_mislabelled(
     )
     found = judge_classes(chances, codes, confidence=confidence)
 
-    precision, low, high = found.precision, 0.0, found.precision
+    precision, low, high = found.precision, 0.0, 1.0
     if X_valid is not None:
         precision, low, high = _measured_precision(found.flagged[:n], found.flagged[n:])
     own = chances[np.arange(n), task.y]
