@@ -59,8 +59,8 @@ def judge_classes(
     The chances are calibrated on the labels as they are (temperature scaling; Guo et al., ICML
     2017). The share of wrong labels is the disagreement on the quarter of the rows (50 at least)
     that the models are surest of (anchor points; Liu and Tao, TPAMI 2016): too many where the
-    inputs do not decide these labels, too few where wrong labels are elsewhere. With that share spread evenly over the other classes, Bayes'
-    rule gives the probability that a label is wrong.
+    inputs do not decide these labels, too few where wrong labels are elsewhere. With that share
+    spread evenly over the other classes, Bayes' rule gives the probability of a wrong label.
 
     Args:
         chances: held-out class chances (n, C); rows sum to 1.
