@@ -29,7 +29,11 @@ def script(name: str) -> Any:
 
 
 reference = script("reference")
-GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md"))]
+GUIDES = [
+    *ROOT.glob("*.md"),
+    *sorted((ROOT / ".github").rglob("*.md")),
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+]
 SYNONYMS = {"experiment", "trial", "run", "project", "workspace"}
 
 
