@@ -7,21 +7,16 @@ more than delta. The tests of the library are run on thousands of series at once
 which is compared with the library on the first runs.
 """
 
-import argparse
 import csv
 import math
-import os
-import platform
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 
-import numba
 import numpy as np
-import scipy
 from scipy.stats import beta
 
 from ci_simulation import KINDS, Twin, World, nats_of, simulate
+from common import arguments, machine_line, read_options
 from easeml.lifecycle.ci import (
     Config,
     Examples,
@@ -39,7 +34,6 @@ from easeml.lifecycle.ci import (
 from easeml.lifecycle.ci.betting import ladder_of_bets
 from easeml.lifecycle.ci.bounds import bennett_size, hoeffding_size, up
 
-RESULTS = Path(__file__).parent / "results" / "ci_error_rates"
 STEPS = 5
 """Commits of a series against a developer who adapts."""
 
@@ -458,28 +452,24 @@ def _f1_misses(nats: float, runs: int, generator: np.random.Generator) -> int:
 
 def main() -> None:
     """Print the table and write it."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument(
         "--series", type=int, default=10_000, help="series against each adaptive developer"
     )
     parser.add_argument("--deltas", type=float, nargs="+", default=[0.05, 0.01])
     parser.add_argument("--parts", nargs="+", default=["commit", "metric", "bound", "adaptive"])
-    options = parser.parse_args()
+    options = read_options(parser, runs=20, series=20, deltas=[0.05])
     parts = {
         "commit": commit_errors,
         "metric": metric_errors,
         "bound": bound_errors,
         "adaptive": adaptive_errors,
     }
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, NumPy {np.__version__}, ",
-        end="",
-    )
-    print(f"SciPy {scipy.__version__}, Numba {numba.__version__}; {options.runs:,} runs a line")
-    RESULTS.mkdir(parents=True, exist_ok=True)
+    print(machine_line("numpy", "scipy", "numba"))
+    print(f"{options.runs:,} runs a line")
     for part in options.parts:
-        with (RESULTS / f"{part}.csv").open("w", newline="") as file:
+        with (options.out / f"{part}.csv").open("w", newline="") as file:
             writer = csv.writer(file)
             writer.writerow(
                 ["case", "mode", "delta", "runs", "errors", "rate", "lower_bound", "open", "within"]

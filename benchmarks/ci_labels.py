@@ -11,22 +11,17 @@ real versions of the emotion detector, if their predictions are given (``--data 
 ``modelpicker_emocontext/data.npz``), in the order of their history.
 """
 
-import argparse
 import csv
-import os
-import platform
 from dataclasses import replace
 from pathlib import Path
 
-import numba
 import numpy as np
-import scipy
 
 from ci_lower_bound import least_labels
 from ci_simulation import World, simulate
+from common import arguments, machine_line, read_options
 from easeml.lifecycle.ci import Config, open_ledger, plan, read_config, score_examples, step_nats
 
-RESULTS = Path(__file__).parent / "results" / "ci_labels"
 CHANGED = 0.1
 CASES = {
     "F1 quality, n > 0.9 +/- 0.025": (
@@ -134,12 +129,12 @@ def one_look(config: Config) -> Config:
     )
 
 
-def simulated(runs: int) -> None:
+def simulated(runs: int, folder: Path) -> None:
     """Print and write the table of the papers' conditions."""
     head = f"{'condition':42} {'adaptivity':12} {'published':>10} {'at most':>9}"
     head += f"  {'truth':11} {'a commit':>9} {'90 %':>7}"
     print(f"{head} {'series':>9} {'share':>6}  at most half  {'least (known d)':>15}  least series")
-    with (RESULTS / "simulated.csv").open("w", newline="") as file:
+    with (folder / "simulated.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(
             ["condition", "adaptivity", "baseline", "published", "at_most", "truth", "median", "p90", "series", "open",
@@ -186,12 +181,12 @@ def simulated(runs: int) -> None:
                     )
 
 
-def emotions(folder: Path) -> None:
+def emotions(folder: Path, results: Path) -> None:
     """Replay the eight versions in the order of their history: the column iteration8 is the oldest."""
     archive = np.load(folder / "modelpicker_emocontext" / "data.npz")
     predictions, truth = archive["predictions"], archive["oracle"]
     print(f"\nemotion detector: {len(truth):,} examples, 8 versions, reliability 0.998, 7 steps")
-    with (RESULTS / "emotions.csv").open("w", newline="") as file:
+    with (results / "emotions.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(
             [
@@ -267,19 +262,15 @@ def emotions(folder: Path) -> None:
 
 def main() -> None:
     """Print the tables and write them."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--runs", type=int, default=640, help="simulated commits a line")
     parser.add_argument("--data", type=Path, default=None, help="folder with the real predictions")
-    options = parser.parse_args()
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    machine = f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}"
-    print(
-        f"{machine}, NumPy {np.__version__}, SciPy {scipy.__version__}, Numba {numba.__version__}"
-    )
+    options = read_options(parser, runs=2)
+    print(machine_line("numpy", "scipy", "numba"))
     print(f"{options.runs:,} commits a line; reliability 0.9999, 32 steps")
-    simulated(options.runs)
+    simulated(options.runs, options.out)
     if options.data:
-        emotions(options.data)
+        emotions(options.data, options.out)
 
 
 if __name__ == "__main__":

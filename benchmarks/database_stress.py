@@ -10,7 +10,6 @@ in the database.
     python benchmarks/database_stress.py --short
 """
 
-import argparse
 import platform
 import random
 import signal
@@ -24,6 +23,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
+from common import arguments, machine_line, read_options
 from easeml.store.database import connect, describe
 from easeml.store.sqlite import driver
 
@@ -149,11 +149,10 @@ def _report(outcome: Outcome, seconds: float, write: Callable[[str], object]) ->
 
 def main() -> None:
     """Run the stress and print its outcome; exit 1 if anything was lost, or nothing written."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--short", action="store_true", help="five seconds")
-    chosen = parser.parse_args()
-    seconds = 5.0 if chosen.short else chosen.seconds
+    seconds = read_options(parser, seconds=3.0).seconds
+    print(machine_line("easeml", "sqlalchemy"))
     with tempfile.TemporaryDirectory() as folder:
         outcome = stress(Path(folder), seconds)
     _report(outcome, seconds, print)

@@ -14,7 +14,6 @@ The rule that flags was chosen on churn, german, pima, titanic, ionosphere and w
 and boundary noise; other tables and kinds are a check.
 """
 
-import argparse
 import csv
 import warnings
 from pathlib import Path
@@ -26,10 +25,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
+from common import arguments, machine_line, read_options
 from easeml.lifecycle.held_out import held_out_chances
 from easeml.lifecycle.labeling import judge_classes
 
-RESULTS = Path(__file__).parent / "results" / "label_noise" / "flags.csv"
 SHARE = 0.1
 KINDS = ("uniform", "pair", "boundary", "region", "annotator")
 TABLES = {  # name: file, target (None: the last column), columns to leave out, is there a header?
@@ -148,25 +147,24 @@ def measured(kind: str, X: np.ndarray, y: np.ndarray, seed: int) -> list[object]
 
 def main() -> None:
     """Run, print and write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--most", type=int, default=600, help="rows of a table")
     parser.add_argument("--kinds", default=",".join(KINDS))
-    options = parser.parse_args()
+    parser.add_argument("--tables", nargs="+", default=[*TABLES, "digits"])
+    options = read_options(parser, seeds=1, most=80, kinds="uniform", tables=["wine_red"])
+    print(machine_line("numpy", "scikit-learn", "cleanlab"))
+    results = options.out / "flags.csv"
     warnings.simplefilter("ignore", ConvergenceWarning)
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
     done = set()
-    if RESULTS.exists():
-        with RESULTS.open(newline="") as file:
+    if results.exists():
+        with results.open(newline="") as file:
             done = {tuple(line[:3]) for line in csv.reader(file)}
     else:
-        RESULTS.write_text(",".join(FIELDS) + "\n")
+        results.write_text(",".join(FIELDS) + "\n")
     for seed in range(options.seeds):
         for kind in options.kinds.split(","):
-            for name in [*TABLES, "digits"]:
+            for name in options.tables:
                 if (name, kind, str(seed)) in done:
                     continue
                 X, y = table(name, options.data, options.most)
@@ -175,7 +173,7 @@ def main() -> None:
                     for cell in measured(kind, X, y, seed)
                 ]
                 line = [name, kind, str(seed), *cells]
-                with RESULTS.open("a", newline="") as file:
+                with results.open("a", newline="") as file:
                     csv.writer(file, lineterminator="\n").writerow(line)
                 print(*line, flush=True)
 

@@ -17,11 +17,8 @@ target in the last column or as given). Writes CSV.
 
 import argparse
 import csv
-import os
-import platform
 import warnings
 from collections import defaultdict
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -33,9 +30,9 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 
+from common import arguments, machine_line, read_options
 from easeml.lifecycle.labeling import find_mislabelled, knn_shapley
 
-RESULTS = Path(__file__).parent / "results" / "mislabelled_rows"
 SHIPPED = {
     "breast_cancer": load_breast_cancer,
     "digits": load_digits,
@@ -140,22 +137,15 @@ def measure(
 
 def main() -> None:
     """Run, print and write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--share", type=float, default=0.1, help="labels that are flipped")
     parser.add_argument("--most", type=int, default=1000, help="rows of a table")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--tables", nargs="*", default=[], help="NAME or NAME:TARGET below --data")
-    options = parser.parse_args()
+    options = read_options(parser, seeds=1, most=60)
     warnings.simplefilter("ignore", ConvergenceWarning)
-    print(
-        f"{platform.machine()}, {os.cpu_count()} cores; Python {platform.python_version()}, NumPy {np.__version__}"
-    )
-    print(
-        f"cleanlab {version('cleanlab')}; {options.share:.0%} of labels flipped, {options.seeds} seeds"
-    )
+    print(machine_line("numpy", "cleanlab"))
+    print(f"{options.share:.0%} of labels flipped, {options.seeds} seeds")
     lines = []
     for name, (X, y) in tables(options.data, options.tables, options.most).items():
         for line in measure(name, X, y, options):
@@ -165,8 +155,7 @@ def main() -> None:
                 f"{table:>16} {rows:>5} {method:<28} {area} ({low} .. {high}) {precision:>5} {recall:>5} {chance:>6}",
                 flush=True,
             )
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    with (RESULTS / "areas.csv").open("w", newline="") as file:
+    with (options.out / "areas.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(FIELDS)
         writer.writerows(lines)
