@@ -288,7 +288,7 @@ class _ByLedger:
 
     def __init__(self, config: Config, shared: bool, size: int):
         self._ledger = open_ledger(config, np.full(size, shared))
-        self._order = self._ledger._order()
+        self._order = self._ledger.order()
 
     def __call__(self, said: np.ndarray, labels: np.ndarray, start: int) -> tuple[str, int]:
         size, order = len(said), self._order
