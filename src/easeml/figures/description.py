@@ -22,6 +22,8 @@ TONES = 7
 NAMED_TONES = ("muted", "good", "warn", "bad", "accent", "second", "text")
 """Tones that mean something; their colours follow the theme, as those of the numbered ones do."""
 
+_KNOWN_TONES = {*NAMED_TONES, *map(str, range(1, TONES + 1))}
+
 
 @dataclass(frozen=True, slots=True)
 class Axis:
@@ -74,15 +76,16 @@ class Series:
 
     def __post_init__(self) -> None:
         """Raise ValueError where lengths differ, a value is not finite, or a tone is unknown."""
-        required = (self.low, self.high) if self.kind == "band" else (self.y,)
-        optional = (self.low, self.high, self.notes, self.links, self.base)
-        for values in (*required, *(values for values in optional if values)):
-            if len(values) != len(self.x):
-                raise ValueError(f"The series {self.name!r} has lists of different lengths.")
-        for values in (self.x, self.y, self.low, self.high, self.base):
-            if not all(math.isfinite(value) for value in values):
-                raise ValueError(f"The series {self.name!r} has a value that is not finite.")
-        if self.tone not in NAMED_TONES and self.tone not in map(str, range(1, TONES + 1)):
+        needed = (self.low, self.high) if self.kind == "band" else (self.y,)
+        lengths = {len(values) for values in needed}
+        for values in (self.low, self.high, self.notes, self.links, self.base):
+            lengths.add(len(values) or len(self.x))  # these may be left out
+        if lengths != {len(self.x)}:
+            raise ValueError(f"The series {self.name!r} has lists of different lengths.")
+        values = (*self.x, *self.y, *self.low, *self.high, *self.base)
+        if not all(map(math.isfinite, values)):
+            raise ValueError(f"The series {self.name!r} has a value that is not finite.")
+        if self.tone not in _KNOWN_TONES:
             raise ValueError(f"There is no tone {self.tone!r}.")
 
 

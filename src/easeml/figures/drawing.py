@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from html import escape
 
-from easeml.figures.description import Axis, Figure, Series
+from easeml.figures.description import Axis, Figure, Reference, Series
 from easeml.figures.frame import Frame, frame_of
 from easeml.figures.marks import drawn_reference, drawn_series, points_of
 from easeml.figures.scales import Span, Tick, exact, ticks_of
@@ -21,6 +21,16 @@ _ROW = 18  # pixels of a row of the legend
 _MOST_READABLE = 3000  # points that can be read one by one
 
 
+_SWATCHES = {  # the path of each shape in a legend
+    "line": 'd="M0 7H14" stroke-width="2.5"',
+    "dashed": 'd="M0 7H14" stroke-width="2.5" stroke-dasharray="4 3"',
+    "tick": 'd="M7 1V13" stroke-width="3"',
+    "square": 'd="M7 7h0" stroke-width="10" stroke-linecap="square"',
+    "dot": 'd="M7 7h0" stroke-width="9" stroke-linecap="round"',
+    "ring": 'd="M3 7a4 4 0 1 0 8 0a4 4 0 1 0 -8 0" stroke-width="2"',
+}
+
+
 @dataclass(frozen=True, slots=True)
 class LegendEntry:
     """What a colour means. ``shape``: a line, a dashed line, a dot or an area."""
@@ -32,18 +42,20 @@ class LegendEntry:
 
 def legend_of(figure: Figure) -> list[LegendEntry]:
     """Return what a figure's colours mean; empty where there is one and nothing to tell apart."""
-    entries = []
-    for series in figure.series:
-        if series.name:
-            entries.append(LegendEntry(series.name, series.tone, _shape(series)))
+    entries = [LegendEntry(one.name, one.tone, _shape(one)) for one in figure.series]
     for reference in figure.references:
-        if reference.name:
-            shape = "area" if reference.end is not None else "line"
-            if reference.dashed and shape == "line":
-                shape = "dashed"
-            entries.append(LegendEntry(reference.name, reference.tone, shape))
-    kept = list({(entry.name, entry.shape): entry for entry in entries}.values())
-    return kept if len(kept) > 1 or figure.references else []
+        shape = _shape_of_reference(reference)
+        entries.append(LegendEntry(reference.name, reference.tone, shape))
+    kept = list(dict.fromkeys(entry for entry in entries if entry.name))
+    if len(kept) == 1 and not figure.references:
+        return []
+    return kept
+
+
+def _shape_of_reference(reference: Reference) -> str:
+    if reference.end is not None:
+        return "area"
+    return "dashed" if reference.dashed else "line"
 
 
 def _shape(series: Series) -> str:
@@ -248,13 +260,4 @@ def swatch(entry: LegendEntry) -> str:
     if entry.shape == "area":
         shape = 'y="2" width="14" height="10" rx="2" fill-opacity="0.7"'
         return f'<rect class="fig-area tone-{entry.tone}" {shape} fill="{colour}"/>'
-    if entry.shape == "tick":
-        return f'<path {shared} d="M7 1V13" stroke-width="3"/>'
-    if entry.shape == "square":
-        return f'<path {shared} d="M7 7h0" stroke-width="10" stroke-linecap="square"/>'
-    if entry.shape == "ring":
-        return f'<circle {shared} cx="7" cy="7" r="4" stroke-width="2"/>'
-    if entry.shape == "dot":
-        return f'<path {shared} d="M7 7h0" stroke-width="9" stroke-linecap="round"/>'
-    dash = ' stroke-dasharray="4 3"' if entry.shape == "dashed" else ""
-    return f'<path {shared} d="M0 7H14" stroke-width="2.5"{dash}/>'
+    return f"<path {shared} {_SWATCHES[entry.shape]}/>"

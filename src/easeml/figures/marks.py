@@ -17,7 +17,7 @@ _DOT_SIZE = {"dot": 9, "ring": 9, "square": 10, "tick": 3}
 _TICK_LENGTH = 12
 _INTERVAL_WIDTH = 1.5
 _LINE_WIDTH = 2
-_FAINT = 0.15  # opacity of bands and regions
+_FAINT, _BAR = 0.15, 0.85  # opacity of bands and regions, and of bars
 
 
 def drawn_reference(frame: Frame, reference: Reference) -> str:
@@ -45,23 +45,39 @@ def _region(frame: Frame, reference: Reference) -> str:
 
 def drawn_series(frame: Frame, series: Series) -> str:
     """Return all marks of a series."""
-    if series.kind == "band":
-        return _area(_band(frame, series), series.tone, _FAINT)
-    parts = []
-    if series.low and series.kind in ("line", "steps"):
-        parts.append(_area(_band(frame, series), series.tone, _FAINT))
-    if series.kind == "bars":
-        parts.append(_area(_bars(frame, series), series.tone, 0.85))
-    if series.kind == "line":
-        parts.append(_stroke(_line(points_of(frame, series)), series.tone, dashed=series.dashed))
-    if series.kind == "steps":
-        parts.append(_stroke(_steps(points_of(frame, series)), series.tone, dashed=series.dashed))
-    if series.low and series.kind in ("points", "bars"):
-        tone = "text" if series.kind == "bars" else series.tone
-        parts.append(_stroke(_intervals(frame, series), tone, _INTERVAL_WIDTH))
-    if series.kind == "points":
-        parts += _dots(frame, series)
-    return "".join(parts)
+    return _DRAWN[series.kind](frame, series)
+
+
+def _drawn_band(frame: Frame, series: Series) -> str:
+    return _area(_band(frame, series), series.tone, _FAINT) if series.low else ""
+
+
+def _drawn_line(frame: Frame, series: Series) -> str:
+    line = _stroke(_line(points_of(frame, series)), series.tone, dashed=series.dashed)
+    return _drawn_band(frame, series) + line
+
+
+def _drawn_steps(frame: Frame, series: Series) -> str:
+    line = _stroke(_steps(points_of(frame, series)), series.tone, dashed=series.dashed)
+    return _drawn_band(frame, series) + line
+
+
+def _drawn_bars(frame: Frame, series: Series) -> str:
+    bars = _area(_bars(frame, series), series.tone, _BAR)
+    return bars + _intervals(frame, series, "text")
+
+
+def _drawn_points(frame: Frame, series: Series) -> str:
+    return _intervals(frame, series, series.tone) + "".join(_dots(frame, series))
+
+
+_DRAWN = {
+    "band": _drawn_band,
+    "line": _drawn_line,
+    "steps": _drawn_steps,
+    "bars": _drawn_bars,
+    "points": _drawn_points,
+}
 
 
 def points_of(frame: Frame, series: Series) -> list[tuple[float, float]]:
@@ -114,14 +130,16 @@ def _bars(frame: Frame, series: Series) -> str:
     return "".join(parts)
 
 
-def _intervals(frame: Frame, series: Series) -> str:
+def _intervals(frame: Frame, series: Series, tone: str) -> str:
+    if not series.low:
+        return ""
     parts = []
     for x, y, low, high in zip(series.x, series.y, series.low, series.high, strict=True):
         if frame.figure.is_sideways:
             parts.append(f"M{frame.across(low):g} {frame.down(y):g}H{frame.across(high):g}")
         else:
             parts.append(f"M{frame.across(x):g} {frame.down(low):g}V{frame.down(high):g}")
-    return "".join(parts)
+    return _stroke("".join(parts), tone, _INTERVAL_WIDTH)
 
 
 def _dots(frame: Frame, series: Series) -> list[str]:

@@ -46,11 +46,22 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
     if axis.scale == "log":
         return _log_span(axis, values)
     low, high = min(values, default=0.0), max(values, default=1.0)
-    room = _ROOM * (high - low) or 0.5 * max(abs(low), abs(high)) or 0.5
+    room = _room(low, high)
     # Nothing lies beyond a zero, so no room is left there.
-    begin = axis.low if axis.low is not None else low - room * (low != 0)
-    end = axis.high if axis.high is not None else high + room * (high != 0)
+    begin = low - room * (low != 0)
+    end = high + room * (high != 0)
+    if axis.low is not None:
+        begin = axis.low
+    if axis.high is not None:
+        end = axis.high
     return Span(begin, end) if begin < end else Span(begin, begin + 1)
+
+
+def _room(low: float, high: float) -> float:
+    """Return how far an axis reaches beyond its outermost values."""
+    if low < high:
+        return _ROOM * (high - low)
+    return 0.5 * abs(low) or 0.5
 
 
 def _log_span(axis: Axis, values: Sequence[float]) -> Span:
@@ -65,11 +76,13 @@ def _log_span(axis: Axis, values: Sequence[float]) -> Span:
 def ticks_of(axis: Axis, span: Span) -> list[Tick]:
     """Return the ticks of an axis, in ascending order."""
     if axis.scale == "category":
-        return [
-            Tick(span.share(place), shortened(name)) for place, name in enumerate(axis.categories)
-        ]
-    values = log_values(span.low, span.high) if span.log else round_values(span.low, span.high)
-    digits = 0 if span.log else _digits(values)
+        shares = map(span.share, range(len(axis.categories)))
+        return list(map(Tick, shares, map(shortened, axis.categories)))
+    if span.log:
+        values = log_values(span.low, span.high)
+        return [Tick(span.share(value), _tick_text(value, 0)) for value in values]
+    values = round_values(span.low, span.high)
+    digits = _digits(values)
     return [Tick(span.share(value), _tick_text(value, digits)) for value in values]
 
 
