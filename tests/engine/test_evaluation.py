@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from easeml.contract.evaluation import Evaluation
-from easeml.engine.bodies.evaluation import evaluate
+from easeml.kinds.shared.evaluation import evaluate
 from easeml.modules import Predictions
 from easeml.web import model_charts
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from easeml.contract.tasks import TaskResult, UploadSpec
+from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, Fenced, InvalidInput, NotFound, TooLarge
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
@@ -19,7 +19,7 @@ def test_an_upload_is_a_version_that_a_task_reads(store: Store, ann: Caller) -> 
     assert (task.kind, task.lane, task.subject) == ("ingest", "short", dataset.version.id)
     with store.read() as tx:
         spec = results.task_spec(tx, task)
-    assert spec.body == UploadSpec(filename="toys.csv")
+    assert spec.body == {"kind": "ingest-upload", "filename": "toys.csv"}
     assert store.artefacts.path(ann.tenant_id, spec.inputs["source"]).read_bytes() == CSV
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError
-
-from .bodies import BODIES
+from easeml.service.tasks.kinds import load_kind
 
 SPEC = "spec.json"
 RESULT = "result.json"
@@ -42,7 +41,9 @@ def run(folder: Path) -> TaskResult:
     spec = TaskSpec.model_validate_json((folder / SPEC).read_bytes())
     began = time.time()
     try:
-        result = BODIES[spec.body.kind](spec.body, folder / INPUTS, folder / OUTPUTS)
+        kind = load_kind(spec.module)
+        told = kind.spec.model_validate(spec.body)
+        result = kind.body(told, folder / INPUTS, folder / OUTPUTS)
     except MemoryError:
         raise
     except EasemlError as error:

@@ -191,8 +191,8 @@ class Task:
 
     ``kind``: ingest, train, advise. ``lane``: ``search`` (a device) or ``short`` (the slot for
     short work). ``state``: waiting -> running -> done | failed; running -> waiting (attempt lost or
-    retried); waiting | running -> cancelled. ``payload`` is the JSON of the kind's spec in
-    ``easeml.contract.tasks``.
+    retried); waiting | running -> cancelled. ``payload`` is the JSON of a spec, whose ``kind`` names
+    the declaration in ``easeml.kinds``.
     """
 
     id: str

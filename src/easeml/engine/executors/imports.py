@@ -4,6 +4,8 @@ import gc
 import importlib
 import os
 
+from easeml.service.tasks.kinds import all_kinds
+
 gc.disable()  # imports make many objects and hardly any garbage: collecting took an eighth of their time
 os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # other pools reserve far more than they use
 
@@ -27,9 +29,9 @@ for _name in (
     "threadpoolctl",
     "easeml.data",
     "easeml.modules.pipeline",
-    "easeml.engine.bodies",
 ):
     importlib.import_module(_name)
+all_kinds()
 
 gc.collect()
 gc.freeze()  # collecting garbage in a child does not copy these pages

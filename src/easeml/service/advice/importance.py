@@ -1,8 +1,9 @@
 """Which columns a model needs: measured, once, for models that go live."""
 
 from easeml.contract.evaluation import Importances
-from easeml.contract.tasks import ImportanceSpec, TaskResult
+from easeml.contract.tasks import TaskResult
 from easeml.service.advice import reports
+from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Report, Task, TrainedModel
 
@@ -14,14 +15,14 @@ _LEAST_SECONDS, _MOST_SECONDS = 1.0, 5.0
 def request(tx: Transaction, model: TrainedModel) -> Task | None:
     """Write the task that measures a model; None if it was measured or is being measured."""
     tables = tx.scoped(model.tenant_id)
-    if find(tables, model.task_id) or reports.under_way(tables, KIND, model.task_id):
+    if find(tables, model.task_id) or requests.under_way(tables, KIND, model.task_id):
         return None
     objective = tables.applications.get(model.application_id).objective
     cost = tables.tasks.get(model.task_id).cost
-    spec = ImportanceSpec(
-        objective=objective, seconds=min(max(_SHARE * cost, _LEAST_SECONDS), _MOST_SECONDS)
+    seconds = min(max(_SHARE * cost, _LEAST_SECONDS), _MOST_SECONDS)
+    return requests.request(
+        tx, model.tenant_id, KIND, model.task_id, objective=objective, seconds=seconds
     )
-    return reports.ask(tx, model.tenant_id, model.task_id, spec)
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> Report:

@@ -5,9 +5,9 @@ No row ever changes its role, so two versions of an application have the same va
 they have as many.
 """
 
-from easeml.contract.tasks import RescoreSpec
 from easeml.service.advice import reports
 from easeml.service.search import jobs
+from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Report, Task, TrainedModel
 
@@ -39,12 +39,19 @@ def request(tx: Transaction, application: Application) -> bool:
     model = tables.models.get(application.live_model_id)
     if _is_comparable(tables, application, model) or _report(tables, application) is not None:
         return False
-    under_way = reports.under_way(tables, KIND, model.id)
+    under_way = requests.under_way(tables, KIND, model.id)
     if any(task.payload["version_id"] == application.version_id for task in under_way):
         return True
-    spec = RescoreSpec(objective=application.objective, version_id=application.version_id)
     job = jobs.current(tables, application.id)
-    reports.ask(tx, application.tenant_id, model.id, spec, job.id if job else "")
+    requests.request(
+        tx,
+        application.tenant_id,
+        KIND,
+        model.id,
+        job_id=job.id if job else "",
+        objective=application.objective,
+        version_id=application.version_id,
+    )
     return True
 
 

@@ -1,12 +1,11 @@
 """Which train rows contradict the rest? Asked for by a user, found by a task, kept as a report."""
 
 from easeml.contract import resources
-from easeml.contract.tasks import SuspicionSpec
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
 from easeml.service.advice import reports
 from easeml.service.knowledge import knowledge_base
-from easeml.service.tasks import task_views
+from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, Report, Task
 
@@ -47,7 +46,7 @@ def is_under_way(tables: Tables, application: Application) -> bool:
 
 
 def _under_way(tables: Tables, application: Application) -> Task | None:
-    return next(iter(reports.under_way(tables, KIND, application.version_id)), None)
+    return next(iter(requests.under_way(tables, KIND, application.version_id)), None)
 
 
 def _add(tx: Transaction, tables: Tables, application: Application) -> Task:
@@ -57,7 +56,11 @@ def _add(tx: Transaction, tables: Tables, application: Application) -> Task:
         )
     model = tables.models.get(application.live_model_id)
     version = tables.versions.get(application.version_id)
-    spec = SuspicionSpec(
+    return requests.request(
+        tx,
+        application.tenant_id,
+        KIND,
+        version.id,
         application_id=application.id,
         pipeline=knowledge_base.pipeline_of(
             knowledge_base.current(tx), tables.candidates.get(model.candidate_id)
@@ -66,4 +69,3 @@ def _add(tx: Transaction, tables: Tables, application: Application) -> Task:
         schema_out=version.schema_out,
         seed=version.operation["seed"],
     )
-    return reports.ask(tx, application.tenant_id, version.id, spec)

@@ -4,8 +4,9 @@ Every reading is recorded.
 """
 
 from easeml.contract import resources
-from easeml.contract.tasks import TaskResult, TestQualitySpec
+from easeml.contract.tasks import TaskResult
 from easeml.service.advice import reports
+from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Report, Task, TrainedModel
 
@@ -17,12 +18,18 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
     read.
     """
     tables = tx.scoped(model.tenant_id)
-    if _find(tables, model.application_id, model.id) or reports.under_way(tables, KIND, model.id):
+    if _find(tables, model.application_id, model.id) or requests.under_way(tables, KIND, model.id):
         return None
     application = tables.applications.get(model.application_id)
     version = tables.versions.get(tables.jobs.get(model.job_id).version_id)
-    spec = TestQualitySpec(objective=application.objective, schema_out=version.schema_out)
-    return reports.ask(tx, model.tenant_id, model.id, spec)
+    return requests.request(
+        tx,
+        model.tenant_id,
+        KIND,
+        model.id,
+        objective=application.objective,
+        schema_out=version.schema_out,
+    )
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> Report:

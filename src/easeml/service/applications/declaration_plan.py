@@ -5,7 +5,6 @@ written.
 from dataclasses import dataclass
 
 from easeml.contract import resources
-from easeml.contract.tasks import DeclareSpec
 from easeml.data import (
     FEWEST_ROWS,
     ColumnReport,
@@ -25,8 +24,9 @@ from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.rules import allowed_models
 from easeml.service.knowledge.trials import Trial, default_work, predict_costs, width
 from easeml.service.search import jobs
+from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, Dataset, DatasetVersion, Job
+from easeml.store.records import Application, Dataset, DatasetVersion, Job, Json
 
 _BALANCED = "balanced-accuracy"
 _IMBALANCED = 0.8  # share of the commonest class from which accuracy tells little
@@ -137,7 +137,7 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
             tolerance=declaration.tolerance,
         )
     )
-    datasets.add_ingest_task(tx, version, _spec(plan).model_dump())
+    requests.request(tx, caller.tenant_id, "ingest-declare", version.id, **_spec(plan))
     tx.events.append(
         "application.declared", application.id, {"name": application.name}, caller.tenant_id
     )
@@ -250,26 +250,26 @@ def _check_models(declaration: resources.Declaration, models: list[ModelMatch]) 
         )
 
 
-def _spec(plan: Plan) -> DeclareSpec:
+def _spec(plan: Plan) -> Json:
+    """What the ingest task is told, and the version remembers."""
     declaration = plan.declaration
-    return DeclareSpec(
-        target=plan.columns.target,
-        set=declaration.set,
-        drop=declaration.drop,
-        keep=declaration.keep,
-        seed=declaration.seed,
-        split=declaration.split,
-    )
+    return {
+        "target": plan.columns.target,
+        "set": declaration.set,
+        "drop": declaration.drop,
+        "keep": declaration.keep,
+        "seed": declaration.seed,
+        "split": declaration.split,
+    }
 
 
 def _declared_version(tables: Tables, caller: Caller, plan: Plan) -> DatasetVersion:
-    spec = _spec(plan).model_dump(exclude={"kind"})
     return DatasetVersion(
         id=new_id("ver"),
         tenant_id=caller.tenant_id,
         dataset_id=plan.dataset.id,
         number=tables.versions.count(dataset_id=plan.dataset.id) + 1,
-        operation={"name": "declare", **spec},
+        operation={"name": "declare", **_spec(plan)},
         parents=[plan.upload.id],
         columns=[report.to_json() for report in plan.columns.columns],
         schema_in=plan.columns.schema_in.to_json(),

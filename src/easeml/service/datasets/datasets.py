@@ -3,15 +3,15 @@
 from pathlib import PurePath
 
 from easeml.contract import resources
-from easeml.contract.tasks import UploadSpec
 from easeml.errors import InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_of
 from easeml.service.storage import artefact_references, uploads
+from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
-from easeml.store.records import Dataset, DatasetVersion, Json, Task
+from easeml.store.records import Dataset, DatasetVersion
 
 _LONGEST_NAME = 200
 
@@ -101,24 +101,6 @@ def show_version(version: DatasetVersion) -> resources.Version:
     )
 
 
-def add_ingest_task(tx: Transaction, version: DatasetVersion, payload: Json) -> Task:
-    """Write the task that makes ``version`` ready; it runs in the slot for short work."""
-    task = Task(
-        id=new_id("task"),
-        tenant_id=version.tenant_id,
-        kind="ingest",
-        lane="short",
-        payload=payload,
-        subject=version.id,
-        max_attempts=2,
-    )
-    task = tx.scoped(version.tenant_id).tasks.add(task)
-    tx.events.append(
-        "task.waiting", task.id, {"job_id": "", "name": payload["kind"]}, version.tenant_id
-    )
-    return task
-
-
 def _add_dataset(
     tx: Transaction, tenant_id: str, name: str, filename: str, digest: str
 ) -> resources.Dataset:
@@ -134,7 +116,7 @@ def _add_dataset(
             source_artefact=digest,
         )
     )
-    add_ingest_task(tx, version, UploadSpec(filename=filename).model_dump())
+    requests.request(tx, tenant_id, "ingest-upload", version.id, filename=filename)
     return _show(tables, dataset)
 
 

@@ -13,23 +13,21 @@ from typing import Any
 from pydantic import ValidationError
 
 from easeml.contract.knowledge import LARGEST_MODULE, Check, ModuleChecks, NewModule
-from easeml.contract.tasks import CheckModuleSpec, TaskResult
+from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotFound, TooLarge
 from easeml.modules import Module
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
-from easeml.service.advice import reports
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.rules import allowed_models
 from easeml.service.knowledge.trials import finished_trials
 from easeml.service.search import candidates, jobs
-from easeml.service.tasks import logs
+from easeml.service.tasks import logs, requests
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import ModuleMark, Task
 
 KIND = "check-module"
-SECONDS = 300.0  # that all checks may take
 _TRUSTED = ("easeml.zoo", "sklearn", "lightgbm", "skrub", "xgboost", "catboost")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _OPEN = ("running", "resting", "paused")
@@ -59,8 +57,8 @@ def add(
         if earlier := once.earlier(tx):
             return _show(tx, tx.module_marks.get(earlier["name"]), b"")
         _check_new(tx, module)
-        task = reports.ask(
-            tx, caller.tenant_id, module.name, CheckModuleSpec(source=wish.toml, trusted=trusted)
+        task = requests.request(
+            tx, caller.tenant_id, KIND, module.name, source=wish.toml, trusted=trusted
         )
         mark = _mark(
             tx,

@@ -2,13 +2,13 @@
 
 import math
 
-from easeml.contract.tasks import TrainSpec
 from easeml.ids import new_id
 from easeml.modules import Registry
 from easeml.search import Decision as Choice
 from easeml.service.knowledge import knowledge_base
+from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, Candidate, Decision, Job, Task
+from easeml.store.records import Candidate, Decision, Job, Task
 
 UNDER_WAY = ("waiting", "running")
 
@@ -28,7 +28,7 @@ def write_decision(
         return None
     if tables.tasks.count(candidate_id=candidate.id, state=[*UNDER_WAY, "done", "failed"]):
         return None
-    task = tables.tasks.add(_train_task(tables, registry, job, candidate))
+    task = _request_training(tx, tables, registry, job, candidate)
     tables.decisions.add(
         Decision(
             id=new_id("dec"),
@@ -40,9 +40,6 @@ def write_decision(
             epoch=epoch,
             explanation=choice.explanation,
         )
-    )
-    tx.events.append(
-        "task.waiting", task.id, {"job_id": job.id, "name": candidate.name}, job.tenant_id
     )
     return task
 
@@ -78,24 +75,23 @@ def _predicted_cost_under_way(tables: Tables, job: Job) -> float:
     return sum(candidate.predicted_cost for candidate in candidates)
 
 
-def _train_task(tables: Tables, registry: Registry, job: Job, candidate: Candidate) -> Task:
-    application: Application = tables.applications.get(job.application_id)
+def _request_training(
+    tx: Transaction, tables: Tables, registry: Registry, job: Job, candidate: Candidate
+) -> Task:
+    application = tables.applications.get(job.application_id)
     version = tables.versions.get(job.version_id)
-    spec = TrainSpec(
+    retries = int(registry.get(candidate.model).resources.get("retries", 1))
+    return requests.request(
+        tx,
+        job.tenant_id,
+        "train",
+        application.id,
+        job_id=job.id,
+        candidate=candidate,
+        max_attempts=1 + retries,
         pipeline=knowledge_base.pipeline_of(registry, candidate),
         objective=application.objective,
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         seed=version.operation["seed"],
-    )
-    return Task(
-        id=new_id("task"),
-        tenant_id=job.tenant_id,
-        kind="train",
-        lane="search",
-        payload=spec.model_dump(),
-        subject=application.id,
-        job_id=job.id,
-        candidate_id=candidate.id,
-        max_attempts=1 + int(registry.get(candidate.model).resources.get("retries", 1)),
     )

@@ -1,35 +1,30 @@
-"""Work: what an attempt is told to do, and what becomes of what it brings back."""
+"""What an attempt is told to do, and what becomes of what it brings back."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from easeml.contract.tasks import Body, TaskResult, TaskSpec
-from easeml.errors import EasemlError
-from easeml.ids import new_id
-from easeml.service.advice import importance, rescoring, suspicious_rows, test_quality
-from easeml.service.modules import adding
-from easeml.service.search import jobs
+from easeml.contract.tasks import TaskResult, TaskSpec
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import task_views
-from easeml.service.versions import changes
-from easeml.store import Tables, Transaction
-from easeml.store.records import Attempt, Task, TrainedModel
+from easeml.service.tasks.kinds import Kind, find_kind, kind_named
+from easeml.store import Transaction
+from easeml.store.records import Attempt, Task
 
 LOG = ".log"  # no output has this name
-_BODY: TypeAdapter[Body] = TypeAdapter(Body)
 
 
 def task_spec(tx: Transaction, task: Task) -> TaskSpec:
-    """Return a task's instruction with the digests of its inputs; raises ``NotFound`` if one is
-    gone.
+    """Return a task's instruction with the digests of its inputs.
+
+    Raises ``NotFound`` if an input is gone, ``InvalidInput`` for a kind that is no longer there.
     """
-    body = _BODY.validate_python(task.payload)
-    seconds = adding.SECONDS if body.kind == adding.KIND else None
+    kind = kind_named(task.payload["kind"])
     return TaskSpec(
-        body=body, seconds=seconds, inputs=_INPUTS[body.kind](tx.scoped(task.tenant_id), task)
+        module=kind.module,
+        body=kind.spec.model_validate(task.payload).model_dump(),
+        inputs=kind.inputs(tx.scoped(task.tenant_id), task),
+        seconds=kind.seconds,
     )
 
 
@@ -53,20 +48,18 @@ def accept(
     if LOG in digests:
         artefact_references.keep(tx, task.tenant_id, digests[LOG], sizes.get(LOG, 0))
         tx.unscoped().attempts.update(attempt.id, log=digests[LOG])
-    problem = "" if not result.ok else _what_lacks(task, result, digests)
-    if problem or not result.ok:
-        error = problem or result.error or "The attempt failed without saying why."
-        failed = tx.queue.fail(
-            attempt, error=error, retry=result.retry and not problem, cost=result.cost
-        )
-        if failed.state == "failed":
-            after_failure(tx, failed)
-        return failed
-    quality = float(result.value["quality"]) if task.kind == "train" else None
+    if not result.ok:
+        error = result.error or "The attempt failed without saying why."
+        return _fail(tx, attempt, error, result.retry, result.cost)
+    kind = kind_named(task.payload["kind"])
+    problem = _what_lacks(kind, result, digests)
+    if problem:
+        return _fail(tx, attempt, problem, False, result.cost)
+    quality = float(result.value["quality"]) if kind.group == "train" else None
     done = tx.queue.complete(attempt, result=_kept(result), quality=quality, cost=result.cost)
     for name, digest in digests.items():
         artefact_references.keep(tx, task.tenant_id, digest, sizes.get(name, 0))
-    _RECORD[task.payload["kind"]](tx, done, result, digests)
+    kind.record(tx, done, result, digests)
     _tell(tx, "task.done", done)
     return done
 
@@ -77,226 +70,44 @@ def after_failure(tx: Transaction, task: Task) -> None:
 
     ``accept`` does so itself; call it for tasks that failed because their attempts were lost.
     """
-    if task.kind == "ingest":
-        _fail_version(tx, task)
-    if task.payload["kind"] == rescoring.KIND:
-        rescoring.record(tx, task, None)
-    if task.payload["kind"] == adding.KIND:
-        adding.record_failure(tx, task)
+    kind = find_kind(task.payload["kind"])
+    if kind is not None:
+        kind.failed(tx, task)
     _tell(tx, "task.failed", task)
+
+
+def _fail(tx: Transaction, attempt: Attempt, error: str, retry: bool, cost: float) -> Task:
+    failed = tx.queue.fail(attempt, error=error, retry=retry, cost=cost)
+    if failed.state == "failed":
+        after_failure(tx, failed)
+    return failed
 
 
 def _kept(result: TaskResult) -> dict[str, Any]:
     """Return what a task shows as its result: what the body found, its notes, and when the body
     ran.
     """
+    kept = dict(result.value)
     extra = {"notes": result.notes, "began": result.began, "ended": result.ended}
-    return {**result.value, **{name: value for name, value in extra.items() if value}}
+    for name, value in extra.items():
+        if value:
+            kept[name] = value
+    return kept
 
 
-def _what_lacks(task: Task, result: TaskResult, digests: Mapping[str, str]) -> str:
-    kind = task.payload["kind"]
-    outputs, values = _PROMISED[kind]
-    missing = [f"output {name}" for name in outputs if name not in digests]
-    missing += [f"value {name}" for name in values if name not in result.value]
+def _what_lacks(kind: Kind, result: TaskResult, digests: Mapping[str, str]) -> str:
+    missing = [f"output {name}" for name in kind.outputs if name not in digests]
+    missing += [f"value {name}" for name in kind.values if name not in result.value]
     if missing:
-        return f"The {kind} task did not bring: {', '.join(missing)}."
-    if kind == "train" and not math.isfinite(result.value["quality"]):
-        return f"The training task's quality is not a number: {result.value['quality']}."
+        return f"The {kind.name} task did not bring: {', '.join(missing)}."
+    for name in kind.values:
+        value = result.value[name]
+        if isinstance(value, float) and not math.isfinite(value):
+            return f"The {name} of the {kind.name} task is not a number: {value}."
     return ""
 
 
-def _accept_upload(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    value = dict(result.value)
-    changes = {"columns": value.pop("columns"), "summary": value, "artefact": digests["table"]}
-    tx.scoped(task.tenant_id).versions.update(task.subject, state="ready", **changes)
-    tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
-
-
-def _accept_declared(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    names = ("columns", "schema_in", "schema_out", "summary")
-    changes = {name: result.value[name] for name in names}
-    versions = tx.scoped(task.tenant_id).versions
-    versions.update(task.subject, state="ready", artefact=digests["version"], **changes)
-    tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
-
-
-def _accept_changed(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    _accept_declared(tx, task, result, digests)
-    changes.take_over(tx, tx.scoped(task.tenant_id).versions.get(task.subject))
-
-
-def _accept_trained(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    tables = tx.scoped(task.tenant_id)
-    job = tables.jobs.get(task.job_id)
-    tables.models.add(
-        TrainedModel(
-            id=new_id("mod"),
-            tenant_id=task.tenant_id,
-            application_id=job.application_id,
-            job_id=job.id,
-            task_id=task.id,
-            candidate_id=task.candidate_id,
-            name=tables.candidates.get(task.candidate_id).name,
-            artefact=digests["model"],
-            predictions=digests["predictions"],
-            evaluation=digests.get("evaluation", ""),
-            quality=float(result.value["quality"]),
-            metrics=result.value.get("metrics", {}),
-            notes=list(result.notes),
-        )
-    )
-
-
-def _accept_reading(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    test_quality.record(tx, task, result)
-
-
-def _accept_rescored(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    rescoring.record(tx, task, float(result.value["quality"]))
-
-
-def _accept_suspicion(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    suspicious_rows.record(tx, task, digests["suspicion"])
-
-
-def _accept_importance(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    importance.record(tx, task, result)
-
-
-def _accept_checks(
-    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
-) -> None:
-    adding.record(tx, task, result)
-
-
-def _fail_version(tx: Transaction, task: Task) -> None:
-    tables = tx.scoped(task.tenant_id)
-    tables.versions.update(task.subject, state="failed", error=task.error)
-    data = {"error": task.error}
-    tx.events.append("dataset.failed", task.subject, data, task.tenant_id)
-    for application in tables.applications.list(version_id=task.subject, limit=None):
-        tables.applications.update(application.id, state="failed")
-        tx.events.append("application.failed", application.id, data, task.tenant_id)
-    for job in tables.jobs.list(version_id=task.subject, state="preparing", limit=None):
-        jobs.set_state(tx, job, "failed", "job.failed", error=task.error)
-
-
-def _tell(tx: Transaction, kind: str, task: Task) -> None:
+def _tell(tx: Transaction, event: str, task: Task) -> None:
     name = task_views.names(tx.scoped(task.tenant_id), [task])[task.id]
     data = {"job_id": task.job_id, "name": name, "quality": task.quality, "cost": task.cost}
-    tx.events.append(kind, task.id, data, task.tenant_id)
-
-
-def _upload_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    return {"source": tables.versions.get(task.subject).source_artefact}
-
-
-def _declare_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    parent = tables.versions.get(tables.versions.get(task.subject).parents[0])
-    return {"table": parent.artefact}
-
-
-def _feed_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    return {
-        **_parent_inputs(tables, task),
-        "source": tables.versions.get(task.subject).source_artefact,
-    }
-
-
-def _parent_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    return {"version": tables.versions.get(tables.versions.get(task.subject).parents[0]).artefact}
-
-
-def _train_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    return {"version": _version_of_job(tables, task.job_id)}
-
-
-def _reading_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    model = tables.models.get(task.subject)
-    return {"version": _version_of_job(tables, model.job_id), "predictions": model.predictions}
-
-
-def _rescore_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    version = tables.versions.get(task.payload["version_id"])
-    return {"model": tables.models.get(task.subject).artefact, "version": version.artefact}
-
-
-def _suspicion_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    return {"version": tables.versions.get(task.subject).artefact}
-
-
-def _importance_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    trained = tables.tasks.get(task.subject)
-    model = tables.models.find(task_id=trained.id)
-    if model is None:
-        raise EasemlError("This task has trained no model.", where=trained.id)
-    return {"version": _version_of_job(tables, model.job_id), "model": model.artefact}
-
-
-def _no_inputs(tables: Tables, task: Task) -> dict[str, str]:
-    return {}
-
-
-def _version_of_job(tables: Tables, job_id: str) -> str:
-    version = tables.versions.get(tables.jobs.get(job_id).version_id)
-    if not version.artefact:
-        raise EasemlError("The version of this job has no tables.", where=version.id)
-    return version.artefact
-
-
-_Recorder = Callable[[Transaction, Task, TaskResult, Mapping[str, str]], None]
-
-_INPUTS: dict[str, Callable[[Tables, Task], dict[str, str]]] = {
-    "ingest-upload": _upload_inputs,
-    "ingest-declare": _declare_inputs,
-    "ingest-feed": _feed_inputs,
-    "ingest-refine": _parent_inputs,
-    "train": _train_inputs,
-    "test-quality": _reading_inputs,
-    "rescore": _rescore_inputs,
-    "suspicion": _suspicion_inputs,
-    "importance": _importance_inputs,
-    "check-module": _no_inputs,
-}
-_RECORD: dict[str, _Recorder] = {
-    "ingest-upload": _accept_upload,
-    "ingest-declare": _accept_declared,
-    "ingest-feed": _accept_changed,
-    "ingest-refine": _accept_changed,
-    "train": _accept_trained,
-    "test-quality": _accept_reading,
-    "rescore": _accept_rescored,
-    "suspicion": _accept_suspicion,
-    "importance": _accept_importance,
-    "check-module": _accept_checks,
-}
-_VERSION = (("version",), ("columns", "schema_in", "schema_out", "summary"))
-_PROMISED = {  # kind -> outputs, values
-    "ingest-upload": (("table",), ("columns",)),
-    "ingest-declare": _VERSION,
-    "ingest-feed": _VERSION,
-    "ingest-refine": _VERSION,
-    "train": (("model", "predictions"), ("quality",)),
-    "test-quality": ((), ("value", "low", "high", "rows")),
-    "rescore": ((), ("quality",)),
-    "suspicion": (("suspicion",), ()),
-    "importance": ((), ("importance",)),
-    "check-module": ((), ("checks",)),
-}
+    tx.events.append(event, task.id, data, task.tenant_id)

@@ -6,7 +6,6 @@ Each change is a new version.
 from pathlib import PurePath
 
 from easeml.contract import resources
-from easeml.contract.tasks import FeedSpec, RefineSpec
 from easeml.contract.versions import Refinement
 from easeml.data import ALL_ROLES, ROLES, row_ids, rows_off, switched
 from easeml.errors import Conflict, InvalidInput, NotReady
@@ -17,6 +16,7 @@ from easeml.service.advice import rescoring
 from easeml.service.datasets import datasets
 from easeml.service.search import jobs
 from easeml.service.storage import artefact_references, uploads
+from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json
 
@@ -66,7 +66,8 @@ def feed(
             tables,
             application,
             said,
-            FeedSpec(filename=filename, role=role).model_dump(),
+            "ingest-feed",
+            {"filename": filename, "role": role},
             digest,
         )
         once.remember(tx, {"id": version.id})
@@ -101,9 +102,9 @@ def refine(
         after = switched(row_ids(files), now, wish.off, wish.on)
         if list(after) != now:
             off, on = sorted(set(after) - set(now)), sorted(set(now) - set(after))
-            spec = RefineSpec(off=off, on=on)
+            rows = {"off": off, "on": on}
             version = _add_version(
-                tx, tables, application, {"name": "refine", "off": off, "on": on}, spec.model_dump()
+                tx, tables, application, {"name": "refine", **rows}, "ingest-refine", rows
             )
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
@@ -166,7 +167,8 @@ def _add_version(
     tables: Tables,
     application: Application,
     operation: Json,
-    payload: Json,
+    kind: str,
+    spec: Json,
     source: str = "",
 ) -> DatasetVersion:
     parent = tables.versions.get(application.version_id)
@@ -187,7 +189,7 @@ def _add_version(
             schema_out=parent.schema_out,
         )
     )
-    datasets.add_ingest_task(tx, version, payload)
+    requests.request(tx, version.tenant_id, kind, version.id, **spec)
     return version
 
 

@@ -1,24 +1,47 @@
 """Train: fit a candidate on the train rows, predict the others, evaluate on the validation rows."""
 
+from __future__ import annotations
+
 import math
 import os
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from easeml.contract.evaluation import CurvePoint
-from easeml.contract.tasks import TaskResult, TrainSpec
+from easeml.contract.tasks import Pipeline, Spec, TaskResult
+from easeml.kinds.shared.evaluation import evaluate
+from easeml.kinds.shared.inputs import version_of_job
+from easeml.kinds.shared.predictions import ROLES, write_predictions
+from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from easeml.modules import Predictions
     from easeml.modules.pipeline import TrainedPipeline
-
-from .evaluation import evaluate
-from .predictions import ROLES, write_predictions
+    from easeml.store import Tables, Transaction
+    from easeml.store.records import Task
 
 _CURVE_POINTS = 200
 _RESAMPLES = 100  # for the interval of the quality: a few milliseconds
+
+
+class TrainSpec(Spec):
+    """Train: fit a pipeline, predict validation and test rows, evaluate on validation rows only.
+
+    Input ``version``: the declared folder. Outputs ``model`` (folder), ``predictions`` (Arrow file,
+    by row id) and ``evaluation`` (JSON: an ``easeml.contract.evaluation.Evaluation`` of the
+    validation rows).
+    """
+
+    kind: Literal["train"] = "train"
+    pipeline: Pipeline
+    objective: str
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    seed: int = 0
 
 
 def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -78,7 +101,7 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     )
 
 
-def _latency(trained: "TrainedPipeline", frame: Any) -> float:
+def _latency(trained: TrainedPipeline, frame: Any) -> float:
     """Return the seconds to predict one row: the faster of two, of which the first may have to load
     something.
     """
@@ -97,10 +120,56 @@ def _report(curve: list[CurvePoint], step: int, quality: float | None) -> None:
         curve.append(CurvePoint(step=step, quality=quality))
 
 
-def _metrics(spec: TrainSpec, actual: Any, predictions: "Predictions") -> dict[str, float]:
+def _metrics(spec: TrainSpec, actual: Any, predictions: Predictions) -> dict[str, float]:
     from easeml.modules import load_registry, score
     from easeml.schema import Schema
 
     fitting = load_registry().objectives_for(Schema.from_json(spec.schema_out))
     names = {spec.objective, *(objective.name for objective in fitting)}
     return {name: score(name, actual, predictions) for name in sorted(names)}
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version that the job learns from."""
+    return {"version": version_of_job(tables, task.job_id)}
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Keep the trained model."""
+    from easeml.ids import new_id
+    from easeml.store.records import TrainedModel
+
+    tables = tx.scoped(task.tenant_id)
+    job = tables.jobs.get(task.job_id)
+    tables.models.add(
+        TrainedModel(
+            id=new_id("mod"),
+            tenant_id=task.tenant_id,
+            application_id=job.application_id,
+            job_id=job.id,
+            task_id=task.id,
+            candidate_id=task.candidate_id,
+            name=tables.candidates.get(task.candidate_id).name,
+            artefact=digests["model"],
+            predictions=digests["predictions"],
+            evaluation=digests.get("evaluation", ""),
+            quality=float(result.value["quality"]),
+            metrics=result.value.get("metrics", {}),
+            notes=list(result.notes),
+        )
+    )
+
+
+KIND = Kind(
+    name="train",
+    title="Train a candidate",
+    about="Fits a candidate on the training rows and measures it on the validation rows.",
+    group="train",
+    lane="search",
+    spec=TrainSpec,
+    body=train,
+    inputs=inputs,
+    record=record,
+    outputs=("model", "predictions"),
+    values=("quality",),
+)

@@ -1,21 +1,43 @@
 """Advise: which train rows contradict what is learnt from the other rows?"""
 
+from __future__ import annotations
+
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from easeml.contract.tasks import SuspicionSpec, TaskResult
+from easeml.contract.tasks import Pipeline, Spec, TaskResult
+from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import numpy as np
 
     from easeml.data import Declared
     from easeml.modules import Predictions
+    from easeml.store import Tables, Transaction
+    from easeml.store.records import Task
 
 _FOLDS = 5
 
 
-def suspicion(spec: SuspicionSpec, inputs: Path, outputs: Path) -> TaskResult:
+class SuspicionSpec(Spec):
+    """Advise: how far train rows contradict what is learnt from the other rows. Input ``version``.
+
+    Output ``suspicion``: an Arrow file with columns ``row``, ``suspicion`` (0 to 1) and
+    ``predicted``.
+    """
+
+    kind: Literal["suspicion"] = "suspicion"
+    application_id: str
+    pipeline: Pipeline
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    seed: int = 0
+
+
+def find_suspicious(spec: SuspicionSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write output ``suspicion``; return ``{rows}``. Every train row is predicted by a model that
     did not see it.
 
@@ -46,8 +68,8 @@ def suspicion(spec: SuspicionSpec, inputs: Path, outputs: Path) -> TaskResult:
 
 
 def _predict(
-    spec: SuspicionSpec, version: "Declared", learnt: "np.ndarray", held: "np.ndarray"
-) -> "Predictions":
+    spec: SuspicionSpec, version: Declared, learnt: np.ndarray, held: np.ndarray
+) -> Predictions:
     from easeml.modules.pipeline import Context, fit
 
     train = version.frames["train"]
@@ -57,7 +79,7 @@ def _predict(
     return trained.predict(train.loc[held].reset_index(drop=True))
 
 
-def _judge(answers: Any, predicted: "np.ndarray", chances: "np.ndarray | None") -> "np.ndarray":
+def _judge(answers: Any, predicted: np.ndarray, chances: np.ndarray | None) -> np.ndarray:
     """Return the probability that each answer is wrong."""
     from easeml.lifecycle.labeling import chances_of_votes, judge_classes, judge_numbers
 
@@ -70,7 +92,7 @@ def _judge(answers: Any, predicted: "np.ndarray", chances: "np.ndarray | None") 
     return judge_classes(chances, codes).wrong
 
 
-def _chances(answers: Any, predictions: "Predictions") -> "np.ndarray":
+def _chances(answers: Any, predictions: Predictions) -> np.ndarray:
     """Return the model's class chances in the order of the column's categories; zeros where it
     gives none, or has not learnt a class.
     """
@@ -84,7 +106,7 @@ def _chances(answers: Any, predictions: "Predictions") -> "np.ndarray":
     return chances
 
 
-def _no_chances(answers: Any) -> "np.ndarray | None":
+def _no_chances(answers: Any) -> np.ndarray | None:
     """Return zeros, a column a class; None where the answers are numbers."""
     import numpy as np
 
@@ -93,7 +115,7 @@ def _no_chances(answers: Any) -> "np.ndarray | None":
     return np.zeros((len(answers), len(answers.cat.categories)))
 
 
-def _codes(answers: Any) -> "np.ndarray":
+def _codes(answers: Any) -> np.ndarray:
     """Return class codes; zeros where the answers are numbers."""
     import numpy as np
 
@@ -102,7 +124,7 @@ def _codes(answers: Any) -> "np.ndarray":
     return answers.cat.codes.to_numpy().astype(np.int64)
 
 
-def _write(path: Path, rows: "np.ndarray", scores: "np.ndarray", predicted: "np.ndarray") -> None:
+def _write(path: Path, rows: np.ndarray, scores: np.ndarray, predicted: np.ndarray) -> None:
     import pyarrow as pa
     from pyarrow import ipc
 
@@ -116,3 +138,28 @@ def _write(path: Path, rows: "np.ndarray", scores: "np.ndarray", predicted: "np.
     table = pa.table(columns)
     with ipc.new_file(path, table.schema) as file:
         file.write_table(table)
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version in question."""
+    return {"version": tables.versions.get(task.subject).artefact}
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Keep the scores of the rows."""
+    from easeml.service.advice import suspicious_rows
+
+    suspicious_rows.record(tx, task, digests["suspicion"])
+
+
+KIND = Kind(
+    name="suspicion",
+    title="Look for wrong labels",
+    about="Scores how far each training row contradicts what is learned from the others.",
+    group="advise",
+    spec=SuspicionSpec,
+    body=find_suspicious,
+    inputs=inputs,
+    record=record,
+    outputs=("suspicion",),
+)

@@ -1,15 +1,19 @@
 """Advise: does a module that is being added do what every module has to?"""
 
+from __future__ import annotations
+
 import inspect
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from easeml.contract.knowledge import Check
-from easeml.contract.tasks import CheckModuleSpec, TaskResult
+from easeml.contract.tasks import Spec, TaskResult
 from easeml.errors import EasemlError, InvalidInput
 from easeml.modules import Module, Registry, load_registry, parse
+from easeml.service.tasks.kinds import Kind
 
 _CLASS = "The class is there, of a trusted package, and takes the parameters that are named."
 _FIRST = ("check_class", "check_predictions")  # all others stand on these
@@ -22,6 +26,26 @@ _REMEDIES = {  # of the library's checks, by name
     "check_space": "Narrow the space to what the class can learn with.",
 }
 _REMEDY = "Read the log of the task, and name another class or other parameters."
+
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from easeml.store import Transaction
+    from easeml.store.records import Task
+
+
+class CheckModuleSpec(Spec):
+    """Advise: does a module that is being added do what every module has to? ``trusted``: packages
+    of its class.
+
+    Each check prints a line when it begins and when it ends: an
+    ``easeml.contract.knowledge.Check``.
+    """
+
+    kind: Literal["check-module"] = "check-module"
+    source: str
+    trusted: list[str]
 
 
 def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -129,3 +153,31 @@ def _said(error: BaseException) -> str:
 
 def _tell(check: Check) -> None:
     print(check.model_dump_json(), flush=True)
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Take the module in, or note what failed."""
+    from easeml.service.modules import adding
+
+    adding.record(tx, task, result)
+
+
+def failed(tx: Transaction, task: Task) -> None:
+    """Note that the checks did not come to an end."""
+    from easeml.service.modules import adding
+
+    adding.record_failure(tx, task)
+
+
+KIND = Kind(
+    name="check-module",
+    title="Check a module",
+    about="Checks that a module that is being added does what every module has to.",
+    group="advise",
+    spec=CheckModuleSpec,
+    body=check_module,
+    record=record,
+    failed=failed,
+    values=("checks",),
+    seconds=300.0,
+)

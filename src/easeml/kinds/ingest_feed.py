@@ -1,0 +1,66 @@
+"""Ingest: rows that join a version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.versions import (
+    VERSION_OUTPUTS,
+    VERSION_VALUES,
+    parent_of,
+    version_failed,
+    version_made,
+    version_taken_over,
+)
+from easeml.service.tasks.kinds import Kind
+
+if TYPE_CHECKING:
+    from easeml.store import Tables
+    from easeml.store.records import Task
+
+
+class FeedSpec(Spec):
+    """Ingest: rows that join a version.
+
+    Inputs ``version`` (folder) and ``source`` (file). Output ``version``.
+    """
+
+    kind: Literal["ingest-feed"] = "ingest-feed"
+    filename: str
+    role: str | None = None  # of all new rows; None: divided as the version was
+
+
+def feed_version(spec: FeedSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Write output ``version`` with the rows of a file; return what ``declare_version`` does.
+
+    Raises ``DatasetError``, naming every difference, for rows that do not fit.
+    """
+    from easeml import data
+
+    table = data.read_table(inputs / "source", spec.filename)
+    return version_made(
+        data.feed(data.read_declared(inputs / "version"), table, spec.filename, spec.role), outputs
+    )
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version before, and the file with the rows."""
+    source = tables.versions.get(task.subject).source_artefact
+    return {"version": parent_of(tables, task).artefact, "source": source}
+
+
+KIND = Kind(
+    name="ingest-feed",
+    title="Add rows",
+    about="Adds the rows of a file to the data of an application.",
+    spec=FeedSpec,
+    body=feed_version,
+    inputs=inputs,
+    record=version_taken_over,
+    failed=version_failed,
+    group="ingest",
+    outputs=VERSION_OUTPUTS,
+    values=VERSION_VALUES,
+)

@@ -1,0 +1,72 @@
+"""What the kinds that make versions share: the version they write, and what becomes of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from easeml.contract.tasks import TaskResult
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from easeml.data import Declared
+    from easeml.store import Tables, Transaction
+    from easeml.store.records import DatasetVersion, Task
+
+VERSION_OUTPUTS = ("version",)
+VERSION_VALUES = ("columns", "schema_in", "schema_out", "summary")
+
+
+def version_made(declared: Declared, outputs: Path) -> TaskResult:
+    """Write output ``version``; return what a version shows of itself."""
+    from easeml import data
+
+    data.write_version(outputs / "version", declared)
+    value = {
+        "columns": [report.to_json() for report in declared.columns],
+        "schema_in": declared.schema_in.to_json(),
+        "schema_out": declared.schema_out.to_json(),
+        "summary": {**declared.summary, "notes": declared.notes},
+    }
+    return TaskResult(ok=True, value=value, outputs=["version"], notes=declared.notes)
+
+
+def parent_of(tables: Tables, task: Task) -> DatasetVersion:
+    """Return the version that the subject of ``task`` is made from."""
+    return tables.versions.get(tables.versions.get(task.subject).parents[0])
+
+
+def version_ready(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
+    """Keep what was made as a version that is ready."""
+    changes = {name: result.value[name] for name in VERSION_VALUES}
+    versions = tx.scoped(task.tenant_id).versions
+    versions.update(task.subject, state="ready", artefact=digests["version"], **changes)
+    tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
+
+
+def version_taken_over(
+    tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
+) -> None:
+    """Keep the version, and let its application go on with it."""
+    from easeml.service.versions import changes
+
+    version_ready(tx, task, result, digests)
+    changes.take_over(tx, tx.scoped(task.tenant_id).versions.get(task.subject))
+
+
+def version_failed(tx: Transaction, task: Task) -> None:
+    """The version failed, and with it the applications and jobs that wait for it."""
+    from easeml.service.search import jobs
+
+    tables = tx.scoped(task.tenant_id)
+    tables.versions.update(task.subject, state="failed", error=task.error)
+    data = {"error": task.error}
+    tx.events.append("dataset.failed", task.subject, data, task.tenant_id)
+    for application in tables.applications.list(version_id=task.subject, limit=None):
+        tables.applications.update(application.id, state="failed")
+        tx.events.append("application.failed", application.id, data, task.tenant_id)
+    for job in tables.jobs.list(version_id=task.subject, state="preparing", limit=None):
+        jobs.set_state(tx, job, "failed", "job.failed", error=task.error)

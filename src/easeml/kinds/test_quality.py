@@ -1,0 +1,71 @@
+"""Advise: the quality of kept predictions on the test rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.inputs import version_of_job
+from easeml.kinds.shared.predictions import read_predictions
+from easeml.service.tasks.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from easeml.store import Tables, Transaction
+    from easeml.store.records import Task
+
+
+class TestQualitySpec(Spec):
+    """Advise: score kept predictions on the test rows, once, for the ledger.
+
+    Inputs ``version`` and ``predictions``. The value is the only thing that leaves.
+    """
+
+    __test__ = False  # not a pytest class
+
+    kind: Literal["test-quality"] = "test-quality"
+    objective: str
+    schema_out: dict[str, Any]
+
+
+def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Return ``{value, low, high, rows}``: quality on the test rows with its interval.
+
+    Writes no output.
+    """
+    from easeml.data import read_version
+    from easeml.modules import interval
+
+    version = read_version(inputs / "version")
+    rows, predictions = read_predictions(inputs / "predictions", "test")
+    actual = version.test.set_index("_row").loc[rows, version.target]
+    value, low, high = interval(spec.objective, actual.to_numpy(), predictions)
+    return TaskResult(ok=True, value={"value": value, "low": low, "high": high, "rows": len(rows)})
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version that the model learned from, and what it predicted."""
+    model = tables.models.get(task.subject)
+    return {"version": version_of_job(tables, model.job_id), "predictions": model.predictions}
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Enter the reading in the ledger."""
+    from easeml.service.advice import test_quality
+
+    test_quality.record(tx, task, result)
+
+
+KIND = Kind(
+    name="test-quality",
+    title="Read the test quality",
+    about="Scores what a live model predicted for the test rows, once.",
+    group="advise",
+    spec=TestQualitySpec,
+    body=read_test_quality,
+    inputs=inputs,
+    record=record,
+    values=("value", "low", "high", "rows"),
+)

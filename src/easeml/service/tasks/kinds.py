@@ -1,0 +1,107 @@
+"""Kinds of tasks: each is one declaration, a file of ``easeml.kinds``, found by its name.
+
+A kind says what a task is told (its spec) and given (inputs), what runs (its body), what that has
+to bring, what is recorded then, and how it is shown. Nothing imports the kinds: a file added to the
+package is a kind more. Bodies run in a child that knows no database, so a kind's file imports the
+store, the use cases and heavy libraries only inside the functions that need them.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from easeml.contract.tasks import Spec, TaskResult
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from easeml.store import Tables, Transaction
+    from easeml.store.records import Task
+
+    Inputs = Callable[[Tables, Task], dict[str, str]]
+    Record = Callable[[Transaction, Task, TaskResult, Mapping[str, str]], None]
+    Failed = Callable[[Transaction, Task], None]
+
+Body = Callable[[Any, Path, Path], TaskResult]
+"""``body(spec, inputs, outputs)``: reads files below ``inputs``, writes files below ``outputs``."""
+
+PACKAGES = ["easeml.kinds"]  # where kinds are looked for, in this order
+_NAME = re.compile(r"[a-z][a-z0-9-]*")
+
+
+def _no_inputs(tables: Tables, task: Task) -> dict[str, str]:
+    return {}
+
+
+def _nothing_more(tx: Transaction, task: Task) -> None:
+    """A failure that concerns the task alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of task, declared as ``KIND`` in the file that its name says: train, test_quality."""
+
+    name: str
+    title: str  # for people, as in a list of tasks
+    about: str  # a sentence on what it does, for people
+    group: Literal["ingest", "train", "advise"]
+    spec: type[Spec]
+    body: Body
+    record: Record  # keeps what a task brought: digests of its outputs by name
+    inputs: Inputs = _no_inputs  # name -> digest of an artefact
+    failed: Failed = _nothing_more  # carries a failure for good to what the task was for
+    outputs: tuple[str, ...] = ()  # that a result has to bring
+    values: tuple[str, ...] = ()  # likewise; numbers among them have to be finite
+    lane: Literal["search", "short"] = "short"
+    seconds: float | None = None  # a limit below the worker's usual one
+
+    @property
+    def module(self) -> str:
+        """The module that declares it, from which a child loads it."""
+        return self.spec.__module__
+
+
+def find_kind(name: str) -> Kind | None:
+    """Return the kind of that name, None where there is none."""
+    if not _NAME.fullmatch(name):
+        return None
+    for package in PACKAGES:
+        module = f"{package}.{name.replace('-', '_')}"
+        found = find_spec(module)
+        is_file = found is not None and found.submodule_search_locations is None
+        if is_file:
+            return load_kind(module)
+    return None
+
+
+def kind_named(name: str) -> Kind:
+    """Return the kind of that name; raises ``InvalidInput`` naming all that there are."""
+    kind = find_kind(name)
+    if kind is None:
+        remedy = f"There are: {', '.join(one.name for one in all_kinds())}."
+        raise InvalidInput(f"There is no kind of task named {name!r}.", remedy=remedy)
+    return kind
+
+
+def load_kind(module: str) -> Kind:
+    """Return the kind that a module declares; raises ``InvalidInput`` if it declares none."""
+    kind = getattr(import_module(module), "KIND", None)
+    if not isinstance(kind, Kind):
+        raise InvalidInput(f"{module} declares no kind of task.", remedy="Give it a KIND.")
+    return kind
+
+
+def all_kinds() -> list[Kind]:
+    """Return every kind, by name; sub-packages hold what kinds share."""
+    found = []
+    for package in PACKAGES:
+        for module in pkgutil.iter_modules(import_module(package).__path__):
+            if not module.ispkg:
+                found.append(load_kind(f"{package}.{module.name}"))
+    return sorted(found, key=lambda kind: kind.name)

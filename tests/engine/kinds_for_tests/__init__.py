@@ -1,0 +1,1 @@
+"""Kinds of tasks that tests add: nothing of easeml knows them."""

@@ -1,0 +1,158 @@
+"""A kind of task is one file: found by name, run in a child, recorded, and refused where unknown."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from easeml.contract.tasks import Limits
+from easeml.engine import task_main
+from easeml.engine.executors import LocalExecutor
+from easeml.engine.membership import register
+from easeml.engine.slot import Slot, SlotContext
+from easeml.errors import InvalidInput
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.datasets import datasets
+from easeml.service.tasks import kinds, requests, results
+from easeml.store import Store
+from easeml.store.records import Task, Tenant
+
+LIMITS = Limits(seconds=60, memory=2**30, threads=1)
+
+
+@pytest.fixture
+def with_test_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kinds, "PACKAGES", [*kinds.PACKAGES, "kinds_for_tests"])
+
+
+@pytest.fixture
+def caller(store: Store) -> Caller:
+    tenant = Tenant(new_id("ten"), "lab")
+    with store.write() as tx:
+        tx.tenants.add(tenant)
+    return Caller("usr_1", tenant.id)
+
+
+def uploaded(store: Store, caller: Caller) -> str:
+    """Return the id of a version of three words; its own task has ended."""
+    made = datasets.upload(store, caller, None, "a.csv", [b"one two three"], None, 10**6)
+    with store.write() as tx:
+        for task in tx.unscoped().tasks.list(limit=None):
+            tx.queue.cancel(task.id)
+    return made.version.id
+
+
+def asked(store: Store, caller: Caller, kind: str = "count-words", **spec: object) -> Task:
+    version = uploaded(store, caller)
+    with store.write() as tx:
+        return requests.request(tx, caller.tenant_id, kind, version, max_attempts=1, **spec)
+
+
+def run_one(store: Store, folder: Path) -> None:
+    executor = LocalExecutor(LIMITS, task_main.run, preload=())
+    try:
+        process = register(store, "worker")
+        context = SlotContext(store, executor, LIMITS, process.id, folder / "work", 10.0)
+        Slot("short", context).step()
+    finally:
+        executor.close()
+
+
+def test_a_kind_of_one_file_runs_from_claim_to_record(
+    store: Store, caller: Caller, tmp_path: Path, with_test_kinds: None
+) -> None:
+    task = asked(store, caller, longest=5)
+    with store.read() as tx:
+        assert results.task_spec(tx, task).seconds == 20.0
+    run_one(store, tmp_path)
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        ended, report = tables.tasks.get(task.id), tables.reports.find(kind="count-words")
+    assert (ended.state, ended.result["words"]) == ("done", 3)
+    assert report is not None
+    kept = store.artefacts.path(caller.tenant_id, report.value["artefact"]).read_text()
+    assert kept.split() == ["one", "two", "three"]
+
+
+def test_its_failure_reaches_what_it_was_for(
+    store: Store, caller: Caller, tmp_path: Path, with_test_kinds: None
+) -> None:
+    task = asked(store, caller, longest=3)
+    run_one(store, tmp_path)
+    with store.read() as tx:
+        ended = tx.unscoped().tasks.get(task.id)
+        told = {event.kind: event for event in tx.events.after(0, limit=100)}
+    assert (ended.state, ended.error) == ("failed", "A word is too long.")
+    assert told["words.failed"].data == {"error": ended.error}
+
+
+def test_a_kind_that_is_gone_fails_its_tasks_clearly(
+    store: Store, caller: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(kinds, "PACKAGES", [*kinds.PACKAGES, "kinds_for_tests"])
+        task = asked(store, caller, longest=5)
+    run_one(store, tmp_path)
+    with store.read() as tx:
+        ended = tx.unscoped().tasks.get(task.id)
+    assert ended.state == "failed"
+    assert "no kind of task named 'count-words'" in ended.error
+    assert "ingest-upload" in ended.error
+
+
+@pytest.mark.parametrize("name", ["", "shared", "no-such", "../train", "Train"])
+def test_an_unknown_kind_is_refused(store: Store, caller: Caller, name: str) -> None:
+    assert kinds.find_kind(name) is None
+    with pytest.raises(InvalidInput, match="no kind of task"):
+        asked(store, caller, name)
+
+
+def test_a_spec_that_is_not_the_kinds_is_refused(
+    store: Store, caller: Caller, with_test_kinds: None
+) -> None:
+    with pytest.raises(ValidationError, match="shortest"):
+        asked(store, caller, longest=3, shortest=1)
+
+
+def test_every_kind_is_named_after_its_file_and_says_what_it_does() -> None:
+    found = kinds.all_kinds()
+    assert len(found) >= 10
+    for kind in found:
+        assert kind.module == f"easeml.kinds.{kind.name.replace('-', '_')}"
+        assert kind.spec.model_fields["kind"].default == kind.name
+        assert kind.title
+        assert kind.about.endswith(".")
+
+
+def test_rows_of_the_releases_before_are_still_understood() -> None:
+    pipeline = {"transforms": [], "model": {"module": "m", "config": {"a": 1}, "source": ""}}
+    schemas = {"schema_in": {}, "schema_out": {}}
+    payloads = [
+        {"kind": "ingest-upload", "filename": "a.csv"},
+        {"kind": "ingest-declare", "target": "y", "set": {}, "drop": [], "keep": [], "seed": 0,
+         "split": "random"},
+        {"kind": "ingest-feed", "filename": "a.csv", "role": None},
+        {"kind": "ingest-refine", "off": [1], "on": []},
+        {"kind": "train", "pipeline": pipeline, "objective": "accuracy", **schemas, "seed": 0},
+        {"kind": "test-quality", "objective": "accuracy", "schema_out": {}},
+        {"kind": "rescore", "objective": "accuracy", "version_id": "ver_1"},
+        {"kind": "suspicion", "application_id": "app_1", "pipeline": pipeline, **schemas,
+         "seed": 0},
+        {"kind": "importance", "objective": "accuracy", "seconds": 1.0},
+        {"kind": "check-module", "source": "", "trusted": ["sklearn"]},
+    ]  # fmt: skip
+    for payload in payloads:
+        spec = kinds.kind_named(payload["kind"]).spec
+        assert spec.model_validate(payload).model_dump() == payload
+
+
+def test_a_child_knows_no_database() -> None:
+    code = (
+        "import sys; from easeml.service.tasks.kinds import all_kinds; all_kinds();"
+        "print(*{'sqlalchemy', 'easeml.store', 'pandas', 'sklearn'} & set(sys.modules))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.split() == []
