@@ -24,6 +24,7 @@ BODIES = {
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
     "/api/v1/users/{user_id}/role": {"role": "provider"},
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
+    "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},
 }
 QUERIES = {"/api/v1/applications/{application_id}/feed": {"filename": "more.csv"}}
 HEADERS = {

@@ -295,7 +295,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A stored lifecycle result. ``kind``: test-quality (the ledger's reading), importance."""
+    """A stored lifecycle result. ``kind``: of the task that found it, or the tool that answered."""
 
     id: str
     tenant_id: str

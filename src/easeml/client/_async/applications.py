@@ -6,12 +6,14 @@ from typing import Any
 
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import read_answer
+from easeml.contract.reports import Report
 from easeml.contract.resources import (
     Application,
     Declaration,
     Prediction,
     Promotion,
     Proposal,
+    Task,
     TrainedModel,
 )
 
@@ -73,6 +75,19 @@ class AsyncApplications(AsyncCalls):
         return await self._send(
             Application, f"/applications/{application_id}/include", {"model": model}
         )
+
+    async def ask_tool(self, application_id: str, tool: str, **parameters: object) -> Task:
+        """Ask a lifecycle tool, such as feasibility, about the data; a task answers with a report.
+
+        Raises InvalidInput for a tool or parameter that there is not, Conflict while the data is
+        not ready.
+        """
+        wish = {"tool": tool, "parameters": parameters}
+        return await self._send(Task, f"/applications/{application_id}/reports", wish)
+
+    def reports(self, application_id: str) -> AsyncIterator[Report]:
+        """Give what lifecycle tools answered about an application, newest first."""
+        return self._list(Report, f"/applications/{application_id}/reports")
 
     async def pin(self, application_id: str) -> Application:
         """Keep what is served now, whatever the search finds."""

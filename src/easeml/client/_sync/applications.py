@@ -7,12 +7,14 @@ from typing import Any
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import read_answer
+from easeml.contract.reports import Report
 from easeml.contract.resources import (
     Application,
     Declaration,
     Prediction,
     Promotion,
     Proposal,
+    Task,
     TrainedModel,
 )
 
@@ -66,6 +68,19 @@ class Applications(Calls):
         Raises InvalidInput where the model does not fit, Conflict where the search has ended.
         """
         return self._send(Application, f"/applications/{application_id}/include", {"model": model})
+
+    def ask_tool(self, application_id: str, tool: str, **parameters: object) -> Task:
+        """Ask a lifecycle tool, such as feasibility, about the data; a task answers with a report.
+
+        Raises InvalidInput for a tool or parameter that there is not, Conflict while the data is
+        not ready.
+        """
+        wish = {"tool": tool, "parameters": parameters}
+        return self._send(Task, f"/applications/{application_id}/reports", wish)
+
+    def reports(self, application_id: str) -> Iterator[Report]:
+        """Give what lifecycle tools answered about an application, newest first."""
+        return self._list(Report, f"/applications/{application_id}/reports")
 
     def pin(self, application_id: str) -> Application:
         """Keep what is served now, whatever the search finds."""

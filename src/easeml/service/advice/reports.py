@@ -5,9 +5,14 @@ from easeml.store import Transaction
 from easeml.store.records import Json, Report, Task
 
 
-def keep(tx: Transaction, task: Task, subject: str, version_id: str, value: Json) -> Report:
-    """Keep what ``task`` found out as a report about ``subject``, and say so."""
-    kind = task.payload["kind"]
+def keep(
+    tx: Transaction, task: Task, subject: str, version_id: str, value: Json, kind: str = ""
+) -> Report:
+    """Keep what ``task`` found out as a report about ``subject``, and say so.
+
+    ``kind``: of the report, by default what the kind of task is called.
+    """
+    kind = kind or task.payload["kind"]
     report = tx.scoped(task.tenant_id).reports.add(
         Report(
             id=new_id("rep"),

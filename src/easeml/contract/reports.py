@@ -1,0 +1,46 @@
+"""The REST types of reports: what lifecycle tools answer about an application."""
+
+from typing import Any
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer, Request
+
+
+class NewReport(Request):
+    """What a tool is asked: its name, and its parameters where they are not the usual ones."""
+
+    tool: str = Field(max_length=100)
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class ReportNumber(Answer):
+    """A number with its interval, where one is claimed."""
+
+    name: str
+    title: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Report(Answer):
+    """What a tool answered about an application's data.
+
+    ``figure``: the description of a picture, as ``easeml.figures.Figure``. ``assumes``: what has to
+    hold for the answer.
+    """
+
+    id: str
+    tool: str
+    title: str
+    application_id: str
+    version_id: str
+    parameters: dict[str, Any]
+    advice: str
+    verdict: str = ""
+    numbers: list[ReportNumber] = Field(default_factory=list)
+    assumes: list[str] = Field(default_factory=list)
+    notes: list[str] = Field(default_factory=list)
+    figure: dict[str, Any] | None = None
+    created: float

@@ -1,0 +1,1 @@
+"""The lifecycle tools by one contract (``easeml.lifecycle.tool``): one file each, found by name."""

@@ -1,0 +1,102 @@
+"""Lifecycle tools on live applications: asked by a user, answered by a task, kept as reports."""
+
+import json
+
+from easeml.contract import resources
+from easeml.contract.reports import NewReport, Report
+from easeml.errors import Conflict
+from easeml.lifecycle.tool import all_tools, tool_named
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.access.paging import page_records
+from easeml.service.advice import reports
+from easeml.service.tasks import requests, task_views
+from easeml.service.tasks.logs import read_plain
+from easeml.store import Store, Transaction, records
+from easeml.store.records import Task
+
+KIND = "advise"
+_LARGEST_ANSWER = 5_000_000  # bytes
+
+
+def ask(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    wish: NewReport,
+    idempotency_key: str | None = None,
+) -> resources.Task:
+    """Write the task that asks a tool about an application's data.
+
+    Raises ``NotFound``, ``InvalidInput`` for a tool or a parameter that there is not, ``Conflict``
+    while the data is not ready.
+    """
+    asked = {"application": application_id, **wish.model_dump()}
+    once = Once(caller, "reports", idempotency_key, asked)
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        earlier = once.earlier(tx)
+        if earlier:
+            return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
+        tool_named(wish.tool).configured(wish.parameters)
+        version = tables.versions.get(application.version_id)
+        if version.state != "ready":
+            remedy = "Ask again when it is ready."
+            raise Conflict("The data is not prepared.", where=application.id, remedy=remedy)
+        task = requests.request(
+            tx,
+            caller.tenant_id,
+            KIND,
+            version.id,
+            application_id=application.id,
+            tool=wish.tool,
+            parameters=wish.parameters,
+        )
+        once.remember(tx, {"id": task.id})
+        return task_views.show_all(tables, [task])[0]
+
+
+def record(tx: Transaction, task: Task, digest: str) -> records.Report:
+    """Keep what ``task`` brought, under the name of its tool, and say so."""
+    told = task.payload
+    value = {"parameters": told["parameters"], "artefact": digest}
+    return reports.keep(tx, task, told["application_id"], task.subject, value, kind=told["tool"])
+
+
+def list_page(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    *,
+    after: str | None = None,
+    limit: int = 50,
+) -> resources.Page[Report]:
+    """Return a page of what tools answered about an application, newest first.
+
+    Raises ``NotFound``.
+    """
+    tools = [tool.name for tool in all_tools()]
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        found, following = page_records(
+            tables.reports, after, limit, newest_first=True, subject=application.id, kind=tools
+        )
+    items = [_show(store, report) for report in found]
+    return resources.Page(items=items, next=following)
+
+
+def _show(store: Store, report: records.Report) -> Report:
+    path = store.artefacts.path(report.tenant_id, report.value["artefact"])
+    answer = json.loads(read_plain(path, 0, _LARGEST_ANSWER))
+    return Report(
+        id=report.id,
+        tool=report.kind,
+        title=tool_named(report.kind).title,
+        application_id=report.subject,
+        version_id=report.version_id,
+        parameters=report.value["parameters"],
+        created=report.created,
+        **answer,
+    )
