@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli.options import Json
+from easeml.cli.options import Header, Json
 from easeml.cli.output import notes, print_json, print_table, say
 from easeml.errors import InvalidInput
 
@@ -50,11 +50,13 @@ def register(root: typer.Typer) -> None:
 
 
 @app.command()
-def describe(file: File, target: Target = None, as_json: Json = False) -> None:
+def describe(
+    file: File, target: Target = None, header: Header = None, as_json: Json = False
+) -> None:
     """Show what each column is: its type and nature, how sure that is, and why."""
     from easeml import data
 
-    found = data.infer(file, target)
+    found = data.infer(file, target, header=header)
     if as_json:
         columns = [report.to_json() for report in found.columns]
         return print_json(
@@ -90,14 +92,23 @@ def convert(
     out: Annotated[
         Path, typer.Argument(metavar="OUT", help="A new file; its ending says the format.")
     ],
+    header: Header = None,
+    keep_formulas: Annotated[
+        bool,
+        typer.Option(
+            "--keep-formulas",
+            help="Leave text that starts with =, +, - or @ as it is; spreadsheets may run it.",
+        ),
+    ] = False,
 ) -> None:
     """Write a table with its inferred types as .csv, .tsv, .parquet, .arrow, .feather, .jsonl or
     .arff.
     """
     from easeml import data
 
-    table = data.read_table(file)
-    data.write_table(out, table, data.infer_table(table).columns)
+    table = data.read_table(file, header=header)
+    columns = data.infer_table(table).columns
+    data.write_table(out, table, columns, escape_formulas=not keep_formulas)
     say(f"Wrote {table.num_rows} rows to {out}.")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from easeml.cli.options import Json
+from easeml.cli.options import Header, Json
 from easeml.cli.output import notes, print_error, print_json, say
 from easeml.errors import EasemlError
 from easeml.schema import (
@@ -123,13 +123,14 @@ def infer(
     target: Annotated[
         str | None, typer.Option(metavar="COL", help="The column to predict, in a table.")
     ] = None,
+    header: Header = None,
     as_json: Json = False,
 ) -> None:
     """Infer the schema of data: INPUT -> OUTPUT where there is something to predict."""
     from easeml import data
 
     try:
-        found = data.infer(path, target)
+        found = data.infer(path, target, header=header)
     except EasemlError as error:
         _refuse(error, as_json, input=None)
     sides = [side for side in (found.input, found.output) if side is not None]

@@ -11,18 +11,25 @@ from easeml.data.readers.read import read_table
 from easeml.schema import Samples, Schema, SchemaError, schema_of_samples, why_not
 
 
-def infer(path: str | Path, target: str | None = None, filename: str | None = None) -> Inference:
+def infer(
+    path: str | Path,
+    target: str | None = None,
+    filename: str | None = None,
+    *,
+    header: bool | None = None,
+) -> Inference:
     """Infer what a table file, texts or pictures by class, or an ease.ml dataset (folder, tar or
     zip), looks like.
 
-    ``target`` None: propose one. An ease.ml dataset says itself what is input and output.
+    ``target`` None: propose one. ``header``: see ``read_table``. An ease.ml dataset says itself
+    what is input and output.
 
     Raises: DatasetError: if it is none of these, or the target is not one of its columns or not
         possible.
     """
     if is_easeml(path):
         return infer_easeml(path)
-    return infer_table(read_table(path, filename), target)
+    return infer_table(read_table(path, filename, header=header), target)
 
 
 def infer_easeml(path: str | Path) -> Inference:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.encoding import decoded
+from easeml.data.readers.header import is_header
 from easeml.data.readers.source import Source
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.text_tables import HEADER, check_names
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _DELIMITERS = ",;\t|"
+_JUDGED = 200  # rows by which the header is told
 _SAMPLE = 1 << 18  # characters looked at to find the delimiter
 _STREAMED = 8 << 20  # bytes from which a file is read in blocks
 _BLOCK = 16 << 20
@@ -50,22 +52,21 @@ def _whole(source: Source) -> pa.Table:
             "the file is empty.", where=name, remedy="Send a table with a header and rows."
         )
     delimiter = _delimiter(text, name)
-    names = _header(text, delimiter, name)
+    names, has_names = _header(text, delimiter, source)
     data = text.encode()
     data = data.lstrip() if delimiter != "\t" else data.lstrip(b"\r\n")
     if len(names) > _WIDE:
-        table = _parse_wide(io.StringIO(text, newline=""), delimiter, names, name)
+        table = _parse_wide(io.StringIO(text, newline=""), delimiter, names, name, has_names)
     else:
-        table = _parse(pa.BufferReader(data), min(len(data) + 1, 64 << 20), delimiter, names, name)
+        block = min(len(data) + 1, 64 << 20)
+        table = _parse(pa.BufferReader(data), block, delimiter, names, name, has_names)
     if table.num_rows == 0:
         raise DatasetError(
             "there is a header but no row.",
             where=name,
             remedy="The first line has to hold the column names, the lines below it the data.",
         )
-    return table.replace_schema_metadata(
-        {"encoding": encoding, "delimiter": delimiter, HEADER: "yes"}
-    )
+    return table.replace_schema_metadata(_told(encoding, delimiter, source, has_names))
 
 
 def _streamed(source: Source) -> pa.Table | None:
@@ -83,21 +84,31 @@ def _streamed(source: Source) -> pa.Table | None:
     ):
         return None  # packed, in another encoding, with a mark, or with empty lines first
     delimiter = _delimiter(sample, source.name)
-    names = _header(sample, delimiter, source.name)
+    names, has_names = _header(sample, delimiter, source)
     try:
         if len(names) > _WIDE:
             with source.open() as file, io.TextIOWrapper(file, "utf-8", newline="") as lines:
-                table = _parse_wide(lines, delimiter, names, source.name)
+                table = _parse_wide(lines, delimiter, names, source.name, has_names)
         else:
             with pa.OSFile(str(source.path), "rb") as file:
-                table = _parse(
-                    file, min(_BLOCK, _RESERVED // len(names)), delimiter, names, source.name
-                )
+                block = min(_BLOCK, _RESERVED // len(names))
+                table = _parse(file, block, delimiter, names, source.name, has_names)
     except (_Unreadable, OSError, UnicodeDecodeError):
         return None
-    return table.replace_schema_metadata(
-        {"encoding": "utf-8", "delimiter": delimiter, HEADER: "yes"}
-    )
+    return table.replace_schema_metadata(_told("utf-8", delimiter, source, has_names))
+
+
+def _told(encoding: str, delimiter: str, source: Source, has_names: bool) -> dict[str | bytes, str]:
+    """What was found, for the metadata of the table."""
+    told: dict[str | bytes, str] = {"encoding": encoding, "delimiter": delimiter}
+    if has_names:
+        return {**told, HEADER: "yes"}
+    if source.header is None:
+        told["note"] = (
+            "The first row looks like values and not like names: it was read as a row, and the "
+            "columns are numbered. If it does hold the names, write them as words, or say --header."
+        )
+    return told
 
 
 class _Unreadable(DatasetError):
@@ -136,19 +147,25 @@ def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
     return records
 
 
-def _header(text: str, delimiter: str, name: str) -> list[str]:
-    """The column names: those of the first record with content; ``column N`` where the cell is
-    empty.
+def _header(text: str, delimiter: str, source: Source) -> tuple[list[str], bool]:
+    """The column names, and whether they are the first record with content.
+
+    ``column N`` where a cell is empty, or where the file has no header.
     """
-    record = next(
-        (record for record in _records(text[: _header_end(text)], delimiter, 1000) if any(record)),
-        None,
-    )
-    if record is None:
+    records = [one for one in _records(text[: _header_end(text)], delimiter, 1000) if any(one)]
+    if not records:
         raise DatasetError(
-            "the header cannot be read.", where=name, remedy="Check the quotes in the first line."
+            "the header cannot be read.",
+            where=source.name,
+            remedy="Check the quotes in the first line.",
         )
-    return check_names(record, name)
+    first, *rows = records
+    has_names = source.header
+    if has_names is None:
+        has_names = is_header(first, rows[:_JUDGED])
+    if not has_names:
+        first = [""] * len(first)
+    return check_names(first, source.name), has_names
 
 
 def _header_end(text: str) -> int:
@@ -157,7 +174,9 @@ def _header_end(text: str) -> int:
     return max(_SAMPLE, len(text) if line < 0 else line + 1)
 
 
-def _parse(file: object, block: int, delimiter: str, names: list[str], name: str) -> pa.Table:
+def _parse(
+    file: object, block: int, delimiter: str, names: list[str], name: str, has_names: bool
+) -> pa.Table:
     import pyarrow as pa
     from pyarrow import csv as arrow_csv
 
@@ -202,10 +221,12 @@ def _parse(file: object, block: int, delimiter: str, names: list[str], name: str
         raise DatasetError(
             "the header cannot be read.", where=name, remedy="Check the quotes in the first line."
         )
-    return table.slice(1).rename_columns(names)
+    return table.slice(1 if has_names else 0).rename_columns(names)
 
 
-def _parse_wide(lines: Iterable[str], delimiter: str, names: list[str], name: str) -> pa.Table:
+def _parse_wide(
+    lines: Iterable[str], delimiter: str, names: list[str], name: str, has_names: bool
+) -> pa.Table:
     """As ``_parse``, some rows at a time, for tables with very many columns."""
     import pyarrow as pa
 
@@ -217,7 +238,8 @@ def _parse_wide(lines: Iterable[str], delimiter: str, names: list[str], name: st
     )
     parts: list[pa.RecordBatch] = []
     try:
-        next(records)
+        if has_names:
+            next(records)
         while rows := list(itertools.islice(records, max(1, _CELLS // len(names)))):
             for number, row in rows:
                 if len(row) != len(names):

@@ -26,7 +26,9 @@ _READERS = {  # imported when used: some of their libraries take long to load
 }
 
 
-def read_table(path: str | Path, filename: str | None = None) -> pa.Table:
+def read_table(
+    path: str | Path, filename: str | None = None, *, header: bool | None = None
+) -> pa.Table:
     """Read a table: CSV, TSV, JSON (lines or a list), ARFF, ``.ts`` series, each plain or gzip;
     Parquet, Arrow, Excel, OpenDocument, NumPy; a folder, zip or tar file with texts or pictures in
     a folder for each class, or with an ease.ml dataset; a zip file of one table.
@@ -35,7 +37,8 @@ def read_table(path: str | Path, filename: str | None = None) -> pa.Table:
     stripped values, but for those of pictures, tensors and graphs (``easeml.data.types.cells``); what
     the file says about types is in the metadata of its fields (``type``), what was found in that of
     the table (``encoding``, ``delimiter``, ``note``). ``filename`` is the user's name of the file,
-    for messages and its ending.
+    for messages and its ending. ``header``: whether the first row of a text table holds the names;
+    None: that is found out.
 
     Raises:
         DatasetError: if it is no table with names, at least one row, and as many cells in each row.
@@ -44,7 +47,7 @@ def read_table(path: str | Path, filename: str | None = None) -> pa.Table:
     name = filename or path.name
     if path.is_dir() or name.lower().endswith((".tar", ".tgz", ".tar.gz", ".tar.bz2", ".tar.xz")):
         return _read_tree(path, name)
-    return _read(Source(name, path))
+    return _read(Source(name, path, header=header))
 
 
 def table_from_bytes(data: bytes, name: str) -> pa.Table:

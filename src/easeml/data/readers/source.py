@@ -42,6 +42,7 @@ class Source:
     name: str
     path: Path | None = None
     data: bytes = b""
+    header: bool | None = None  # of a text table; None: found out
 
     def open(self) -> IO[bytes]:
         """Open it for reading. Raises DatasetError."""

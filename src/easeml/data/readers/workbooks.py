@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import zipfile
 from datetime import date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
 from easeml.data.readers.source import Source
@@ -12,6 +14,9 @@ from easeml.data.types.text_tables import HEADER, check_names
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_LARGEST = 1 << 30  # bytes of a workbook after decompression
+_MOST_CELLS = 30_000_000
+_CELL = re.compile(rb' r="([A-Z]{1,3})(\d{1,7})"')
 _ERRORS = frozenset({"#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", "#NUM!"})
 
 
@@ -25,6 +30,7 @@ def read_excel(source: Source) -> pa.Table:
     import pyarrow as pa
     import python_calamine as calamine
 
+    _check_size(source)
     try:
         with source.open() as handle:
             book = calamine.load_workbook(handle)
@@ -62,6 +68,51 @@ def read_excel(source: Source) -> pa.Table:
     table = pa.table(columns, names)
     said = {"note": notes[0]} if notes else {}
     return table.replace_schema_metadata({**said, HEADER: "yes"})
+
+
+def _check_size(source: Source) -> None:
+    """Raise DatasetError for a workbook whose sheets are too large to be held as tables.
+
+    A sheet is held with all cells up to its last row and column, so that two far cells fill memory.
+    """
+    if not source.head().startswith(b"PK"):
+        return
+    with source.open() as handle, zipfile.ZipFile(handle) as book:
+        unpacked = sum(member.file_size for member in book.infolist())
+        if unpacked > _LARGEST:
+            raise DatasetError(
+                f"the workbook unpacks to more than {_LARGEST >> 20} MiB.",
+                where=source.name,
+                remedy="Save the table as CSV.",
+            )
+        for name in book.namelist():
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                with book.open(name) as sheet:
+                    _check_extent(sheet, source.name)
+
+
+def _check_extent(sheet: IO[bytes], name: str) -> None:
+    rows = columns = 0
+    rest = b""
+    while block := sheet.read(1 << 20):
+        text = rest + block
+        for letters, number in _CELL.findall(text):
+            columns = max(columns, _column_number(letters))
+            rows = max(rows, int(number))
+        rest = text[-32:]  # a reference may be cut by the end of a block
+        if rows * columns > _MOST_CELLS:
+            raise DatasetError(
+                f"a sheet reaches to row {rows:,} and column {columns:,}, which is too much to hold.",
+                where=name,
+                remedy="Delete the far cells (or all but the table), or save the table as CSV.",
+            )
+
+
+def _column_number(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = 26 * number + letter - ord("A") + 1
+    return number
 
 
 def _filled(rows: list[list[Any]]) -> list[list[Any]]:

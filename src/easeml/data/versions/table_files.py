@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from easeml.data.types.text_tables import column_text
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_FORMULA = r"^([=+\-@\t\r])"
 FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".arff")
 
 
@@ -44,14 +46,22 @@ def typed_table(table: pa.Table, reports: list[ColumnReport]) -> pa.Table:
     return pa.table(columns, [report.name for report in reports])
 
 
-def write_table(path: str | Path, table: pa.Table, reports: list[ColumnReport]) -> None:
+def write_table(
+    path: str | Path,
+    table: pa.Table,
+    reports: list[ColumnReport],
+    *,
+    escape_formulas: bool = True,
+) -> None:
     """Write a table of text, typed by its reports, in the format of the ending: one of ``FORMATS``.
+
+    ``escape_formulas``: see ``write_typed``.
 
     Raises: DatasetError: for another ending, if there is a file already, or if a column holds more
         than single values.
     """
     refuse_cells({report.name: report.type for report in reports})
-    write_typed(path, typed_table(table, reports))
+    write_typed(path, typed_table(table, reports), escape_formulas=escape_formulas)
 
 
 def refuse_cells(kinds: Mapping[str, str]) -> None:
@@ -66,8 +76,12 @@ def refuse_cells(kinds: Mapping[str, str]) -> None:
         )
 
 
-def write_typed(path: str | Path, typed: pa.Table) -> None:
-    """Write a table of numbers, dictionaries, text and timestamps; raises like ``write_table``."""
+def write_typed(path: str | Path, typed: pa.Table, *, escape_formulas: bool = True) -> None:
+    """Write a table of numbers, dictionaries, text and timestamps; raises like ``write_table``.
+
+    ``escape_formulas``: in .csv and .tsv, text that a spreadsheet would run as a formula (it starts
+    with =, +, -, @, tab or return) gets an apostrophe in front.
+    """
     from pyarrow import csv, feather, parquet
 
     path = Path(path)
@@ -93,7 +107,24 @@ def write_typed(path: str | Path, typed: pa.Table) -> None:
         path.write_text(_arff(typed), encoding="utf-8")
     else:
         delimiter = "\t" if path.suffix == ".tsv" else ","
-        csv.write_csv(_plain(typed), path, csv.WriteOptions(delimiter=delimiter))
+        plain = _plain(typed)
+        if escape_formulas:
+            plain = _without_formulas(plain)
+        csv.write_csv(plain, path, csv.WriteOptions(delimiter=delimiter))
+
+
+def _without_formulas(table: pa.Table) -> pa.Table:
+    """The table with an apostrophe before text, and before names, that a spreadsheet would run."""
+    import pyarrow as pa
+
+    columns = [
+        arrow_compute().replace_substring_regex(column, _FORMULA, r"'\1")
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    names = [re.sub(_FORMULA, r"'\1", name) for name in table.column_names]
+    return pa.table(columns, names)
 
 
 def _plain(table: pa.Table) -> pa.Table:

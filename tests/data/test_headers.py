@@ -1,0 +1,92 @@
+"""Files without a header, workbooks that are too large, and formulas in what is written."""
+
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from easeml.data import DatasetError, infer, infer_table, read_table, write_table
+
+from .tables import write
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data" / "more_tables"
+HEADERLESS = {
+    "mammography": 11183,
+    "phoneme": 5404,
+    "oil-spill": 937,
+    "horse-colic": 300,
+    "auto_imports": 201,
+    "banknote_authentication": 1372,
+}
+NUMBERS = "".join(f"{i}.25,{i % 7},?,{'ab'[i % 2]}\n" for i in range(20))
+
+
+def test_a_first_row_of_values_is_a_row(tmp_path: Path) -> None:
+    table = read_table(write(tmp_path, NUMBERS))
+    assert table.num_rows == 20
+    assert table.column_names == ["column 1", "column 2", "column 3", "column 4"]
+    assert "say --header" in infer_table(table).notes[0]
+
+
+def test_the_caller_decides(tmp_path: Path) -> None:
+    path = write(tmp_path, NUMBERS.replace("?", "2"))
+    assert read_table(path, header=True).column_names[0] == "0.25"
+    named = write(tmp_path, "a,b\n1,2\n3,4\n")
+    assert read_table(named, header=False).num_rows == 3
+    assert infer(named, header=False).notes[0].startswith("What to predict")
+
+
+@pytest.mark.parametrize(
+    "names", ["0,1,2,3", "2019,2020,2021,2022", "a,b,c,d", "a,1,2,3", ",x,1,2"]
+)
+def test_names_of_numbers_are_names(tmp_path: Path, names: str) -> None:
+    rows = "".join(f"{i}.5,{i},{i % 3},{i % 5}\n" for i in range(20))
+    assert read_table(write(tmp_path, f"{names}\n{rows}")).num_rows == 20
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the tables are not here")
+@pytest.mark.parametrize(("name", "rows"), HEADERLESS.items())
+def test_public_tables_without_a_header(name: str, rows: int) -> None:
+    assert read_table(SHARED / f"{name}.csv").num_rows == rows
+
+
+@pytest.mark.skipif(not SHARED.exists(), reason="the tables are not here")
+def test_public_tables_with_a_header_keep_it() -> None:
+    for path in sorted(SHARED.glob("*.csv")):
+        if path.stem not in HEADERLESS:
+            assert read_table(path).column_names[0] != "column 1", path.name
+
+
+def test_far_cells_do_not_fill_memory(tmp_path: Path) -> None:
+    path = tmp_path / "far.xlsx"
+    pd.DataFrame({"a": [1, 2], "b": [3, 4]}).to_excel(path, index=False)
+    assert read_table(path).num_rows == 2
+    far = tmp_path / "farther.xlsx"
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(far, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name.startswith("xl/worksheets/"):
+                cell = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+                content = content.replace(b"</sheetData>", cell)
+            new.writestr(name, content)
+    with pytest.raises(DatasetError, match=r"row 1,048,576 and column 16,384") as caught:
+        read_table(far)
+    assert "CSV" in caught.value.remedy
+
+
+def test_formulas_are_escaped_unless_they_are_wanted(tmp_path: Path) -> None:
+    words = ["=1+1", "+x", "-y", "@z", "plain", "a=b"]
+    text = "v,n\n" + "".join(
+        f"{word} words that differ {i},-{i}.5\n" for i, word in enumerate(words * 3)
+    )
+    table = read_table(write(tmp_path, text))
+    columns = infer_table(table, "n").columns
+    write_table(tmp_path / "safe.csv", table, columns)
+    safe = pd.read_csv(tmp_path / "safe.csv")
+    assert safe["v"].str.startswith("'").tolist() == [True, True, True, True, False, False] * 3
+    assert safe["n"].tolist() == [-float(f"{i}.5") for i in range(18)]
+    write_table(tmp_path / "raw.csv", table, columns, escape_formulas=False)
+    assert pd.read_csv(tmp_path / "raw.csv")["v"].tolist() == table["v"].to_pylist()
+    assert isinstance(table, pa.Table)
