@@ -30,14 +30,16 @@ def read_excel(source: Source) -> pa.Table:
     import pyarrow as pa
     import python_calamine as calamine
 
-    _check_size(source)
     try:
+        _check_size(source)
         with source.open() as handle:
             book = calamine.load_workbook(handle)
             sheets = [
                 (name, book.get_sheet_by_name(name).to_python(skip_empty_area=True))
                 for name in book.sheet_names
             ]
+    except DatasetError:
+        raise
     except (
         Exception
     ) as error:  # the library raises many kinds for what is no workbook, panics among them
