@@ -25,6 +25,9 @@ class Settings(BaseSettings):
     home: Path = Field(Path(".easeml"), description="folder of all state")
     host: str = Field("127.0.0.1", description="address the controller listens on")
     port: int = Field(8080, description="port the controller listens on")
+    public_url: str = Field(
+        "", description="address that people use, where a proxy with TLS stands before easeml"
+    )
     workers: int = Field(2, ge=1, description="worker processes the supervisor starts")
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the home")
     upload_limit: int = Field(2 * 2**30, gt=0, description="largest upload")

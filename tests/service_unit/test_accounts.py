@@ -146,3 +146,76 @@ def test_a_key_that_cannot_be_shown_is_not_made(store: Store, ann: Caller, wish:
     with pytest.raises(InvalidInput):
         keys.create_key(store, ann, NewKey(**{"name": "laptop", **wish}))
     assert keys.list_keys(store, ann).items == []
+
+
+def test_a_password_that_a_provider_sets_ends_every_key(
+    store: Store, admin: Caller, ann: Caller
+) -> None:
+    key = keys.create_key(store, ann, NewKey(name="script"))
+    signed_in = keys.sign_in(store, "ann", PASSWORD)
+    change = PasswordChange(new="an uncommon sentence")
+    users.change_password(store, admin, ann.user_id, change)
+    for secret in (key.secret, signed_in.secret):
+        with pytest.raises(NotSignedIn):
+            keys.authenticate(store, secret or "")
+
+
+def test_ones_own_new_password_ends_sign_ins_and_keeps_keys(store: Store, ann: Caller) -> None:
+    key = keys.create_key(store, ann, NewKey(name="sign-in"))
+    signed_in = keys.sign_in(store, "ann", PASSWORD)
+    change = PasswordChange(old=PASSWORD, new="an uncommon sentence")
+    users.change_password(store, ann, ann.user_id, change)
+    assert keys.authenticate(store, key.secret or "").user_id == ann.user_id
+    with pytest.raises(NotSignedIn):
+        keys.authenticate(store, signed_in.secret or "")
+
+
+def test_a_key_of_any_name_is_told_from_a_sign_in(store: Store, ann: Caller) -> None:
+    made = keys.create_key(store, ann, NewKey(name="sign-in"))
+    signed_in = keys.sign_in(store, "ann", PASSWORD)
+    kinds = {key.id: key.kind for key in keys.list_keys(store, ann).items}
+    assert (kinds[made.id], kinds[signed_in.id]) == ("api", "sign-in")
+
+
+def test_a_provider_sees_and_ends_the_keys_of_others(
+    store: Store, admin: Caller, ann: Caller, bob: Caller
+) -> None:
+    key = keys.create_key(store, ann, NewKey(name="lost laptop"))
+    found = keys.list_keys(store, admin, user_id=ann.user_id).items
+    assert key.id in {one.id for one in found}
+    with pytest.raises(NotFound):
+        keys.list_keys(store, bob, user_id=ann.user_id)
+    with pytest.raises(NotFound):
+        keys.revoke_key(store, bob, key.id)
+    keys.revoke_key(store, admin, key.id)
+    with pytest.raises(NotSignedIn):
+        keys.authenticate(store, key.secret or "")
+
+
+def test_a_disabled_user_is_out_until_enabled(store: Store, admin: Caller, ann: Caller) -> None:
+    key = keys.create_key(store, ann, NewKey(name="script"))
+    assert users.set_access(store, admin, ann.user_id, disabled=True).disabled
+    with pytest.raises(NotSignedIn):
+        keys.authenticate(store, key.secret or "")
+    with pytest.raises(NotSignedIn):
+        keys.sign_in(store, "ann", PASSWORD)
+    users.set_access(store, admin, ann.user_id, disabled=False)
+    assert keys.sign_in(store, "ann", PASSWORD).secret
+    with pytest.raises(NotSignedIn):
+        keys.authenticate(store, key.secret or "")
+    with pytest.raises(NotAllowed):
+        users.set_access(store, ann, admin.user_id, disabled=True)
+    with pytest.raises(Conflict, match="yourself"):
+        users.set_access(store, admin, admin.user_id, disabled=True)
+
+
+@pytest.mark.parametrize("password", ["password", "passwort1", "qwertyuiop", "annannann"])
+def test_a_password_that_is_guessed_at_once_is_refused(
+    store: Store, admin: Caller, ann: Caller, password: str
+) -> None:
+    with pytest.raises(InvalidInput, match="no safe password"):
+        users.create_user(store, admin, NewUser(name="eve", password=password))
+    change = PasswordChange(old=PASSWORD, new=password)
+    with pytest.raises(InvalidInput, match="no safe password") as caught:
+        users.change_password(store, ann, ann.user_id, change)
+    assert caught.value.remedy

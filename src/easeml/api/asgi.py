@@ -1,5 +1,7 @@
 """The whole address: the REST API under ``/api``, the pages everywhere else."""
 
+from urllib.parse import urlsplit
+
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -27,8 +29,13 @@ def create_asgi_app(api: FastAPI, settings: Settings) -> ASGIApp:
 
     pages = RequestLimits(create_pages(api), limit_of, _HEADERS)
 
+    # Cookies of people who come by TLS are for TLS only, also where a proxy takes it off.
+    is_behind_tls = urlsplit(settings.public_url).scheme == "https"
+
     async def whole(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
+        if is_behind_tls:
+            scope = {**scope, "scheme": "https"}
         is_page = scope["type"] == "http" and not path.startswith("/api/") and path != "/healthz"
         await (pages if is_page else api)(scope, receive, send)
 

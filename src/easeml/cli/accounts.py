@@ -63,16 +63,21 @@ def create_key(
 
 
 @keys.command("list")
-def list_keys(as_json: Json = False) -> None:
-    """List your API keys."""
+def list_keys(
+    user: Annotated[str | None, typer.Option(help="Whose keys (providers only).")] = None,
+    as_json: Json = False,
+) -> None:
+    """List keys: yours, or those of a user."""
     with Client() as client:
-        found = list(client.api_keys())
+        user_id = _user_named(client, user).id if user else None
+        found = list(client.api_keys(user_id))
     if as_json:
         return print_json(found)
     rows = [
-        (key.id, key.name, moment(key.created), moment(key.expires), key.revoked) for key in found
+        (key.id, key.name, key.kind, moment(key.created), moment(key.expires), key.revoked)
+        for key in found
     ]
-    return print_table(["id", "name", "created", "expires", "revoked"], rows)
+    return print_table(["id", "name", "kind", "created", "expires", "revoked"], rows)
 
 
 @keys.command("revoke")
@@ -113,7 +118,10 @@ def list_users(as_json: Json = False) -> None:
         found = list(client.users())
     if as_json:
         return print_json(found)
-    rows = [(user.id, user.name, user.role, user.tenant_id, moment(user.created)) for user in found]
+    rows = []
+    for user in found:
+        role = f"{user.role}, disabled" if user.disabled else user.role
+        rows.append((user.id, user.name, role, user.tenant_id, moment(user.created)))
     return print_table(["id", "name", "role", "tenant", "created"], rows)
 
 
@@ -158,6 +166,23 @@ def change_role(
         say(f"{user.name} is a {user.role}.")
 
 
+@users.command("disable")
+def disable_user(
+    name: Annotated[str, typer.Argument(help="Who may not use this easeml any more.")],
+    as_json: Json = False,
+) -> None:
+    """Shut a user out: no sign-in, and all keys end for good. Data and models stay."""
+    _set_access(name, disabled=True, as_json=as_json)
+
+
+@users.command("enable")
+def enable_user(
+    name: Annotated[str, typer.Argument(help="Who may sign in again.")], as_json: Json = False
+) -> None:
+    """Let a disabled user in again; keys that ended stay so."""
+    _set_access(name, disabled=False, as_json=as_json)
+
+
 @users.command("limits")
 def limit_user(
     name: Annotated[str, typer.Argument(help="Whose tenant.")],
@@ -198,6 +223,15 @@ def limit_user(
         for limit, value in limits.model_dump().items()
     ]
     return print_table(["limit", name], shown)
+
+
+def _set_access(name: str, *, disabled: bool, as_json: bool) -> None:
+    with Client() as client:
+        user = client.set_access(_user_named(client, name).id, disabled=disabled)
+    if as_json:
+        print_json(user)
+    else:
+        say(f"{user.name} is {'disabled, and all keys are revoked' if disabled else 'enabled'}.")
 
 
 def _user_named(client: Client, name: str) -> User:

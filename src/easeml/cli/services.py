@@ -165,6 +165,7 @@ def _start_demo(url: str, home: Path, password: str | None) -> subprocess.Popen[
     return subprocess.Popen(
         [
             sys.executable,
+            "-P",  # nothing is imported from the folder in which easeml was started
             "-m",
             "easeml.cli",
             "demo",

@@ -68,6 +68,7 @@ class Key(Answer):
     created: float
     expires: float | None = None
     revoked: bool = False
+    kind: Literal["api", "sign-in"] = "api"  # made by a person, or by signing in
     secret: str | None = None
 
 
@@ -76,6 +77,12 @@ class NewUser(Request):
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")
     password: str = Field(min_length=8, max_length=1000)
+
+
+class Access(Request):
+    """Whether a user may use this easeml."""
+
+    disabled: bool
 
 
 class RoleChange(Request):
@@ -99,6 +106,7 @@ class User(Answer):
     role: str
     tenant_id: str
     created: float
+    disabled: bool = False  # may not sign in, and no key works
     unread: int = 0  # notifications, of who asks; at most 100 are counted
 
 

@@ -31,6 +31,7 @@ class ManagedProcess:
         self.log = settings.home / "logs" / f"{kind}-{number}.log"
         self._command = [
             sys.executable,
+            "-P",  # nothing is imported from the folder in which easeml was started
             "-m",
             "easeml.cli",
             "process",

@@ -53,7 +53,7 @@ class Membership:
 class ApiKey:
     """A named, hashed, revocable, expiring key of a user, acting in one tenant.
 
-    ``hash``: SHA-256, hex.
+    ``hash``: SHA-256, hex. ``kind``: ``api``, which a person made, or ``sign-in``.
     """
 
     id: str
@@ -64,6 +64,7 @@ class ApiKey:
     expires: float | None = None
     revoked: bool = False
     created: float = 0.0
+    kind: str = "api"
 
 
 @dataclass(frozen=True, slots=True)

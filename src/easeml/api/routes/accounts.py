@@ -1,10 +1,13 @@
 """Signing in, API keys and users."""
 
-from fastapi import APIRouter, status
+from typing import Annotated
+
+from fastapi import APIRouter, Query, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.contract.notifications import Notifications, ReadMark
 from easeml.contract.resources import (
+    Access,
     Key,
     LoginRequest,
     NewKey,
@@ -16,6 +19,8 @@ from easeml.contract.resources import (
 )
 from easeml.service.accounts import keys, users
 from easeml.service.events import notifications
+
+OfUser = Annotated[str | None, Query(max_length=100, description="id of a user")]
 
 router = APIRouter(tags=["accounts"])
 
@@ -60,14 +65,16 @@ def create_key(here: Here, asker: Asker, wish: NewKey, once: OnceKey = None) -> 
 
 
 @router.get("/keys")
-def list_keys(here: Here, asker: Asker, after: After = None, limit: Limit = 50) -> Page[Key]:
-    """List the caller's keys, without secrets."""
-    return keys.list_keys(here.store, asker, after=after, limit=limit)
+def list_keys(
+    here: Here, asker: Asker, user: OfUser = None, after: After = None, limit: Limit = 50
+) -> Page[Key]:
+    """List the caller's keys, or those of a user (providers only), without secrets."""
+    return keys.list_keys(here.store, asker, user_id=user, after=after, limit=limit)
 
 
 @router.delete("/keys/{key_id}", status_code=status.HTTP_204_NO_CONTENT)
 def revoke_key(here: Here, asker: Asker, key_id: str) -> None:
-    """End a key of the caller for good."""
+    """End a key for good: the caller's, or anybody's for a provider."""
     keys.revoke_key(here.store, asker, key_id)
     here.authenticator.forget()
 
@@ -95,5 +102,13 @@ async def change_password(here: Here, asker: Asker, user_id: str, change: Passwo
 def change_role(here: Here, asker: Asker, user_id: str, change: RoleChange) -> User:
     """Make a user a provider, or a provider a user (providers only); one provider stays."""
     changed = users.change_role(here.store, asker, user_id, change.role)
+    here.authenticator.forget()
+    return changed
+
+
+@router.post("/users/{user_id}/access")
+def set_access(here: Here, asker: Asker, user_id: str, change: Access) -> User:
+    """Shut a user out and end all their keys, or let them in again (providers only)."""
+    changed = users.set_access(here.store, asker, user_id, change.disabled)
     here.authenticator.forget()
     return changed

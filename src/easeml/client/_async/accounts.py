@@ -57,12 +57,12 @@ class AsyncAccounts(AsyncCalls):
         request = made_request(NewKey, name=name, expires_in=expires_in)
         return await self._create(Key, "/keys", key=None, request=request)
 
-    def api_keys(self) -> AsyncIterator[Key]:
-        """Give the caller's API keys, without their secrets."""
-        return self._list(Key, "/keys")
+    def api_keys(self, user_id: str | None = None) -> AsyncIterator[Key]:
+        """Give the caller's keys, or those of a user (providers only), without their secrets."""
+        return self._list(Key, "/keys", user=user_id)
 
     async def revoke_key(self, key_id: str) -> None:
-        """Make an API key useless from now on. Raises NotFound."""
+        """Make a key useless from now on; a provider may end anybody's. Raises NotFound."""
         await self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
 
     async def create_user(self, name: str, password: str) -> User:
@@ -96,3 +96,10 @@ class AsyncAccounts(AsyncCalls):
         """
         request = made_request(RoleChange, role=role)
         return await self._send(User, f"/users/{user_id}/role", request.model_dump(mode="json"))
+
+    async def set_access(self, user_id: str, *, disabled: bool) -> User:
+        """Shut a user out and end all their keys, or let them in again (providers only).
+
+        Raises NotAllowed, NotFound, Conflict for oneself.
+        """
+        return await self._send(User, f"/users/{user_id}/access", {"disabled": disabled})

@@ -58,12 +58,12 @@ class Accounts(Calls):
         request = made_request(NewKey, name=name, expires_in=expires_in)
         return self._create(Key, "/keys", key=None, request=request)
 
-    def api_keys(self) -> Iterator[Key]:
-        """Give the caller's API keys, without their secrets."""
-        return self._list(Key, "/keys")
+    def api_keys(self, user_id: str | None = None) -> Iterator[Key]:
+        """Give the caller's keys, or those of a user (providers only), without their secrets."""
+        return self._list(Key, "/keys", user=user_id)
 
     def revoke_key(self, key_id: str) -> None:
-        """Make an API key useless from now on. Raises NotFound."""
+        """Make a key useless from now on; a provider may end anybody's. Raises NotFound."""
         self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
 
     def create_user(self, name: str, password: str) -> User:
@@ -97,3 +97,10 @@ class Accounts(Calls):
         """
         request = made_request(RoleChange, role=role)
         return self._send(User, f"/users/{user_id}/role", request.model_dump(mode="json"))
+
+    def set_access(self, user_id: str, *, disabled: bool) -> User:
+        """Shut a user out and end all their keys, or let them in again (providers only).
+
+        Raises NotAllowed, NotFound, Conflict for oneself.
+        """
+        return self._send(User, f"/users/{user_id}/access", {"disabled": disabled})

@@ -33,7 +33,7 @@ def sign_in(store: Store, name: str, password: str) -> resources.Key:
     if not (user and usable and matches):
         raise NotSignedIn("The name or the password is wrong.")
     with store.write() as tx:
-        return _add_key(tx, user.id, user.tenant_id, SIGN_IN_NAME, SIGN_IN_SECONDS)
+        return _add_key(tx, user.id, user.tenant_id, SIGN_IN_NAME, SIGN_IN_SECONDS, kind="sign-in")
 
 
 def authenticate(store: Store, secret: str) -> Caller:
@@ -89,34 +89,60 @@ def create_key(
 
 
 def list_keys(
-    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+    store: Store,
+    caller: Caller,
+    *,
+    user_id: str | None = None,
+    after: str | None = None,
+    limit: int = 50,
 ) -> resources.Page[resources.Key]:
-    """Return the caller's keys, without their secrets."""
+    """Return the caller's keys, or for a provider those of any user, without their secrets.
+
+    Raises ``NotFound`` where others ask for somebody else's.
+    """
+    whose = user_id or caller.user_id
+    if whose != caller.user_id and not caller.is_provider:
+        raise NotFound("There is no such user.", where=whose)
     with store.read() as tx:
-        rows = tx.scoped(caller.tenant_id).api_keys
-        return page_of(rows, _show_key, after, limit, user_id=caller.user_id)
+        return page_of(tx.unscoped().api_keys, _show_key, after, limit, user_id=whose)
 
 
 def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
-    """End a key of the caller for good; raises ``NotFound`` for one that is not his."""
+    """End a key for good: one's own, or as a provider anybody's.
+
+    Raises ``NotFound`` for a key of somebody else.
+    """
     with store.write() as tx:
-        keys = tx.scoped(caller.tenant_id).api_keys
-        key = keys.get(key_id)
-        if key.user_id != caller.user_id:
+        keys = tx.unscoped().api_keys
+        key = keys.find(id=key_id)
+        if key is None or (key.user_id != caller.user_id and not caller.is_provider):
             raise NotFound("There is no such key.", where=key_id)
-        if not key.revoked:
-            keys.update(key_id, revoked=True)
-            tx.events.append(
-                "key.revoked", key.id, {"name": key.name, "by": caller.user_id}, caller.tenant_id
-            )
+        if key.revoked:
+            return
+        keys.update(key_id, revoked=True)
+        data = {"name": key.name, "by": caller.user_id}
+        tx.events.append("key.revoked", key.id, data, key.tenant_id)
+
+
+def revoke_all(tx: Transaction, user_id: str, kind: str | None = None) -> None:
+    """End all keys of a user for good, or those of one ``kind``."""
+    keys = tx.unscoped().api_keys
+    for key in keys.list(user_id=user_id, revoked=False, limit=None):
+        if kind in (None, key.kind):
+            keys.update(key.id, revoked=True)
 
 
 def _add_key(
-    tx: Transaction, user_id: str, tenant_id: str, name: str, expires_in: float | None
+    tx: Transaction,
+    user_id: str,
+    tenant_id: str,
+    name: str,
+    expires_in: float | None,
+    kind: str = "api",
 ) -> resources.Key:
     secret = _new_secret()
     expires = None if expires_in is None else tx.now() + expires_in
-    key = ApiKey(new_id("key"), user_id, tenant_id, name, _digest(secret), expires)
+    key = ApiKey(new_id("key"), user_id, tenant_id, name, _digest(secret), expires, kind=kind)
     return _show_key(tx.scoped(tenant_id).api_keys.add(key)).model_copy(update={"secret": secret})
 
 
@@ -144,4 +170,5 @@ def _show_key(key: ApiKey) -> resources.Key:
         created=key.created,
         expires=key.expires,
         revoked=key.revoked,
+        kind=key.kind,  # pyright: ignore[reportArgumentType]  one of two, by its writers
     )

@@ -8,8 +8,7 @@ from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_of
-from easeml.service.accounts import passwords
-from easeml.service.accounts.keys import SIGN_IN_NAME
+from easeml.service.accounts import keys, passwords
 from easeml.service.events import notifications
 from easeml.store import Store, Transaction
 from easeml.store.records import Membership, Tenant, User
@@ -41,6 +40,7 @@ def create_user(
     """
     caller.require_provider()
     once = Once(caller, "users", idempotency_key, {"name": wish.name})
+    passwords.check_strength(wish.password, wish.name)
     password_hash = passwords.hash_of(wish.password)
     with store.write() as tx:
         if earlier := once.earlier(tx):
@@ -80,10 +80,11 @@ def get_user(store: Store, caller: Caller) -> resources.User:
 def change_password(
     store: Store, caller: Caller, user_id: str, change: resources.PasswordChange
 ) -> None:
-    """Set a password and revoke the user's sign-ins.
+    """Set a password. One's own ends one's sign-ins; one that a provider sets ends all keys.
 
-    A user proves himself with his old password; a provider needs none for others.
-    Raises ``NotFound`` for other users, ``NotAllowed`` for a wrong old password.
+    A user proves who they are with the old password; a provider needs none for others. Raises
+    ``NotFound`` for other users, ``NotAllowed`` for a wrong old password, ``InvalidInput`` for a
+    password that is easy to guess.
     """
     if user_id != caller.user_id and not caller.is_provider:
         raise NotFound("There is no such user.", where=user_id)
@@ -91,12 +92,14 @@ def change_password(
         user = tx.users.get(user_id)
     if user_id == caller.user_id and not passwords.is_right(user.password_hash, change.old):
         raise NotAllowed("The old password is wrong.")
+    passwords.check_strength(change.new, user.name)
     password_hash = passwords.hash_of(change.new)
     with store.write() as tx:
         tx.users.update(user_id, password_hash=password_hash)
-        keys = tx.unscoped().api_keys
-        for key in keys.list(user_id=user_id, name=SIGN_IN_NAME, revoked=False, limit=None):
-            keys.update(key.id, revoked=True)
+        if user_id == caller.user_id:
+            keys.revoke_all(tx, user_id, kind="sign-in")
+        else:  # set because somebody else may have had it: their keys are not to be trusted either
+            keys.revoke_all(tx, user_id)
         tx.events.append(
             "password.changed", user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id
         )
@@ -124,6 +127,26 @@ def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resour
         return _show_user(tx.users.update(user_id, role=role))
 
 
+def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> resources.User:
+    """Shut a user out, all keys ended for good, or let them in again (providers only).
+
+    Data, searches and endpoints of the tenant stay. Raises ``NotAllowed``, ``NotFound``, and
+    ``Conflict`` for the caller, who would be shut out of this.
+    """
+    caller.require_provider()
+    if user_id == caller.user_id and disabled:
+        raise Conflict("You cannot disable yourself.", remedy="Ask another provider.")
+    with store.write() as tx:
+        user = tx.users.get(user_id)
+        if user.archived == disabled:
+            return _show_user(user)
+        if disabled:
+            keys.revoke_all(tx, user_id)
+        kind = "user.disabled" if disabled else "user.enabled"
+        tx.events.append(kind, user_id, {"name": user.name, "by": caller.user_id}, user.tenant_id)
+        return _show_user(tx.users.update(user_id, archived=disabled))
+
+
 def _add_user(tx: Transaction, name: str, password_hash: str, role: str) -> User:
     tenant = tx.tenants.add(Tenant(new_id("ten"), name))
     user = tx.users.add(User(new_id("usr"), name, password_hash, role, tenant.id))
@@ -133,5 +156,10 @@ def _add_user(tx: Transaction, name: str, password_hash: str, role: str) -> User
 
 def _show_user(user: User) -> resources.User:
     return resources.User(
-        id=user.id, name=user.name, role=user.role, tenant_id=user.tenant_id, created=user.created
+        id=user.id,
+        name=user.name,
+        role=user.role,
+        tenant_id=user.tenant_id,
+        created=user.created,
+        disabled=user.archived,
     )

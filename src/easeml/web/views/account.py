@@ -9,7 +9,6 @@ from easeml.web import session
 from easeml.web.page_context import PageContext, back_to, signed_in
 
 _DAYS = {"30": "30 days", "365": "a year", "": "no end"}
-_SIGN_IN = "sign-in"  # name of the keys that signing in makes
 
 
 @signed_in
@@ -52,9 +51,7 @@ async def change_password(context: PageContext) -> Response:
 
 
 async def _show(context: PageContext, made: Key | None = None) -> Response:
-    keys = [
-        key async for key in context.client.api_keys() if key.name != _SIGN_IN and not key.revoked
-    ]
+    keys = [key async for key in context.client.api_keys() if key.kind == "api" and not key.revoked]
     return context.render("account.html", keys=keys[::-1], made=made, days=_DAYS)
 
 

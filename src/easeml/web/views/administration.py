@@ -39,7 +39,7 @@ async def add_user(context: PageContext) -> Response:
 
 @signed_in
 async def set_password(context: PageContext) -> Response:
-    """Set somebody's password; his sign-ins end."""
+    """Set somebody's password; their sign-ins and keys end."""
     form = await context.form()
     return await _after(
         context,
@@ -54,6 +54,15 @@ async def set_role(context: PageContext) -> Response:
     return await _after(
         context, context.client.change_role(str(form.get("user", "")), str(form.get("role", "")))
     )
+
+
+@signed_in
+async def set_access(context: PageContext) -> Response:
+    """Shut somebody out, or let them in again."""
+    form = await context.form()
+    user_id = str(form.get("user", ""))
+    disabled = form.get("disabled") == "yes"
+    return await _after(context, context.client.set_access(user_id, disabled=disabled))
 
 
 @signed_in
@@ -142,6 +151,7 @@ routes = [
     Route("/admin/users", add_user, methods=["POST"]),
     Route("/admin/password", set_password, methods=["POST"]),
     Route("/admin/role", set_role, methods=["POST"]),
+    Route("/admin/access", set_access, methods=["POST"]),
     Route("/admin/limits", set_limits, methods=["POST"]),
     Route("/admin/service", show_service),
     Route("/admin/audit", show_audit),

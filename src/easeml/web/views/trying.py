@@ -36,9 +36,12 @@ async def answer(context: PageContext) -> Response:
         file = form.get("file")
         if isinstance(file, UploadFile):
             content = await _content(file)
-            table = _is_table(file, inputs)
-            sent = {"csv": content if table else None, "file": None if table else content}
-            prediction = await context.client.predict(context.path("application"), None, **sent)
+            is_table = _is_table(file, inputs)
+            prediction = await context.client.predict(
+                context.path("application"),
+                csv=content if is_table else None,
+                file=None if is_table else content,
+            )
         else:
             prediction = await context.client.predict(
                 context.path("application"), [await _row(form, inputs)]
