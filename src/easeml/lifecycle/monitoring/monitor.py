@@ -153,7 +153,10 @@ def ask(monitor: Monitor, batch: Batch) -> tuple[MonitorReport, Monitor]:
         unlabelled=following.unlabelled,
         days=since,
         needed=labels_needed(
-            following.concept.labels, blind.least, monitor.rules.shown, monitor.rules.alpha
+            following.concept.labels,
+            blind.least,
+            monitor.rules.shown,
+            monitor.rules.alpha / len(KINDS),
         ),
     )
     return report, following
