@@ -73,6 +73,9 @@ def feasibility(
         print_json({**result.to_json(), "notes": [*table.notes, *result.notes]})
     else:
         _print(result)
+        if result.verdict == "unrealistic":
+            for assumption in result.assumes:
+                notes().print(f"Assumed: {assumption}", markup=False)
         for note in (*table.notes, *result.notes):
             notes().print(f"Note: {note}", markup=False)
     raise typer.Exit(0 if result.verdict == "realistic" else 1)
@@ -81,13 +84,11 @@ def feasibility(
 def _print(result: "BayesError") -> None:
     say(result.advice)
     noise = result.noise
+    risk = None if result.risk is None else f"{max(result.risk, 1e-4):.4f} or less"
     print_pairs(
         [
             ("verdict", result.verdict),
-            (
-                "chance that it is wrong",
-                None if result.risk is None else f"{max(result.risk, 1e-4):.4f} or less",
-            ),
+            ("chance that it is wrong", risk),
             ("least error, estimate", result.estimate),
             ("bounds", f"{result.lower:.4f} to {result.upper:.4f}"),
             ("reached so far", f"{result.reached:.4f} ({result.representation})"),

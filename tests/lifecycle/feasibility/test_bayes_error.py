@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.feasibility import BayesError, Representation, bayes_error, study
+from easeml.lifecycle.feasibility import BayesError, Representation, answers_by_size, bayes_error
 
 
 def gaussians(rows: int = 500, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -20,7 +20,7 @@ def gaussians(rows: int = 500, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture(scope="module")
 def answers() -> list[BayesError]:
-    return list(study(*gaussians(), goal=0.97))
+    return list(answers_by_size(*gaussians(), goal=0.97))
 
 
 def test_both_sides_hold_the_truth(answers: list[BayesError]):

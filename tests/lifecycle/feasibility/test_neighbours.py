@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from easeml.lifecycle.feasibility._arms import (
+from easeml.lifecycle.feasibility.arms import (
     DIRECT,
     NEIGHBOURS,
     LeafArm,
@@ -17,9 +17,9 @@ from easeml.lifecycle.feasibility._arms import (
     leaf_codes,
     vote,
 )
-from easeml.lifecycle.feasibility._folds import Fold, make_folds, stage_sizes
-from easeml.lifecycle.feasibility._learners import Discriminant, discriminant, leaves, ridge
-from easeml.lifecycle.feasibility._neighbours import BATCH, NearestRows
+from easeml.lifecycle.feasibility.folds import Fold, make_folds, stage_sizes
+from easeml.lifecycle.feasibility.learners import Discriminant, discriminant, leaves, ridge
+from easeml.lifecycle.feasibility.neighbours import BATCH, NearestRows
 
 
 def brute(known: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
@@ -99,7 +99,7 @@ def test_large_data_is_evaluated_on_a_part(rows: int, folds: int):
 
 
 def test_sizes_double():
-    assert stage_sizes(1600, 2) == [100, 200, 400, 800, 1600]
+    assert stage_sizes(1600, 2) == [200, 400, 800, 1600]
     assert stage_sizes(30, 2) == [30]
 
 

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from easeml.lifecycle.feasibility._arms import Reading
-from easeml.lifecycle.feasibility._curve import SLOW_POWERS, fit_curve
-from easeml.lifecycle.feasibility._race import KEPT, Track, race
+from easeml.lifecycle.feasibility.arms import Reading
+from easeml.lifecycle.feasibility.curve import END_POWERS, fit_curve
+from easeml.lifecycle.feasibility.race import KEPT, Track, race
 
 SIZES = [100, 200, 400, 800, 1600]
 
 
 class Curve:
     """An arm whose error follows a + b / sqrt(n), on 1000 evaluated rows."""
+
+    lasting = False
 
     def __init__(self, name: str, a: float, b: float, neighbour: float = 0.5):
         self.name, self.a, self.b, self.neighbour = name, a, b, neighbour
@@ -80,12 +82,18 @@ def test_curves_go_on_to_the_end_of_a_power_law(a: float, b: float, c: float):
     assert high >= a - 0.01
 
 
+def test_an_arm_that_lasts_is_never_dropped():
+    arms = [Curve(f"arm {place}", 0.05 + 0.03 * place, 1.0) for place in range(12)]
+    arms[-1].lasting = True
+    assert not run(arms)[-1].dropped
+
+
 def test_ends_vary_with_the_power():
     counts = np.array([100.0, 200, 400])
     losses = (np.random.default_rng(0).random((1, 400)) < np.array([[0.4], [0.35], [0.31]])).astype(
         float
     )
-    fitted = fit_curve(counts, losses, np.random.default_rng(0), powers=SLOW_POWERS)
+    fitted = fit_curve(counts, losses, np.random.default_rng(0), powers=END_POWERS)
     ends = fitted.ends(np.random.default_rng(0))
     assert ends[0] == fitted.at(np.inf)[0]
     assert ends.std() > fitted.at(np.inf).std()

@@ -25,7 +25,7 @@ from easeml.lifecycle.feasibility.representations import (
 from easeml.lifecycle.feasibility.result import BayesError, Forecast, LabelNoise, Tried
 
 if TYPE_CHECKING:
-    from easeml.lifecycle.feasibility._study import bayes_error, study
+    from easeml.lifecycle.feasibility.estimation import answers_by_size, bayes_error, study
 
 __all__ = [
     "BayesError",
@@ -33,6 +33,7 @@ __all__ = [
     "LabelNoise",
     "Representation",
     "Tried",
+    "answers_by_size",
     "bayes_error",
     "hugging_face",
     "lower_bound",
@@ -47,8 +48,8 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """Load what needs scikit-learn and Numba when it is first asked for."""
-    if name in ("bayes_error", "study"):
-        from easeml.lifecycle.feasibility import _study
+    if name in ("answers_by_size", "bayes_error", "study"):
+        from easeml.lifecycle.feasibility import estimation
 
-        return getattr(_study, name)
+        return getattr(estimation, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

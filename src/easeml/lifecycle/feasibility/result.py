@@ -32,7 +32,7 @@ class Tried:
     error: float
     lower: float
     dropped: str
-    curve: tuple[tuple[int, float, float], ...]
+    curve: tuple[tuple[int, float, float | None], ...]
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,11 @@ class Forecast:
 
 @dataclass(frozen=True)
 class LabelNoise:
-    """``share`` of labels that are wrong, with its 95 % interval, and the error after cleaning.
+    """``share`` of labels that are wrong, at most, with its 95 % interval, and the error after
+    cleaning. Labels are known to be wrong only where ``low`` is above 0.
 
     ``cleaned``: (share of the wrong labels put right, error then). ``labels_to_fix``: wrong labels
-    to put right to reach the goal; None without a goal or where all of them are not enough.
+    to put right to reach the goal; None without evidence or a goal, or where all are not enough.
     """
 
     share: float
@@ -68,8 +69,8 @@ class BayesError(Result):
 
     Errors are shares of wrong predictions, or for a regression shares of the target's variance (1 -
     R2); ``noise_variance`` is that in the target's units. ``lower`` and ``upper`` hold at
-    ``confidence`` together: no less (if the representations keep what matters), and no more
-    (reached by a quick learner on rows it never saw). ``estimate`` is the most likely value.
+    ``confidence`` together: no less (if all that ``assumes`` says is true), and no more (reached by
+    a quick learner on rows it never saw). ``estimate`` is the most likely value, between them.
     ``goal`` is an accuracy or R2. ``risk``: chance that the verdict is wrong. ``more_examples``
     would turn the verdict into ``next_verdict``; None where no number up to a thousandfold would.
     ``work``: share of the work of reading all rows in all representations. ``final``: all rows are
@@ -98,6 +99,7 @@ class BayesError(Result):
     tried: tuple[Tried, ...]
     work: float
     final: bool
+    assumes: tuple[str, ...]
     notes: tuple[str, ...]
 
     @property
@@ -105,28 +107,37 @@ class BayesError(Result):
         """What was found, and what to do next."""
         best, name = 1 - self.estimate, "accuracy" if self.classes else "R2"
         span = f"between {max(0.0, 1 - self.upper):.3f} and {1 - self.lower:.3f}"
-        found = f"The best reachable {name} is about {best:.3f} ({span} at {self.confidence:.0%} confidence)."
+        sure = f"{self.confidence:.0%} confidence"
+        found = f"The best reachable {name} is about {best:.3f} ({span} at {sure})."
         return f"{found} {self._next_step()}"
 
     def _next_step(self) -> str:
-        noise = self.noise
         if self.verdict is None:
             return "Name a goal to learn whether it can be reached."
         if self.verdict == "realistic":
             return f"A goal of {self.goal:g} is realistic: train models now."
-        fix = noise is not None and noise.labels_to_fix
-        clean = (
-            f" Or check labels: about {fix} of them are likely wrong and in the way." if fix else ""
-        )
         if self.verdict == "unrealistic":
-            begin = f"A goal of {self.goal:g} is unrealistic with these inputs and labels, whatever the model."
-            return f"{begin} Add inputs that say more, or lower the goal.{clean}"
+            return (
+                f"A goal of {self.goal:g} is unrealistic with these inputs and labels, as far as "
+                f"models can be foreseen. Add inputs that say more, or lower the goal.{self._to_clean()}"
+            )
         begin = f"Whether a goal of {self.goal:g} can be reached cannot be told yet."
         if self.more_examples is None:
-            return (
-                f"{begin} More rows alone will hardly decide it: add inputs that say more.{clean}"
-            )
-        return f"{begin} About {self.more_examples} more labelled rows should make it {self.next_verdict}.{clean}"
+            return f"{begin} Add rows, or inputs that say more.{self._to_clean()}"
+        return (
+            f"{begin} About {self.more_examples} more labelled rows should make it "
+            f"{self.next_verdict}.{self._to_clean()}"
+        )
+
+    def _to_clean(self) -> str:
+        """Return a sentence on wrong labels, empty unless there is evidence of some."""
+        noise = self.noise
+        if noise is None or noise.low <= 0 or not noise.labels_to_fix:
+            return ""
+        return (
+            f" Or check labels: {noise.low:.1%} or more look wrong where the answer should be "
+            f"beyond doubt; about {noise.labels_to_fix} would have to be put right."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a representation, best first."""

@@ -6,8 +6,9 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from easeml.lifecycle.feasibility._inputs import Inputs
+from easeml.lifecycle.feasibility.inputs import Inputs
 
 COMPONENTS = 50
 FEATURES = 256
@@ -20,9 +21,18 @@ def standard(inputs: Inputs, seed: int) -> tuple[dict[str, np.ndarray], np.ndarr
         name: np.asarray(matrix, dtype=np.float64)
         for name, matrix in make(inputs.rows, seed).items()
     }
-    base = _scaled(np.hstack([found[name] for name in _BASE[inputs.kind] if name in found]))
+    parts = [found[name] for name in _BASE[inputs.kind] if name in found]
+    base = _scaled(np.hstack([*parts, _gaps(inputs)]))
     found["random features"] = random_features(base, seed)
     return found, base
+
+
+def _gaps(inputs: Inputs) -> np.ndarray:
+    """Return (rows, columns with gaps) 1 where a cell is missing: that it is may say something."""
+    if inputs.kind not in ("table", "numbers"):
+        return np.zeros((len(inputs), 0))
+    missing = pd.DataFrame(inputs.rows).isna().to_numpy()
+    return missing[:, missing.any(axis=0)].astype(float)
 
 
 _BASE = {
@@ -70,8 +80,6 @@ def _table(frame: Any, seed: int) -> dict[str, np.ndarray]:
 
 
 def _texts(texts: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    import pandas as pd
-
     column = pd.Series(texts, dtype="str", name="text")
     return {
         "words": _strings(column, "word", (1, 2), seed),

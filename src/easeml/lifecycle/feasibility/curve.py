@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 POWERS = np.linspace(0.4, 1.0, 7)
-SLOW_POWERS = np.linspace(0.3, 1.0, 8)  # nearest neighbours in d dimensions converge with n^(-2/d)
+SLOWEST = 0.3  # neighbours in d dimensions converge with n^(-2/d)
+END_POWERS = np.linspace(SLOWEST, 2.0, 18)  # and what is learned value by value, all but at once
 DRAWS = 200
 
 

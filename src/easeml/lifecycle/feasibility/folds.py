@@ -49,7 +49,7 @@ def make_folds(strata: np.ndarray, groups: np.ndarray, rng: np.random.Generator)
     return [Fold(order[part[order] != fold], np.flatnonzero(part == fold)) for fold in range(folds)]
 
 
-def stage_sizes(rows: int, classes: int, stages: int = 5) -> list[int]:
+def stage_sizes(rows: int, classes: int, stages: int = 4) -> list[int]:
     """Return sizes that double up to ``rows``; the first is large enough to hold most classes."""
     sizes = [rows]
     while len(sizes) < stages and sizes[-1] // 2 >= max(40, 2 * classes):

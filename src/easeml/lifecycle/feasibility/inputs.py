@@ -10,7 +10,7 @@ import pandas as pd
 from pandas.util import hash_pandas_object
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.feasibility._arms import Target
+from easeml.lifecycle.feasibility.arms import Target
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -45,6 +45,13 @@ def logistic(rows: int) -> Any:
     return LogisticRegression(C=min(1.0, rows / 10_000), max_iter=100)
 
 
+def rules() -> Any:
+    """Logistic regression of the few log odds that patterns give."""
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(C=1.0, max_iter=200)
+
+
 def ridge(rows: int) -> Any:
     """Linear regression with a penalty chosen by leave-one-out."""
     from sklearn.linear_model import RidgeCV
@@ -52,7 +59,7 @@ def ridge(rows: int) -> Any:
     return RidgeCV((0.1, 1.0, 10.0, 100.0, 1000.0))
 
 
-def boosted(classes: int, seed: int, rounds: int = 80) -> Any:
+def boosted(classes: int, seed: int, rounds: int = 60) -> Any:
     """Return what makes boosted trees."""
     from lightgbm import LGBMClassifier, LGBMRegressor
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from easeml.lifecycle.feasibility._arms import Arm, Reading
-from easeml.lifecycle.feasibility._curve import fit_curve
+from easeml.lifecycle.feasibility.arms import Arm, Reading
 from easeml.lifecycle.feasibility.bounds import lower_bound
+from easeml.lifecycle.feasibility.curve import fit_curve
 
 KEPT = 3  # arms that always go on
 WAIT = 2  # sizes read before anything is dropped: slow starters show their slope
@@ -32,8 +32,10 @@ class Track:
         """The least mean loss over the ways of the last reading."""
         return float(self.last.losses.mean(axis=1).min())
 
-    def neighbour_error(self) -> float:
-        """Return the mean loss of the nearest neighbour."""
+    def neighbour_error(self) -> float | None:
+        """Return the mean loss of the nearest neighbour; None for ways that have none."""
+        if 1 not in self.last.ways:
+            return None
         return float(self.last.losses[self.last.ways.index(1)].mean())
 
     def curve(self, way: int) -> tuple[np.ndarray, np.ndarray]:
@@ -73,8 +75,8 @@ def race(
 
     With A arms, at most ``KEPT + 1`` read the last size. Arms are ranked by the loss that their
     curves forecast for the last size. An arm stops earlier if even its tangent ends above what the
-    leader has already reached. The arm with the least bound from its nearest neighbours is never
-    dropped: the estimate from below is made of it.
+    leader has already reached. The arm with the least bound from its nearest neighbours and those
+    that last by themselves are never dropped.
     """
     tracks = [Track(arm) for arm in arms]
     for number, size in enumerate(sizes):
@@ -92,7 +94,7 @@ def _drop(running: list[Track], end: int, classes: int) -> None:
     lowest = min(running, key=lambda track: least_possible(track, classes))
     going = max(KEPT, -(-len(running) // 2))
     for place, track in enumerate(sorted(running, key=lambda track: track.forecast(end))):
-        if track is lowest or track is leader:
+        if track is lowest or track is leader or track.arm.lasting:
             continue
         if track.tangent(end) > leader.best + slack:
             track.dropped = "its tangent ends above the leader"
@@ -105,4 +107,6 @@ def least_possible(track: Track, classes: int) -> float:
     half for numbers.
     """
     error = track.neighbour_error()
+    if error is None:
+        return track.best
     return lower_bound(min(1.0, error), classes) if classes else error / 2

@@ -10,11 +10,12 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from easeml.lifecycle.feasibility._folds import Fold
-from easeml.lifecycle.feasibility._neighbours import NearestRows
+from easeml.lifecycle.feasibility.folds import Fold
+from easeml.lifecycle.feasibility.neighbours import NearestRows
 
 NEIGHBOURS = (1, 3, 5, 9, 17, 33)
 DIRECT = 0  # in place of a number of neighbours: the learner's own predictions
+RULES = -1  # likewise: what the patterns that were found say by themselves
 
 
 @dataclass(frozen=True)
@@ -47,16 +48,20 @@ class Reading:
 class Arm(Protocol):
     """A competitor.
 
-    ``read`` takes the first ``count`` rows of every fold, growing from call to call.
+    ``read`` takes the first ``count`` rows of every fold, growing from call to call. ``lasting``:
+    whether it stays to the end, however it fares.
     """
 
     name: str
+    lasting: bool
 
     def read(self, count: int) -> Reading: ...
 
 
 class NeighbourArm:
     """Neighbours in a representation that never sees labels: nothing is computed twice."""
+
+    lasting = False
 
     def __init__(
         self,
@@ -104,6 +109,8 @@ class ScoreArm:
     learned from that neighbour's label; evaluated rows, which neither saw, get the mean of both.
     """
 
+    lasting = False
+
     def __init__(
         self,
         name: str,
@@ -142,6 +149,8 @@ class LeafArm:
     """Neighbours by the leaves that rows fall into: trees learn them from one half, the other half
     votes.
     """
+
+    lasting = False
 
     def __init__(
         self,

@@ -1,0 +1,125 @@
+"""Columns cut into cells: numbers by quantiles, categories by their values, gaps as a cell of their
+own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+MOST_COLUMNS = 200  # of a table; wider ones are images or embeddings in disguise
+MOST_LEVELS = 0.9  # distinct share of the rows above which values are names, which never come again
+CODE_VALUES = 0.25  # distinct share of the rows up to which whole numbers may be codes
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column, label-free.
+
+    ``numbers``: (rows,) floats, NaN where missing, or None for a category. ``levels``: (rows,)
+    integers from 0, most frequent first, -1 where missing, or None for a number that is no code.
+    """
+
+    name: str
+    numbers: np.ndarray | None
+    levels: np.ndarray | None
+
+
+def read_columns(rows: Any) -> list[Column]:
+    """Return the columns of a frame or of a matrix (rows, columns); none where there are too many.
+
+    A time stamp becomes its seconds, hour, weekday and month. Columns of one value are left out,
+    unless some of their cells are missing.
+    """
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(rows)
+    if frame.shape[1] > MOST_COLUMNS:
+        return []
+    found = []
+    for place, name in enumerate(frame.columns):
+        found += _read(str(name), frame.iloc[:, place])
+    return [column for column in found if _varies(column)]
+
+
+def cells(column: Column, bins: int) -> np.ndarray:
+    """Return (rows,) cell numbers from 0, at most ``bins`` + 1; the last is for missing cells.
+
+    Quantiles part numbers; of a category the ``bins`` - 1 most frequent values stand alone.
+    """
+    if column.numbers is None:
+        assert column.levels is not None
+        cut = np.minimum(column.levels, bins - 1)
+        return np.where(column.levels < 0, cut.max() + 1, cut)
+    known = ~np.isnan(column.numbers)
+    distinct = np.unique(column.numbers[known])
+    edges = (distinct[1:] + distinct[:-1]) / 2
+    if len(distinct) > bins:
+        shares = np.arange(1, bins) / bins
+        edges = np.unique(np.quantile(column.numbers[known], shares))
+    cut = np.searchsorted(edges, column.numbers)
+    return np.where(known, cut, len(edges) + 1)
+
+
+def parted(column: Column, limit: float) -> np.ndarray:
+    """Return (rows,) 0 up to the limit and 1 above it, 2 where a number is missing."""
+    assert column.numbers is not None
+    above = (column.numbers > limit).astype(np.int64)
+    return np.where(np.isnan(column.numbers), 2, above)
+
+
+def _read(name: str, values: pd.Series) -> list[Column]:
+    if pd.api.types.is_datetime64_any_dtype(values):
+        return _read_times(name, values)
+    if pd.api.types.is_bool_dtype(values):
+        return [Column(name, None, _levels(values.astype(object)))]
+    if not pd.api.types.is_numeric_dtype(values):
+        return [Column(name, None, _levels(values.astype(object)))]
+    numbers = values.astype(float).to_numpy(dtype=float, na_value=np.nan)
+    known = numbers[~np.isnan(numbers)]
+    whole = bool((known % 1 == 0).all())
+    few = len(np.unique(known)) <= CODE_VALUES * len(numbers)
+    return [Column(name, numbers, _levels(values) if whole and few else None)]
+
+
+def _read_times(name: str, values: pd.Series) -> list[Column]:
+    known = values.notna().to_numpy()
+    seconds = (values - values.min()).dt.total_seconds().to_numpy(dtype=float, na_value=np.nan)
+    found = [Column(name, seconds, None)]
+    for part in ("hour", "weekday", "month"):
+        numbers = getattr(values.dt, part).to_numpy(dtype=float, na_value=np.nan)
+        levels = _levels(pd.Series(np.where(known, numbers, np.nan)))
+        found.append(Column(f"{name} {part}", numbers, levels))
+    return found
+
+
+def _levels(values: pd.Series) -> np.ndarray:
+    """Return numbers of the values, most frequent first, -1 where missing."""
+    codes, names = pd.factorize(values)
+    counts = np.bincount(codes[codes >= 0], minlength=len(names))
+    rank = np.empty(len(names), dtype=np.int64)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(names))
+    if not len(names):
+        return np.full(len(codes), -1)
+    return np.where(codes < 0, -1, rank[codes])
+
+
+def _varies(column: Column) -> bool:
+    values = column.levels if column.numbers is None else column.numbers
+    assert values is not None
+    distinct = len(np.unique(values))
+    is_name = column.numbers is None and distinct > MOST_LEVELS * len(values)
+    return distinct > 1 and not is_name
+
+
+def unrepeated(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Return the names of columns of words whose values hardly ever come again."""
+    found = []
+    for place, name in enumerate(frame.columns):
+        values = frame.iloc[:, place]
+        wordy = not pd.api.types.is_numeric_dtype(values)
+        wordy = wordy and not pd.api.types.is_datetime64_any_dtype(values)
+        if wordy and values.astype(object).nunique() > MOST_LEVELS * len(values):
+            found.append(str(name))
+    return tuple(found)

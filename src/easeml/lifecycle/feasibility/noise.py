@@ -1,0 +1,132 @@
+"""How many labels are wrong, judged where the answer should be beyond doubt, and what cleaning them
+would do.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from easeml.lifecycle.feasibility.arms import DIRECT, Reading
+from easeml.lifecycle.feasibility.bounds import binomial_interval, without_noise
+from easeml.lifecycle.feasibility.curve import END_POWERS, fit_curve
+from easeml.lifecycle.feasibility.race import Track
+from easeml.lifecycle.feasibility.result import LabelNoise
+
+SUREST = 0.25  # share of the rows guessed as a class that counts as beyond doubt
+FEWEST = 20
+FEWEST_POINTS = 3  # sizes of the training set, to see that errors there stay
+
+
+def label_noise(
+    track: Track, estimate: float, goal: float | None, classes: int, rows: int
+) -> LabelNoise | None:
+    """Estimate the share of wrong labels and the error once they are put right.
+
+    Anchor points (Liu and Tao, 2016; Scott, 2015): if each class has inputs where it is certain,
+    the share of other labels among the rows that the votes are surest of is the noise of that
+    class. The interval begins above 0 only where there is evidence: errors there are more than more
+    training rows would take away, and as frequent as in the next surest rows (doubt grows towards a
+    border, mistakes do not). The error without noise follows ``without_noise``, which takes wrong
+    labels as uniform draws from all classes. None if no way tells how sure it is.
+    """
+    way = _way(track.last)
+    if way is None:
+        return None
+    wrong = track.last.losses[way]
+    guesses = track.last.guesses[way].astype(int)
+    surest, next_surest = _bands(track.last.floors[way], guesses)
+    expected = 0.0
+    for guess in np.unique(guesses):
+        own = guesses == guess
+        expected += wrong[own & surest].mean() * own.mean()
+    low, high = binomial_interval(int(wrong[surest].sum()), int(surest.sum()))
+    ratio = expected / max(wrong[surest].mean(), 1e-12)
+    chance = (classes - 1) / classes
+    most = min(estimate, 0.999 * chance)
+    share = min(float(expected), most)
+    is_evident = _stays(track, track.last.ways[way], surest) and _is_level(
+        wrong, surest, next_surest
+    )
+    steps = np.linspace(0, 1, 5)
+    errors = [cleaned(estimate, share, step, classes) for step in steps]
+    return LabelNoise(
+        share=share,
+        low=min(share, float(low * ratio)) if is_evident else 0.0,
+        high=float(np.clip(high * ratio, share, 1.0)),
+        cleaned=tuple(
+            (float(step), float(error)) for step, error in zip(steps, errors, strict=True)
+        ),
+        labels_to_fix=_labels_to_fix(estimate, share, goal, classes, rows) if is_evident else None,
+    )
+
+
+def cleaned(error: float, wrong: float, share: float, classes: int) -> float:
+    """Return the error once a ``share`` of the ``wrong`` labels (a share of all) is put right.
+
+    Uniform noise of rho = wrong C / (C - 1) leaves ``wrong`` labels wrong; the rest of it is put
+    back.
+    """
+    chance = (classes - 1) / classes
+    clean = without_noise(error, wrong / chance, classes)
+    return clean + (1 - share) * (error - clean)
+
+
+def _bands(doubts: np.ndarray, guesses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows are the surest of their guessed class, and which are the next."""
+    surest, next_surest = (np.zeros(len(doubts), dtype=bool) for _ in range(2))
+    for guess in np.unique(guesses):
+        own = np.flatnonzero(guesses == guess)
+        ordered = np.sort(doubts[own])
+        width = max(FEWEST, int(SUREST * len(own)))
+        limit = ordered[min(len(own) - 1, width)]
+        further = ordered[min(len(own) - 1, 2 * width)]
+        surest[own[doubts[own] <= limit]] = True
+        next_surest[own[(doubts[own] > limit) & (doubts[own] <= further)]] = True
+    return surest, next_surest
+
+
+def _stays(track: Track, way: int, rows: np.ndarray) -> bool:
+    """Tell whether errors in these rows would stay with endless training rows."""
+    counts, losses = track.curve(way)
+    if len(counts) < FEWEST_POINTS:
+        return False
+    rng = np.random.default_rng(0)
+    ends = fit_curve(counts, losses[:, rows], rng, powers=END_POWERS).ends(rng)
+    return bool(np.quantile(ends, 0.025) > 0)
+
+
+def _is_level(wrong: np.ndarray, surest: np.ndarray, next_surest: np.ndarray) -> bool:
+    """Tell whether errors are as frequent among the surest rows as among the next."""
+    if next_surest.sum() < FEWEST:
+        return True
+    gap = wrong[next_surest].mean() - wrong[surest].mean()
+    spread = wrong[next_surest].var() / next_surest.sum() + wrong[surest].var() / surest.sum()
+    return bool(gap <= 2 * np.sqrt(spread) + 1e-12)
+
+
+def _labels_to_fix(
+    error: float, wrong: float, goal: float | None, classes: int, rows: int
+) -> int | None:
+    """Return how many wrong labels to put right to reach the goal: 0 if none, None if all are not
+    enough.
+    """
+    if goal is None:
+        return None
+    if error <= 1 - goal:
+        return 0
+    clean = cleaned(error, wrong, 1.0, classes)
+    if clean > 1 - goal:
+        return None
+    return int(np.ceil((error - (1 - goal)) / (error - clean) * wrong * rows))
+
+
+def _way(reading: Reading) -> int | None:
+    """Return the best way among those that tell how sure they are, with neighbours enough."""
+    most = max(reading.ways)
+    able = []
+    for place, way in enumerate(reading.ways):
+        if way > DIRECT and way < min(9, most):
+            continue
+        if np.isfinite(reading.floors[place]).all():
+            able.append(place)
+    return min(able, key=lambda place: reading.losses[place].mean(), default=None)

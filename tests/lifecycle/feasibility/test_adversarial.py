@@ -1,0 +1,97 @@
+"""Patterns that are hard to find, with and without noise: the verdicts, and what they claim.
+
+A short form of ``benchmarks/feasibility_adversarial.py``.
+"""
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.feasibility import bayes_error, study
+
+
+def loaded(name: str) -> ModuleType:
+    """Return a file of the benchmarks as a module."""
+    path = Path(__file__).parents[3] / "benchmarks" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+CASES = loaded("feasibility_cases")
+BY_NAME = {case.name: case for case in CASES.CASES}
+
+
+def drawn(name: str, rows: int, noise: float = 0.0) -> tuple[pd.DataFrame, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X, y = BY_NAME[name].draw(rows, rng)
+    return X, CASES.flipped(y, noise, rng)
+
+
+@pytest.mark.parametrize(
+    "name", ["parity of 3 signs", "a missing number", "one of two missing", "category xor number"]
+)
+def test_a_pattern_without_noise_is_found(name: str):
+    answer = bayes_error(*drawn(name, 600), goal=0.95)
+    assert answer.verdict == "realistic"
+    assert answer.lower <= answer.estimate <= answer.upper
+
+
+def test_with_noise_a_goal_above_the_truth_is_unrealistic():
+    answer = bayes_error(*drawn("one of two missing", 1200, 0.2), goal=0.88)
+    assert answer.verdict == "unrealistic"
+    assert answer.risk is not None
+    assert answer.risk <= 0.05
+    assert answer.assumes
+
+
+def test_values_seen_once_leave_it_open():
+    """A category decides, but hardly any value comes twice: nothing that was read can say so."""
+    answer = bayes_error(*drawn("codes seen once", 400), goal=0.9)
+    assert answer.verdict == "cannot tell"
+
+
+def several_blobs(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Clean classes like handwritten letters: twenty, each of three blobs in ten dimensions."""
+    means = np.random.default_rng(5).normal(size=(20, 3, 10)) * 1.5
+    y, blob = rng.integers(0, 20, rows), rng.integers(0, 3, rows)
+    return means[y, blob] + rng.normal(size=(rows, 10)) * 0.4, y
+
+
+def test_clean_classes_with_few_rows():
+    """Errors that come from too few rows are neither wrong labels nor the end of what is possible."""
+    answer = bayes_error(*several_blobs(300, np.random.default_rng(0)), goal=0.98)
+    assert answer.reached > 0.1
+    assert answer.verdict == "cannot tell"
+    assert answer.next_verdict in (None, "realistic")
+    assert "wrong" not in answer.advice
+    assert answer.noise is not None
+    assert answer.noise.low == 0
+    assert answer.noise.low <= answer.noise.share <= answer.noise.high
+    assert answer.lower <= answer.estimate <= answer.upper
+    for forecast in answer.forecasts:
+        assert forecast.low <= forecast.error <= forecast.high
+    errors = [forecast.error for forecast in answer.forecasts]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_a_table_whose_target_stands_first():
+    X, y = drawn("category xor number", 300)
+    table = pd.DataFrame({"answer": np.where(y, "yes", "no"), **X})
+    table.loc[3, "answer"] = None
+    answer = study(table, "answer", 0.9)
+    assert answer.verdict == "realistic"
+    assert answer.rows == 299
+    assert "without answer" in answer.notes[-1]
+    with pytest.raises(InvalidInput, match="no column absent"):
+        study(table, "absent", 0.9)
