@@ -62,10 +62,10 @@ def test_values_seen_once_leave_it_open():
 
 
 def several_blobs(rows: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Clean classes like handwritten letters: twenty, each of three blobs in ten dimensions."""
-    means = np.random.default_rng(5).normal(size=(20, 3, 10)) * 1.5
-    y, blob = rng.integers(0, 20, rows), rng.integers(0, 3, rows)
-    return means[y, blob] + rng.normal(size=(rows, 10)) * 0.4, y
+    """Clean classes like handwritten letters: twenty, each of eight blobs in six dimensions."""
+    means = np.random.default_rng(5).normal(size=(20, 8, 6)) * 1.5
+    y, blob = rng.integers(0, 20, rows), rng.integers(0, 8, rows)
+    return means[y, blob] + rng.normal(size=(rows, 6)) * 0.4, y
 
 
 def test_clean_classes_with_few_rows():

@@ -134,6 +134,8 @@ def _end(track: Track, rare: np.ndarray, seed: int) -> Fitted:
     """Return the curve of the competitor's best way, where errors in ``rare`` rows are none."""
     way = track.last.ways[int(track.last.losses.mean(axis=1).argmin())]
     counts, losses = track.curve(way)
+    # a pattern is found all at once: what came before would be taken for a slow fall
+    counts, losses = counts[-FEWEST_POINTS:], losses[-FEWEST_POINTS:]
     possible = np.where(rare, 0.0, losses)
     rng = np.random.default_rng(seed)
     return fit_curve(counts, possible, rng, draws=DRAWS, powers=END_POWERS)

@@ -96,8 +96,8 @@ def study(
             where="target",
             remedy=f"Name one of {', '.join(map(str, table.columns))}.",
         )
-    answered = table[target].notna()
-    known = table[answered]
+    answered = table[target].notna().to_numpy(dtype=bool)
+    known = table.loc[answered]
     result = bayes_error(
         known.drop(columns=target),
         known[target],
