@@ -86,9 +86,15 @@ def _bands(doubts: np.ndarray, guesses: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _stays(track: Track, way: int, rows: np.ndarray) -> bool:
-    """Tell whether errors in these rows would stay with endless training rows."""
+    """Tell whether errors in these rows would stay with endless training rows.
+
+    Not while errors still fall anywhere: the way has not learned yet what is beyond doubt.
+    """
     counts, losses = track.curve(way)
     if len(counts) < FEWEST_POINTS:
+        return False
+    fall = losses[-2] - losses[-1]
+    if fall.mean() > 2 * fall.std() / np.sqrt(len(fall)):
         return False
     rng = np.random.default_rng(0)
     ends = fit_curve(counts, losses[:, rows], rng, powers=END_POWERS).ends(rng)
