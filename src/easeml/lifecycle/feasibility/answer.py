@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from easeml.lifecycle.feasibility.bounds import mean_interval
-from easeml.lifecycle.feasibility.curve import END_POWERS, SLOWEST, Fitted, fit_curve
+from easeml.lifecycle.feasibility.curve import END_POWERS, Fitted, fit_curve, still_to_fall
 from easeml.lifecycle.feasibility.race import Track
 from easeml.lifecycle.feasibility.result import Forecast, Verdict
 
@@ -132,20 +132,12 @@ def _floors(running: list[Track], leader: Track, rare: np.ndarray, seed: int) ->
 
 
 def _slowest_end(track: Track) -> float:
-    """Return where the best way ends if its last fall goes on at the slowest rate allowed; infinity
-    where that fall may be chance.
-    """
+    """Return where the best way ends if its last fall goes on at the slowest rate allowed."""
     way = track.last.ways[int(track.last.losses.mean(axis=1).argmin())]
     _, losses = track.curve(way)
     if len(losses) < FEWEST_POINTS:
         return 0.0
-    fall = losses[-2] - losses[-1]
-    chance = 2 * fall.std() / math.sqrt(len(fall))
-    if fall.mean() <= chance:
-        return math.inf
-    # b n^-c: the rest of the fall is this many times what the last doubling brought
-    rest = 1 / (2**SLOWEST - 1)
-    return max(0.0, float(losses[-1].mean() - rest * fall.mean()))
+    return max(0.0, float(losses[-1].mean()) - still_to_fall(losses))
 
 
 def _end(track: Track, rare: np.ndarray, seed: int) -> Fitted:

@@ -70,3 +70,18 @@ def fit_curve(
     residue = np.maximum((gaps**2 * weight).sum(axis=2), (0.02 * level[:, None]) ** 2 + 1e-12)
     fits = residue ** (-max(0, len(counts) - 2) / 2)
     return Fitted(powers, a, b, fits / fits.sum(axis=1, keepdims=True))
+
+
+def still_to_fall(losses: np.ndarray) -> float:
+    """Return how much the mean loss may still fall, at the slowest rate allowed; 0 where the last
+    fall may be chance.
+
+    ``losses``: (points, evaluated rows), the last two after a size of the training set and its
+    double.
+    """
+    fall = losses[-2] - losses[-1]
+    if fall.mean() <= 2 * fall.std() / np.sqrt(len(fall)):
+        return 0.0
+    # of b n^-c, all that is left is this many times what the last doubling brought
+    rest = 1 / (2**SLOWEST - 1)
+    return float(rest * fall.mean())

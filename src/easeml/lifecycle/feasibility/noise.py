@@ -8,7 +8,7 @@ import numpy as np
 
 from easeml.lifecycle.feasibility.arms import DIRECT, Reading
 from easeml.lifecycle.feasibility.bounds import binomial_interval, without_noise
-from easeml.lifecycle.feasibility.curve import END_POWERS, fit_curve
+from easeml.lifecycle.feasibility.curve import END_POWERS, fit_curve, still_to_fall
 from easeml.lifecycle.feasibility.race import Track
 from easeml.lifecycle.feasibility.result import LabelNoise
 
@@ -88,13 +88,13 @@ def _bands(doubts: np.ndarray, guesses: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _stays(track: Track, way: int, rows: np.ndarray) -> bool:
     """Tell whether errors in these rows would stay with endless training rows.
 
-    Not while errors still fall anywhere: the way has not learned yet what is beyond doubt.
+    Two tests: their own curve ends above 0, and so it does if they lose as much as all rows
+    together may still lose (while much still falls, nobody knows yet what is beyond doubt).
     """
     counts, losses = track.curve(way)
     if len(counts) < FEWEST_POINTS:
         return False
-    fall = losses[-2] - losses[-1]
-    if fall.mean() > 2 * fall.std() / np.sqrt(len(fall)):
+    if losses[-1, rows].mean() <= still_to_fall(losses):
         return False
     rng = np.random.default_rng(0)
     ends = fit_curve(counts, losses[:, rows], rng, powers=END_POWERS).ends(rng)
