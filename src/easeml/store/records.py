@@ -136,7 +136,7 @@ class Application:
     state: str = "declared"
     live_model_id: str = ""
     pinned: bool = False
-    gates: list[Json] = field(default_factory=list)
+    gates: list[Json] = field(default_factory=list)  # a column for conditions to come; never read
     rules: Json = field(default_factory=dict)  # {"models": [...] or null, "exclude": [...]}
     created: float = 0.0
 
@@ -265,7 +265,7 @@ class TrainedModel:
 class Promotion:
     """A proposed change of what an endpoint serves; append-only.
 
-    ``state``: live | refused. ``kind``: better | rollback | pin.
+    ``state``: live. ``kind``: better | rollback | pin.
     """
 
     id: str

@@ -22,7 +22,6 @@ _TONES = {  # state -> tone of its badge
     "declared": "busy",
     "failed": "bad",
     "lost": "bad",
-    "refused": "bad",
 }
 
 

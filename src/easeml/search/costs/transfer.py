@@ -1,4 +1,7 @@
-"""Which few runs on a new device kind teach most about the costs of all others there."""
+"""Which few runs on a new device kind teach most about the costs of all others there.
+
+For those who use the library. The service knows one kind of device so far.
+"""
 
 from collections.abc import Sequence
 

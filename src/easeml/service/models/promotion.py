@@ -30,8 +30,6 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
         or (before is not None and model.quality <= before)
     ):
         return None
-    if application.gates:
-        return _refuse(tables, application, model)
     reason = f"validation quality {model.quality:.4f}" + (
         f" over {before:.4f}" if before is not None else ""
     )
@@ -53,7 +51,7 @@ def make_live(
         live_model_id=model.id,
         state="serving",
     )
-    promotion = _record(tables, application, model, "live", kind, reason)
+    promotion = _record(tables, application, model, kind, reason)
     data = {"model_id": model.id, "name": model.name, "quality": model.quality}
     if not application.live_model_id:
         tx.events.append("application.first-model", application.id, data, application.tenant_id)
@@ -97,7 +95,7 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
     tables.applications.update(application.id, pinned=pinned)
     live = tables.models.get(application.live_model_id)
     reason = "pinned by a user" if pinned else "no longer pinned"
-    promotion = _record(tables, application, live, "live", "pin", reason)
+    promotion = _record(tables, application, live, "pin", reason)
     if not pinned:
         consider(tx, application.id)
     return promotion
@@ -109,12 +107,6 @@ def _best_model(tables: Tables, application: Application) -> TrainedModel | None
     )
     models = tables.models.list(job_id=[job.id for job in jobs], limit=None)
     return max(models, key=lambda model: model.quality, default=None)
-
-
-def _refuse(tables: Tables, application: Application, model: TrainedModel) -> Promotion | None:
-    if tables.promotions.find(application_id=application.id, model_id=model.id, state="refused"):
-        return None
-    return _record(tables, application, model, "refused", "better", "a gate did not pass")
 
 
 def _previous(tables: Tables, application: Application) -> str:
@@ -142,7 +134,6 @@ def _record(
     tables: Tables,
     application: Application,
     model: TrainedModel,
-    state: str,
     kind: str,
     reason: str,
 ) -> Promotion:
@@ -153,7 +144,7 @@ def _record(
             application_id=application.id,
             model_id=model.id,
             previous_model_id=application.live_model_id,
-            state=state,
+            state="live",
             kind=kind,
             reason=reason,
         )
