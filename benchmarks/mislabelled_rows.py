@@ -19,7 +19,6 @@ import argparse
 import csv
 import warnings
 from collections import defaultdict
-from pathlib import Path
 
 import numpy as np
 from scipy.stats import ttest_rel
@@ -54,14 +53,15 @@ FIELDS = [
 Scores = dict[str, tuple[np.ndarray, np.ndarray | None]]
 
 
-def tables(folder: Path, names: list[str], most: int) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def tables(options: argparse.Namespace) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Return matrices and label codes by name; a sample where there are more rows."""
+    most, folder = options.most, options.data
     found = {}
-    for name, load in SHIPPED.items():
-        X, y = load(return_X_y=True)
+    for name in options.shipped:
+        X, y = SHIPPED[name](return_X_y=True)
         kept = np.random.default_rng(0).permutation(len(X))[:most]
         found[name] = StandardScaler().fit_transform(X[kept]), y[kept]
-    for entry in names:
+    for entry in options.tables:
         import pandas as pd
 
         from easeml.lifecycle import encode
@@ -142,19 +142,20 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.1, help="labels that are flipped")
     parser.add_argument("--most", type=int, default=1000, help="rows of a table")
     parser.add_argument("--tables", nargs="*", default=[], help="NAME or NAME:TARGET below --data")
-    options = read_options(parser, seeds=1, most=60)
+    parser.add_argument(
+        "--shipped", nargs="*", default=list(SHIPPED), help="tables that ship with scikit-learn"
+    )
+    options = read_options(parser, seeds=1, most=60, shipped=["iris"])
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(machine_line("numpy", "cleanlab"))
     print(f"{options.share:.0%} of labels flipped, {options.seeds} seeds")
     lines = []
-    for name, (X, y) in tables(options.data, options.tables, options.most).items():
+    for name, (X, y) in tables(options).items():
         for line in measure(name, X, y, options):
             lines.append(line)
             table, rows, method, area, low, high, precision, recall, chance = line
-            print(
-                f"{table:>16} {rows:>5} {method:<28} {area} ({low} .. {high}) {precision:>5} {recall:>5} {chance:>6}",
-                flush=True,
-            )
+            found = f"{table:>16} {rows:>5} {method:<28} {area} ({low} .. {high})"
+            print(f"{found} {precision:>5} {recall:>5} {chance:>6}", flush=True)
     with (options.out / "areas.csv").open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(FIELDS)

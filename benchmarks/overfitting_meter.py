@@ -13,15 +13,12 @@ validation set of 2,000 examples that is guaranteed after k rounds, and the drif
 attack of Blum and Hardt reaches against full scores and against the Ladder (greatest of the runs).
 """
 
-import argparse
-import csv
-import platform
-from collections.abc import Callable
-from importlib.metadata import version
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from common import RESULTS, arguments, machine_line, read_options, write_table
 from easeml.figures.overfitting import attacked, round_bounds
 from easeml.lifecycle.overfitting import (
     DEVELOPERS,
@@ -41,15 +38,11 @@ from easeml.lifecycle.overfitting import (
     plan,
 )
 
-RESULTS = Path(__file__).parent / "results" / "overfitting"
 EDGES = (0.04, 0.1, 0.16, 0.22)
 
 
-def write(name: str, rows: list[dict]) -> None:
-    with (RESULTS / name).open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
+def write(path: Path, rows: list[dict]) -> None:
+    write_table(path, list(rows[0]), [list(row.values()) for row in rows])
 
 
 def show(title: str, rows: list[dict]) -> None:
@@ -87,7 +80,7 @@ def sizes() -> list[dict]:
     return rows
 
 
-def attacks(runs: int, tolerance: float, delta: float) -> list[Attacked]:
+def attacks(runs: int, tolerance: float, delta: float, horizons: Sequence[int]) -> list[Attacked]:
     found = []
 
     def one(
@@ -114,7 +107,7 @@ def attacks(runs: int, tolerance: float, delta: float) -> list[Attacked]:
     def meter(examples: int, rounds: int, mode: Mode) -> Callable[[np.random.Generator], Keeper]:
         return lambda rng: keep_with_meter(Meter(examples, EDGES, tolerance, delta, rounds, mode))
 
-    for rounds in (10, 30):
+    for rounds in horizons:
         planned = {option.mode: option.size for option in plan(5, rounds, tolerance, delta).options}
         for developer in DEVELOPERS:
             for mode, examples in planned.items():
@@ -195,47 +188,43 @@ def boosting(examples: int, rounds: int, runs: int) -> dict:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__)
+    parser.set_defaults(out=RESULTS / "overfitting")
     parser.add_argument("--runs", type=int, default=1000)
     parser.add_argument("--tolerance", type=float, default=0.1)
     parser.add_argument("--delta", type=float, default=0.05)
-    given = parser.parse_args()
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    print(
-        platform.machine(),
-        platform.system(),
-        "python",
-        platform.python_version(),
-        "easeml",
-        version("easeml"),
+    parser.add_argument("--rounds", type=int, nargs="+", default=[10, 30], help="of an attack")
+    parser.add_argument(
+        "--boosts", type=int, nargs="+", default=[10, 50, 200, 500], help="rounds of boosting"
     )
+    given = read_options(parser, runs=2, rounds=[3], boosts=[5])
+    out = given.out
+    print(machine_line("easeml", "numpy"))
     table = sizes()
     show("Test examples (±0.02, delta 0.01, 5 ranges; coded: no change)", table)
-    write("sizes.csv", table)
-    found = attacks(given.runs, given.tolerance, given.delta)
-    rows = [
-        {key: value for key, value in result.to_json().items() if key != "advice"}
-        for result in found
-    ]
+    write(out / "sizes.csv", table)
+    found = attacks(given.runs, given.tolerance, given.delta, given.rounds)
+    rows = []
+    for result in found:
+        columns = result.to_json()
+        del columns["advice"]
+        rows.append(columns)
     show(f"Promises under attack (tolerance {given.tolerance:g}, {given.runs} runs)", rows)
-    write("attacks.csv", rows)
+    write(out / "attacks.csv", rows)
     rest = slack(given.runs, given.tolerance, given.delta)
     show("The same claim on fewer examples (plain, T=20, sign voter)", rest)
-    write("slack.csv", rest)
+    write(out / "slack.csv", rest)
     bounds = bounds_after(2000, (1, 2, 5, 10, 20, 50, 100, 200, 500))
     print("\nGuaranteed drift on 2,000 validation examples, delta 0.05")
-    print(
-        bounds.to_frame().pivot(index="answers", columns="rounds", values="±").round(3).to_string()
-    )
-    reached = [boosting(2000, rounds, min(given.runs, 200)) for rounds in (10, 50, 200, 500)]
+    by_round = bounds.to_frame().pivot(index="answers", columns="rounds", values="±")
+    print(by_round.round(3).to_string())
+    reached = [boosting(2000, rounds, min(given.runs, 200)) for rounds in given.boosts]
     show("Drift reached by boosting", reached)
-    write("boosting.csv", reached)
+    write(out / "boosting.csv", reached)
     figure = attacked([result.to_json() for result in found])
-    (RESULTS / "attacks.svg").write_text(figure.to_svg(), encoding="utf-8")
+    (out / "attacks.svg").write_text(figure.to_svg(), encoding="utf-8")
     figure = round_bounds(bounds.to_json())
-    (RESULTS / "rounds.svg").write_text(figure.to_svg(), encoding="utf-8")
+    (out / "rounds.svg").write_text(figure.to_svg(), encoding="utf-8")
 
 
 if __name__ == "__main__":

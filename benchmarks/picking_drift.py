@@ -10,17 +10,12 @@ reported by part, and the labels asked for.
 
 from __future__ import annotations
 
-import argparse
-import csv
-from collections.abc import Sequence
-from pathlib import Path
-
 import numpy as np
 
+from common import arguments, machine_line, read_options, write_table
 from easeml.lifecycle.picking import Pool, Session, StreamPicker, pick
 from picking_pools import POOLS, Made, switching
 
-RESULTS = Path(__file__).parent / "results" / "picking_drift"
 METHODS = ("default", "random", "margin", "entropy", "model-picker", "model-selector", "coda")
 BUDGETS = (25, 50, 100, 200)
 SLOW = {"coda": 3, "model-selector": 5}
@@ -30,30 +25,30 @@ TOO_SLOW = {("many classes", "coda")}
 """Left out: a run takes minutes."""
 
 
-def main(words: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Parse the flags, play, and write the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__)
     parser.add_argument("--runs", type=int, default=20)
-    parser.add_argument("--pools", default=",".join(POOLS))
-    parser.add_argument("--methods", default=",".join(METHODS))
-    parser.add_argument("--budgets", default=",".join(map(str, BUDGETS)))
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    given = parser.parse_args(words)
-    budgets = tuple(map(int, given.budgets.split(",")))
-    given.out.mkdir(parents=True, exist_ok=True)
+    parser.add_argument("--pools", nargs="+", default=list(POOLS))
+    parser.add_argument("--methods", nargs="+", default=list(METHODS))
+    parser.add_argument("--budgets", nargs="+", type=int, default=list(BUDGETS))
+    first_pool = next(iter(POOLS))
+    given = read_options(
+        parser, runs=1, pools=[first_pool], methods=["default", "random"], budgets=[5, 10]
+    )
+    print(machine_line("numpy"))
+    budgets = tuple(given.budgets)
     rows = []
-    for name in given.pools.split(","):
-        for method in given.methods.split(","):
+    for name in given.pools:
+        for method in given.methods:
             if (name, method) in TOO_SLOW:
                 continue
             runs = min(given.runs, SLOW.get(method, given.runs))
             lost = [losses(POOLS[name](run), method, budgets, run) for run in range(runs)]
             rows += summary(name, method, budgets, np.array(lost))
             print(rows[-len(budgets) :], flush=True)
-            write(given.out / "pools.csv", HEADING, rows)
-    write(given.out / "streams.csv", STREAM_HEADING, streams(given.runs))
+            write_table(given.out / "pools.csv", HEADING, rows)
+    write_table(given.out / "streams.csv", STREAM_HEADING, streams(given.runs))
 
 
 HEADING = ("pool", "method", "runs", "labels", "lost", "error")
@@ -131,14 +126,6 @@ def followed(made: Made, forgets: bool, seed: int, parts: int = 4) -> tuple[list
         if picker.offer_slots(votes, classes):
             picker.tell(truth[row])
     return [float(part.mean()) for part in np.array_split(right, parts)], picker.labels
-
-
-def write(path: Path, heading: tuple[str, ...], rows: list[tuple]) -> None:
-    """Write a CSV file."""
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file)
-        writer.writerow(heading)
-        writer.writerows(rows)
 
 
 if __name__ == "__main__":

@@ -104,9 +104,11 @@ def test_rows_are_drawn_with_the_chances_that_the_certificate_is_told():
     assert ((counts[met] - expected) ** 2 / expected).sum() < 40 + 4 * np.sqrt(80)
 
 
-def test_the_benchmark_writes_its_tables(tmp_path):
-    words = ["--runs", "1", "--pools", "like RTE", "--methods", "default,margin,model-picker"]
-    picking_drift.main([*words, "--budgets", "5,10", "--out", str(tmp_path)])
+def test_the_benchmark_writes_its_tables(tmp_path, monkeypatch):
+    words = ["--runs", "1", "--pools", "like RTE", "--budgets", "5", "10", "--out", str(tmp_path)]
+    methods = ["--methods", "default", "margin", "model-picker"]
+    monkeypatch.setattr(sys, "argv", ["picking_drift.py", *words, *methods])
+    picking_drift.main()
     with (tmp_path / "pools.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [(row["method"], row["labels"]) for row in rows[:2]] == [
