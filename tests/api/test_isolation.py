@@ -23,6 +23,7 @@ PLACEHOLDERS = (
 BODIES = {
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
     "/api/v1/users/{user_id}/role": {"role": "provider"},
+    "/api/v1/users/{user_id}/access": {"disabled": True},
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},
 }

@@ -203,8 +203,10 @@ def test_a_disabled_user_is_out_until_enabled(store: Store, admin: Caller, ann: 
     assert keys.sign_in(store, "ann", PASSWORD).secret
     with pytest.raises(NotSignedIn):
         keys.authenticate(store, key.secret or "")
-    with pytest.raises(NotAllowed):
+    with pytest.raises(NotFound):
         users.set_access(store, ann, admin.user_id, disabled=True)
+    with pytest.raises(NotAllowed):
+        users.set_access(store, ann, ann.user_id, disabled=False)
     with pytest.raises(Conflict, match="yourself"):
         users.set_access(store, admin, admin.user_id, disabled=True)
 

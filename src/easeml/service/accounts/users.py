@@ -130,9 +130,11 @@ def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resour
 def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> resources.User:
     """Shut a user out, all keys ended for good, or let them in again (providers only).
 
-    Data, searches and endpoints of the tenant stay. Raises ``NotAllowed``, ``NotFound``, and
-    ``Conflict`` for the caller, who would be shut out of this.
+    Data, searches and endpoints of the tenant stay. Raises ``NotFound`` where others ask for
+    somebody else, ``NotAllowed``, and ``Conflict`` for the caller, who would be shut out of this.
     """
+    if user_id != caller.user_id and not caller.is_provider:
+        raise NotFound("There is no such user.", where=user_id)
     caller.require_provider()
     if user_id == caller.user_id and disabled:
         raise Conflict("You cannot disable yourself.", remedy="Ask another provider.")
