@@ -76,6 +76,7 @@ def print_application(application: Application) -> None:
             ("objective", application.objective),
             ("endpoint", application.endpoint),
             ("serves", f"{model.name} ({model.id})" if model else "nothing yet"),
+            ("pinned", _pinned(application)),
             ("test quality", _test_quality(application)),
             ("search", job.state if job else None),
             (
@@ -105,6 +106,13 @@ def expected_improvement(application: Application) -> str | None:
         return None
     error = job.expected_improvement_error
     return f"{job.expected_improvement:.4f}" + (f" ± {error:.4f}" if error is not None else "")
+
+
+def _pinned(application: Application) -> str | None:
+    """Return that better models are held back, with the command that lets them in again."""
+    if not application.pinned:
+        return None
+    return f"yes, better models wait: easeml app unpin {application.id}"
 
 
 def _test_quality(application: Application) -> str | None:
