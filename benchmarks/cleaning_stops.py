@@ -22,7 +22,7 @@ from cleaning_curves import PUBLISHED, SETS, predictions
 from common import arguments, machine_line, read_options
 from cpclean_data import CpcleanData, load
 from easeml.lifecycle.cleaning import CleaningSession
-from easeml.lifecycle.cleaning._points import Points
+from easeml.lifecycle.cleaning.points import Points
 
 SETTINGS = {"published": ("range", 1000), "easeml": ("spread", 1400)}
 CERTAIN = (0.9, 0.95, 0.99, 1.0)

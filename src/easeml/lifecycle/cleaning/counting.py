@@ -155,7 +155,7 @@ def _without(product: list[int], far: int, near: int) -> list[int]:
 
 def _wins(tallies: dict[int, list[int]], winner: int, k: int) -> int:
     """Count the worlds in which no class beats the winner, without listing tallies: see
-    ``_tallies``.
+    ``vote_tallies``.
     """
     total = 0
     for votes in range(1, k + 1):

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from easeml.lifecycle.cleaning._frames import Column, Frame
-from easeml.lifecycle.cleaning._matrix import numbers_of, quick_matrix
+from easeml.lifecycle.cleaning.frames import Column, Frame
+from easeml.lifecycle.cleaning.rough_matrix import numbers_of, quick_matrix
 from easeml.lifecycle.cleaning.rules import Rule, find_rules, violations
 
 FIELDS = ["row", "column", "reason", "suggestion", "confidence"]
@@ -152,7 +152,7 @@ def find_misspellings(text: Frame, missing: Frame) -> Frame:
     Up to one letter in eight may differ, at least one; values of two letters and less are left out,
     and numbers.
     """
-    from easeml.lifecycle.cleaning._distance import edit_distance
+    from easeml.lifecycle.cleaning.edit_distance import edit_distance
 
     parts = []
     for column in text:

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from easeml.lifecycle.cleaning._points import Points
 from easeml.lifecycle.cleaning.incomplete import Incomplete
+from easeml.lifecycle.cleaning.points import Points
 
 
 def possible_labels(rows: Incomplete, X: Any, k: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.cleaning._frames import Frame
+from easeml.lifecycle.cleaning.frames import Frame
 
 _PREDICATE = re.compile(r"^(EQ|IQ)\(t1\.(?P<left>.+),\s*t2\.(?P<right>.+)\)$")
 _STRENGTH, _SUPPORT = 0.85, 3.0

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from easeml.errors import InvalidInput
-from easeml.lifecycle.cleaning._points import Points
 from easeml.lifecycle.cleaning.incomplete import Incomplete
+from easeml.lifecycle.cleaning.points import Points
 from easeml.lifecycle.result import Progress
 
 _BLOCK = 256

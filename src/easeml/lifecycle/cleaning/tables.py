@@ -10,12 +10,12 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning import detectors
-from easeml.lifecycle.cleaning._columns import DoubtfulColumn
-from easeml.lifecycle.cleaning._frames import Frame
-from easeml.lifecycle.cleaning._matrix import quick_matrix
 from easeml.lifecycle.cleaning.detect import METHODS, SuspectCell, as_text, detect_errors
+from easeml.lifecycle.cleaning.doubtful_columns import DoubtfulColumn
+from easeml.lifecycle.cleaning.frames import Frame
 from easeml.lifecycle.cleaning.incomplete import Incomplete
 from easeml.lifecycle.cleaning.repairs import row_options
+from easeml.lifecycle.cleaning.rough_matrix import quick_matrix
 from easeml.lifecycle.cleaning.rules import Rule
 
 if TYPE_CHECKING:

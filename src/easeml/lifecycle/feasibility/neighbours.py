@@ -5,7 +5,8 @@ batches.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from easeml.lifecycle.compiled import njit
 
 BATCH = 2048  # training rows a block: the block of products stays small
 EXACT = 1 << 22  # numbers held while winners are measured again

@@ -14,9 +14,9 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numba import njit
 from scipy.stats import chi2
 
+from easeml.lifecycle.compiled import njit
 from easeml.lifecycle.feasibility.columns import Column, cells, parted
 
 BINS = {1: 64, 2: 8, 3: 4, 4: 2}  # cells a column, by the number of columns

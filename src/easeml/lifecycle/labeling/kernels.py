@@ -12,8 +12,9 @@ the mean over all their orders: for ranks a + 1 .. b with g's mean G and M match
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from easeml.lifecycle.compiled import njit
 from easeml.lifecycle.labeling.sorting import sort_nearest_first, squared_distances
 
 

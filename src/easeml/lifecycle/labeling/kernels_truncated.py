@@ -3,8 +3,9 @@ equal distance.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from easeml.lifecycle.compiled import njit
 from easeml.lifecycle.labeling.kernels import _scan
 from easeml.lifecycle.labeling.sorting import sort_nearest_first, squared_distances
 

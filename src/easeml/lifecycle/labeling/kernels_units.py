@@ -14,7 +14,9 @@ derivative of that, found backwards.
 """
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from easeml.lifecycle.compiled import njit
 
 
 @njit(cache=True)

@@ -1,7 +1,9 @@
 """Compiled Shapley values of the weighted vote, through the multilinear extension of its game."""
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
+
+from easeml.lifecycle.compiled import njit
 
 
 @njit(cache=True)

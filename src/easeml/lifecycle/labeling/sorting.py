@@ -5,7 +5,8 @@ nearest first.
 """
 
 import numpy as np
-from numba import njit
+
+from easeml.lifecycle.compiled import njit
 
 BLOCK = 256
 """Training rows that a pass over the columns handles together: their distances stay in the

@@ -9,7 +9,8 @@ an index below zero, which costs as much as the work.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from easeml.lifecycle.compiled import njit
 
 
 @njit(cache=True, inline="always")

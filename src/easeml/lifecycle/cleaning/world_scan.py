@@ -11,7 +11,7 @@ candidate j of i of [Pr(c wins | i votes) - Pr(c wins | t's row votes)]:
 
     Pr(c | i = j) = Pr(c) + sum_j' p_ij' L_ij'(c) - L_ij(c),
 
-and L_ij is what the trees of ``_trees`` have summed up at leaf i when the scan comes to candidate
+and L_ij is what the trees of ``product_trees`` have summed up at leaf i when the scan comes to candidate
 j. One scan gives the answers for all rows: O(T (k^2 log N + C^2 k^3)) for T candidates. (Rows of
 the class of t change nothing by voting in its place, so a scan step feeds the trees of the other
 classes only.)
@@ -21,11 +21,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 
-from easeml.lifecycle.cleaning._tallies import count_swings, count_winners, entropy
-from easeml.lifecycle.cleaning._trees import descend, reset_leaf, set_leaf
+from easeml.lifecycle.cleaning.product_trees import descend, reset_leaf, set_leaf
+from easeml.lifecycle.cleaning.vote_tallies import count_swings, count_winners, entropy
+from easeml.lifecycle.compiled import njit
 
 DONE = 1e-13
 """A scan ends when the worlds not yet decided have less than this mass."""
@@ -44,7 +44,7 @@ class State(NamedTuple):
     leaves: np.ndarray  # (C,) int32: leaves of that tree, a power of two
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def possible_winners(items, state, k, enough, possible):
     """Fill ``possible[c]``: c wins in some world. Stops when ``enough`` classes are found; exact,
     without numbers.
@@ -81,7 +81,7 @@ def possible_winners(items, state, k, enough, possible):
             maybe[y] += 1
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def can_win(c, sure, maybe, k):
     """Tell whether class c can have the most of k votes, ties going to the smallest class."""
     for w in range(max(1, sure[c]), min(k, sure[c] + maybe[c]) + 1):
@@ -100,7 +100,7 @@ def can_win(c, sure, maybe, k):
     return False
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def scan(items, state, k, shares, gains, touched, room):
     """Fill ``shares[c]``, the probability of each label, for one point.
 
@@ -198,7 +198,7 @@ def scan(items, state, k, shares, gains, touched, room):
             reset_leaf(product, adjoint, waiting, state.base[y], state.leaves[y], state.slot[row])
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _expect(items, state, active, shares, gains, nearer, room):
     """Fill ``gains`` of the active rows from what their leaves hold.
 
@@ -246,7 +246,7 @@ def _expect(items, state, active, shares, gains, nearer, room):
         gains[row] = max(gains[row], 0.0)
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _given(shares, mean, before, given):
     """Set ``given`` to the label distribution once a row is known to be one of its candidates."""
     rest = 1.0
@@ -256,7 +256,7 @@ def _given(shares, mean, before, given):
     given[mean.shape[0]] = max(rest, 0.0)
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def work_room(state, k, gains_too):
     """Allocate the trees and the notes of a scan: products, adjoints, flags, sums before each
     candidate.

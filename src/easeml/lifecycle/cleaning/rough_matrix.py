@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from easeml.lifecycle.cleaning._frames import Column, Frame
+from easeml.lifecycle.cleaning.frames import Column, Frame
 
 _LEVELS = 30
 

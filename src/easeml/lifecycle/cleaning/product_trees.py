@@ -16,10 +16,10 @@ anywhere, so nothing cancels.
 
 from __future__ import annotations
 
-import numba
+from easeml.lifecycle.compiled import njit
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def multiply(left, right, out):
     """Set ``out`` to the product of two polynomials, cut at its length."""
     k = out.shape[0]
@@ -30,7 +30,7 @@ def multiply(left, right, out):
                 out[i + j] += left[i] * right[j]
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def hand_down(source, sibling, target):
     """Add to a child's functions those of its parent, applied to the product with the sibling's
     polynomial.
@@ -44,7 +44,7 @@ def hand_down(source, sibling, target):
             target[f, e] += total
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def descend(product, adjoint, waiting, base, leaves, slot, others, spare):
     """Hand the functions on the path to a leaf down, and set ``others`` to the product of all other
     leaves.
@@ -71,7 +71,7 @@ def descend(product, adjoint, waiting, base, leaves, slot, others, spare):
         half >>= 1
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def set_leaf(product, base, leaves, slot, far, near):
     """Set a leaf's polynomial to far + near z and renew its path."""
     node = leaves + slot
@@ -85,7 +85,7 @@ def set_leaf(product, base, leaves, slot, far, near):
         node >>= 1
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def reset_leaf(product, adjoint, waiting, base, leaves, slot):
     """Bring a leaf and all nodes beside and on its path back to the start."""
     node = leaves + slot

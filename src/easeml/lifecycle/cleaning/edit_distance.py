@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from easeml.lifecycle.compiled import njit
 
-@numba.njit(cache=True)
+
+@njit(cache=True)
 def edit_distance(left, right, limit):
     """Levenshtein distance of two arrays of character codes, or ``limit + 1`` where it is larger
     than ``limit``.

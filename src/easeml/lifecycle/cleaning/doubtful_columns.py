@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from easeml.lifecycle.cleaning import detectors
-from easeml.lifecycle.cleaning._frames import Column
-from easeml.lifecycle.cleaning._matrix import numbers_of
 from easeml.lifecycle.cleaning.detect import SuspectCell
+from easeml.lifecycle.cleaning.frames import Column
 from easeml.lifecycle.cleaning.repairs import (
     ColumnRepairs,
     category_repairs,
     cell_options,
     number_repairs,
 )
+from easeml.lifecycle.cleaning.rough_matrix import numbers_of
 
 _LEVELS = 100
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from easeml.lifecycle.cleaning._scan import possible_winners, scan, work_room
+from easeml.lifecycle.cleaning.world_scan import possible_winners, scan, work_room
+from easeml.lifecycle.compiled import njit
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def squared_distances(columns, point, out):
     """Fill ``out`` with the squared Euclidean distances of candidates, given by ``columns`` (D, T),
     to a point (D,).
@@ -24,7 +25,7 @@ def squared_distances(columns, point, out):
             out[t] += step * step
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def kth_smallest(values, k):
     """Return the k-th smallest of at least k values; the k are kept in order, since k is small
     beside them.
@@ -43,7 +44,7 @@ def kth_smallest(values, k):
     return smallest[k - 1]
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def nearest_items(distances, first, k, items):
     """Fill ``items`` with the candidates that can be among the k nearest in some world, from near
     to far; return how many these are.
@@ -69,7 +70,7 @@ def nearest_items(distances, first, k, items):
     return found
 
 
-@numba.njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True)
 def nearest_of_block(columns, first, points, k, items, lengths):
     """Fill ``items[v, :lengths[v]]`` with the candidates that can matter to point v."""
     for v in numba.prange(points.shape[0]):
@@ -78,7 +79,7 @@ def nearest_of_block(columns, first, points, k, items, lengths):
         lengths[v] = nearest_items(distances, first, k, items[v])
 
 
-@numba.njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True)
 def possible_of_points(items, starts, state, k, enough, chosen, possible):
     """Fill ``possible[v, c]`` for the chosen points; see ``possible_winners``."""
     for index in numba.prange(chosen.shape[0]):
@@ -86,7 +87,7 @@ def possible_of_points(items, starts, state, k, enough, chosen, possible):
         possible_winners(items[starts[v] : starts[v + 1]], state, k, enough, possible[v])
 
 
-@numba.njit(cache=True, parallel=True)
+@njit(cache=True, parallel=True)
 def scan_points(items, starts, state, k, chosen, parts, shares, gains, touched):
     """Fill a row of ``shares`` a chosen point, and of ``gains`` and ``touched`` where these have
     columns.

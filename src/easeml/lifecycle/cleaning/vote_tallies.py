@@ -8,11 +8,12 @@ tally is enumerated: O(C^2 k^3) instead of (k + 1)^C.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from easeml.lifecycle.compiled import njit
 
-@numba.njit(cache=True)
+
+@njit(cache=True)
 def votes_of_others(counts, present, extra, left_out, winner, w, out, spare):
     """Fill ``out[m]``: weight of m votes among the present classes but ``left_out`` and ``winner``,
     none beating ``w`` votes of the winner. ``counts[c, n]``: weight of n votes of class c;
@@ -36,7 +37,7 @@ def votes_of_others(counts, present, extra, left_out, winner, w, out, spare):
             out[m] = spare[m]
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def count_winners(counts, present, y, k, won, out, spare):
     """Fill ``won[c]``: weight of the tallies of k - 1 neighbours that class c wins once a vote for
     ``y`` is added.
@@ -52,7 +53,7 @@ def count_winners(counts, present, y, k, won, out, spare):
                 won[c] += weight * out[k - w]
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def count_swings(counts, present, y, a, k, swing, out, spare):
     """Fill ``swing[c, d]``: by how much more often c wins when the last vote is for ``a`` instead
     of ``y``, over the tallies of k - 1 neighbours with d votes of class ``a``; the weight of these
@@ -79,7 +80,7 @@ def count_swings(counts, present, y, a, k, swing, out, spare):
                     swing[c, d] += sign * weight * out[k - w - d - bonus]
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def entropy(shares):
     """Entropy in bits of non-negative shares, scaled to sum to one; rounding below zero counts as
     zero.

@@ -19,8 +19,8 @@ class Points:
     """
 
     def __init__(self, rows: Incomplete, X: Any, k: int):
-        from easeml.lifecycle.cleaning._blocks import nearest_of_block
-        from easeml.lifecycle.cleaning._scan import State
+        from easeml.lifecycle.cleaning.point_scans import nearest_of_block
+        from easeml.lifecycle.cleaning.world_scan import State
 
         self.rows, self.k = rows, min(check_k(k), len(rows))
         points = check_points(X, rows.values.shape[1], "X")
@@ -62,7 +62,7 @@ class Points:
         """Return (V, C) bool: the labels possible for the chosen points, at least ``enough`` of
         them if there are.
         """
-        from easeml.lifecycle.cleaning._blocks import possible_of_points
+        from easeml.lifecycle.cleaning.point_scans import possible_of_points
 
         found = np.zeros((len(self), len(self.rows.classes)), np.bool_)
         enough = len(self.rows.classes) if enough is None else enough
@@ -80,7 +80,7 @@ class Points:
         """
         import numba
 
-        from easeml.lifecycle.cleaning._blocks import scan_points
+        from easeml.lifecycle.cleaning.point_scans import scan_points
 
         chosen = self._all(chosen)
         width = len(self.rows) if gains else 0
