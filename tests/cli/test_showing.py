@@ -1,14 +1,15 @@
 """How an application looks in a terminal."""
 
+from typing import Any
+
 import pytest
 
 from easeml.cli.showing import print_application
 from easeml.contract.resources import Application
 
 
-def _shown(capsys: pytest.CaptureFixture[str], **changes: bool) -> dict[str, str]:
-    """Return what is printed of a small application, by the names of its lines."""
-    application = Application.model_validate(
+def _application(**changes: Any) -> Application:
+    return Application.model_validate(
         {
             "id": "a1",
             "name": "prices",
@@ -22,7 +23,11 @@ def _shown(capsys: pytest.CaptureFixture[str], **changes: bool) -> dict[str, str
             **changes,
         }
     )
-    print_application(application)
+
+
+def _shown(capsys: pytest.CaptureFixture[str], **changes: Any) -> dict[str, str]:
+    """Return what is printed of a small application, by the names of its lines."""
+    print_application(_application(**changes))
     lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
     return {name: " ".join(rest) for name, *rest in map(str.split, lines)}
 
@@ -36,3 +41,15 @@ def test_an_application_that_is_not_pinned_has_no_such_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert "pinned" not in _shown(capsys, pinned=False)
+
+
+def test_an_error_is_shown_in_the_unit_of_the_target(capsys: pytest.CaptureFixture[str]) -> None:
+    measure = {"value": 5012.3, "low": 4800.0, "high": 5230.9}
+    measure |= {"lower_is_better": True, "in_unit_of_target": True}
+    test = {"value": 0.5867, "low": 0.57, "high": 0.6, "rows": 400, "model_id": "m1"}
+    test |= {"readings": 2, "measure": measure}
+    application = _application(test_quality=test)
+    print_application(application)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows" in printed
+    assert "test score 0.5867 (0.5700 to 0.6000), where 1 is best" in printed

@@ -8,7 +8,7 @@ import pytest
 from sklearn import metrics
 
 from easeml.errors import InvalidInput, NotFound
-from easeml.modules import Predictions, interval, load_registry, score, value
+from easeml.modules import Predictions, interval, load_registry, measured, score, value
 
 CLASSES = np.array(["a", "b", "c"], dtype=object)
 
@@ -110,3 +110,23 @@ def test_errors() -> None:
         score("roc-auc", ["a"], Predictions(CLASSES[:1], None, CLASSES))
     with pytest.raises(InvalidInput, match="199 actual"):
         score("accuracy", actual[1:], predicted)
+
+
+def test_an_error_is_measured_in_the_unit_of_the_target() -> None:
+    random = np.random.default_rng(0)
+    actual = 20_000 + 8_000 * random.normal(size=400)
+    predictions = Predictions(actual + 5_000 * random.normal(size=400), None, None)
+    found = measured("rmse", actual, predictions)
+    assert found.value == pytest.approx(value("rmse", actual, predictions))
+    assert 4_500 < found.low < found.value < found.high < 5_500
+    assert found.lower_is_better
+    assert found.in_unit_of_target
+    assert 0 < score("rmse", actual, predictions) < 1
+
+
+def test_an_accuracy_is_its_own_score() -> None:
+    actual = np.array(["a", "b"] * 50)
+    told = Predictions(np.array(["a"] * 100, dtype=object), None, np.array(["a", "b"]))
+    found = measured("accuracy", actual, told)
+    assert (found.value, found.low, found.high) == interval("accuracy", actual, told)
+    assert not found.lower_is_better

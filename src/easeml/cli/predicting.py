@@ -13,6 +13,7 @@ import typer
 
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import notes, print_json
+from easeml.cli.output import number as measure_text
 from easeml.cli.progress import progress
 from easeml.cli.uploading import as_file
 from easeml.client import Client
@@ -345,6 +346,15 @@ def _write(out: Path, table: str) -> None:
         ) from error
 
 
+def _measured(quality: dict[str, Any]) -> str:
+    """Return how good the predictions are, in the objective's own unit."""
+    measure = quality.get("measure") or quality
+    interval = f"{measure_text(measure['low'])} to {measure_text(measure['high'])}"
+    better = ", lower is better" if measure.get("lower_is_better") else ""
+    value = f"{quality['objective']} {measure_text(measure['value'])} ({interval}{better})"
+    return f"{value} on the {quality['rows']:,} rows that have their label."
+
+
 def _say(prediction: Prediction, out: Path | None) -> None:
     """Say on standard error which model it was, and how good where the rows had their labels."""
     place = f" written to {out}" if out else ""
@@ -352,8 +362,6 @@ def _say(prediction: Prediction, out: Path | None) -> None:
         f"{len(prediction.predictions)} predictions of {prediction.model_name} ({prediction.model_id}){place}."
     ]
     if prediction.quality:
-        lines.append(
-            "Quality: " + ", ".join(f"{name} {value}" for name, value in prediction.quality.items())
-        )
+        lines.append(_measured(prediction.quality))
     for line in lines + prediction.notes:
         notes().print(line, markup=False)

@@ -5,7 +5,7 @@ from collections import Counter
 import click
 import typer
 
-from easeml.cli.output import console, notes, print_pairs, print_table, say, text
+from easeml.cli.output import console, notes, number, print_pairs, print_table, say, text
 from easeml.contract.resources import Application, Column, Declaration, Proposal, Version
 
 
@@ -77,10 +77,11 @@ def print_application(application: Application) -> None:
             ("endpoint", application.endpoint),
             ("serves", f"{model.name} ({model.id})" if model else "nothing yet"),
             ("pinned", _pinned(application)),
-            ("test quality", _test_quality(application)),
+            (f"test {application.objective}", _test_measure(application)),
+            ("test score", _test_score(application)),
             ("search", job.state if job else None),
             (
-                "best quality",
+                "best score",
                 f"{text(job.best_quality)} on validation rows (optimistic)" if job else None,
             ),
             ("expected improvement", expected_improvement(application)),
@@ -115,9 +116,22 @@ def _pinned(application: Application) -> str | None:
     return f"yes, better models wait: easeml app unpin {application.id}"
 
 
-def _test_quality(application: Application) -> str | None:
+def _test_measure(application: Application) -> str | None:
+    """Return the honest number in its own unit, and on which rows it was read."""
+    found = application.test_quality
+    if found is None or found.measure is None:
+        return None
+    measure = found.measure
+    unit = f" {application.target}" if measure.in_unit_of_target else ""
+    better = ", lower is better" if measure.lower_is_better else ""
+    value = f"{number(measure.value)}{unit}"
+    interval = f"{number(measure.low)} to {number(measure.high)}{better}"
+    return f"{value} ({interval}) on {found.rows} test rows, read {found.readings} times"
+
+
+def _test_score(application: Application) -> str | None:
+    """Return the honest number as the search sees it."""
     found = application.test_quality
     if found is None:
         return None
-    interval = f"{found.low:.4f} to {found.high:.4f}"
-    return f"{found.value:.4f} ({interval}) on {found.rows} test rows, read {found.readings} times"
+    return f"{found.value:.4f} ({found.low:.4f} to {found.high:.4f}), where 1 is best"

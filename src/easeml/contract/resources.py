@@ -308,11 +308,28 @@ class JobLimits(Request):
     deadline: AwareDatetime | None = None
 
 
+class Measure(Answer):
+    """A measure in its own unit, with its 95 % interval.
+
+    ``in_unit_of_target``: its unit is that of the target column.
+    """
+
+    value: float
+    low: float
+    high: float
+    lower_is_better: bool
+    in_unit_of_target: bool
+
+
 class TestQuality(Answer):
-    """The honest number: quality on test rows, read through the ledger."""
+    """The honest number: quality on test rows (a score, 1 is best), read through the ledger.
+
+    ``measure``: the same in the objective's own unit; readings of older versions have none.
+    """
 
     __test__ = False  # not a pytest class
 
+    measure: Measure | None = None
     value: float
     low: float
     high: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -31,18 +32,21 @@ class TestQualitySpec(Spec):
 
 
 def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Return ``{value, low, high, rows}``: quality on the test rows with its interval.
+    """Return ``{value, low, high, rows, measure}``: quality on the test rows with its interval.
 
-    Writes no output.
+    ``measure``: the same in the objective's own unit, an ``easeml.modules.Measured``. Writes no
+    output.
     """
     from easeml.data import read_version
-    from easeml.modules import interval
+    from easeml.modules import interval, measured
 
     version = read_version(inputs / "version")
     rows, predictions = read_predictions(inputs / "predictions", "test")
     actual = version.test.set_index("_row").loc[rows, version.target]
     value, low, high = interval(spec.objective, actual.to_numpy(), predictions)
-    return TaskResult(ok=True, value={"value": value, "low": low, "high": high, "rows": len(rows)})
+    found = {"value": value, "low": low, "high": high, "rows": len(rows)}
+    found["measure"] = asdict(measured(spec.objective, actual.to_numpy(), predictions))
+    return TaskResult(ok=True, value=found)
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

@@ -19,7 +19,7 @@ from easeml.modules.contract import (
 )
 from easeml.modules.module import Module, parse
 from easeml.modules.registry import ModelMatch, Registry, load_registry
-from easeml.modules.score import interval, score, value
+from easeml.modules.score import Measured, interval, measured, score, value
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -27,6 +27,7 @@ __all__ = [
     "Context",
     "Data",
     "FittedTransform",
+    "Measured",
     "Model",
     "ModelMatch",
     "Module",
@@ -37,6 +38,7 @@ __all__ = [
     "Transform",
     "interval",
     "load_registry",
+    "measured",
     "parse",
     "score",
     "value",

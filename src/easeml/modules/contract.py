@@ -154,7 +154,11 @@ class Model(Protocol):
 
 @runtime_checkable
 class Objective(Protocol):
-    """Measures predictions. ``needs_probabilities`` says whether labels alone are not enough."""
+    """Measures predictions. ``needs_probabilities`` says whether labels alone are not enough.
+
+    An objective may also say ``lower_is_better`` (its value is an error) and ``in_unit_of_target``;
+    both are False where it does not.
+    """
 
     needs_probabilities: bool
 

@@ -4,6 +4,8 @@ Qualities are scaled so that 1 is best. Rows whose actual value is missing are l
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -61,18 +63,57 @@ def interval(
     """
     measure = _objective(objective)
     known, predicted = _prepare(objective, actual, predictions)
-    quality = measure.quality(known, predicted)
+    return _with_interval(objective, measure.quality, known, predicted, resamples)
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measure in its own unit with its 95 % interval, such as an error of 5,012 (4,800 to 5,230).
+
+    ``lower_is_better``: it is an error. ``in_unit_of_target``: its unit is that of the target.
+    """
+
+    value: float
+    low: float
+    high: float
+    lower_is_better: bool
+    in_unit_of_target: bool
+
+
+def measured(
+    objective: str, actual: Any, predictions: Predictions, *, resamples: int = _MOST_RESAMPLES
+) -> Measured:
+    """Return the measure of an objective in its own unit. Arguments and errors as ``interval``."""
+    measure = _objective(objective)
+    known, predicted = _prepare(objective, actual, predictions)
+    found = _with_interval(objective, measure.value, known, predicted, resamples)
+    return Measured(
+        *found,
+        lower_is_better=getattr(measure, "lower_is_better", False),
+        in_unit_of_target=getattr(measure, "in_unit_of_target", False),
+    )
+
+
+def _with_interval(
+    objective: str,
+    measure: Callable[[NDArray[Any], NDArray[np.float64]], float],
+    known: NDArray[Any],
+    predicted: NDArray[np.float64],
+    resamples: int,
+) -> tuple[float, float, float]:
+    """Return what ``measure`` finds on all rows, with the interval that ``interval`` describes."""
+    value = measure(known, predicted)
     if objective == "accuracy":
-        return quality, *_wilson(quality, len(known))
+        return value, *_wilson(value, len(known))
     rows = len(known)
     draws = max(_LEAST_RESAMPLES, min(resamples, _DRAWS // rows))
     random = np.random.default_rng(_SEED)
     resampled = []
     for _ in range(draws):
         chosen = random.integers(rows, size=rows)
-        resampled.append(measure.quality(known[chosen], predicted[chosen]))
+        resampled.append(measure(known[chosen], predicted[chosen]))
     low, high = np.quantile(resampled, [0.025, 0.975])
-    return quality, min(quality, float(low)), max(quality, float(high))
+    return value, min(value, float(low)), max(value, float(high))
 
 
 def _prepare(

@@ -8,7 +8,7 @@ import json
 import selectors
 import socket
 import threading
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from easeml.data import parse_rows
 from easeml.engine.limits import limit_child
 from easeml.engine.serving.frames import Header, encode, receive_frame
 from easeml.errors import EasemlError
-from easeml.modules import interval
+from easeml.modules import interval, measured
 from easeml.modules.pipeline import TrainedPipeline, load_trained
 from easeml.schema import Schema
 
@@ -167,12 +167,14 @@ def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, An
         ]
     if rows.labels is not None:
         value, low, high = interval(served.objective, rows.labels, predicted)
+        measure = measured(served.objective, rows.labels, predicted)
         reply["quality"] = {
             "objective": served.objective,
             "value": value,
             "low": low,
             "high": high,
             "rows": len(rows.labels),
+            "measure": asdict(measure),
         }
     return reply
 

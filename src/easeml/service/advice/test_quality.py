@@ -35,12 +35,13 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
 def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     """Keep the reading that ``task`` brought, and say so.
 
-    ``result.value``: value, low, high, rows.
+    ``result.value``: value, low, high, rows, and measure (see the kind).
     """
     tables = tx.scoped(task.tenant_id)
     model = tables.models.get(task.subject)
     version_id = tables.jobs.get(model.job_id).version_id
     numbers = {name: result.value[name] for name in ("value", "low", "high", "rows")}
+    numbers["measure"] = result.value.get("measure")
     return reports.keep(
         tx, task, model.application_id, version_id, {**numbers, "model_id": model.id}
     )

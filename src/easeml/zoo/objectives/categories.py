@@ -80,6 +80,7 @@ class LogLoss:
     """Mean negative log-probability of the right class, in nats."""
 
     needs_probabilities = True
+    lower_is_better = True
 
     def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return the loss; a probability of 0 counts as 1e-15."""

@@ -35,6 +35,8 @@ class MeanAbsoluteError:
     """Mean absolute error, in the unit of the target."""
 
     needs_probabilities = False
+    lower_is_better = True
+    in_unit_of_target = True
 
     def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return the error."""
@@ -54,6 +56,8 @@ class RootMeanSquaredError:
     """Root of the mean squared error, in the unit of the target."""
 
     needs_probabilities = False
+    lower_is_better = True
+    in_unit_of_target = True
 
     def value(self, actual: NDArray[Any], predicted: NDArray[np.float64]) -> float:
         """Return the error."""
