@@ -174,3 +174,36 @@ def test_cancelling(store):
         assert tx.queue.cancel(done.id).state == "done"
         with pytest.raises(NotFound):
             tx.queue.cancel("tsk_none")
+
+
+def test_tenants_take_turns_however_many_tasks_one_of_them_brought(store, clock):
+    _bring(store, "many", 6)
+    _bring(store, "small", 1)
+    _bring(store, "other", 2)
+    served = []
+    for _ in range(6):
+        task, attempt = _claim(store, lane="short")
+        served.append(task.tenant_id)
+        clock.now += 1
+        with store.write() as tx:
+            tx.queue.complete(attempt, result={}, quality=None, cost=1.0)
+    assert served == ["many", "small", "other", "many", "other", "many"]
+
+
+def test_a_free_slot_goes_to_the_tenant_with_the_fewest_running_tasks(store, clock):
+    _bring(store, "many", 3)
+    first, _ = _claim(store, lane="short")
+    clock.now += 1
+    second, _ = _claim(store, lane="short")
+    clock.now += 1
+    _bring(store, "small", 2)
+    served = [_claim(store, lane="short")[0].tenant_id for _ in range(3)]
+    assert [first.tenant_id, second.tenant_id] == ["many", "many"]
+    assert served == ["small", "small", "many"]
+
+
+def _bring(store: Store, tenant: str, count: int) -> None:
+    """Let a tenant wait with as many tasks in the short lane."""
+    tasks = [Task(new_id("tsk"), tenant, "ingest", "short", {}) for _ in range(count)]
+    with store.write() as tx:
+        tx.scoped(tenant).tasks.add_all(tasks)

@@ -38,21 +38,61 @@ class Queue:
     def claim(
         self, process_id: str, lane: str, lease_seconds: float, kinds: Sequence[str] | None = None
     ) -> tuple[Task, Attempt] | None:
-        """Take the oldest waiting task of a lane (and of these kinds); ``None`` if there is none."""
-        now = self._session.now()
-        oldest = sa.select(tasks.c.id).where(tasks.c.state == "waiting", tasks.c.lane == lane)
+        """Take a waiting task of a lane (and of these kinds); ``None`` if there is none.
+
+        Tenants take turns: the one with the fewest running tasks in the lane comes first, then the
+        one that was served longest ago. A tenant's own tasks are taken oldest first.
+        """
+        waiting = sa.and_(tasks.c.state == "waiting", tasks.c.lane == lane)
         if kinds is not None:
-            oldest = oldest.where(tasks.c.kind.in_(kinds))
-        oldest = oldest.order_by(tasks.c.id).limit(1).with_for_update(skip_locked=True)
+            waiting = sa.and_(waiting, tasks.c.kind.in_(kinds))
+        for tenant_id in self._turns(waiting, lane):
+            task = self._take(sa.and_(waiting, tasks.c.tenant_id == tenant_id))
+            if task is not None:
+                return task, self._attempt(task, process_id, lease_seconds)
+        return None
+
+    def _turns(self, waiting: "sa.ColumnElement[bool]", lane: str) -> list[str]:
+        """The tenants with waiting tasks, in the order in which they are to be served."""
+        asking = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id)).where(waiting)
+        oldest = {row[0]: row[1] for row in self._session.all(asking.group_by(tasks.c.tenant_id))}
+        if len(oldest) < 2:
+            return list(oldest)
+        busy = sa.select(tasks.c.tenant_id, sa.func.count()).where(
+            tasks.c.state == "running", tasks.c.lane == lane
+        )
+        running = {row[0]: row[1] for row in self._session.all(busy.group_by(tasks.c.tenant_id))}
+        served = {tenant_id: self._last_served(tenant_id, lane) for tenant_id in oldest}
+
+        def turn(tenant_id: str) -> tuple[int, float, str]:
+            return running.get(tenant_id, 0), served[tenant_id], oldest[tenant_id]
+
+        return sorted(oldest, key=turn)
+
+    def _last_served(self, tenant_id: str, lane: str) -> float:
+        """When the tenant's newest task that was ever begun in the lane was begun; 0 if none was.
+
+        A tenant's tasks begin oldest first, so this one row stands for its whole history.
+        """
+        begun = sa.select(tasks.c.started).where(
+            tasks.c.tenant_id == tenant_id, tasks.c.lane == lane, tasks.c.started.is_not(None)
+        )
+        row = self._session.first(begun.order_by(tasks.c.id.desc()).limit(1))
+        return row.started if row else 0.0
+
+    def _take(self, which: "sa.ColumnElement[bool]") -> Task | None:
+        """Start the oldest of these tasks that no other transaction is taking."""
+        oldest = sa.select(tasks.c.id).where(which).order_by(tasks.c.id).limit(1)
         rows = self._session.change_returning(
             sa.update(tasks)
-            .where(tasks.c.id == oldest.scalar_subquery())
-            .values(state="running", attempts=tasks.c.attempts + 1, started=now)
+            .where(tasks.c.id == oldest.with_for_update(skip_locked=True).scalar_subquery())
+            .values(state="running", attempts=tasks.c.attempts + 1, started=self._session.now())
             .returning(*tasks.c)
         )
-        if not rows:
-            return None
-        task = Task(*rows[0])
+        return Task(*rows[0]) if rows else None
+
+    def _attempt(self, task: Task, process_id: str, lease_seconds: float) -> Attempt:
+        now = self._session.now()
         attempt = Attempt(
             new_id("att"),
             task.tenant_id,
@@ -63,7 +103,7 @@ class Queue:
             started=now,
         )
         self._session.change(sa.insert(attempts).values(**values(attempt)))
-        return task, attempt
+        return attempt
 
     def renew(self, attempt_id: str, lease_seconds: float) -> bool:
         """Prolong the lease of a running attempt; false if the attempt is no longer current.
