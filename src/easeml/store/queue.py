@@ -54,14 +54,21 @@ class Queue:
 
     def _turns(self, waiting: "sa.ColumnElement[bool]", lane: str) -> list[str]:
         """The tenants with waiting tasks, in the order in which they are to be served."""
-        asking = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id)).where(waiting)
-        oldest = {row[0]: row[1] for row in self._session.all(asking.group_by(tasks.c.tenant_id))}
+        asking = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id).label("oldest")).where(
+            waiting
+        )
+        oldest = {
+            row.tenant_id: row.oldest
+            for row in self._session.all(asking.group_by(tasks.c.tenant_id))
+        }
         if len(oldest) < 2:
             return list(oldest)
-        busy = sa.select(tasks.c.tenant_id, sa.func.count()).where(
+        busy = sa.select(tasks.c.tenant_id, sa.func.count().label("tasks")).where(
             tasks.c.state == "running", tasks.c.lane == lane
         )
-        running = {row[0]: row[1] for row in self._session.all(busy.group_by(tasks.c.tenant_id))}
+        running = {
+            row.tenant_id: row.tasks for row in self._session.all(busy.group_by(tasks.c.tenant_id))
+        }
         served = {tenant_id: self._last_served(tenant_id, lane) for tenant_id in oldest}
 
         def turn(tenant_id: str) -> tuple[int, float, str]:
