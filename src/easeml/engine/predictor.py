@@ -131,10 +131,26 @@ class Predictor:
             return application, tables.models.get(application.live_model_id)
 
     def _fetch(self, model: TrainedModel) -> Path:
-        folder = self._folder / model.id
-        if not folder.exists():
-            self._store.artefacts.fetch(model.tenant_id, model.artefact, folder)
-        return folder
+        return fetched_whole(self._store, model, self._folder)
+
+
+def fetched_whole(store: Store, model: TrainedModel, folder: Path) -> Path:
+    """Return the folder below ``folder`` with all of a model's files, fetched now if need be.
+
+    The name stands for whole, verified files: they are fetched beside, then renamed.
+    Raises ``NotFound`` and ``Damaged`` as the artefact store does, and leaves nothing then.
+    """
+    whole = folder / model.id
+    if whole.exists():
+        return whole
+    with tempfile.TemporaryDirectory(dir=folder, prefix="fetching-") as beside:
+        fetched = store.artefacts.fetch(model.tenant_id, model.artefact, Path(beside) / "model")
+        try:
+            fetched.rename(whole)
+        except OSError:
+            if not whole.exists():  # else another task was faster, with the same bytes
+                raise
+    return whole
 
 
 class _Door:

@@ -16,6 +16,7 @@ from typing import Any
 from easeml.data import parse_rows
 from easeml.engine.limits import limit_child
 from easeml.engine.serving.frames import Header, encode, receive_frame
+from easeml.engine.serving.shelf import Shelf
 from easeml.errors import EasemlError
 from easeml.modules import interval, measured
 from easeml.modules.pipeline import TrainedPipeline, load_trained
@@ -52,8 +53,7 @@ class _Child:
         self._control = control
         self._handed = handed
         self._writing = threading.Lock()
-        self._loaded: dict[str, _Served] = {}  # by model
-        self._serving: dict[str, str] = {}  # application to model
+        self._shelf: Shelf[_Served] = Shelf()
         self._selector = selectors.DefaultSelector()
 
     def run(self) -> None:
@@ -75,15 +75,12 @@ class _Child:
             ):  # beside the requests: a model that loads does not stop the one that serves
                 threading.Thread(target=self._load, args=(request,), daemon=True).start()
             case "serve":
-                self._serving[request["application"]] = request["model_id"]
-                live = set(self._serving.values())
-                for model_id in [m for m in self._loaded if m not in live]:
-                    del self._loaded[model_id]
-                self._acknowledge(request, "")
+                known = self._shelf.assign(request["application"], request["model_id"])
+                self._acknowledge(request, "" if known else "it has not been loaded")
 
     def _load(self, request: Header) -> None:
         try:
-            self._loaded[request["model_id"]] = _load(request)
+            self._shelf.put(request["model_id"], _load(request))
         except (
             Exception
         ) as error:  # whatever a stored model does, the child goes on with the others
@@ -108,7 +105,9 @@ class _Child:
     def _answer(self, connection: socket.socket, application: str) -> None:
         try:
             header, body = receive_frame(connection)
-            served = self._loaded[self._serving[application]]
+            served = self._shelf.of(application)
+            if served is None:  # the predictor sets it up when the caller asks again
+                raise EOFError
             status, reply = _predict(served, header["content_type"], body)
             connection.sendall(encode({"status": status}, reply))
         except (EOFError, OSError):

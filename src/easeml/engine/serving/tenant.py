@@ -70,10 +70,12 @@ class TenantChild:
             raise EasemlError(f"Model {model_id} could not be loaded: {error}")
 
     async def serve(self, application: str, model_id: str) -> None:
-        """Let a loaded model answer for an application from now on; models that answer for none are
-        forgotten.
+        """Let a loaded model answer for an application from now on; the model that it replaces is
+        forgotten. Raises ``EasemlError`` if the child does not have the model.
         """
-        await self._call({"do": "serve", "application": application, "model_id": model_id})
+        facts = {"application": application, "model_id": model_id}
+        if error := await self._call({"do": "serve", **facts}):
+            raise EasemlError(f"Model {model_id} cannot serve: {error}")
 
     def hand_over(self, connection: socket.socket, application: str) -> None:
         """Let the child answer on a connection. Raises ``OSError`` if it has ended."""
