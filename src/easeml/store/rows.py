@@ -54,6 +54,13 @@ class Rows(Generic[R]):
         row = self._session.first(query)
         return row[0] if row else 0
 
+    def count_by(self, name: str, **equals: Any) -> dict[Any, int]:
+        """How many rows have these values, by what they have in the field ``name``."""
+        column = self._table.c[name]
+        query = sa.select(column, sa.func.count()).where(*self._conditions(equals))
+        found = self._session.all(query.group_by(column))
+        return dict(tuple(row) for row in found)
+
     def add(self, record: R) -> R:
         """Add a row; an unset ``created`` becomes now.
 

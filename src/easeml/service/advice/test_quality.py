@@ -3,6 +3,8 @@
 Every reading is recorded.
 """
 
+from collections import Counter
+
 from easeml.contract import resources
 from easeml.contract.tasks import TaskResult
 from easeml.service.advice import reports
@@ -47,17 +49,18 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     )
 
 
-def reading(tables: Tables, application: Application) -> resources.TestQuality | None:
-    """Return the test quality of the live model with its interval and how often these test rows
-    were read.
+def readings(tables: Tables, applications: list[Application]) -> dict[str, resources.TestQuality]:
+    """Return the test quality of live models with its interval and how often their test rows were
+    read, by application; those whose live model was not read are missing.
     """
-    report = _find(tables, application.id, application.live_model_id)
-    if report is None:
-        return None
-    readings = tables.reports.count(
-        kind=KIND, subject=application.id
-    )  # newer versions keep the test rows
-    return resources.TestQuality(**report.value, readings=readings)
+    by_id = {application.id: application for application in applications}
+    found = tables.reports.list(kind=KIND, subject=list(by_id), limit=None)
+    times = Counter(report.subject for report in found)  # newer versions keep the test rows
+    return {
+        report.subject: resources.TestQuality(**report.value, readings=times[report.subject])
+        for report in found  # in order of id: the newest counts
+        if report.value["model_id"] == by_id[report.subject].live_model_id
+    }
 
 
 def _find(tables: Tables, application_id: str, model_id: str) -> Report | None:

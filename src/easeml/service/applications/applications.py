@@ -4,18 +4,16 @@ from easeml.contract import resources
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
-from easeml.service.access.paging import page_of
-from easeml.service.advice import rescoring, test_quality
-from easeml.service.applications import declaration_plan
+from easeml.service.access.paging import page_of, page_records
+from easeml.service.applications import application_views, declaration_plan
 from easeml.service.knowledge import knowledge_base, rules
 from easeml.service.knowledge.trials import finished_trials
 from easeml.service.limits import quotas
 from easeml.service.models import promotion
-from easeml.service.models.trained_models import show_models, versions_of
+from easeml.service.models.trained_models import show_models, versions_of_jobs
 from easeml.service.search import candidates, jobs
-from easeml.service.tasks import task_views
-from easeml.store import Store, Tables
-from easeml.store.records import Application, Job, Promotion
+from easeml.store import Store
+from easeml.store.records import Promotion
 
 _LONGEST_NAME = 200
 _LARGEST_NUMBER = 2**32 - 1  # the largest seed of NumPy; more than a century in seconds
@@ -51,19 +49,19 @@ def declare(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):
-            return show(tables, tables.applications.get(earlier["id"]))
+            return application_views.show(tables, tables.applications.get(earlier["id"]))
         quotas.check_applications(tx, caller.tenant_id)
         plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
         application = declaration_plan.write(tx, caller, plan)
         once.remember(tx, {"id": application.id})
-        return show(tables, application)
+        return application_views.show(tables, application)
 
 
 def get(store: Store, caller: Caller, application_id: str) -> resources.Application:
     """Return an application and how it does; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return show(tables, tables.applications.get(application_id))
+        return application_views.show(tables, tables.applications.get(application_id))
 
 
 def list_page(
@@ -72,9 +70,8 @@ def list_page(
     """Return a page of the tenant's applications, oldest first."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return page_of(
-            tables.applications, lambda application: show(tables, application), after, limit
-        )
+        found, following = page_records(tables.applications, after, limit)
+        return resources.Page(items=application_views.show_all(tables, found), next=following)
 
 
 def include(store: Store, caller: Caller, application_id: str, model: str) -> resources.Application:
@@ -97,7 +94,7 @@ def include(store: Store, caller: Caller, application_id: str, model: str) -> re
         if allowing != application.rules:
             application = tables.applications.update(application.id, rules=allowing)
             candidates.add_model(tx, registry, application, job, model)
-        return show(tables, application)
+        return application_views.show(tables, application)
 
 
 def models(
@@ -112,15 +109,9 @@ def models(
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         picked = tables.models.pick("quality", "id", "job_id", application_id=application.id)
-        versions = versions_of(tables, application.id, {job for *_, job in picked})
-        apart = {
-            job
-            for job in versions
-            if not rescoring.have_same_validation_rows(versions[job], versions[""])
-        }
-        order = [
-            id for _, id, _ in sorted(picked, key=lambda row: (row[2] in apart, -row[0], row[1]))
-        ][:best]
+        versions = versions_of_jobs(tables, {job for *_, job in picked})
+        picked.sort(key=lambda row: (not versions[row[2]].is_comparable, -row[0], row[1]))
+        order = [id for _, id, _ in picked][:best]
         found = {model.id: model for model in tables.models.list(id=order, limit=None)}
         return show_models(tables, [found[id] for id in order])
 
@@ -153,7 +144,7 @@ def roll_back(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         promotion.roll_back(tx, tables.applications.get(application_id), model_id)
-        return show(tables, tables.applications.get(application_id))
+        return application_views.show(tables, tables.applications.get(application_id))
 
 
 def set_pinned(
@@ -165,50 +156,7 @@ def set_pinned(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         promotion.set_pinned(tx, tables.applications.get(application_id), pinned)
-        return show(tables, tables.applications.get(application_id))
-
-
-def show(tables: Tables, application: Application) -> resources.Application:
-    """Return the resource of an application: live model, honest quality, its newest job and what
-    that does.
-    """
-    version = tables.versions.get(application.version_id)
-    title, about = knowledge_base.objective(application.objective)
-    job = jobs.current(tables, application.id)
-    live = tables.models.get(application.live_model_id) if application.live_model_id else None
-    return resources.Application(
-        id=application.id,
-        name=application.name,
-        state=application.state,
-        dataset_id=application.dataset_id,
-        version_id=application.version_id,
-        target=application.target,
-        objective=application.objective,
-        objective_title=title,
-        objective_about=about,
-        left_out=application.rules.get("exclude") or [],
-        constrained=application.rules.get("constrain") or {},
-        endpoint=f"/api/v1/applications/{application.id}/predict",
-        live_model=show_models(tables, [live])[0] if live else None,
-        pinned=application.pinned,
-        test_quality=test_quality.reading(tables, application) if live else None,
-        job=jobs.show(tables, job) if job else None,
-        running=_candidates(tables, job, "running"),
-        next=_candidates(tables, job, "waiting"),
-        schema_in=version.schema_in,
-        schema_out=version.schema_out,
-        notes=[*version.summary.get("notes", []), *(live.notes if live else [])],
-        error=version.error or (job.error if job else ""),
-        created=application.created,
-    )
-
-
-def _candidates(tables: Tables, job: Job | None, state: str) -> list[str]:
-    if job is None:
-        return []
-    found = tables.tasks.list(job_id=job.id, kind="train", state=state, limit=None)
-    name = task_views.names(tables, found)
-    return [name[task.id] for task in found]
+        return application_views.show(tables, tables.applications.get(application_id))
 
 
 def _check_name(name: str | None) -> None:

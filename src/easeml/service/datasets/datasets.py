@@ -7,7 +7,7 @@ from easeml.errors import InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
-from easeml.service.access.paging import page_of
+from easeml.service.access.paging import page_records
 from easeml.service.storage import artefact_references, uploads
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
@@ -56,7 +56,7 @@ def get(store: Store, caller: Caller, dataset_id: str) -> resources.Dataset:
     """Return a dataset with its newest upload; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return _show(tables, tables.datasets.get(dataset_id))
+        return _show_all(tables, [tables.datasets.get(dataset_id)])[0]
 
 
 def list_page(
@@ -65,7 +65,8 @@ def list_page(
     """Return a page of the tenant's datasets, oldest first."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return page_of(tables.datasets, lambda dataset: _show(tables, dataset), after, limit)
+        found, following = page_records(tables.datasets, after, limit)
+        return resources.Page(items=_show_all(tables, found), next=following)
 
 
 def get_version(store: Store, caller: Caller, version_id: str) -> resources.Version:
@@ -76,11 +77,7 @@ def get_version(store: Store, caller: Caller, version_id: str) -> resources.Vers
 
 def newest_upload(tables: Tables, dataset_id: str) -> DatasetVersion:
     """Return the newest version of a dataset that was read from a file; raises ``NotFound``."""
-    versions = tables.versions.list(dataset_id=dataset_id, limit=None, newest_first=True)
-    for version in versions:
-        if version.operation["name"] == "upload":
-            return version
-    raise NotFound("This dataset has no upload.", where=dataset_id)
+    return _newest_uploads(tables, [dataset_id])[dataset_id]
 
 
 def show_version(version: DatasetVersion) -> resources.Version:
@@ -117,13 +114,34 @@ def _add_dataset(
         )
     )
     requests.request(tx, tenant_id, "ingest-upload", version.id, filename=filename)
-    return _show(tables, dataset)
+    return _show(dataset, version)
 
 
-def _show(tables: Tables, dataset: Dataset) -> resources.Dataset:
-    version = show_version(newest_upload(tables, dataset.id))
+def _newest_uploads(tables: Tables, dataset_ids: list[str]) -> dict[str, DatasetVersion]:
+    """Return by dataset what was newest read from a file; raises ``NotFound`` where nothing was."""
+    made = tables.versions.pick("dataset_id", "id", "operation", dataset_id=dataset_ids)
+    newest = {}  # in order of id: the newest comes last
+    for dataset_id, version_id, operation in made:
+        if operation["name"] == "upload":
+            newest[dataset_id] = version_id
+    for dataset_id in dataset_ids:
+        if dataset_id not in newest:
+            raise NotFound("This dataset has no upload.", where=dataset_id)
+    versions = tables.versions.list(id=list(newest.values()), limit=None)
+    return {version.dataset_id: version for version in versions}
+
+
+def _show_all(tables: Tables, found: list[Dataset]) -> list[resources.Dataset]:
+    uploads_of = _newest_uploads(tables, [dataset.id for dataset in found])
+    return [_show(dataset, uploads_of[dataset.id]) for dataset in found]
+
+
+def _show(dataset: Dataset, version: DatasetVersion) -> resources.Dataset:
     return resources.Dataset(
-        id=dataset.id, name=dataset.name, created=dataset.created, version=version
+        id=dataset.id,
+        name=dataset.name,
+        created=dataset.created,
+        version=show_version(version),
     )
 
 

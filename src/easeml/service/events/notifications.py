@@ -24,8 +24,9 @@ def get(store: Store, caller: Caller, limit: int = 50) -> Notifications:
         mark = tx.users.get(caller.user_id).read_seq
         events = tx.events.newest(caller.tenant_id, KINDS, limit=limit)
         tables = tx.scoped(caller.tenant_id)
-        items = [_show(tables, event, mark) for event in events]
-        return Notifications(items=items, unread=unread(tx, caller.user_id, caller.tenant_id))
+        subjects = _subjects(tables, events)
+        items = [_show(event, *subjects[event.seq], mark) for event in events]
+        return Notifications(items=items, unread=_count_unread(tx, caller.tenant_id, mark))
 
 
 def mark_read(store: Store, caller: Caller, seq: int) -> Notifications:
@@ -39,12 +40,14 @@ def mark_read(store: Store, caller: Caller, seq: int) -> Notifications:
 
 def unread(tx: Transaction, user_id: str, tenant_id: str) -> int:
     """Return how many notifications a user has not read, at most 100."""
-    mark = tx.users.get(user_id).read_seq
+    return _count_unread(tx, tenant_id, tx.users.get(user_id).read_seq)
+
+
+def _count_unread(tx: Transaction, tenant_id: str, mark: int) -> int:
     return len(tx.events.newest(tenant_id, KINDS, after=mark, limit=_MOST_COUNTED))
 
 
-def _show(tables: Tables, event: Event, mark: int) -> Notification:
-    subject, name = _subject(tables, event)
+def _show(event: Event, subject: str, name: str, mark: int) -> Notification:
     return Notification(
         seq=event.seq,
         kind=event.kind,
@@ -56,12 +59,27 @@ def _show(tables: Tables, event: Event, mark: int) -> Notification:
     )
 
 
-def _subject(tables: Tables, event: Event) -> tuple[str, str]:
-    """Return id and name of the application or dataset that an event is about."""
-    if event.kind.startswith("dataset."):
-        version = tables.versions.find(id=event.subject)
-        dataset = tables.datasets.find(id=version.dataset_id) if version else None
-        return (dataset.id, dataset.name) if dataset else (event.subject, "")
-    id = str(event.data.get("application_id") or event.subject)
-    application = tables.applications.find(id=id)
-    return id, application.name if application else ""
+def _subjects(tables: Tables, events: list[Event]) -> dict[int, tuple[str, str]]:
+    """Return id and name of the application or dataset that each event is about, by its number."""
+    told = [event.subject for event in events if _is_of_dataset(event)]
+    dataset_of = dict(tables.versions.pick("id", "dataset_id", id=told))
+    datasets = dict(tables.datasets.pick("id", "name", id=list(dataset_of.values())))
+    asked = [_application_id(event) for event in events if not _is_of_dataset(event)]
+    applications = dict(tables.applications.pick("id", "name", id=asked))
+    subjects = {}
+    for event in events:
+        if _is_of_dataset(event):
+            id = dataset_of.get(event.subject, event.subject)
+            subjects[event.seq] = (id, datasets.get(id, ""))
+        else:
+            id = _application_id(event)
+            subjects[event.seq] = (id, applications.get(id, ""))
+    return subjects
+
+
+def _is_of_dataset(event: Event) -> bool:
+    return event.kind.startswith("dataset.")
+
+
+def _application_id(event: Event) -> str:
+    return str(event.data.get("application_id") or event.subject)

@@ -1,63 +1,80 @@
 """Trained models, to look at."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
 
 from easeml.contract import resources
 from easeml.service.advice import rescoring
 from easeml.store import Tables
-from easeml.store.records import DatasetVersion, TrainedModel
+from easeml.store.records import Task, TrainedModel
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedFrom:
+    """The version that a job learned from.
+
+    ``is_comparable``: its validation rows are those of the version in use by now.
+    """
+
+    number: int
+    is_comparable: bool
 
 
 def show_models(tables: Tables, models: list[TrainedModel]) -> list[resources.TrainedModel]:
-    """Return the resources of trained models, in their order."""
-    tried = {
-        c.id: c for c in tables.candidates.list(id=[m.candidate_id for m in models], limit=None)
-    }
-    tasks_of = {
-        task.id: task for task in tables.tasks.list(id=[m.task_id for m in models], limit=None)
-    }
-    versions = (
-        versions_of(tables, models[0].application_id, {m.job_id for m in models}) if models else {}
-    )
-    digests = {
-        a.digest: a.size
-        for a in tables.artefacts.list(digest=[m.artefact for m in models], limit=None)
-    }
+    """Return the resources of trained models, also of several applications, in their order."""
+    candidate_ids = [model.candidate_id for model in models]
+    pipelines = dict(tables.candidates.pick("id", "pipeline", id=candidate_ids))
+    found = tables.tasks.list(id=[model.task_id for model in models], limit=None)
+    tasks = {task.id: task for task in found}
+    versions = versions_of_jobs(tables, {model.job_id for model in models})
+    digests = [model.artefact for model in models]
+    sizes = dict(tables.artefacts.pick("digest", "size", digest=digests))
     return [
-        resources.TrainedModel(
-            id=model.id,
-            name=model.name,
-            quality=model.quality,
-            low=tasks_of[model.task_id].result.get("low"),
-            high=tasks_of[model.task_id].result.get("high"),
-            latency=tasks_of[model.task_id].result.get("latency"),
-            cost=tasks_of[model.task_id].cost,
-            size=digests.get(model.artefact, 0),
-            config=tried[model.candidate_id].pipeline.get("model", {}).get("config", {}),
-            metrics=model.metrics,
-            notes=model.notes,
-            task_id=model.task_id,
-            version=versions[model.job_id].number,
-            comparable=rescoring.have_same_validation_rows(versions[model.job_id], versions[""]),
-            created=model.created,
+        _show(
+            model,
+            tasks[model.task_id],
+            pipelines[model.candidate_id],
+            versions[model.job_id],
+            sizes.get(model.artefact, 0),
         )
         for model in models
     ]
 
 
-def versions_of(
-    tables: Tables, application_id: str, job_ids: Collection[str]
-) -> dict[str, DatasetVersion]:
-    """Return the versions that an application's jobs learned from, by job; under no job the one in
-    use.
-    """
-    if not job_ids:
-        return {}
-    in_use = tables.applications.get(application_id).version_id
-    used = {job.id: job.version_id for job in tables.jobs.list(id=list(job_ids), limit=None)} | {
-        "": in_use
-    }
-    by_id = {
-        version.id: version for version in tables.versions.list(id=list(used.values()), limit=None)
-    }
-    return {job_id: by_id[version_id] for job_id, version_id in used.items()}
+def versions_of_jobs(tables: Tables, job_ids: Collection[str]) -> dict[str, LearnedFrom]:
+    """Return what each job learned from."""
+    jobs = tables.jobs.list(id=list(job_ids), limit=None)
+    asked = [job.application_id for job in jobs]
+    in_use = dict(tables.applications.pick("id", "version_id", id=asked))
+    ids = [job.version_id for job in jobs] + list(in_use.values())
+    versions = {version.id: version for version in tables.versions.list(id=ids, limit=None)}
+    found = {}
+    for job in jobs:
+        version = versions[job.version_id]
+        now = versions[in_use[job.application_id]]
+        is_comparable = rescoring.have_same_validation_rows(version, now)
+        found[job.id] = LearnedFrom(version.number, is_comparable)
+    return found
+
+
+def _show(
+    model: TrainedModel, task: Task, pipeline: dict[str, Any], version: LearnedFrom, size: int
+) -> resources.TrainedModel:
+    return resources.TrainedModel(
+        id=model.id,
+        name=model.name,
+        quality=model.quality,
+        low=task.result.get("low"),
+        high=task.result.get("high"),
+        latency=task.result.get("latency"),
+        cost=task.cost,
+        size=size,
+        config=pipeline.get("model", {}).get("config", {}),
+        metrics=model.metrics,
+        notes=model.notes,
+        task_id=model.task_id,
+        version=version.number,
+        comparable=version.is_comparable,
+        created=model.created,
+    )

@@ -139,16 +139,18 @@ def _fits(
 ) -> defaultdict[str, list[contract.FittingApplication]]:
     """Return the tenant's applications that each model or objective fits."""
     found: defaultdict[str, list[contract.FittingApplication]] = defaultdict(list)
-    for application in tables.applications.list(limit=None):
-        version = tables.versions.get(application.version_id)
-        if not version.schema_out:
+    applications = tables.applications.list(limit=None)
+    used = [application.version_id for application in applications]
+    picked = tables.versions.pick("id", "schema_in", "schema_out", id=used)
+    schemas = {id: (schema_in, schema_out) for id, schema_in, schema_out in picked}
+    for application in applications:
+        schema_in, schema_out = schemas[application.version_id]
+        if not schema_out:
             continue
         shown = contract.FittingApplication(id=application.id, name=application.name)
         models = [
-            match.module
-            for match in registry.models_for(version.schema_in, version.schema_out)
-            if match.fits
+            match.module for match in registry.models_for(schema_in, schema_out) if match.fits
         ]
-        for module in (*models, *registry.objectives_for(version.schema_out)):
+        for module in (*models, *registry.objectives_for(schema_out)):
             found[module.name].append(shown)
     return found

@@ -5,9 +5,9 @@ from datetime import datetime
 from easeml.contract import resources
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
-from easeml.service.access.paging import page_of
-from easeml.service.search import progress
-from easeml.service.tasks import task_views
+from easeml.service.access.paging import page_records
+from easeml.service.search import summaries
+from easeml.service.search.summaries import Result, Summary
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Job, Json
 
@@ -35,10 +35,11 @@ def list_page(
     application_id: str | None = None,
 ) -> resources.Page[resources.Job]:
     """Return a page of the tenant's jobs, oldest first."""
-    equals = {} if application_id is None else {"application_id": application_id}
+    equals: Json = {} if application_id is None else {"application_id": application_id}
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return page_of(tables.jobs, lambda job: show(tables, job), after, limit, **equals)
+        found, following = page_records(tables.jobs, after, limit, **equals)
+        return resources.Page(items=show_all(tables, found), next=following)
 
 
 def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.Job:
@@ -116,14 +117,30 @@ def cancel_waiting(tx: Transaction, tables: Tables, job_id: str) -> None:
 
 def current(tables: Tables, application_id: str) -> Job | None:
     """Return the newest job of an application."""
-    return next(
-        iter(tables.jobs.list(application_id=application_id, limit=1, newest_first=True)), None
-    )
+    found = tables.jobs.list(application_id=application_id, limit=1, newest_first=True)
+    return found[0] if found else None
+
+
+def newest_by_application(tables: Tables, application_ids: list[str]) -> dict[str, Job]:
+    """Return the newest job of each of these applications that has one."""
+    found = tables.jobs.list(application_id=application_ids, limit=None)
+    return {job.application_id: job for job in found}  # in order of id: the newest comes last
 
 
 def show(tables: Tables, job: Job) -> resources.Job:
     """Return the resource of a job."""
-    found = progress.results(tables, job.id)
+    return show_all(tables, [job])[0]
+
+
+def show_all(tables: Tables, jobs: list[Job]) -> list[resources.Job]:
+    """Return the resources of jobs, in their order."""
+    summary = summaries.load(tables, [job.id for job in jobs])
+    return [show_summary(job, summary[job.id]) for job in jobs]
+
+
+def show_summary(job: Job, summary: Summary) -> resources.Job:
+    """Return the resource of a job whose summary was read."""
+    improvements = [result for result in summary.results if result.is_better]
     return resources.Job(
         id=job.id,
         application_id=job.application_id,
@@ -133,13 +150,11 @@ def show(tables: Tables, job: Job) -> resources.Job:
         expected_improvement=job.expected_improvement,
         expected_improvement_error=job.expected_improvement_error,
         cost=job.cost,
-        tasks_done=len(found),
-        tasks_failed=tables.tasks.count(job_id=job.id, kind="train", state="failed"),
-        tasks_under_way=tables.tasks.count(
-            job_id=job.id, kind="train", state=["waiting", "running"]
-        ),
-        candidates=tables.candidates.count(job_id=job.id),
-        improvements=_improvements(tables, found),
+        tasks_done=len(summary.results),
+        tasks_failed=len(summary.in_state("failed")),
+        tasks_under_way=len(summary.in_state("waiting")) + len(summary.in_state("running")),
+        candidates=summary.candidates,
+        improvements=[_improvement(result, summary.names) for result in improvements],
         limits=job.limits,
         tolerance=job.tolerance,
         error=job.error,
@@ -147,21 +162,12 @@ def show(tables: Tables, job: Job) -> resources.Job:
     )
 
 
-def _improvements(tables: Tables, found: list[progress.Result]) -> list[resources.Improvement]:
-    """Return the tasks that raised the best quality of their job, in the order in which they ended."""
-    better = [result for result in found if result.is_better]
-    known = {
-        task.id: task
-        for task in tables.tasks.list(id=[result.task_id for result in better], limit=None)
-    }
-    name = task_views.names(tables, list(known.values()))
-    return [
-        resources.Improvement(
-            task_id=one.task_id,
-            name=name[one.task_id],
-            quality=one.quality,
-            cost=one.spent,
-            finished=known[one.task_id].finished or known[one.task_id].created,
-        )
-        for one in better
-    ]
+def _improvement(result: Result, names: dict[str, str]) -> resources.Improvement:
+    task = result.task
+    return resources.Improvement(
+        task_id=task.id,
+        name=names[task.candidate_id],
+        quality=result.quality,
+        cost=result.spent,
+        finished=task.finished or task.created,
+    )

@@ -1,0 +1,89 @@
+"""Applications, to look at: what a page of them needs is read in a few statements for all."""
+
+from easeml.contract import resources
+from easeml.service.advice import test_quality
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models.trained_models import show_models
+from easeml.service.search import jobs, summaries
+from easeml.service.search.summaries import Summary
+from easeml.store import Tables
+from easeml.store.records import Application, DatasetVersion, Job
+
+
+def show(tables: Tables, application: Application) -> resources.Application:
+    """Return the resource of an application: live model, honest quality, its newest job and what
+    that does.
+    """
+    return show_all(tables, [application])[0]
+
+
+def show_all(tables: Tables, applications: list[Application]) -> list[resources.Application]:
+    """Return the resources of applications, in their order."""
+    version_ids = [application.version_id for application in applications]
+    found = tables.versions.list(id=version_ids, limit=None)
+    versions = {version.id: version for version in found}
+    newest = jobs.newest_by_application(tables, [application.id for application in applications])
+    searches = summaries.load(tables, [job.id for job in newest.values()])
+    live = _live_models(tables, applications)
+    qualities = test_quality.readings(tables, applications)
+    shown = []
+    for application in applications:
+        job = newest.get(application.id)
+        shown.append(
+            _show(
+                application,
+                versions[application.version_id],
+                live.get(application.live_model_id),
+                qualities.get(application.id),
+                job,
+                searches[job.id] if job else None,
+            )
+        )
+    return shown
+
+
+def _live_models(
+    tables: Tables, applications: list[Application]
+) -> dict[str, resources.TrainedModel]:
+    """Return the models that serve, by id."""
+    ids = [application.live_model_id for application in applications if application.live_model_id]
+    found = tables.models.list(id=ids, limit=None)
+    shown = show_models(tables, found)
+    return {model.id: model for model in shown}
+
+
+def _show(
+    application: Application,
+    version: DatasetVersion,
+    live: resources.TrainedModel | None,
+    quality: resources.TestQuality | None,
+    job: Job | None,
+    search: Summary | None,
+) -> resources.Application:
+    title, about = knowledge_base.objective(application.objective)
+    live_notes = live.notes if live else []
+    return resources.Application(
+        id=application.id,
+        name=application.name,
+        state=application.state,
+        dataset_id=application.dataset_id,
+        version_id=application.version_id,
+        target=application.target,
+        objective=application.objective,
+        objective_title=title,
+        objective_about=about,
+        left_out=application.rules.get("exclude") or [],
+        constrained=application.rules.get("constrain") or {},
+        endpoint=f"/api/v1/applications/{application.id}/predict",
+        live_model=live,
+        pinned=application.pinned,
+        test_quality=quality,
+        job=jobs.show_summary(job, search) if job and search else None,
+        running=search.names_in_state("running") if search else [],
+        next=search.names_in_state("waiting") if search else [],
+        schema_in=version.schema_in,
+        schema_out=version.schema_out,
+        notes=[*version.summary.get("notes", []), *live_notes],
+        error=version.error or (job.error if job else ""),
+        created=application.created,
+    )

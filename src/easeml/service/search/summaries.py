@@ -1,0 +1,100 @@
+"""What is shown of the searches of several jobs, read together: three statements for any number."""
+
+import math
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields
+
+from easeml.store import Tables
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingTask:
+    """A training task without its payload and result. Times in seconds of the epoch."""
+
+    id: str
+    job_id: str
+    candidate_id: str
+    state: str
+    quality: float | None
+    cost: float
+    created: float
+    finished: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A training task that is done. ``spent``: device seconds of the job until it had ended."""
+
+    task: TrainingTask
+    quality: float
+    spent: float
+    is_better: bool  # than all before it
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The search of one job: its tasks in order of id, what they found, and its candidates."""
+
+    tasks: Sequence[TrainingTask]
+    results: Sequence[Result]
+    candidates: int
+    names: dict[str, str]  # by candidate, of tasks under way and of improvements
+
+    def in_state(self, state: str) -> list[TrainingTask]:
+        """Return the tasks in one state."""
+        return [task for task in self.tasks if task.state == state]
+
+    def names_in_state(self, state: str) -> list[str]:
+        """Return what is called the tasks in one state, ``waiting`` or ``running``."""
+        return [self.names[task.candidate_id] for task in self.in_state(state)]
+
+
+def load(tables: Tables, job_ids: Sequence[str]) -> dict[str, Summary]:
+    """Return the summary of each job, by its id."""
+    tasks: defaultdict[str, list[TrainingTask]] = defaultdict(list)
+    for task in training_tasks(tables, job_ids):
+        tasks[task.job_id].append(task)
+    found = {job_id: results(tasks[job_id]) for job_id in job_ids}
+    counts = tables.candidates.count_by("job_id", job_id=list(job_ids))
+    shown: set[str] = set()
+    for job_id in job_ids:
+        shown |= _shown_candidates(tasks[job_id], found[job_id])
+    names = candidate_names(tables, shown)
+    return {
+        job_id: Summary(tasks[job_id], found[job_id], counts.get(job_id, 0), names)
+        for job_id in job_ids
+    }
+
+
+def training_tasks(tables: Tables, job_ids: Sequence[str]) -> list[TrainingTask]:
+    """Return the training tasks of some jobs, in order of id."""
+    columns = [field.name for field in fields(TrainingTask)]
+    rows = tables.tasks.pick(*columns, job_id=list(job_ids), kind="train")
+    return [TrainingTask(*row) for row in rows]
+
+
+def results(tasks: Iterable[TrainingTask]) -> list[Result]:
+    """Return the results of one job's tasks in the order in which these ended."""
+    done = [task for task in tasks if task.state == "done"]
+    done.sort(key=lambda task: (task.finished or 0.0, task.id))
+    spent = 0.0
+    best = -math.inf
+    ordered: list[Result] = []
+    for task in done:
+        spent += task.cost
+        quality = -math.inf if task.quality is None else task.quality
+        ordered.append(Result(task, quality, spent, quality > best))
+        best = max(best, quality)
+    return ordered
+
+
+def candidate_names(tables: Tables, ids: Collection[str]) -> dict[str, str]:
+    """Return what candidates are called, by id."""
+    return dict(tables.candidates.pick("id", "name", id=list(ids)))
+
+
+def _shown_candidates(tasks: Iterable[TrainingTask], found: Iterable[Result]) -> set[str]:
+    under_way = {task.candidate_id for task in tasks if task.state in ("waiting", "running")}
+    improvements = {result.task.candidate_id for result in found if result.is_better}
+    return under_way | improvements
