@@ -31,6 +31,13 @@ def test_a_guess_names_its_reason_and_its_rivals(tmp_path: Path) -> None:
     assert any("not sure" in note and "'yegvx'" in note for note in found.notes)
 
 
+def test_two_signs_that_agree_are_sure(tmp_path: Path) -> None:
+    frame = numbers("alcohol", "ash", "hue")
+    frame["cultivar"] = RNG.choice(["barolo", "grignolino", "barbera"], 120)
+    found = proposed(tmp_path, frame)
+    assert (found.target, found.sure, found.rivals) == ("cultivar", True, ())
+
+
 def test_a_guess_is_not_declared_without_being_asked_for(tmp_path: Path) -> None:
     found = proposed(tmp_path, numbers("a", "b", "c"))
     with pytest.raises(DatasetError, match="not sure which column is to be predicted") as raised:

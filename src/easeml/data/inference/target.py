@@ -89,13 +89,19 @@ def _by_name(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
 
 
 def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:
-    """The only category among numbers, else the last column that is no description or moment."""
+    """The only category among numbers, else the last column that is no description or moment.
+
+    Where both are the same column, two signs agree, and it is no mere guess.
+    """
     likely = [report for report in suitable if report.nature not in ("time", "group")]
     likely = [r for r in likely if not set(names.words(r.name)) & names.DESCRIPTIONS] or likely
     likely = likely or list(suitable)
     classes = [report for report in likely if report.type == "category"]
     numbers = [report for report in likely if report.type == "number"]
     alone = len(classes) == 1 and len(numbers) >= 3 and classes[0].distinct <= _FEW_CLASSES
+    if alone and classes[0] is likely[-1]:
+        reason = "the only category beside numbers, and the last column"
+        return TargetProposal(classes[0].name, 0.8, reason)
     if alone:
         chosen, reason = classes[0], "the only category beside numbers"
     else:
