@@ -7,20 +7,15 @@ import pytest
 
 from easeml.errors import InvalidInput
 from easeml.search import spaces
-from easeml.search.optimizers import OPTIMIZERS, Tried, optimizer_named
+from easeml.search.optimizers import (
+    Tried,
+    conformance,
+    installed_optimizers,
+    optimizer_named,
+)
+from easeml.search.optimizers.conformance import NETWORK
 
-NETWORK = {
-    "rate": {".float": [1e-5, 1.0], ".scale": "log"},
-    "layers": {".int": [1, 6]},
-    "kind": {
-        ".choice": [
-            {"name": "dense", "width": {".int": [4, 512], ".scale": "log"}},
-            {"name": "convolution", "filters": {".int": [4, 64]}, "stride": {".choice": [1, 2, 3]}},
-        ]
-    },
-    "seed": 7,
-}
-NAMES = sorted(OPTIMIZERS)
+NAMES = sorted(installed_optimizers().by_name)
 
 
 def quality(config):
@@ -43,38 +38,22 @@ def searched(name, count, seed, batch=3):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_proposals_are_allowed_new_different_and_repeatable(name):
-    optimizer, tried = OPTIMIZERS[name], []
-    for turn in range(5):
-        found = optimizer.propose(NETWORK, tried, 4, seed=3)
-        assert found == optimizer.propose(NETWORK, tried, 4, seed=3)
-        assert len(found) == 4
-        for config in found:
-            assert spaces.complete(NETWORK, config) == config
-            assert config not in [one.config for one in tried]
-            tried.append(Tried(config, None if turn == 2 else quality(config)))  # some run still
-    assert len({repr(one.config) for one in tried}) == 20
+def test_conformance(name):
+    conformance.check(optimizer_named(name))
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_space_that_is_used_up_gives_no_more(name):
-    optimizer = OPTIMIZERS[name]
-    small = {"k": {".int": [1, 3]}, "how": {".choice": ["a", "b"]}}
-    tried = []
-    for _ in range(6):
-        for config in optimizer.propose(small, tried, 2, seed=0):
-            tried.append(Tried(config, 0.5))
-    assert len(tried) == 6
-    assert optimizer.propose(small, tried, 2, seed=0) == []
-    assert optimizer.propose({"c": 1}, [], 3, seed=0) == [{"c": 1}]
-    assert optimizer.propose({}, [Tried({}, 0.1)], 3, seed=0) == []
-    assert optimizer.propose(NETWORK, [], 0, seed=0) == []
+class Forgetful:
+    """Proposes the same again and again."""
+
+    name = "forgetful"
+
+    def propose(self, space, tried, n, seed):
+        return spaces.suggest(space, n, seed)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_equal_qualities_are_no_problem(name):
-    tried = [Tried(config, 0.7) for config in spaces.suggest(NETWORK, 12, seed=0)]
-    assert len(OPTIMIZERS[name].propose(NETWORK, tried, 3, seed=0)) == 3
+def test_the_conformance_suite_finds_what_was_tried():
+    with pytest.raises(AssertionError, match="was tried"):
+        conformance.check(Forgetful())
 
 
 @pytest.mark.parametrize("name", ["guided", "tpe"])

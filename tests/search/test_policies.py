@@ -7,7 +7,6 @@ import pytest
 
 from easeml.errors import InvalidInput
 from easeml.search import (
-    POLICIES,
     Arm,
     Observation,
     Posterior,
@@ -16,6 +15,7 @@ from easeml.search import (
     add_job,
     default_prior,
     expected_improvement,
+    installed_policies,
     policy_named,
     started,
 )
@@ -34,7 +34,7 @@ def two_tenants():
     return add_job(state, "y", "bob", ARMS, default_prior(ARMS))
 
 
-@pytest.mark.parametrize("name", sorted(POLICIES))
+@pytest.mark.parametrize("name", sorted(installed_policies().by_name))
 def test_conformance(name):
     conformance.check(policy_named(name))
 
@@ -167,7 +167,7 @@ def test_cheapest_first_and_random():
 
 def test_the_explanation_replays_the_choice():
     state = two_tenants()
-    for policy in POLICIES.values():
+    for policy in installed_policies().by_name.values():
         for decision in policy.decide(state, 3):
             json.dumps(decision.explanation)
             top = decision.explanation["top"]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from easeml.errors import InvalidInput
-from easeml.search import POLICIES, Budget, Posterior, Prior, Terms, policy_named
+from easeml.search import Budget, Posterior, Prior, Terms, installed_policies, policy_named
 from easeml.search.simulator import (
     Run,
     Scenario,
@@ -45,7 +45,7 @@ def pairs(trace):
     return [(run.tenant, run.model) for run in trace.runs]
 
 
-@pytest.mark.parametrize("name", sorted(POLICIES))
+@pytest.mark.parametrize("name", sorted(installed_policies().by_name))
 def test_every_policy_runs_everything_once_on_any_number_of_devices(name):
     for speeds in ((1.0,), (2.0, 1.0, 0.5)):
         trace = simulate(SMALL, policy_named(name), PRIOR, Scenario(speeds=speeds))

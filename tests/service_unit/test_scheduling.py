@@ -9,12 +9,12 @@ from easeml.contract.scheduling import LossCurve
 from easeml.contract.tasks import TaskResult
 from easeml.errors import InvalidInput, NotAllowed, NotReady
 from easeml.search import (
-    POLICIES,
     Arm,
     Observation,
     SearchState,
     add_job,
     default_prior,
+    installed_policies,
     policy_named,
     started,
 )
@@ -121,7 +121,7 @@ def test_decisions_are_numbered_and_show_their_scores(store: Store, ann: Caller)
     assert decisions.page(store, ann, after=2).next is None
 
 
-@pytest.mark.parametrize("policy", sorted(POLICIES))
+@pytest.mark.parametrize("policy", sorted(installed_policies().by_name))
 def test_every_policy_replays_the_same_tasks(store: Store, ann: Caller, policy: str) -> None:
     searched(store, ann)
     found = replay.replay(store, ann, policy)

@@ -18,7 +18,7 @@ from easeml.modules.contract import (
     Transform,
 )
 from easeml.modules.module import Module, parse
-from easeml.modules.registry import ModelMatch, Registry, load_registry
+from easeml.modules.registry import ModelMatch, Registry, load_registry, warm_up
 from easeml.modules.score import Measured, interval, measured, score, value
 
 __all__ = [
@@ -42,4 +42,5 @@ __all__ = [
     "parse",
     "score",
     "value",
+    "warm_up",
 ]

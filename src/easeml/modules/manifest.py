@@ -5,8 +5,8 @@ predicts alike.
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
-from importlib.metadata import version
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from easeml import __version__
 from easeml.data import CELLS, from_json, kinds_of, object_array, to_json
-from easeml.errors import Damaged
+from easeml.errors import Damaged, InvalidInput
 from easeml.schema import Schema
 
 from .contract import Predictions
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _FILE = "manifest.json"
-_LIBRARIES = ("numpy", "scikit-learn", "lightgbm", "skops", "skrub")
+_LIBRARIES = ("numpy", "scikit-learn", "skops")  # what easeml itself fits and keeps with
 _SAMPLE_ROWS = 5
 _SAMPLE_LETTERS = (
     1_000_000  # of the sample of pictures, tensors and graphs; the first is kept in any case
@@ -40,13 +40,18 @@ def describe(
     target: dict[str, Any],
     notes: list[str],
     parity: dict[str, Any],
+    libraries: Iterable[str],
     facts: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return the document of a manifest; ``facts`` are what the caller adds, such as the quality."""
+    """Return the document of a manifest; ``facts`` are what the caller adds, such as the quality.
+
+    ``libraries``: the distributions that its modules need, whose versions are kept. Raises
+    ``InvalidInput`` for one that is not installed.
+    """
     return {
         **facts,
         "format": FORMAT,
-        "libraries": _libraries(),
+        "libraries": _versions(libraries),
         "pipeline": pipeline,
         "schema_in": schema_in,
         "schema_out": schema_out,
@@ -164,5 +169,12 @@ def _digest(*schemas: Any) -> str:
     return hashlib.sha256(json.dumps(schemas, sort_keys=True).encode()).hexdigest()
 
 
-def _libraries() -> dict[str, str]:
-    return {"easeml": __version__, **{name: version(name) for name in _LIBRARIES}}
+def _versions(libraries: Iterable[str]) -> dict[str, str]:
+    found = {"easeml": __version__}
+    for name in sorted({*_LIBRARIES, *libraries}):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError as error:
+            remedy = "Name the distribution as pip knows it in runtime.libraries of the module."
+            raise InvalidInput(f"There is no library {name!r}.", remedy=remedy) from error
+    return found

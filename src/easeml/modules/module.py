@@ -45,7 +45,9 @@ class Module:
     ``package.module:Class``: a class of the contract, or of scikit-learn's estimators, which is
     given the ``parameters`` that do not vary besides the configuration. ``resources``: ``retries``
     after a failure, ``memory`` in bytes. ``cost``: hints for predicting device seconds from rows
-    and columns. ``reference``: where to read of it. ``source``: the file's text, where the module
+    and columns. ``libraries``: what the class needs beside easeml, package to import -> the
+    distribution that brings it: imported ahead of time, trusted, and its version kept with what was
+    trained. ``reference``: where to read of it. ``source``: the file's text, where the module
     was added to a running easeml; empty where it is installed.
     """
 
@@ -64,6 +66,7 @@ class Module:
     cost: Mapping[str, float]
     replaces: tuple[str, ...] = ()
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    libraries: Mapping[str, str] = field(default_factory=dict)
     reference: str = ""
     source: str = ""
 
@@ -124,6 +127,7 @@ def parse(text: str, where: str) -> Module:
         cost=document.get("cost", {}),
         replaces=tuple(document.get("replaces", ())),
         parameters=document["runtime"].get("parameters", {}),
+        libraries=document["runtime"].get("libraries", {}),
         reference=document.get("reference", ""),
     )
 
@@ -169,13 +173,17 @@ def _check_runtime(runtime: dict[str, Any], where: str) -> None:
     if runtime.get("kind") != "python" or not whole:
         remedy = "Write runtime.kind = 'python' and runtime.entry = 'package.module:Class'."
         raise InvalidInput("runtime is not a python class.", where=where, remedy=remedy)
-    if unknown := sorted(set(runtime) - {"kind", "entry", "parameters"}):
+    if unknown := sorted(set(runtime) - {"kind", "entry", "parameters", "libraries"}):
         raise InvalidInput(
             f"Unknown key 'runtime.{unknown[0]}'.",
             where=where,
-            remedy="Keys: kind, entry, parameters.",
+            remedy="Keys: kind, entry, parameters, libraries.",
         )
     _check_type(runtime.get("parameters", {}), dict, "runtime.parameters", where)
+    libraries = runtime.get("libraries", {})
+    _check_type(libraries, dict, "runtime.libraries", where)
+    for distribution in libraries.values():
+        _check_type(distribution, str, "A distribution of runtime.libraries", where)
 
 
 def _check_numbers(document: dict[str, Any], where: str) -> None:

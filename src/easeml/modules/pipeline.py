@@ -134,6 +134,8 @@ def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
     for name, part in _parts(trained.transforms, trained.model):
         (folder / name).mkdir()
         part.save(folder / name)
+    modules = [_module_of(choice) for choice in _chain(trained.description)]
+    libraries = {library for module in modules for library in module.libraries.values()}
     document = manifest.describe(
         pipeline=trained.description,
         schema_in=trained.schema_in,
@@ -141,6 +143,7 @@ def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
         target=trained.target.to_json(),
         notes=list(trained.notes),
         parity=manifest.parity(trained.sample, trained.schema_in, trained.predict),
+        libraries=libraries,
         facts=facts,
     )
     manifest.write(folder, document)

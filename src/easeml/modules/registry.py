@@ -6,8 +6,10 @@ files are read: no module's code is imported before it is used.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -54,6 +56,11 @@ class Registry:
             raise NotFound(
                 f"There is no module {name!r}.", remedy="Install the package that brings it."
             ) from None
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """The packages that the modules import beside easeml, each once, by name."""
+        return tuple(sorted({name for module in self.modules for name in module.libraries}))
 
     def of_kind(self, kind: str) -> list[Module]:
         """Return the modules of a kind, by rank and name."""
@@ -150,6 +157,16 @@ def load_registry() -> Registry:
             else:
                 modules[module.name] = module
     return Registry(tuple(modules.values()), tuple(problems))
+
+
+def warm_up() -> None:
+    """Import what the installed modules need, so that children forked later have it.
+
+    A library that is missing or broken fails where its module is used, and there alone.
+    """
+    for name in load_registry().libraries:
+        with suppress(Exception):
+            import_module(name)
 
 
 def _files(folder: Traversable) -> Iterator[Traversable]:

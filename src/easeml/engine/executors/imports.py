@@ -4,6 +4,7 @@ import gc
 import importlib
 import os
 
+from easeml.modules import warm_up
 from easeml.service.tasks.kinds import all_kinds
 
 gc.disable()  # imports make many objects and hardly any garbage: collecting took an eighth of their time
@@ -16,21 +17,15 @@ for _name in (
     "pyarrow.csv",
     "pyarrow.ipc",
     "sklearn.compose",
-    "sklearn.ensemble",
-    "sklearn.linear_model",
     "sklearn.metrics",
-    "sklearn.neighbors",
-    "sklearn.neural_network",
     "sklearn.pipeline",
-    "sklearn.svm",
-    "skrub",
-    "lightgbm",
     "skops.io",
     "threadpoolctl",
     "easeml.data",
     "easeml.modules.pipeline",
 ):
     importlib.import_module(_name)
+warm_up()
 all_kinds()
 
 gc.collect()

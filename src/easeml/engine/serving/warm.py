@@ -2,11 +2,11 @@
 in it.
 """
 
-import lightgbm  # noqa: F401
 import pandas  # noqa: F401
-import sklearn.ensemble
-import sklearn.linear_model
 import sklearn.pipeline  # noqa: F401
 import skops.io  # noqa: F401
 
 import easeml.engine.serving.child  # noqa: F401
+from easeml.modules import warm_up
+
+warm_up()

@@ -1,22 +1,23 @@
 """Optimizers: which configurations of a model to try next.
 
-Each is a module's part of the search, not of tenants.
+Each is a module's part of the search, not of tenants; declared in ``OPTIMIZERS`` of a file here, or
+of a file that an entry point of the group ``easeml.optimizers`` names.
 """
 
-from easeml.errors import InvalidInput
-from easeml.search.optimizers.base import Optimizer, Tried
-from easeml.search.optimizers.guided import Guided
-from easeml.search.optimizers.plain import Grid, QuasiRandom, Random
-from easeml.search.optimizers.tpe import TPE
+from functools import cache
 
-__all__ = [
-    "OPTIMIZERS", "TPE", "Grid", "Guided", "Optimizer", "QuasiRandom", "Random", "Tried", "optimizer_named",
-]  # fmt: skip
+from easeml.search.installed import Installed, find_installed
+from easeml.search.optimizers.base import Optimizer, Tried, fresh
 
-OPTIMIZERS: dict[str, Optimizer] = {
-    one.name: one for one in (Guided(), QuasiRandom(), Random(), Grid(), TPE())
-}
-DEFAULT = Guided.name
+__all__ = ["Optimizer", "Tried", "fresh", "installed_optimizers", "optimizer_named"]
+
+DEFAULT = "guided"
+
+
+@cache
+def installed_optimizers() -> Installed[Optimizer]:
+    """Return every optimizer that is installed; looked for once a process."""
+    return find_installed("optimizer", DEFAULT, __name__, "easeml.optimizers", "OPTIMIZERS")
 
 
 def optimizer_named(name: str = "default") -> Optimizer:
@@ -24,8 +25,4 @@ def optimizer_named(name: str = "default") -> Optimizer:
 
     Raises ``InvalidInput``.
     """
-    found = OPTIMIZERS.get(DEFAULT if name == "default" else name)
-    if found is None:
-        remedy = f"Use default or one of: {', '.join(OPTIMIZERS)}."
-        raise InvalidInput(f"There is no optimizer {name!r}.", where="optimizer", remedy=remedy)
-    return found
+    return installed_optimizers().named(name)

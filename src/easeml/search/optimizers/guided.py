@@ -127,3 +127,6 @@ def _neighbours(
             return parameter.at(float(np.clip(here + generator.normal(0, _STEP), 0.0, 1.0)))
 
         yield root.build(ask, "")
+
+
+OPTIMIZERS = (Guided(),)

@@ -78,3 +78,6 @@ def _levels() -> Iterator[int]:
     while levels <= _MOST_LEVELS:
         yield levels
         levels = 2 * levels - 1
+
+
+OPTIMIZERS = (Grid(), QuasiRandom(), Random())

@@ -72,3 +72,6 @@ def _distribution(parameter: Number | Choice) -> "BaseDistribution":
     if parameter.whole:
         return IntDistribution(int(parameter.low), int(parameter.high), log=parameter.log)
     return FloatDistribution(parameter.low, parameter.high, log=parameter.log)
+
+
+OPTIMIZERS = (TPE(),)

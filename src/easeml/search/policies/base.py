@@ -56,6 +56,11 @@ class Policy(Protocol):
         """The name that a provider chooses it by."""
         ...
 
+    @property
+    def own_prior(self) -> bool:
+        """Whether comparisons give it easeml's prior; else it gets that of its paper."""
+        ...
+
     def decide(self, state: SearchState, free_devices: int) -> list[Decision]:
         """Return what to start now, at most one run a free device; the state does not count them as
         started.
@@ -78,6 +83,7 @@ class OneByOne(ABC):
     """
 
     name: str
+    own_prior: bool = False
 
     @abstractmethod
     def next(self, state: SearchState) -> Decision:

@@ -21,3 +21,6 @@ class CheapestFirst(TakingTurns):
             Scored(job, job.startable, -job.costs[job.startable], "least predicted cost")
             for job in jobs
         ]
+
+
+POLICIES = (CheapestFirst(),)

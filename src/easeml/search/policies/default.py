@@ -31,6 +31,7 @@ class GainPerCost(OneByOne):
     """
 
     name = "gain-per-cost"
+    own_prior = True
 
     def next(self, state: SearchState) -> Decision:
         """See ``OneByOne``."""
@@ -65,3 +66,6 @@ def _overdue(state: SearchState) -> str | None:
     total = sum(map(state.priority, state.waiting)) if state.terms else len(state.waiting)
     waited = state.step - state.turns.get(tenant, 0)
     return tenant if waited >= _PATIENCE * total / state.priority(tenant) else None
+
+
+POLICIES = (GainPerCost(),)

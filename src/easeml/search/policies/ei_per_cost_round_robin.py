@@ -20,6 +20,7 @@ class EIPerCostRoundRobin(TakingTurns):
     """
 
     name = "ei-per-cost-round-robin"
+    own_prior = True
 
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
         """See ``TakingTurns``."""
@@ -43,3 +44,6 @@ def _warm_start(job: SearchJob) -> Scored:
 
 def _improvement_rate(job: SearchJob) -> Scored:
     return Scored(job, job.startable, job.rates, "expected improvement per device second")
+
+
+POLICIES = (EIPerCostRoundRobin(),)

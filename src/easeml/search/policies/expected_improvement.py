@@ -62,3 +62,6 @@ class MaxMinFair(OneByOne):
     def longest_wait(self, tenants: int) -> int | None:
         """See ``Policy``."""
         return None
+
+
+POLICIES = (EIRate(), MaxMinFair())

@@ -90,3 +90,6 @@ class Gittins(OneByOne):
                 margins = job.improvement[job.startable]
             known[price] = margins
         return known[price]
+
+
+POLICIES = (Gittins(),)

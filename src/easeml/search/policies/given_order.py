@@ -52,3 +52,6 @@ def _in_order(job: SearchJob) -> Scored:
         -np.asarray(job.startable, dtype=float),
         "first of the arms in the order given",
     )
+
+
+POLICIES = (Fifo(), RoundRobin())

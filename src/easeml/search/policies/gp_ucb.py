@@ -56,3 +56,6 @@ class GPUCBRoundRobin(TakingTurns):
             Scored(job, job.startable, upper_bounds(state, job, self._weight)[job.startable], rule)
             for job in jobs
         ]
+
+
+POLICIES = (GPUCBRoundRobin(),)

@@ -124,3 +124,6 @@ class Hybrid(Greedy):
     def __init__(self, name: str = "hybrid", weight: float | None = None, freeze: int = 10):
         """``weight``: see ``GPUCBRoundRobin``; ``freeze``: the number of runs without change."""
         super().__init__(name, weight, freeze)
+
+
+POLICIES = (Greedy(), Hybrid())

@@ -85,3 +85,6 @@ class MostRecent(_ByTable):
     def __init__(self, table: Mapping[str, float] = YEARS):
         """``table``: model -> year of its publication."""
         super().__init__(table)
+
+
+POLICIES = (MostCited(), MostRecent())

@@ -34,3 +34,6 @@ class Random(TakingTurns):
             )
             for job in jobs
         ]
+
+
+POLICIES = (Random(),)

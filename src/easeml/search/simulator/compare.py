@@ -11,7 +11,7 @@ import numpy as np
 from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
 from easeml.search.evidence import is_contradicted
-from easeml.search.policies import DEFAULT, Policy, policy_named
+from easeml.search.policies import Policy, policy_named
 from easeml.search.prior import PastRun, default_prior, learned_prior
 from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
 from easeml.search.simulator.events import Learn, Scenario, simulate
@@ -20,10 +20,6 @@ from easeml.search.surrogates import Prior
 from easeml.search.table_priors import angular_prior, empirical_prior
 
 GRID = np.unique(np.concatenate([[0.0], np.geomspace(1e-5, 1, 301), np.linspace(0, 1, 201)]))
-_OWN_PRIOR = {
-    DEFAULT,
-    "ei-per-cost-round-robin",
-}  # the policies of easeml; the others get the prior of their papers
 HISTORIES = ("given", "none", "misleading")
 
 
@@ -120,7 +116,7 @@ def compare(
         limit.append(clairvoyant(work))
         beliefs: dict[bool, Prior] = {}
         for place, (name, policy) in enumerate(found.items()):
-            own = policy.name in _OWN_PRIOR
+            own = policy.own_prior
             if own not in beliefs:
                 beliefs[own] = belief(past, work.models, own=own)
             learn = lessons(past, work.models, beliefs[own]) if own else None

@@ -28,7 +28,7 @@ from easeml.store import Store, Transaction
 from easeml.store.records import ModuleMark, Task
 
 KIND = "check-module"
-_TRUSTED = ("easeml.zoo", "sklearn", "lightgbm", "skrub", "xgboost", "catboost")
+_TRUSTED = ("easeml.zoo", "sklearn", "xgboost", "catboost")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _OPEN = ("running", "resting", "paused")
 _FILE = "module.toml"
@@ -47,10 +47,7 @@ def add(
     if len(wish.toml.encode()) > LARGEST_MODULE:
         raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=_FILE)
     once = Once(caller, "modules", key, wish)
-    trusted = [
-        *_TRUSTED,
-        *(name.strip() for name in settings.module_packages.split(",") if name.strip()),
-    ]
+    trusted = _trusted(settings)
     module = knowledge_base.read_added(wish.toml)
     _check_trust(module, trusted)
     with store.write() as tx:
@@ -113,6 +110,17 @@ def record_failure(tx: Transaction, task: Task) -> None:
     memory.
     """
     _fail(tx, task, task.error)
+
+
+def _trusted(settings: Settings) -> list[str]:
+    """Return the packages that a class may come from.
+
+    They are those of every easeml, those that the installed modules need, as who installed these
+    has trusted them, and those of the settings.
+    """
+    of_modules = [name.partition(".")[0] for name in knowledge_base.registry().libraries]
+    of_settings = [name.strip() for name in settings.module_packages.split(",") if name.strip()]
+    return list(dict.fromkeys([*_TRUSTED, *of_modules, *of_settings]))
 
 
 def _check_trust(module: Module, trusted: list[str]) -> None:

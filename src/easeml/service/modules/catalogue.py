@@ -8,7 +8,8 @@ from easeml import __version__
 from easeml.contract import knowledge as contract
 from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry
-from easeml.search.optimizers import OPTIMIZERS
+from easeml.search.optimizers import installed_optimizers
+from easeml.search.policies import installed_policies
 from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.trials import Trial, finished_trials
@@ -31,8 +32,13 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
         _show(module, records.get(module.name), fits[module.name], module.name in registry.archived)
         for module in modules
     ]
+    problems = [
+        *registry.problems,
+        *installed_optimizers().problems,
+        *installed_policies().problems,
+    ]
     return contract.KnowledgeBase(
-        modules=[*shown, *_optimizers()], arriving=arriving, problems=list(registry.problems)
+        modules=[*shown, *_optimizers()], arriving=arriving, problems=problems
     )
 
 
@@ -59,10 +65,11 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
 
 
 def _optimizers() -> list[contract.Module]:
-    """Return what proposes configurations: it comes with easeml, and the provider chooses one in
+    """Return what proposes configurations: it is installed, and the provider chooses one in
     the settings.
     """
-    titles = {name: name.upper() if len(name) == 3 else name.capitalize() for name in OPTIMIZERS}
+    found = installed_optimizers().by_name
+    titles = {name: name.upper() if len(name) == 3 else name.capitalize() for name in found}
     return [
         contract.Module(
             name=name,
@@ -71,7 +78,7 @@ def _optimizers() -> list[contract.Module]:
             about=_first_line(one),
             version=__version__,
         )
-        for name, one in OPTIMIZERS.items()
+        for name, one in found.items()
     ]
 
 

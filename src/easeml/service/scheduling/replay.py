@@ -15,11 +15,11 @@ from easeml.contract.scheduling import LossCurve, Replay
 from easeml.errors import InvalidInput, NotReady
 from easeml.modules import Registry
 from easeml.search import (
-    POLICIES,
     Arm,
     PastRun,
     Policy,
     Prior,
+    installed_policies,
     learned_beside,
     learned_prior,
     policy_named,
@@ -214,7 +214,7 @@ def _shown(
         steps.append(explained(explanation, tenant, view).model_copy(update=changes))
     return Replay(
         policy=policy.name,
-        policies=list(POLICIES),
+        policies=list(installed_policies().by_name),
         devices=devices,
         tenants=len({entry.tenant for entry in entries}),
         searches=len(entries),

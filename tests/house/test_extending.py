@@ -1,0 +1,97 @@
+"""The pages on extending easeml, followed literally: a plug-in is installed, found and used."""
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PAGES = Path(__file__).resolve().parents[2] / "docs" / "extending"
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
+
+
+def follow(page: Path, folder: Path) -> str:
+    """Do what a page says, in its order; return what was printed.
+
+    A block that begins with the name of a file is this file; other Python is run, and so is every
+    command of easeml.
+    """
+    site, place = folder / "site", folder / "place"
+    site.mkdir()
+    place.mkdir()
+    said = []
+    for language, text in BLOCK.findall(page.read_text("utf-8")):
+        named = FILE.match(text)
+        if named:
+            write(site, named[1], text)
+        elif language == "python":
+            said.append(run(["-c", text], site, place))
+        elif language == "sh":
+            for line in text.splitlines():
+                said.append(run(["-m", *line.split()], site, place))
+    return "\n".join(said)
+
+
+def write(site: Path, name: str, text: str) -> None:
+    """Put a file of a plug-in in place; ``pyproject.toml`` becomes what an installation leaves."""
+    if name != "pyproject.toml":
+        (site / name).parent.mkdir(exist_ok=True)
+        (site / name).write_text(text, "utf-8")
+        return
+    project = tomllib.loads(text)["project"]
+    lines = []
+    for group, points in project["entry-points"].items():
+        lines.append(f"[{group}]")
+        lines += [f"{point} = {value}" for point, value in points.items()]
+    title = f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    (site / title).mkdir()
+    (site / title / "entry_points.txt").write_text("\n".join(lines), "utf-8")
+    metadata = f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    (site / title / "METADATA").write_text(metadata, "utf-8")
+
+
+def run(arguments: list[str], site: Path, place: Path) -> str:
+    """Run Python with the plug-in installed; fail with what it said where it fails."""
+    environment = {**os.environ, "PYTHONPATH": str(site), "COLUMNS": "200"}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=place, env=environment, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["model", "transform", "objective", "policy", "optimizer"])
+def test_a_plug_in_is_found_checked_and_used_as_its_page_says(name: str, tmp_path: Path) -> None:
+    said = follow(PAGES / f"{name}.md", tmp_path)
+    if name == "policy":
+        assert "highest-mean" in said
+
+
+def test_without_its_entry_point_a_plug_in_is_not_found(tmp_path: Path) -> None:
+    text = (PAGES / "optimizer.md").read_text("utf-8")
+    page = tmp_path / "page.md"
+    page.write_text(text.replace('"easeml.optimizers"', '"other.optimizers"'), "utf-8")
+    with pytest.raises(AssertionError, match="There is no optimizer 'local'"):
+        follow(page, tmp_path)
+
+
+def test_a_broken_plug_in_is_told_and_harms_no_other(tmp_path: Path) -> None:
+    write(tmp_path, "broken.py", "POLICIES = 1 / 0\n")
+    write(tmp_path, "twin.py", "class Twin:\n    name = 'fifo'\n\n\nPOLICIES = (Twin(),)\n")
+    points = 'b = "broken"\nt = "twin"\ng = "gone"\n'
+    head = '[project]\nname = "x"\nversion = "1"\n[project.entry-points."easeml.policies"]\n'
+    write(tmp_path, "pyproject.toml", head + points)
+    code = (
+        "from easeml.search.policies import installed_policies as found;"
+        "print(*found().problems, type(found().named('fifo')).__name__, sep='\\n')"
+    )
+    *problems, fifo = run(["-c", code], tmp_path, tmp_path).splitlines()
+    assert len(problems) == 3
+    assert any("division by zero" in problem for problem in problems)
+    assert any("another policy 'fifo'" in problem for problem in problems)
+    assert fifo == "Fifo"
