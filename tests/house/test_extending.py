@@ -32,7 +32,7 @@ def follow(page: Path, folder: Path) -> str:
             said.append(run(["-c", text], site, place))
         elif language == "sh":
             for line in text.splitlines():
-                said.append(run(["-m", *line.split()], site, place))
+                said.append(run(["-m", "easeml.cli", *line.split()[1:]], site, place))
     return "\n".join(said)
 
 
