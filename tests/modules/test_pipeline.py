@@ -39,7 +39,9 @@ def test_the_manifest_tells_what_it_is(tmp_path: Path) -> None:
     assert document["quality"] == 0.9
     assert document["classes"] == ["no", "yes", "rare", "unseen"]
     assert document["pipeline"]["model"]["config"] == {"C": 0.5, "class_weight": "none"}
-    assert set(document["libraries"]) >= {"easeml", "scikit-learn", "lightgbm", "numpy"}
+    libraries = set(document["libraries"])
+    assert libraries >= {"easeml", "scikit-learn", "skrub", "numpy"}
+    assert "lightgbm" not in libraries  # this pipeline does not use it
     assert len(document["parity"]["predictions"]) == 5
 
 
