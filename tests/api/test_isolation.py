@@ -26,6 +26,10 @@ BODIES = {
     "/api/v1/users/{user_id}/access": {"disabled": True},
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},
+    "/api/v1/versions/{version_id}/reports": {
+        "tool": "feasibility",
+        "declaration": {"dataset_id": "dat_x"},
+    },
 }
 QUERIES = {"/api/v1/applications/{application_id}/feed": {"filename": "more.csv"}}
 HEADERS = {

@@ -11,8 +11,8 @@ from easeml.store import Store
 APPLICATIONS = "/api/v1/applications"
 
 
-def prepared(client: TestClient, store: Store, person, folder: Path) -> str:
-    """Return the id of an application whose data is ready."""
+def uploaded(client: TestClient, store: Store, person, folder: Path) -> dict:
+    """Return a dataset that is read."""
     client.post(
         "/api/v1/datasets",
         params={"filename": "toys.csv"},
@@ -20,13 +20,33 @@ def prepared(client: TestClient, store: Store, person, folder: Path) -> str:
         headers=person.headers,
     ).raise_for_status()
     work_off(store, folder)
-    dataset = client.get("/api/v1/datasets", headers=person.headers).json()["items"][0]
-    declared = client.post(
-        APPLICATIONS, json={"dataset_id": dataset["id"], "target": "kind"}, headers=person.headers
-    )
+    return client.get("/api/v1/datasets", headers=person.headers).json()["items"][0]
+
+
+def declare(client: TestClient, person, dataset: dict, **wishes) -> str:
+    """Return the id of an application of that dataset."""
+    wish = {"dataset_id": dataset["id"], "target": "kind", **wishes}
+    declared = client.post(APPLICATIONS, json=wish, headers=person.headers)
     assert declared.status_code == 201, declared.text
-    work_off(store, folder)
     return declared.json()["id"]
+
+
+def prepared(client: TestClient, store: Store, person, folder: Path) -> str:
+    """Return the id of an application whose data is ready."""
+    application = declare(client, person, uploaded(client, store, person, folder))
+    work_off(store, folder)
+    return application
+
+
+def ask_before_start(client: TestClient, person, dataset: dict, **wishes):
+    """Ask whether 90 % can be reached with an upload, declared with ``wishes``."""
+    declaration = {"dataset_id": dataset["id"], "target": "kind", **wishes}
+    wish = {"tool": "feasibility", "parameters": {"goal": 0.9}, "declaration": declaration}
+    return client.post(reports_of(dataset), json=wish, headers=person.headers)
+
+
+def reports_of(dataset: dict) -> str:
+    return f"/api/v1/versions/{dataset['version']['id']}/reports"
 
 
 def ask(client: TestClient, person, application: str, tool: str = "feasibility", **parameters):
@@ -69,3 +89,59 @@ def test_what_no_tool_is_told_is_refused(
     too_much = ask(client, ann, application, goal=1.5)
     assert too_much.status_code == 422
     assert "parameters.goal" in too_much.text
+
+
+def test_an_answer_before_start_moves_to_the_application(
+    client: TestClient, store: Store, ann, bob, tmp_path: Path
+) -> None:
+    dataset = uploaded(client, store, ann, tmp_path)
+    asked = ask_before_start(client, ann, dataset)
+    assert asked.status_code == 201, asked.text
+    (task,) = work_off(store, tmp_path)
+    assert (task.id, task.state, task.error) == (asked.json()["id"], "done", "")
+    (report,) = client.get(reports_of(dataset), headers=ann.headers).json()["items"]
+    assert (report["task_id"], report["application_id"]) == (task.id, "")
+    assert report["verdict"] in ("realistic", "unrealistic", "cannot tell")
+    assert client.get(reports_of(dataset), headers=bob.headers).status_code == 404
+
+    otherwise = declare(client, ann, dataset, drop=["size"])
+    assert reports(client, ann, otherwise) == []  # it was not asked about these columns
+    application = declare(client, ann, dataset)
+    (moved,) = reports(client, ann, application)
+    assert (moved["id"], moved["application_id"]) == (report["id"], application)
+    assert client.get(reports_of(dataset), headers=ann.headers).json()["items"] == []
+
+
+def test_an_answer_after_start_finds_the_application(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    dataset = uploaded(client, store, ann, tmp_path)
+    asked = ask_before_start(client, ann, dataset).json()["id"]
+    application = declare(client, ann, dataset)
+    work_off(store, tmp_path)
+    (report,) = reports(client, ann, application)
+    assert report["task_id"] == asked
+
+
+def test_test_rows_are_not_shown_to_a_tool_before_start(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    dataset = uploaded(client, store, ann, tmp_path)
+    ask_before_start(client, ann, dataset)
+    work_off(store, tmp_path)
+    (report,) = client.get(reports_of(dataset), headers=ann.headers).json()["items"]
+    application = declare(client, ann, dataset)
+    work_off(store, tmp_path)
+    version = client.get(f"{APPLICATIONS}/{application}", headers=ann.headers).json()["version_id"]
+    summary = client.get(f"/api/v1/versions/{version}", headers=ann.headers).json()["summary"]
+    assert summary["test"] > 0
+    ask(client, ann, application, goal=0.9).raise_for_status()
+    work_off(store, tmp_path)
+    after = reports(client, ann, application)[0]
+    assert after["id"] != report["id"]
+    assert after["numbers"] == report["numbers"]  # of the same rows
+
+
+def reports(client: TestClient, person, application: str) -> list[dict]:
+    place = f"{APPLICATIONS}/{application}/reports"
+    return client.get(place, headers=person.headers).json()["items"]

@@ -174,6 +174,22 @@ def test_what_may_be_tried_of_a_model_is_constrained(sign_in: SignIn, wine: Path
     expect(page.locator("#models")).to_contain_text("depth 3")
 
 
+def test_whether_a_goal_can_be_reached_is_asked_before_start(sign_in: SignIn, wine: Path):
+    page = sign_in()
+    upload(page, wine)
+    page.get_by_label("Goal").fill("0.8")
+    page.get_by_role("button", name="Can this be reached?").click()
+    panel = page.get_by_role("region", name="Is the goal realistic?")
+    expect(panel.get_by_text("What this assumes")).to_be_visible(timeout=120_000)
+    expect(panel).to_contain_text("Realistic.")
+    expect(panel).to_contain_text(re.compile(r"between 0\.\d+ and (1|0\.\d+)"))
+    expect_accessible(page)
+    page.get_by_label("Name", exact=True).fill("asked before")
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_url(re.compile("/applications/app_"))
+    expect(page.locator("#reports")).to_contain_text("Realistic.")
+
+
 def predicted(
     easeml: EasemlProcess, key: str, application: str, row: dict[str, float]
 ) -> list[str]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import Field
 
-from easeml.contract.resources import Answer, Request
+from easeml.contract.resources import Answer, Declaration, Request
 
 
 class NewReport(Request):
@@ -12,6 +12,12 @@ class NewReport(Request):
 
     tool: str = Field(max_length=100)
     parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class NewVersionReport(NewReport):
+    """What a tool is asked about an upload: its data as ``declaration`` would prepare it."""
+
+    declaration: Declaration
 
 
 class ReportNumber(Answer):
@@ -25,16 +31,18 @@ class ReportNumber(Answer):
 
 
 class Report(Answer):
-    """What a tool answered about an application's data.
+    """What a tool answered about the data of an application, or of an upload before Start.
 
-    ``figure``: the description of a picture, as ``easeml.figures.Figure``. ``assumes``: what has to
-    hold for the answer.
+    ``application_id``: empty while no application was made of the upload. ``figure``: the
+    description of a picture, as ``easeml.figures.Figure``. ``assumes``: what has to hold for the
+    answer.
     """
 
     id: str
     tool: str
     title: str
-    application_id: str
+    task_id: str = ""
+    application_id: str = ""
     version_id: str
     parameters: dict[str, Any]
     advice: str

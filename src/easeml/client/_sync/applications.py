@@ -82,6 +82,22 @@ class Applications(Calls):
         """Give what lifecycle tools answered about an application, newest first."""
         return self._list(Report, f"/applications/{application_id}/reports")
 
+    def ask_tool_before_start(
+        self, declaration: Declaration, tool: str, **parameters: object
+    ) -> Task:
+        """Ask a lifecycle tool about an upload, prepared as ``declaration`` says; a task answers.
+
+        ``declaration`` has to name the version of the upload. Its report moves to the application
+        that is declared in the same way. Raises InvalidInput, NotFound, NotReady.
+        """
+        told = declaration.model_dump(mode="json")
+        wish = {"tool": tool, "parameters": parameters, "declaration": told}
+        return self._send(Task, f"/versions/{declaration.version_id}/reports", wish)
+
+    def version_reports(self, version_id: str) -> Iterator[Report]:
+        """Give what tools answered about an upload, newest first, as long as none is made of it."""
+        return self._list(Report, f"/versions/{version_id}/reports")
+
     def pin(self, application_id: str) -> Application:
         """Keep what is served now, whatever the search finds."""
         return self._send(Application, f"/applications/{application_id}/pin")

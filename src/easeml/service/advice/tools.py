@@ -12,7 +12,7 @@ from easeml.service.access.paging import page_records
 from easeml.service.advice import reports
 from easeml.service.tasks import requests, task_views
 from easeml.service.tasks.logs import read_plain
-from easeml.store import Store, Transaction, records
+from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Task
 
 KIND = "advise"
@@ -59,9 +59,19 @@ def ask(
 
 def record(tx: Transaction, task: Task, digest: str) -> records.Report:
     """Keep what ``task`` brought, under the name of its tool, and say so."""
+    return keep(tx, task, digest, task.payload["application_id"], task.subject)
+
+
+def keep(tx: Transaction, task: Task, digest: str, subject: str, version_id: str) -> records.Report:
+    """Keep what ``task`` brought as a report about ``subject``, an application or an upload."""
     told = task.payload
-    value = {"parameters": told["parameters"], "artefact": digest}
-    return reports.keep(tx, task, told["application_id"], task.subject, value, kind=told["tool"])
+    value = {
+        "task_id": task.id,
+        "parameters": told["parameters"],
+        "plan": told.get("plan", {}),
+        "artefact": digest,
+    }
+    return reports.keep(tx, task, subject, version_id, value, kind=told["tool"])
 
 
 def list_page(
@@ -76,13 +86,32 @@ def list_page(
 
     Raises ``NotFound``.
     """
-    tools = [tool.name for tool in all_tools()]
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        found, following = page_records(
-            tables.reports, after, limit, newest_first=True, subject=application.id, kind=tools
-        )
+        return _page(store, tables, application.id, after, limit)
+
+
+def list_version_page(
+    store: Store, caller: Caller, version_id: str, *, after: str | None = None, limit: int = 50
+) -> resources.Page[Report]:
+    """Return a page of what tools answered about an upload, newest first.
+
+    What was asked as an application was declared later has moved to it. Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        version = tables.versions.get(version_id)
+        return _page(store, tables, version.id, after, limit)
+
+
+def _page(
+    store: Store, tables: Tables, subject: str, after: str | None, limit: int
+) -> resources.Page[Report]:
+    tools = [tool.name for tool in all_tools()]
+    found, following = page_records(
+        tables.reports, after, limit, newest_first=True, subject=subject, kind=tools
+    )
     items = [_show(store, report) for report in found]
     return resources.Page(items=items, next=following)
 
@@ -90,11 +119,13 @@ def list_page(
 def _show(store: Store, report: records.Report) -> Report:
     path = store.artefacts.path(report.tenant_id, report.value["artefact"])
     answer = json.loads(read_plain(path, 0, _LARGEST_ANSWER))
+    is_of_upload = report.subject == report.version_id
     return Report(
         id=report.id,
         tool=report.kind,
         title=tool_named(report.kind).title,
-        application_id=report.subject,
+        task_id=report.value.get("task_id", ""),
+        application_id="" if is_of_upload else report.subject,
         version_id=report.version_id,
         parameters=report.value["parameters"],
         created=report.created,

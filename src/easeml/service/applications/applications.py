@@ -5,7 +5,7 @@ from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_of, page_records
-from easeml.service.applications import application_views, declaration_plan
+from easeml.service.applications import application_views, declaration_plan, questions
 from easeml.service.knowledge import knowledge_base, rules
 from easeml.service.knowledge.trials import finished_trials
 from easeml.service.limits import quotas
@@ -53,6 +53,7 @@ def declare(
         quotas.check_applications(tx, caller.tenant_id)
         plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
         application = declaration_plan.write(tx, caller, plan)
+        questions.take_over(tx, application)
         once.remember(tx, {"id": application.id})
         return application_views.show(tables, application)
 

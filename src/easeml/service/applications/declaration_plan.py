@@ -137,7 +137,7 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
             tolerance=declaration.tolerance,
         )
     )
-    requests.request(tx, caller.tenant_id, "ingest-declare", version.id, **_spec(plan))
+    requests.request(tx, caller.tenant_id, "ingest-declare", version.id, **told(plan))
     tx.events.append(
         "application.declared", application.id, {"name": application.name}, caller.tenant_id
     )
@@ -250,7 +250,7 @@ def _check_models(declaration: resources.Declaration, models: list[ModelMatch]) 
         )
 
 
-def _spec(plan: Plan) -> Json:
+def told(plan: Plan) -> Json:
     """What the ingest task is told, and the version remembers."""
     declaration = plan.declaration
     return {
@@ -269,7 +269,7 @@ def _declared_version(tables: Tables, caller: Caller, plan: Plan) -> DatasetVers
         tenant_id=caller.tenant_id,
         dataset_id=plan.dataset.id,
         number=tables.versions.count(dataset_id=plan.dataset.id) + 1,
-        operation={"name": "declare", **_spec(plan)},
+        operation={"name": "declare", **told(plan)},
         parents=[plan.upload.id],
         columns=[report.to_json() for report in plan.columns.columns],
         schema_in=plan.columns.schema_in.to_json(),

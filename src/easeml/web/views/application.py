@@ -10,6 +10,7 @@ from easeml.contract.resources import Application
 from easeml.errors import InvalidInput
 from easeml.web.charts import quality_figure
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.report_parts import ShownReport, shown
 
 TABS = (
     ("", "Overview"),
@@ -21,6 +22,7 @@ TABS = (
     ("/history", "History"),
 )
 _BEST_MODELS = 5
+_NEWEST_REPORTS = 5
 
 
 async def load(context: PageContext) -> Application:
@@ -47,7 +49,19 @@ async def overview(context: PageContext) -> Response:
         else None
     )
     models = [model async for model in context.client.models(application.id, best=_BEST_MODELS)]
-    return render(context, application, "application.html", chart=chart, models=models)
+    reports = await _reports(context, application)
+    values = {"chart": chart, "models": models, "reports": reports}
+    return render(context, application, "application.html", **values)
+
+
+async def _reports(context: PageContext, application: Application) -> list[ShownReport]:
+    """Return the newest of what lifecycle tools answered about the application."""
+    found = []
+    async for report in context.client.reports(application.id):
+        found.append(shown(report))
+        if len(found) == _NEWEST_REPORTS:
+            break
+    return found
 
 
 @signed_in

@@ -25,7 +25,7 @@ class Change:
 class Wishes:
     """The changes to a proposal. Types and roles are by the column's position; ``exclude`` names
     models that are switched off, ``constrain`` holds the fields that say what may be tried of the
-    others."""
+    others. ``goal`` is the quality that was asked about, ``asked`` the task that finds out."""
 
     target: str
     objective: str
@@ -33,6 +33,8 @@ class Wishes:
     roles: Mapping[int, str]
     exclude: tuple[str, ...]
     constrain: tuple[tuple[str, str], ...]
+    goal: str = ""
+    asked: str = ""
 
     @classmethod
     def read(cls, fields: Iterable[tuple[str, str]], version: Version) -> "Wishes":
@@ -58,18 +60,23 @@ class Wishes:
             roles=roles,
             exclude=tuple(sorted(exclude)),
             constrain=constraint_fields(given),
+            goal=named.get("goal", "").strip(),
+            asked=named.get("asked", ""),
         )
 
     def query(self) -> str:
         """Return them as the query of an address."""
-        return urlencode(self._fields())
+        asked = [("asked", self.asked)] if self.asked else []
+        return urlencode([*self._fields(), *asked])
 
     def _fields(self) -> list[tuple[str, str]]:
+        """All but ``asked``: an answer holds for what it was asked about only."""
         fields = [(name, getattr(self, name)) for name in _RULES if getattr(self, name)]
         fields += [(f"type{position}", kind) for position, kind in sorted(self.types.items())]
         fields += [(f"role{position}", role) for position, role in sorted(self.roles.items())]
         fields += [("exclude", name) for name in self.exclude]
-        return [*fields, *self.constrain]
+        goal = [("goal", self.goal)] if self.goal else []
+        return [*fields, *self.constrain, *goal]
 
     def declaration(self, version: Version) -> Declaration:
         """Return what they ask for."""

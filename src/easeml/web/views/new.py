@@ -1,6 +1,7 @@
 """A new application: bring a file, confirm what easeml saw, start."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 from starlette.requests import Request
@@ -8,9 +9,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from easeml.client import made_request
-from easeml.contract.resources import Column, Dataset, Declaration, Proposal, Version
+from easeml.contract.resources import Column, Dataset, Declaration, Proposal, Task, Version
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.report_parts import ShownReport, shown
 from easeml.web.views.constraining import Setting, settings
 from easeml.web.views.declaring import Wishes
 
@@ -73,6 +75,19 @@ async def start(context: PageContext) -> Response:
     return back_to(f"/applications/{application.id}")
 
 
+@signed_in
+async def ask(context: PageContext) -> Response:
+    """Ask whether a goal can be reached, before anything is started."""
+    form = await context.form()
+    version = (await context.client.dataset(context.path("dataset"))).version
+    wishes = Wishes.read(context.request.query_params.multi_items(), version)
+    text = str(form.get("goal", "")).strip()
+    goal, declaration = _goal(text), wishes.declaration(version)
+    task = await context.client.ask_tool_before_start(declaration, "feasibility", goal=goal)
+    asked = replace(wishes, goal=text, asked=task.id)
+    return back_to(f"/new/{context.path('dataset')}?{asked.query()}#goal")
+
+
 async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Response:
     version, problem, proposal = dataset.version, None, None
     if wishes.target or version.summary.get("target"):
@@ -94,8 +109,11 @@ async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Respo
         "changes": wishes.changes(version),
         "query": wishes.query(),
     }
+    question, answer = await _asked(context, version, wishes)
     return context.render(
         "new_review.html",
+        question=question,
+        answer=answer,
         dataset=dataset,
         proposal=proposal,
         problem=problem,
@@ -103,6 +121,19 @@ async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Respo
         types=_TYPES,
         **values,
     )
+
+
+async def _asked(
+    context: PageContext, version: Version, wishes: Wishes
+) -> tuple[Task | None, ShownReport | None]:
+    """Return the task that was asked whether the goal can be reached, and its answer, if any."""
+    if not wishes.asked:
+        return None, None
+    task = await context.client.task(wishes.asked)
+    async for report in context.client.version_reports(version.id):
+        if report.task_id == task.id:
+            return task, shown(report)
+    return task, None
 
 
 def _columns(version: Version, proposal: Proposal | None) -> list[Column]:
@@ -135,6 +166,15 @@ def _limit(minutes: str) -> float | None:
     return seconds
 
 
+def _goal(text: str) -> float:
+    """Return the wanted quality. Raises InvalidInput for what is no number."""
+    try:
+        return float(text)
+    except ValueError:
+        remedy = "Write 0.9 for 90 %."
+        raise InvalidInput("The goal must be a number.", where="goal", remedy=remedy) from None
+
+
 def _address(request: Request, wishes: Wishes) -> str:
     query = wishes.query()
     return request.url.path + (f"?{query}" if query else "")
@@ -145,4 +185,5 @@ routes = [
     Route("/new/sample", use_sample, methods=["POST"]),
     Route("/new/{dataset}", review),
     Route("/new/{dataset}", start, methods=["POST"]),
+    Route("/new/{dataset}/question", ask, methods=["POST"]),
 ]

@@ -1,0 +1,89 @@
+"""Questions before Start: a lifecycle tool is asked about an upload as it would be declared.
+
+The answer is a report about the upload; when an application is declared just so, it moves there.
+"""
+
+from easeml.contract import resources
+from easeml.contract.reports import NewVersionReport
+from easeml.lifecycle.tool import tool_named
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.advice import tools
+from easeml.service.applications import declaration_plan
+from easeml.service.knowledge import knowledge_base
+from easeml.service.tasks import requests, task_views
+from easeml.store import Store, Tables, Transaction
+from easeml.store.records import Application, DatasetVersion, Json, Task
+
+
+def ask(
+    store: Store,
+    caller: Caller,
+    version_id: str,
+    wish: NewVersionReport,
+    idempotency_key: str | None = None,
+) -> resources.Task:
+    """Write the task that asks a tool about an upload.
+
+    Raises ``InvalidInput`` for a tool or a parameter that there is not, and what declaring an
+    application raises.
+    """
+    once = Once(
+        caller, "reports", idempotency_key, {"version": version_id, **wish.model_dump(mode="json")}
+    )
+    declaration = wish.declaration.model_copy(update={"version_id": version_id})
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        tables.versions.get(version_id)
+        earlier = once.earlier(tx)
+        if earlier:
+            return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
+        tool_named(wish.tool).configured(wish.parameters)
+        plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
+        task = requests.request(
+            tx,
+            caller.tenant_id,
+            tools.KIND,
+            version_id,
+            plan=declaration_plan.told(plan),
+            tool=wish.tool,
+            parameters=wish.parameters,
+        )
+        once.remember(tx, {"id": task.id})
+        return task_views.show_all(tables, [task])[0]
+
+
+def record(tx: Transaction, task: Task, digest: str) -> None:
+    """Keep the answer: about the application, where one was started meanwhile."""
+    tables = tx.scoped(task.tenant_id)
+    upload = tables.versions.get(task.subject)
+    started = _started(tables, upload, task.payload["plan"])
+    if started is None:
+        tools.keep(tx, task, digest, upload.id, upload.id)
+    else:
+        tools.keep(tx, task, digest, started.id, started.version_id)
+
+
+def take_over(tx: Transaction, application: Application) -> None:
+    """Move to a new application what was answered about its upload, declared as it is."""
+    tables = tx.scoped(application.tenant_id)
+    version = tables.versions.get(application.version_id)
+    for report in tables.reports.list(subject=version.parents[0], limit=None):
+        if _is_declared_as(version, report.value.get("plan", {})):
+            tables.reports.update(report.id, subject=application.id, version_id=version.id)
+
+
+def _started(tables: Tables, upload: DatasetVersion, plan: Json) -> Application | None:
+    """Return the newest application whose data still is the upload, declared as ``plan`` says."""
+    applications = tables.applications.list(
+        dataset_id=upload.dataset_id, newest_first=True, limit=None
+    )
+    for application in applications:
+        version = tables.versions.get(application.version_id)
+        if version.parents == [upload.id] and _is_declared_as(version, plan):
+            return application
+    return None
+
+
+def _is_declared_as(version: DatasetVersion, plan: Json) -> bool:
+    return version.operation == {"name": "declare", **plan}
