@@ -7,16 +7,22 @@ from typing import Annotated
 
 import typer
 
+from easeml.cli import asking
 from easeml.cli.constraints import read_constraints
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import is_interactive, moment, print_json, print_table, say, text
-from easeml.cli.showing import ask_for_target, print_application, print_proposal
+from easeml.cli.showing import (
+    ask_for_target,
+    print_application,
+    print_proposal,
+    print_report,
+)
 from easeml.cli.uploading import upload_with_progress
 from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import watch_application
 from easeml.client import Client, Milestone, made_request
 from easeml.contract.resources import Application, Declaration
-from easeml.errors import InvalidInput
+from easeml.errors import InvalidInput, TimedOut
 
 
 class Role(StrEnum):
@@ -29,11 +35,14 @@ class Role(StrEnum):
     PRODUCTION = "production"
 
 
+_GOAL_SECONDS = 120  # for an answer before Start
+
 app = typer.Typer(no_args_is_help=True, help="Applications: from data to a served model.")
 
 
 def register(root: typer.Typer) -> None:
     """Add the commands of this module to the root."""
+    asking.register(app)
     root.add_typer(app, name="app")
 
 
@@ -80,6 +89,10 @@ def create(
     deadline: Annotated[
         datetime | None, typer.Option(help="Local time by which training must be expected to end.")
     ] = None,
+    goal: Annotated[
+        float | None,
+        typer.Option(help="Wanted accuracy, or R2: say first whether it can be reached."),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -117,6 +130,8 @@ def create(
         proposal = client.propose(declaration)
         if not as_json:
             print_proposal(proposal, declaration)
+        if goal is not None:
+            _ask_for_goal(client, declaration, goal, quiet=as_json)
         if not yes:
             typer.confirm("Start?", default=True, abort=True)
         application = client.create_application(declaration)
@@ -266,6 +281,25 @@ def unpin(application_id: ApplicationId, as_json: Json = False) -> None:
     """Let better models be promoted again."""
     with Client() as client:
         _answer(client.unpin(application_id), as_json)
+
+
+def _ask_for_goal(client: Client, declaration: Declaration, goal: float, quiet: bool) -> None:
+    """Ask whether a goal can be reached, and print the answer where it comes soon enough.
+
+    The answer is kept with the application in any case.
+    """
+    task = client.ask_tool_before_start(declaration, "feasibility", goal=goal)
+    if quiet:
+        return
+    say(f"Finding out whether {goal:g} can be reached; waiting {_GOAL_SECONDS} s at most.")
+    try:
+        client.wait_task(task.id, timeout=_GOAL_SECONDS)
+    except TimedOut:
+        say("There is no answer yet. It will be kept with the application.")
+        return
+    for report in client.version_reports(declaration.version_id or ""):
+        if report.task_id == task.id:
+            print_report(report)
 
 
 def _answer(application: Application, as_json: bool) -> None:

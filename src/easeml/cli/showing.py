@@ -6,6 +6,7 @@ import click
 import typer
 
 from easeml.cli.output import console, notes, number, print_pairs, print_table, say, text
+from easeml.contract.reports import Report, ReportNumber
 from easeml.contract.resources import Application, Column, Declaration, Proposal, Version
 
 
@@ -98,6 +99,25 @@ def print_application(application: Application) -> None:
             ("error", application.error or (job.error if job else "")),
         ]
     )
+
+
+def print_report(report: Report) -> None:
+    """Print what a lifecycle tool answered: advice, numbers with intervals, what it assumes."""
+    if report.verdict:
+        say(f"{report.verdict.capitalize()}. {report.advice}")
+    else:
+        say(report.advice)
+    print_pairs([(one.title, _with_interval(one)) for one in report.numbers])
+    for assumption in report.assumes:
+        notes().print(f"Assumed: {assumption}", markup=False)
+    for note in report.notes:
+        notes().print(f"Note: {note}", markup=False)
+
+
+def _with_interval(number: ReportNumber) -> str:
+    if number.low is None or number.high is None:
+        return f"{number.value:.4f}"
+    return f"{number.value:.4f} ({number.low:.4f} to {number.high:.4f})"
 
 
 def expected_improvement(application: Application) -> str | None:
