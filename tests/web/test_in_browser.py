@@ -177,7 +177,7 @@ def test_what_may_be_tried_of_a_model_is_constrained(sign_in: SignIn, wine: Path
 def test_whether_a_goal_can_be_reached_is_asked_before_start(sign_in: SignIn, wine: Path):
     page = sign_in()
     upload(page, wine)
-    page.get_by_label("Goal").fill("0.8")
+    page.get_by_role("textbox", name="Goal").fill("0.8")
     page.get_by_role("button", name="Can this be reached?").click()
     panel = page.get_by_role("region", name="Is the goal realistic?")
     expect(panel.get_by_text("What this assumes")).to_be_visible(timeout=120_000)
