@@ -42,7 +42,7 @@ app = typer.Typer(no_args_is_help=True, help="Applications: from data to a serve
 
 def register(root: typer.Typer) -> None:
     """Add the commands of this module to the root."""
-    asking.register(app)
+    asking.add_to(app)
     root.add_typer(app, name="app")
 
 

@@ -14,7 +14,7 @@ from easeml.errors import InvalidInput
 _VALUE: TypeAdapter[JsonValue] = TypeAdapter(JsonValue)
 
 
-def register(app: typer.Typer) -> None:
+def add_to(app: typer.Typer) -> None:
     """Add the command to ``app``."""
     app.command()(report)
 

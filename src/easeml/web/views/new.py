@@ -85,7 +85,7 @@ async def ask(context: PageContext) -> Response:
     goal, declaration = _goal(text), wishes.declaration(version)
     task = await context.client.ask_tool_before_start(declaration, "feasibility", goal=goal)
     asked = replace(wishes, goal=text, asked=task.id)
-    return back_to(f"/new/{context.path('dataset')}?{asked.query()}#goal")
+    return back_to(f"/new/{context.path('dataset')}?{asked.query()}#realistic")
 
 
 async def _show(context: PageContext, dataset: Dataset, wishes: Wishes) -> Response:
