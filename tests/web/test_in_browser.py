@@ -211,8 +211,8 @@ def test_a_tasks_page_shows_where_its_model_errs(sign_in: SignIn, application: s
     rows = re.search(r"(\d+) validation rows", page.locator("#task").text_content() or "")
     assert rows
     assert sum(map(int, counts)) == int(rows.group(1))
-    expect(page.get_by_role("img", name="ROC curves")).to_be_visible()
-    expect(page.get_by_role("img", name="Calibration")).to_be_visible()
+    expect(page.get_by_role("application", name="ROC curves")).to_be_visible()
+    expect(page.get_by_role("application", name="Calibration")).to_be_visible()
     expect_accessible(page)
 
 
