@@ -57,7 +57,7 @@ def test_the_demonstration(easeml: EasemlProcess, sign_in: SignIn, wine: Path, t
     """
     page = sign_in()
     upload(page, wine)
-    expect(page.get_by_label("Target")).to_have_value("cultivar")
+    expect(page.get_by_label("Target", exact=True)).to_have_value("cultivar")
 
     # Edit the schema, take one change back, exclude models: all of it stands in the address.
     page.get_by_label("Use of ash").select_option("leave out")
@@ -408,7 +408,7 @@ def test_titanic_by_clicking_alone(sign_in: SignIn):
     with page.expect_file_chooser() as chooser:
         page.get_by_text("Choose a file").click()
     chooser.value.set_files(table)
-    expect(page.get_by_label("Target")).to_have_value("Survived")
+    expect(page.get_by_label("Target", exact=True)).to_have_value("Survived")
     page.get_by_role("button", name="Start").click()
     page.get_by_role("link", name="Try it").click()
     page.locator("#predict:enabled").click()
