@@ -13,6 +13,7 @@ import uvloop
 from easeml.api.app import create_app
 from easeml.api.asgi import create_asgi_app
 from easeml.api.event_fanout import EventFanout
+from easeml.contract.states import ProcessKind
 from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
@@ -71,7 +72,7 @@ async def _serve(store: Store, settings: Settings) -> None:
         timeout_graceful_shutdown=_GRACE,
     )
     process = await asyncio.to_thread(
-        register, store, "controller", f"{settings.host}:{settings.port}"
+        register, store, ProcessKind.CONTROLLER, f"{settings.host}:{settings.port}"
     )
     beats = asyncio.create_task(_beat(store, process.id))
     try:

@@ -18,6 +18,7 @@ from easeml.cli.output import console, print_error, text
 from easeml.cli.watching import Progress, progress_on
 from easeml.client import AsyncClient, made_request
 from easeml.contract.resources import Application, Declaration, Prediction
+from easeml.contract.states import JobState
 from easeml.errors import Conflict, EasemlError, NotFound, NotReady, NotSignedIn, Unreachable
 
 _LOOK_SECONDS = 1.0
@@ -212,7 +213,8 @@ class _Demo:
             return True
         jobs = [found.job for name, found in self._applications.items() if name in open_tenants]
         return all(
-            job is not None and job.state in {"resting", "stopped", "failed"} for job in jobs
+            job is not None and job.state in {JobState.RESTING, JobState.STOPPED, JobState.FAILED}
+            for job in jobs
         )
 
     def _farewell(self) -> None:

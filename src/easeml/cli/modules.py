@@ -10,6 +10,7 @@ from easeml.cli.options import Json
 from easeml.cli.output import print_json, print_pairs, print_table, say
 from easeml.client import Client
 from easeml.contract.knowledge import LARGEST_MODULE, Module, ModuleChecks
+from easeml.contract.states import CheckState, ModuleState
 from easeml.errors import InvalidInput, NotFound, TooLarge
 
 modules = typer.Typer(no_args_is_help=True, help="The knowledge base: what can be plugged in.")
@@ -91,16 +92,16 @@ def add_module(
             found = client.module_checks(made.name)
             if not as_json:
                 _tell(found, told)
-            if found.state != "checking":
+            if found.state != ModuleState.CHECKING:
                 break
             time.sleep(_LOOK_SECONDS)
     if as_json:
         print_json(found)
-    elif found.state == "ready":
+    elif found.state == ModuleState.READY:
         say(f"{found.name} is in the knowledge base; {found.joined} open searches go on with it.")
     else:
         say(f"{found.name} did not pass: {found.error}")
-    if found.state != "ready":
+    if found.state != ModuleState.READY:
         raise typer.Exit(1)
 
 
@@ -128,7 +129,7 @@ def _change(name: str, archived: bool, as_json: bool) -> None:
 def _tell(found: ModuleChecks, told: set[str]) -> None:
     """Print the checks that came to an end since the last time."""
     for check in found.checks:
-        if check.state in ("passed", "failed") and check.name not in told:
+        if check.state in (CheckState.PASSED, CheckState.FAILED) and check.name not in told:
             told.add(check.name)
             say(f"{check.state}: {check.title}")
             if check.error:

@@ -10,6 +10,7 @@ from easeml.cli.output import moment, notes, print_pairs, print_table, say
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
 from easeml.contract.resources import Version
+from easeml.contract.states import VersionState
 from easeml.contract.versions import Comparison, TrainRows, VersionLine
 from easeml.errors import NotFound
 
@@ -69,7 +70,7 @@ def print_versions(found: list[VersionLine]) -> None:
             one.id,
             f"{one.number}{' *' if one.current else ''}",
             one.state,
-            describe(one.operation, one.added) if one.state != "failed" else one.error,
+            describe(one.operation, one.added) if one.state != VersionState.FAILED else one.error,
             ", ".join(f"{count} {role}" for role, count in one.rows.items()),
             one.off or None,
             moment(one.created),

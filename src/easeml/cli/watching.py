@@ -13,6 +13,7 @@ from easeml.cli.output import console, text
 from easeml.cli.showing import expected_improvement
 from easeml.client import Client, Milestone, has_reached
 from easeml.contract.resources import Application
+from easeml.contract.states import JobState
 
 _LOOK_SECONDS = 1.0
 
@@ -86,7 +87,11 @@ def progress_line(label: str, one: Application) -> str:
 
 def state_of(one: Application) -> str:
     """Return the state of an application and of its search in one word or two."""
-    return f"{one.state}, {one.job.state}" if one.job and one.job.state != "running" else one.state
+    return (
+        f"{one.state}, {one.job.state}"
+        if one.job and one.job.state != JobState.RUNNING
+        else one.state
+    )
 
 
 def watch_application(client: Client, application_id: str, *, quiet: bool = False) -> Application:

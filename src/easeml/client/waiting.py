@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from easeml.contract.resources import Application, Task, Version
+from easeml.contract.states import ApplicationState, TaskState, VersionState
 from easeml.errors import Conflict, InvalidInput
 
 
@@ -15,20 +16,20 @@ class Milestone(StrEnum):
 
 def is_ready(version: Version) -> bool:
     """Tell whether a version is ingested. Raises InvalidInput where that failed."""
-    if version.state == "failed":
+    if version.state == VersionState.FAILED:
         message, file = (
             version.error or "The data could not be read.",
             str(version.operation.get("filename", "")),
         )
         raise InvalidInput(message, where="" if file in message else file)
-    return version.state == "ready"
+    return version.state == VersionState.READY
 
 
 def is_done(task: Task) -> bool:
     """Tell whether a task is done. Raises Conflict where it failed or was cancelled."""
-    if task.state in ("failed", "cancelled"):
+    if task.state in (TaskState.FAILED, TaskState.CANCELLED):
         raise Conflict(task.error or f"The task was {task.state}.", where=task.id)
-    return task.state == "done"
+    return task.state == TaskState.DONE
 
 
 def has_reached(application: Application, milestone: Milestone) -> bool:
@@ -39,7 +40,7 @@ def has_reached(application: Application, milestone: Milestone) -> bool:
     """
     job = application.job
     state = job.state if job else ""
-    if application.state == "failed" or state == "failed":
+    if application.state == ApplicationState.FAILED or state == "failed":
         reason = application.error or (job.error if job else "") or "no reason is known"
         raise Conflict(f"The application failed: {reason}", where=application.id)
     ended = job is not None and state in {"resting", "stopped"} and job.tasks_under_way == 0

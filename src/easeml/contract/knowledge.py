@@ -1,10 +1,11 @@
 """The REST types of the knowledge base."""
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from easeml.contract.resources import Answer, Request
+from easeml.contract.states import CheckState
 
 LARGEST_MODULE = 64 * 2**10  # bytes of a module file
 
@@ -63,7 +64,7 @@ class Check(Answer):
 
     name: str
     title: str
-    state: Literal["waiting", "running", "passed", "failed"] = "waiting"
+    state: CheckState = CheckState.WAITING
     error: str = ""
     remedy: str = ""
 

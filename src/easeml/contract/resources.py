@@ -7,6 +7,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
+from easeml.contract.states import KeyKind, Role
+
 T = TypeVar("T")
 
 
@@ -68,7 +70,7 @@ class Key(Answer):
     created: float
     expires: float | None = None
     revoked: bool = False
-    kind: Literal["api", "sign-in"] = "api"  # made by a person, or by signing in
+    kind: KeyKind = KeyKind.API  # made by a person, or by signing in
     secret: str | None = None
 
 
@@ -88,7 +90,7 @@ class Access(Request):
 class RoleChange(Request):
     """What a user may do: a provider runs this easeml and sees all tenants."""
 
-    role: Literal["user", "provider"]
+    role: Role
 
 
 class PasswordChange(Request):

@@ -2,6 +2,7 @@
 
 import structlog
 
+from easeml.contract.states import AttemptState, ProcessKind, ProcessState, TaskState
 from easeml.service.tasks import results
 from easeml.store import Store
 from easeml.store.records import Task
@@ -21,10 +22,13 @@ def give_back_lost_work(store: Store, silence: float) -> list[Task]:
     with store.read() as tx:
         now = tx.now()
         gone = [
-            p for p in tx.processes.list(state="running", limit=None) if has_ended(p, now, silence)
+            p
+            for p in tx.processes.list(state=ProcessState.RUNNING, limit=None)
+            if has_ended(p, now, silence)
         ]
         late = any(
-            a.lease_expires < now for a in tx.unscoped().attempts.list(state="running", limit=None)
+            a.lease_expires < now
+            for a in tx.unscoped().attempts.list(state=AttemptState.RUNNING, limit=None)
         )
     if not gone and not late:
         return []
@@ -33,10 +37,10 @@ def give_back_lost_work(store: Store, silence: float) -> list[Task]:
         for process in gone:
             if has_ended(tx.processes.get(process.id), tx.now(), silence):  # it may have come back
                 lost += tx.queue.release(process.id)
-                tx.processes.update(process.id, state="ended")
+                tx.processes.update(process.id, state=ProcessState.ENDED)
                 _log.info("process ended", kind=process.kind, id=process.id)
         for task in lost:
-            if task.state == "failed":
+            if task.state == TaskState.FAILED:
                 results.after_failure(tx, task)
     return lost
 
@@ -45,5 +49,5 @@ def live_workers(store: Store, silence: float) -> int:
     """Return how many workers are there."""
     with store.read() as tx:
         now = tx.now()
-        workers = tx.processes.list(kind="worker", state="running", limit=None)
+        workers = tx.processes.list(kind=ProcessKind.WORKER, state=ProcessState.RUNNING, limit=None)
     return sum(not has_ended(worker, now, silence) for worker in workers)

@@ -5,6 +5,7 @@ import socket
 import sys
 from pathlib import Path
 
+from easeml.contract.states import ProcessKind, ProcessState
 from easeml.ids import new_id
 from easeml.store import Store, Transaction
 from easeml.store.records import Process
@@ -12,7 +13,7 @@ from easeml.store.records import Process
 HEARTBEAT_SECONDS = 3.0  # every beat is a commit, and wakes all who wait for one
 
 
-def register(store: Store, kind: str, address: str = "") -> Process:
+def register(store: Store, kind: ProcessKind, address: str = "") -> Process:
     """Add this process to the store as running and return its record."""
     with store.write() as tx:
         return tx.processes.add(
@@ -24,14 +25,14 @@ def register(store: Store, kind: str, address: str = "") -> Process:
 
 def beat(tx: Transaction, process_id: str) -> None:
     """Say that the process is still there."""
-    tx.processes.update(process_id, heartbeat=tx.now(), state="running")
+    tx.processes.update(process_id, heartbeat=tx.now(), state=ProcessState.RUNNING)
 
 
 def sign_off(store: Store, process_id: str) -> None:
     """Give back what the process was working on and mark it as ended."""
     with store.write() as tx:
         tx.queue.release(process_id)
-        tx.processes.update(process_id, state="ended")
+        tx.processes.update(process_id, state=ProcessState.ENDED)
 
 
 def has_ended(process: Process, now: float, silence: float) -> bool:

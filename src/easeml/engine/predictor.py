@@ -14,6 +14,7 @@ from pathlib import Path
 import structlog
 import uvloop
 
+from easeml.contract.states import ProcessKind
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.serving.child import problem
@@ -219,7 +220,7 @@ async def _run(store: Store, settings: Settings) -> None:
         listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
         listener.setblocking(False)
         host, port = listener.getsockname()
-        process = register(store, "predictor", f"{host}:{port}")
+        process = register(store, ProcessKind.PREDICTOR, f"{host}:{port}")
         work = [
             asyncio.create_task(stop.wait()),
             asyncio.create_task(_heartbeats(store, process.id)),

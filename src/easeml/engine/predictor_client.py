@@ -6,6 +6,7 @@ import asyncio
 import time
 from contextlib import suppress
 
+from easeml.contract.states import ProcessKind, ProcessState
 from easeml.engine.serving.frames import encode, read_frame
 from easeml.errors import NotReady
 from easeml.settings import Settings
@@ -124,7 +125,7 @@ class PredictorClient:
     def _whereabouts(self) -> tuple[str, str]:
         with self._store.read() as tx:
             running = tx.processes.list(
-                kind="predictor", state="running", limit=1, newest_first=True
+                kind=ProcessKind.PREDICTOR, state=ProcessState.RUNNING, limit=1, newest_first=True
             )
         if not running:
             raise ConnectionRefusedError("no predictor is registered")

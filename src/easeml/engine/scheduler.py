@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 import structlog
 
+from easeml.contract.states import SEARCHED_JOBS, TASKS_UNDER_WAY, JobState, Lane, ProcessKind
 from easeml.errors import Conflict, Fenced
 from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
@@ -29,7 +30,6 @@ _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for 
 _ROUND_SECONDS = (
     1.0  # between looks that nothing asked for: for work that was lost, for a lease to take
 )
-_SEARCHED = ("running", "resting", "paused")  # states of jobs that may have tasks under way
 _EVENTS_AT_ONCE = 500
 _SWEEP_SECONDS = 600.0  # between looks for uploads that were given up
 _RENEW_BELOW = 0.7  # part of a lease that must be left, or it is renewed
@@ -41,7 +41,7 @@ def run_scheduler(settings: Settings) -> None:
     configure_logging("scheduler")
     stop = Stop.on_signals()
     store = Store.open(settings.database, settings.artefacts)
-    process = register(store, "scheduler")
+    process = register(store, ProcessKind.SCHEDULER)
     policy = policy_named(settings.policy)
     optimizer = optimizer_named(settings.optimizer)
     scheduler = Scheduler(
@@ -141,7 +141,7 @@ class Scheduler:
 
     def _stop_what_reached_its_limit(self) -> None:
         with self._store.read() as tx:
-            searched = tx.unscoped().jobs.list(state=_SEARCHED, limit=None)
+            searched = tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None)
         if not any(job.limits for job in searched):
             return
         try:
@@ -183,7 +183,7 @@ class Scheduler:
 
     def _start_jobs(self) -> None:
         with self._store.read() as tx:
-            preparing = tx.unscoped().jobs.count(state="preparing")
+            preparing = tx.unscoped().jobs.count(state=JobState.PREPARING)
         if preparing:
             with self._store.write() as tx:
                 self._check(tx)
@@ -230,7 +230,7 @@ class Scheduler:
             ):
                 return  # the next step follows, with what was added
             job = job_states.update_progress(tx, job_id, self._mirror.state)
-        if job.state != "running":
+        if job.state != JobState.RUNNING:
             self._mirror.hold(job_id)
 
     def _decide(self) -> None:
@@ -271,7 +271,7 @@ class Scheduler:
 
     def _free_devices(self) -> int:
         with self._store.read() as tx:
-            under_way = tx.unscoped().tasks.count(lane="search", state=["waiting", "running"])
+            under_way = tx.unscoped().tasks.count(lane=Lane.SEARCH, state=TASKS_UNDER_WAY)
         return _TASKS_A_WORKER * live_workers(self._store, self._lease_seconds) - under_way
 
     def _check(self, tx: Transaction) -> None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from easeml.contract.states import FINISHED_TASKS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
 from easeml.modules import Registry
 from easeml.search import (
     Arm,
@@ -34,7 +35,6 @@ from easeml.service.search.beliefs import arm_of, learned_of
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Json, Task
 
-_SEARCHED = ("running", "resting", "paused")
 _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 
 
@@ -52,7 +52,7 @@ class _JobMirror:
     learned: Learned
     known: int
     others: int
-    tasks: dict[str, str] = field(default_factory=dict)
+    tasks: dict[str, TaskState] = field(default_factory=dict)
 
 
 class SearchMirror:
@@ -72,7 +72,7 @@ class SearchMirror:
 
     def sync(self, tx: Transaction, job: Job) -> None:
         """Bring the state in step with ``job`` and its tasks: new ones, ended ones, cancelled ones."""
-        if job.state not in _SEARCHED:
+        if job.state not in SEARCHED_JOBS:
             self._forget(job)
             return
         tables = tx.scoped(job.tenant_id)
@@ -81,10 +81,10 @@ class SearchMirror:
         self._follow_limits(job, known_job)
         if tables.candidates.count(job_id=job.id) > len(known_job.arms):
             self._extend(tx, tables, job, known_job)
-        for task in tables.tasks.list(job_id=job.id, kind="train", limit=None):
+        for task in tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, limit=None):
             self._follow(job.id, known_job, task)
         self._learn_from_others(tx, job, known_job)
-        self.state = set_active(self.state, job.id, job.state == "running")
+        self.state = set_active(self.state, job.id, job.state == JobState.RUNNING)
 
     def move_to(self, now: float) -> list[str]:
         """Move to the present, in seconds of the epoch; return the jobs whose deadline has passed
@@ -95,7 +95,7 @@ class SearchMirror:
 
     def start(self, job_id: str, arm: int, task_id: str) -> None:
         """Note a task that was just written."""
-        self._jobs[job_id].tasks[task_id] = "waiting"
+        self._jobs[job_id].tasks[task_id] = TaskState.WAITING
         self.state = started(self.state, job_id, arm)
 
     def hold(self, job_id: str) -> None:
@@ -185,19 +185,19 @@ class SearchMirror:
     def _follow(self, job_id: str, known_job: _JobMirror, task: Task) -> None:
         known, now = (
             known_job.tasks.get(task.id),
-            "waiting" if task.state == "running" else task.state,
+            TaskState.WAITING if task.state == TaskState.RUNNING else task.state,
         )
         if known == now:
             return
         known_job.tasks[task.id] = now
         arm = known_job.arms[task.candidate_id]
-        if known is None and now != "cancelled":
+        if known is None and now != TaskState.CANCELLED:
             self.state = started(self.state, job_id, arm)
-        if now in ("done", "failed"):
+        if now in FINISHED_TASKS:
             self.state = self.policy.observe(
                 self.state, Observation(job_id, arm, task.quality, task.cost)
             )
-        elif now == "cancelled" and known is not None:
+        elif now == TaskState.CANCELLED and known is not None:
             self.state = released(self.state, job_id, arm, task.cost)
 
 
@@ -211,7 +211,7 @@ def _deadline(job: Job) -> float:
 
 def _oldest_beside(tx: Transaction, job: Job) -> Job:
     """Return the oldest job that still runs, or this one: all since are searched beside it."""
-    running = tx.unscoped().jobs.list(state="running", limit=1)
+    running = tx.unscoped().jobs.list(state=JobState.RUNNING, limit=1)
     return min((job, *running), key=lambda one: one.created)
 
 
@@ -221,4 +221,8 @@ def _done_beside(tx: Transaction, job: Job) -> int:
     beside = {oldest.id, *(later.id for later in tables.jobs.list(after=oldest.id, limit=None))} - {
         job.id
     }
-    return tables.tasks.count(job_id=list(beside), kind="train", state="done") if beside else 0
+    return (
+        tables.tasks.count(job_id=list(beside), kind=TaskGroup.TRAIN, state=TaskState.DONE)
+        if beside
+        else 0
+    )

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import structlog
 
+from easeml.contract.states import Lane, TaskState
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError, Fenced
 from easeml.service.tasks import logs, results, task_views
@@ -45,7 +46,7 @@ class Slot(threading.Thread):
     task runs.
     """
 
-    def __init__(self, lane: str, context: SlotContext):
+    def __init__(self, lane: Lane, context: SlotContext):
         super().__init__(name=f"slot-{lane}", daemon=True)
         self._lane = lane
         self._context = context
@@ -129,7 +130,7 @@ class Slot(threading.Thread):
     def _claim(self) -> tuple[Task, Attempt, TaskSpec] | None:
         context = self._context
         with context.store.read() as tx:  # most looks find nothing: these take no lock
-            if not tx.unscoped().tasks.list(lane=self._lane, state="waiting", limit=1):
+            if not tx.unscoped().tasks.list(lane=self._lane, state=TaskState.WAITING, limit=1):
                 return None
         with context.store.write() as tx:
             claimed = tx.queue.claim(context.process_id, self._lane, context.lease_seconds)

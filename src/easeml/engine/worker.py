@@ -7,6 +7,7 @@ from pathlib import Path
 
 import structlog
 
+from easeml.contract.states import AttemptState, Lane, ProcessKind, ProcessState
 from easeml.contract.tasks import Limits
 from easeml.settings import Settings
 from easeml.store import Store
@@ -17,7 +18,6 @@ from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from .signals import Stop
 from .slot import Slot, SlotContext
 
-LANES = ("search", "short")
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _log = structlog.get_logger()
 
@@ -29,7 +29,7 @@ def run_worker(settings: Settings) -> None:
     store = Store.open(settings.database, settings.artefacts)
     limits = task_limits(settings)
     executor = LocalExecutor(limits)  # before the record: a worker that is known is warm
-    process = register(store, "worker")
+    process = register(store, ProcessKind.WORKER)
     try:
         _remove_leftovers(store, settings.home / "work")
         folder = settings.home / "work" / process.id
@@ -59,7 +59,7 @@ class Worker:
 
     def __init__(self, context: SlotContext):
         self._context = context
-        self._slots = [Slot(lane, context) for lane in LANES]
+        self._slots = [Slot(lane, context) for lane in Lane]
 
     def run(self, stop: Stop) -> None:
         """Work until ``stop``; afterwards nothing runs any more."""
@@ -96,7 +96,9 @@ class Worker:
             ids = [attempt_id for _, attempt_id in attempts]
             running = {
                 attempt.id
-                for attempt in tx.unscoped().attempts.list(id=ids, state="running", limit=None)
+                for attempt in tx.unscoped().attempts.list(
+                    id=ids, state=AttemptState.RUNNING, limit=None
+                )
             }
         for slot, attempt_id in attempts:
             if attempt_id not in running:
@@ -125,7 +127,10 @@ def _remove_leftovers(store: Store, folder: Path) -> None:
         return
     with store.read() as tx:
         running = {
-            process.id for process in tx.processes.list(kind="worker", state="running", limit=None)
+            process.id
+            for process in tx.processes.list(
+                kind=ProcessKind.WORKER, state=ProcessState.RUNNING, limit=None
+            )
         }
     for path in folder.iterdir():
         if path.name not in running:

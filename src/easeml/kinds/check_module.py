@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from easeml.contract.knowledge import Check
+from easeml.contract.states import CheckState
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.errors import EasemlError, InvalidInput
 from easeml.modules import Module, Registry, load_registry, parse
@@ -64,10 +65,10 @@ def check_module(spec: CheckModuleSpec, inputs: Path, outputs: Path) -> TaskResu
     for check in checks:
         _tell(check)
     for place, step in enumerate(steps):
-        _tell(checks[place].model_copy(update={"state": "running"}))
+        _tell(checks[place].model_copy(update={"state": CheckState.RUNNING}))
         checks[place] = step.run()
         _tell(checks[place])
-        if step.name in _FIRST and checks[place].state == "failed":
+        if step.name in _FIRST and checks[place].state == CheckState.FAILED:
             break
     return TaskResult(ok=True, value={"checks": [check.model_dump() for check in checks]})
 
@@ -87,12 +88,12 @@ class _Step:
         except MemoryError:
             raise
         except EasemlError as error:
-            return self._ended("failed", error.message, error.remedy)
+            return self._ended(CheckState.FAILED, error.message, error.remedy)
         except BaseException as error:  # SystemExit, too
-            return self._ended("failed", _said(error))
-        return self._ended("passed")
+            return self._ended(CheckState.FAILED, _said(error))
+        return self._ended(CheckState.PASSED)
 
-    def _ended(self, state: str, error: str = "", remedy: str = "") -> Check:
+    def _ended(self, state: CheckState, error: str = "", remedy: str = "") -> Check:
         if error:
             remedy = remedy or _REMEDIES.get(self.name, _REMEDY)
         ended = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from easeml.contract.states import VersionState
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.versions import version_failed
 from easeml.service.tasks.kinds import Kind
@@ -56,7 +57,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     """Keep the table and its columns as a version that is ready."""
     value = dict(result.value)
     changes = {"columns": value.pop("columns"), "summary": value, "artefact": digests["table"]}
-    tx.scoped(task.tenant_id).versions.update(task.subject, state="ready", **changes)
+    tx.scoped(task.tenant_id).versions.update(task.subject, state=VersionState.READY, **changes)
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from easeml.contract.states import TASKS_UNDER_WAY, AttemptState, Lane, TaskState
 from easeml.errors import Fenced, NotFound
 from easeml.ids import new_id
 from easeml.store.records import Attempt, Task
@@ -36,14 +37,14 @@ class Queue:
         self._session = session
 
     def claim(
-        self, process_id: str, lane: str, lease_seconds: float, kinds: Sequence[str] | None = None
+        self, process_id: str, lane: Lane, lease_seconds: float, kinds: Sequence[str] | None = None
     ) -> tuple[Task, Attempt] | None:
         """Take a waiting task of a lane (and of these kinds); ``None`` if there is none.
 
         Tenants take turns: the one with the fewest running tasks in the lane comes first, then the
         one that was served longest ago. A tenant's own tasks are taken oldest first.
         """
-        waiting = sa.and_(tasks.c.state == "waiting", tasks.c.lane == lane)
+        waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
             waiting = sa.and_(waiting, tasks.c.kind.in_(kinds))
         for tenant_id in self._turns(waiting, lane):
@@ -52,7 +53,7 @@ class Queue:
                 return task, self._attempt(task, process_id, lease_seconds)
         return None
 
-    def _turns(self, waiting: "sa.ColumnElement[bool]", lane: str) -> list[str]:
+    def _turns(self, waiting: "sa.ColumnElement[bool]", lane: Lane) -> list[str]:
         """The tenants with waiting tasks, in the order in which they are to be served."""
         asking = sa.select(tasks.c.tenant_id, sa.func.min(tasks.c.id).label("oldest")).where(
             waiting
@@ -64,7 +65,7 @@ class Queue:
         if len(oldest) < 2:
             return list(oldest)
         busy = sa.select(tasks.c.tenant_id, sa.func.count().label("tasks")).where(
-            tasks.c.state == "running", tasks.c.lane == lane
+            tasks.c.state == TaskState.RUNNING, tasks.c.lane == lane
         )
         running = {
             row.tenant_id: row.tasks for row in self._session.all(busy.group_by(tasks.c.tenant_id))
@@ -76,7 +77,7 @@ class Queue:
 
         return sorted(oldest, key=turn)
 
-    def _last_served(self, tenant_id: str, lane: str) -> float:
+    def _last_served(self, tenant_id: str, lane: Lane) -> float:
         """When the tenant's newest task that was ever begun in the lane was begun; 0 if none was.
 
         A tenant's tasks begin oldest first, so this one row stands for its whole history.
@@ -93,7 +94,9 @@ class Queue:
         rows = self._session.change_returning(
             sa.update(tasks)
             .where(tasks.c.id == oldest.with_for_update(skip_locked=True).scalar_subquery())
-            .values(state="running", attempts=tasks.c.attempts + 1, started=self._session.now())
+            .values(
+                state=TaskState.RUNNING, attempts=tasks.c.attempts + 1, started=self._session.now()
+            )
             .returning(*tasks.c)
         )
         return Task(*rows[0]) if rows else None
@@ -118,7 +121,7 @@ class Queue:
         Nothing is written while the lease is still almost whole.
         """
         expires = self._session.now() + lease_seconds
-        current = sa.and_(attempts.c.id == attempt_id, attempts.c.state == "running")
+        current = sa.and_(attempts.c.id == attempt_id, attempts.c.state == AttemptState.RUNNING)
         row = self._session.first(sa.select(attempts.c.lease_expires).where(current))
         if row is None or row.lease_expires >= expires - _RENEW_AFTER * lease_seconds:
             return row is not None
@@ -135,7 +138,7 @@ class Queue:
         Raises ``Fenced`` unless the attempt is running and current.
         """
         return self._finish(
-            attempt, "done", "", {"result": result, "quality": quality, "cost": cost}
+            attempt, TaskState.DONE, "", {"result": result, "quality": quality, "cost": cost}
         )
 
     def fail(self, attempt: Attempt, *, error: str, retry: bool, cost: float) -> Task:
@@ -145,10 +148,10 @@ class Queue:
         Attempts lost with their process do not count. Raises ``Fenced`` unless the attempt is
         running and current.
         """
-        failed = self._finish(attempt, "failed", error, {"cost": cost})
+        failed = self._finish(attempt, TaskState.FAILED, error, {"cost": cost})
         if not retry or self._failures(failed.id) >= failed.max_attempts:
             return failed
-        return self._set(failed, state="waiting", finished=None)
+        return self._set(failed, state=TaskState.WAITING, finished=None)
 
     def reap(self) -> list[Task]:
         """Give up all attempts whose lease has expired; returns their tasks, waiting again or
@@ -168,19 +171,23 @@ class Queue:
         The seconds that a running one has had count as its cost. Raises ``NotFound``.
         """
         task = self._locked(task_id)
-        if task.state not in {"waiting", "running"}:
+        if task.state not in TASKS_UNDER_WAY:
             return task
         now = self._session.now()
         cost = task.cost
-        if task.state == "running" and task.started is not None:
+        if task.state == TaskState.RUNNING and task.started is not None:
             cost += max(0.0, now - task.started)
-        self._end_attempt(attempts.c.task_id == task_id, "lost", reason)
-        return self._set(task, state="cancelled", error=reason, cost=cost, finished=now)
+        self._end_attempt(attempts.c.task_id == task_id, AttemptState.LOST, reason)
+        return self._set(task, state=TaskState.CANCELLED, error=reason, cost=cost, finished=now)
 
-    def _finish(self, attempt: Attempt, state: str, error: str, outcome: dict[str, Any]) -> Task:
+    def _finish(
+        self, attempt: Attempt, state: TaskState, error: str, outcome: dict[str, Any]
+    ) -> Task:
         task = self._locked(attempt.task_id)
-        current = task.state == "running" and task.attempts == attempt.number
-        if not current or not self._end_attempt(attempts.c.id == attempt.id, state, error):
+        current = task.state == TaskState.RUNNING and task.attempts == attempt.number
+        if not current or not self._end_attempt(
+            attempts.c.id == attempt.id, AttemptState(state), error
+        ):
             raise Fenced(where=f"{attempt.task_id} attempt {attempt.number}")
         cost = task.cost + outcome["cost"]
         return self._set(
@@ -196,18 +203,18 @@ class Queue:
 
     def _lose(self, which: "sa.ColumnElement[bool]", error: str) -> list[Task]:
         lost = sa.select(attempts.c.id, attempts.c.task_id).where(
-            attempts.c.state == "running", which
+            attempts.c.state == AttemptState.RUNNING, which
         )
         found = self._session.all(lost.order_by(attempts.c.task_id))
         return [task for row in found if (task := self._lose_one(row, which, error))]
 
     def _lose_one(self, row: Any, which: "sa.ColumnElement[bool]", error: str) -> Task | None:
         task = self._locked(row.task_id)
-        if not self._end_attempt(sa.and_(attempts.c.id == row.id, which), "lost", error):
+        if not self._end_attempt(sa.and_(attempts.c.id == row.id, which), AttemptState.LOST, error):
             return None  # renewed or finished meanwhile
         if task.attempts < task.max_attempts + LOST_ALLOWED:
-            return self._set(task, state="waiting", error=error)
-        return self._set(task, state="failed", error=error, finished=self._session.now())
+            return self._set(task, state=TaskState.WAITING, error=error)
+        return self._set(task, state=TaskState.FAILED, error=error, finished=self._session.now())
 
     def _locked(self, task_id: str) -> Task:
         row = self._session.first(sa.select(tasks).where(tasks.c.id == task_id).with_for_update())
@@ -215,8 +222,10 @@ class Queue:
             raise NotFound("There is no such task.", where=task_id)
         return Task(*row)
 
-    def _end_attempt(self, which: "sa.ColumnElement[bool]", state: str, error: str) -> bool:
-        ended = sa.update(attempts).where(which, attempts.c.state == "running")
+    def _end_attempt(
+        self, which: "sa.ColumnElement[bool]", state: AttemptState, error: str
+    ) -> bool:
+        ended = sa.update(attempts).where(which, attempts.c.state == AttemptState.RUNNING)
         return (
             self._session.change(
                 ended.values(state=state, error=error, finished=self._session.now())
@@ -226,7 +235,7 @@ class Queue:
 
     def _failures(self, task_id: str) -> int:
         failed = sa.select(sa.func.count()).where(
-            attempts.c.task_id == task_id, attempts.c.state == "failed"
+            attempts.c.task_id == task_id, attempts.c.state == AttemptState.FAILED
         )
         row = self._session.first(failed)
         return row[0] if row else 0

@@ -1,11 +1,28 @@
 """The rows of the store as values: frozen, JSON fields as plain dicts and lists, times in seconds
 of the epoch.
 
-States are plain strings; each record's docstring names them and how they follow one another.
+States and kinds are those of ``easeml.contract.states``, which says how they follow one another.
 """
 
 from dataclasses import dataclass, field
 from typing import Any
+
+from easeml.contract.states import (
+    ApplicationState,
+    AttemptState,
+    JobState,
+    KeyKind,
+    Lane,
+    ModuleState,
+    ProcessKind,
+    ProcessState,
+    PromotionKind,
+    PromotionState,
+    Role,
+    TaskGroup,
+    TaskState,
+    VersionState,
+)
 
 Json = dict[str, Any]
 
@@ -24,15 +41,12 @@ class Tenant:
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person who signs in.
-
-    ``role``: ``user`` or ``provider`` (runs this easeml, sees all tenants).
-    """
+    """A person who signs in."""
 
     id: str
     name: str
     password_hash: str
-    role: str = "user"
+    role: Role = Role.USER
     tenant_id: str = ""  # the tenant of his own
     archived: bool = False
     created: float = 0.0
@@ -53,7 +67,7 @@ class Membership:
 class ApiKey:
     """A named, hashed, revocable, expiring key of a user, acting in one tenant.
 
-    ``hash``: SHA-256, hex. ``kind``: ``api``, which a person made, or ``sign-in``.
+    ``hash``: SHA-256, hex.
     """
 
     id: str
@@ -64,7 +78,7 @@ class ApiKey:
     expires: float | None = None
     revoked: bool = False
     created: float = 0.0
-    kind: str = "api"
+    kind: KeyKind = KeyKind.API
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +107,7 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class DatasetVersion:
-    """An immutable version. ``state``: ingesting -> ready | failed.
+    """An immutable version.
 
     ``operation`` says how it was made: ``{"name": "upload", ...}`` reads a file and proposes
     columns; ``{"name": "declare", ...}`` applies the user's changes to its parent and gives every
@@ -107,7 +121,7 @@ class DatasetVersion:
     number: int
     operation: Json
     parents: list[str] = field(default_factory=list)
-    state: str = "ingesting"
+    state: VersionState = VersionState.INGESTING
     source_artefact: str = ""
     artefact: str = ""
     columns: list[Json] = field(default_factory=list)
@@ -122,8 +136,7 @@ class DatasetVersion:
 class Application:
     """What a user declares; lives for years and owns an endpoint.
 
-    ``state``: declared -> searching -> serving (has a live model) ; failed (its data could not be
-    prepared). ``live_model_id`` changes only by compare-and-set, together with a live promotion.
+    ``live_model_id`` changes only by compare-and-set, together with a live promotion.
     """
 
     id: str
@@ -133,7 +146,7 @@ class Application:
     version_id: str
     target: str
     objective: str
-    state: str = "declared"
+    state: ApplicationState = ApplicationState.DECLARED
     live_model_id: str = ""
     pinned: bool = False
     gates: list[Json] = field(default_factory=list)  # a column for conditions to come; never read
@@ -145,8 +158,7 @@ class Application:
 class Job:
     """One model search for an application on one version.
 
-    ``state``: preparing -> running <-> paused; running <-> resting (converged); any -> stopped |
-    failed. ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing).
+    ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing).
     ``expected_improvement`` and its error: quality still expected from further search.
     ``gain_rate``: quality that the next task may be expected to gain a device second.
     """
@@ -155,7 +167,7 @@ class Job:
     tenant_id: str
     application_id: str
     version_id: str
-    state: str = "preparing"
+    state: JobState = JobState.PREPARING
     limits: Json = field(default_factory=dict)
     tolerance: float = 0.001
     best_quality: float | None = None
@@ -190,21 +202,18 @@ class Candidate:
 class Task:
     """One self-contained piece of work.
 
-    ``kind``: ingest, train, advise. ``lane``: ``search`` (a device) or ``short`` (the slot for
-    short work). ``state``: waiting -> running -> done | failed; running -> waiting (attempt lost or
-    retried); waiting | running -> cancelled. ``payload`` is the JSON of a spec, whose ``kind`` names
-    the declaration in ``easeml.kinds``.
+    ``payload`` is the JSON of a spec, whose ``kind`` names the declaration in ``easeml.kinds``.
     """
 
     id: str
     tenant_id: str
-    kind: str
-    lane: str
+    kind: TaskGroup
+    lane: Lane
     payload: Json
     subject: str = ""  # id of what it is for: a dataset version, an application
     job_id: str = ""
     candidate_id: str = ""
-    state: str = "waiting"
+    state: TaskState = TaskState.WAITING
     max_attempts: int = 2
     attempts: int = 0  # started so far; the current attempt's number is the fencing token
     result: Json = field(default_factory=dict)
@@ -220,7 +229,7 @@ class Task:
 class Attempt:
     """One execution of a task.
 
-    ``number`` is the fencing token. ``state``: running -> done | failed | lost.
+    ``number`` is the fencing token.
     """
 
     id: str
@@ -229,7 +238,7 @@ class Attempt:
     number: int
     process_id: str
     lease_expires: float
-    state: str = "running"
+    state: AttemptState = AttemptState.RUNNING
     error: str = ""
     started: float = 0.0
     finished: float | None = None
@@ -263,18 +272,15 @@ class TrainedModel:
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """A proposed change of what an endpoint serves; append-only.
-
-    ``state``: live. ``kind``: better | rollback | pin.
-    """
+    """A proposed change of what an endpoint serves; append-only."""
 
     id: str
     tenant_id: str
     application_id: str
     model_id: str
     previous_model_id: str
-    state: str
-    kind: str
+    state: PromotionState
+    kind: PromotionKind
     reason: str
     created: float = 0.0
 
@@ -321,31 +327,31 @@ class Event:
 
 @dataclass(frozen=True, slots=True)
 class ModuleMark:
-    """What the provider decided on a module of the knowledge base. ``id``: its name.
+    """What providers decided on a module of the knowledge base. ``id``: its name.
 
-    One that he added has the text of its file as ``source`` and a ``state``: checking -> ready |
-    failed. ``task_id`` is the task that checks it; ``error`` says what failed.
+    One that they added has the text of its file as ``source``. ``task_id`` is the task that checks
+    it; ``error`` says what failed.
     """
 
     id: str
     archived: bool = False
     created: float = 0.0
     source: str = ""
-    state: str = ""
+    state: ModuleState = ModuleState.INSTALLED
     task_id: str = ""
     error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A running controller, scheduler, worker or predictor. ``state``: running | ended."""
+    """A running controller, scheduler, worker or predictor."""
 
     id: str
-    kind: str
+    kind: ProcessKind
     pid: int
     host: str
     address: str = ""  # where it listens, if it does
-    state: str = "running"
+    state: ProcessState = ProcessState.RUNNING
     heartbeat: float = 0.0
     created: float = 0.0
 

@@ -20,6 +20,12 @@ def values(record: Any) -> dict[str, Any]:
     return {field.name: getattr(record, field.name) for field in fields(record)}
 
 
+def _changed_meanwhile(found: Any, expected: dict[str, Any]) -> Conflict:
+    wanted = ", ".join(f"{name} {value}" for name, value in expected.items())
+    seen = ", ".join(f"{name} {getattr(found, name)}" for name in expected)
+    return Conflict(f"It was changed meanwhile: expected {wanted}, found {seen}.", where=found.id)
+
+
 class Rows(Generic[R]):
     """The rows of a table. With a tenant, other tenants' rows do not exist here.
 
@@ -97,9 +103,7 @@ class Rows(Generic[R]):
         )
         rows = self._session.change_returning(statement)
         if not rows:
-            found = self.get(id)
-            seen = {name: getattr(found, name) for name in where or {}}
-            raise Conflict(f"It was changed meanwhile: expected {where}, found {seen}.", where=id)
+            raise _changed_meanwhile(self.get(id), where or {})
         return self._record(*rows[0])
 
     def list(

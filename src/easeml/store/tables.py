@@ -5,11 +5,13 @@ References are plain ids without foreign keys: many may be empty, and rows are n
 """
 
 from dataclasses import fields
+from enum import StrEnum
 from typing import Any, get_args, get_origin, get_type_hints
 
 import sqlalchemy as sa
 
 from easeml.store import records
+from easeml.store.columns import State
 
 metadata = sa.MetaData()
 _BIG = sa.BigInteger().with_variant(
@@ -41,8 +43,14 @@ def _table(name: str, record: type, *constraints: sa.Index, **options: Any) -> s
 def _column(name: str, hint: Any, *, key: bool) -> "sa.Column[Any]":
     options = get_args(hint) if type(None) in get_args(hint) else (hint,)
     plain = next(option for option in options if option is not type(None))
-    kind = _KEY if key and plain is str else _TYPES[get_origin(plain) or plain]
+    kind = _KEY if key and plain is str else _type_of(plain)
     return sa.Column(name, kind, primary_key=key, nullable=len(options) > 1)
+
+
+def _type_of(plain: Any) -> Any:
+    if isinstance(plain, type) and issubclass(plain, StrEnum):
+        return State(plain)
+    return _TYPES[get_origin(plain) or plain]
 
 
 def _index(*columns: str, unique: bool = False, table: str) -> sa.Index:

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from easeml import figures
+from easeml.contract.states import Role
 from easeml.web import charts, formatting
 
 STATIC = Path(__file__).parent / "static"
@@ -61,7 +62,7 @@ def render(request: Request, template: str, **values: Any) -> str:
     """
     theme = request.cookies.get("theme", "")
     user = values.get("user")
-    menu = PROVIDER_MENU if user and user.role == "provider" else MENU if user else ()
+    menu = PROVIDER_MENU if user and user.role == Role.PROVIDER else MENU if user else ()
     shared = {
         "menu": menu,
         "theme": theme if theme in _THEMES else "",

@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from easeml.contract import states
 from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Step
 from easeml.figures import Axis, Figure, Series, tone_of
 from easeml.web.charts import time_unit
@@ -78,7 +79,7 @@ def _mark(run: DeviceTask, view: SchedulerView, tone: str) -> Mark:
 def _current(marks: list[Mark]) -> DeviceTask | None:
     """Return what a device runs now for the search."""
     for mark in reversed(marks):
-        if mark.end is None and mark.task.lane == "search":
+        if mark.end is None and mark.task.lane == states.Lane.SEARCH:
             return mark.task
     return None
 

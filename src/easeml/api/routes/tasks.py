@@ -1,18 +1,17 @@
 """Tasks, and the scheduler's decisions."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query
 
 from easeml.api.context import After, Asker, Here, Limit, NewestFirst, OfJob
 from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.resources import Decision, Page, Task, TaskDetail
+from easeml.contract.states import TaskState
 from easeml.service.models import evaluation
 from easeml.service.tasks import logs, task_views
 
 router = APIRouter(tags=["tasks"])
-
-TaskState = Literal["waiting", "running", "done", "failed", "cancelled"]
 
 
 @router.get("/tasks")

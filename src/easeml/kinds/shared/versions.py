@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from easeml.contract.states import ApplicationState, JobState, VersionState
 from easeml.contract.tasks import TaskResult
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def version_ready(
     """Keep what was made as a version that is ready."""
     changes = {name: result.value[name] for name in VERSION_VALUES}
     versions = tx.scoped(task.tenant_id).versions
-    versions.update(task.subject, state="ready", artefact=digests["version"], **changes)
+    versions.update(task.subject, state=VersionState.READY, artefact=digests["version"], **changes)
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
 
 
@@ -62,11 +63,11 @@ def version_failed(tx: Transaction, task: Task) -> None:
     from easeml.service.search import jobs
 
     tables = tx.scoped(task.tenant_id)
-    tables.versions.update(task.subject, state="failed", error=task.error)
+    tables.versions.update(task.subject, state=VersionState.FAILED, error=task.error)
     data = {"error": task.error}
     tx.events.append("dataset.failed", task.subject, data, task.tenant_id)
     for application in tables.applications.list(version_id=task.subject, limit=None):
-        tables.applications.update(application.id, state="failed")
+        tables.applications.update(application.id, state=ApplicationState.FAILED)
         tx.events.append("application.failed", application.id, data, task.tenant_id)
-    for job in tables.jobs.list(version_id=task.subject, state="preparing", limit=None):
-        jobs.set_state(tx, job, "failed", "job.failed", error=task.error)
+    for job in tables.jobs.list(version_id=task.subject, state=JobState.PREPARING, limit=None):
+        jobs.set_state(tx, job, JobState.FAILED, "job.failed", error=task.error)

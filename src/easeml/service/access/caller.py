@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from easeml.contract.states import Role
 from easeml.errors import NotAllowed
 
 
@@ -11,13 +12,13 @@ class Caller:
 
     user_id: str
     tenant_id: str
-    role: str = "user"
+    role: Role = Role.USER
     key_id: str = field(default="", compare=False)  # the key that he sent
 
     @property
     def is_provider(self) -> bool:
         """Does he run this easeml?"""
-        return self.role == "provider"
+        return self.role == Role.PROVIDER
 
     def require_provider(self) -> None:
         """Raise ``NotAllowed`` for everybody but a provider."""

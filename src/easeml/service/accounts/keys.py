@@ -5,6 +5,7 @@ import secrets
 from dataclasses import replace
 
 from easeml.contract import resources
+from easeml.contract.states import KeyKind
 from easeml.errors import InvalidInput, NotFound, NotSignedIn
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -33,7 +34,9 @@ def sign_in(store: Store, name: str, password: str) -> resources.Key:
     if not (user and usable and matches):
         raise NotSignedIn("The name or the password is wrong.")
     with store.write() as tx:
-        return _add_key(tx, user.id, user.tenant_id, SIGN_IN_NAME, SIGN_IN_SECONDS, kind="sign-in")
+        return _add_key(
+            tx, user.id, user.tenant_id, SIGN_IN_NAME, SIGN_IN_SECONDS, kind=KeyKind.SIGN_IN
+        )
 
 
 def authenticate(store: Store, secret: str) -> Caller:
@@ -124,7 +127,7 @@ def revoke_key(store: Store, caller: Caller, key_id: str) -> None:
         tx.events.append("key.revoked", key.id, data, key.tenant_id)
 
 
-def revoke_all(tx: Transaction, user_id: str, kind: str | None = None) -> None:
+def revoke_all(tx: Transaction, user_id: str, kind: KeyKind | None = None) -> None:
     """End all keys of a user for good, or those of one ``kind``."""
     keys = tx.unscoped().api_keys
     for key in keys.list(user_id=user_id, revoked=False, limit=None):
@@ -138,7 +141,7 @@ def _add_key(
     tenant_id: str,
     name: str,
     expires_in: float | None,
-    kind: str = "api",
+    kind: KeyKind = KeyKind.API,
 ) -> resources.Key:
     secret = _new_secret()
     expires = None if expires_in is None else tx.now() + expires_in

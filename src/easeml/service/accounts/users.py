@@ -3,6 +3,7 @@
 import secrets
 
 from easeml.contract import resources
+from easeml.contract.states import KeyKind, Role
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -28,7 +29,7 @@ def create_first_provider(store: Store) -> tuple[str, str] | None:
     with store.write() as tx:
         if tx.users.count():
             return None
-        _add_user(tx, _FIRST_PROVIDER, password_hash, "provider")
+        _add_user(tx, _FIRST_PROVIDER, password_hash, Role.PROVIDER)
     return _FIRST_PROVIDER, password
 
 
@@ -49,7 +50,7 @@ def create_user(
             raise Conflict(
                 f"There is a user named {wish.name!r} already.", remedy="Choose another name."
             )
-        user = _add_user(tx, wish.name, password_hash, "user")
+        user = _add_user(tx, wish.name, password_hash, Role.USER)
         answer = _show_user(user)
         tx.events.append(
             "user.created", user.id, {"name": user.name, "by": caller.user_id}, user.tenant_id
@@ -97,7 +98,7 @@ def change_password(
     with store.write() as tx:
         tx.users.update(user_id, password_hash=password_hash)
         if user_id == caller.user_id:
-            keys.revoke_all(tx, user_id, kind="sign-in")
+            keys.revoke_all(tx, user_id, kind=KeyKind.SIGN_IN)
         else:  # set because somebody else may have had it: their keys are not to be trusted either
             keys.revoke_all(tx, user_id)
         tx.events.append(
@@ -105,7 +106,7 @@ def change_password(
         )
 
 
-def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resources.User:
+def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> resources.User:
     """Make a user a provider, or a provider a user (providers only); his keys act so from now on.
 
     Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
@@ -117,7 +118,7 @@ def change_role(store: Store, caller: Caller, user_id: str, role: str) -> resour
         user = tx.users.get(user_id)
         if user.role == role:
             return _show_user(user)
-        if role != "provider" and tx.users.count(role="provider", archived=False) == 1:
+        if role != Role.PROVIDER and tx.users.count(role=Role.PROVIDER, archived=False) == 1:
             remedy = "Make somebody else a provider first."
             raise Conflict(
                 f"{user.name} is the only provider of this easeml.", remedy=remedy, where=user.name
@@ -149,7 +150,7 @@ def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> re
         return _show_user(tx.users.update(user_id, archived=disabled))
 
 
-def _add_user(tx: Transaction, name: str, password_hash: str, role: str) -> User:
+def _add_user(tx: Transaction, name: str, password_hash: str, role: Role) -> User:
     tenant = tx.tenants.add(Tenant(new_id("ten"), name))
     user = tx.users.add(User(new_id("usr"), name, password_hash, role, tenant.id))
     tx.scoped(tenant.id).memberships.add(Membership(new_id("mem"), user.id, tenant.id))

@@ -2,11 +2,10 @@
 
 import easeml
 from easeml.contract import resources
+from easeml.contract.states import ProcessState, TaskState
 from easeml.service.access.caller import Caller
 from easeml.store import Store
 from easeml.store.records import Process
-
-_STATES = ("waiting", "running", "done", "failed", "cancelled")
 
 
 def get(store: Store, caller: Caller) -> resources.Status:
@@ -15,12 +14,12 @@ def get(store: Store, caller: Caller) -> resources.Status:
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        processes = tx.processes.list(state="running", limit=None)
+        processes = tx.processes.list(state=ProcessState.RUNNING, limit=None)
         return resources.Status(
             version=easeml.__version__,
             database=store.describe() if caller.is_provider else "",
             processes=[_show(process, caller.is_provider) for process in processes],
-            tasks={state: tables.tasks.count(state=state) for state in _STATES},
+            tasks={state: tables.tasks.count(state=state) for state in TaskState},
             applications=tables.applications.count(),
         )
 

@@ -4,6 +4,7 @@ import json
 
 from easeml.contract import resources
 from easeml.contract.reports import NewReport, Report
+from easeml.contract.states import VersionState
 from easeml.errors import Conflict
 from easeml.lifecycle.tool import all_tools, tool_named
 from easeml.service.access.caller import Caller
@@ -41,7 +42,7 @@ def ask(
             return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
         tool_named(wish.tool).configured(wish.parameters)
         version = tables.versions.get(application.version_id)
-        if version.state != "ready":
+        if version.state != VersionState.READY:
             remedy = "Ask again when it is ready."
             raise Conflict("The data is not prepared.", where=application.id, remedy=remedy)
         task = requests.request(

@@ -1,6 +1,7 @@
 """Applications, to look at: what a page of them needs is read in a few statements for all."""
 
 from easeml.contract import resources
+from easeml.contract.states import TaskState
 from easeml.service.advice import test_quality
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models.trained_models import show_models
@@ -79,8 +80,8 @@ def _show(
         pinned=application.pinned,
         test_quality=quality,
         job=jobs.show_summary(job, search) if job and search else None,
-        running=search.names_in_state("running") if search else [],
-        next=search.names_in_state("waiting") if search else [],
+        running=search.names_in_state(TaskState.RUNNING) if search else [],
+        next=search.names_in_state(TaskState.WAITING) if search else [],
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         notes=[*version.summary.get("notes", []), *live_notes],

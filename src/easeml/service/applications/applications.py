@@ -1,6 +1,7 @@
 """Applications: what a user declares, watches, and steers."""
 
 from easeml.contract import resources
+from easeml.contract.states import ENDED_JOBS
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
@@ -86,7 +87,7 @@ def include(store: Store, caller: Caller, application_id: str, model: str) -> re
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         job = jobs.current(tables, application.id)
-        if job is None or job.state in ("stopped", "failed"):
+        if job is None or job.state in ENDED_JOBS:
             raise Conflict(
                 "The search of this application has ended.", remedy="Declare the application again."
             )

@@ -5,6 +5,7 @@ written.
 from dataclasses import dataclass
 
 from easeml.contract import resources
+from easeml.contract.states import VersionState
 from easeml.data import (
     FEWEST_ROWS,
     ColumnReport,
@@ -154,11 +155,11 @@ def _find_upload(
         upload = tables.versions.get(declaration.version_id)
     if upload.dataset_id != dataset.id or upload.operation["name"] != "upload":
         raise InvalidInput("This is not an upload of the dataset.", where=upload.id)
-    if upload.state == "failed":
+    if upload.state == VersionState.FAILED:
         raise Conflict(
             f"The upload could not be read: {upload.error}", remedy="Upload a corrected file."
         )
-    if upload.state != "ready":
+    if upload.state != VersionState.READY:
         raise NotReady(
             "The upload is still being read.", remedy="Try again shortly.", where=upload.id
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache, lru_cache
 
+from easeml.contract.states import ModuleState
 from easeml.contract.tasks import Pipeline
 from easeml.errors import EasemlError
 from easeml.modules import Module, Registry, load_registry, parse
@@ -25,7 +26,7 @@ def current(tx: Transaction, installed: Registry | None = None) -> Registry:
     installed = installed or registry()
     names, problems = {module.name for module in installed.modules}, list(installed.problems)
     added: list[Module] = []
-    for name, source in tx.module_marks.pick("id", "source", state="ready"):
+    for name, source in tx.module_marks.pick("id", "source", state=ModuleState.READY):
         try:
             module = read_added(source)
         except EasemlError as error:  # it was added to an older release

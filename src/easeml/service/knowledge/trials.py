@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from easeml.contract.states import TaskGroup, TaskState
 from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Module, Registry
 from easeml.search import Work, hinted_cost, learn_costs, spaces
@@ -36,7 +37,9 @@ class Trial:
 def finished_trials(tx: Transaction) -> list[Trial]:
     """Return the newest finished training tasks of all tenants, newest first."""
     tables = tx.unscoped()
-    tasks = tables.tasks.list(kind="train", state="done", limit=_MOST, newest_first=True)
+    tasks = tables.tasks.list(
+        kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=_MOST, newest_first=True
+    )
     candidates = _by_id(tables.candidates, [task.candidate_id for task in tasks])
     jobs = _by_id(tables.jobs, [task.job_id for task in tasks])
     versions = _by_id(tables.versions, [job.version_id for job in jobs.values()])

@@ -3,13 +3,14 @@ scheduler.
 """
 
 from easeml.contract.administration import TenantLimits
+from easeml.contract.states import SEARCHED_JOBS, JobState
 from easeml.errors import OverQuota
 from easeml.search import Terms
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Transaction
 from easeml.store.records import Tenant
 
-_SEARCHED = ("preparing", "running", "resting", "paused")
+_OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
 _ASK = "Ask the one who runs this easeml for more."
 
 
@@ -33,7 +34,7 @@ def set_limits(store: Store, caller: Caller, tenant_id: str, wish: TenantLimits)
             tx.events.append(
                 "tenant.limited", tenant_id, {"by": caller.user_id, **limits}, tenant_id
             )
-            for job in tx.scoped(tenant_id).jobs.list(state=_SEARCHED, limit=None):
+            for job in tx.scoped(tenant_id).jobs.list(state=_OPEN, limit=None):
                 data = {
                     "application_id": job.application_id,
                     "state": job.state,

@@ -3,6 +3,7 @@
 Every change is a compare-and-set with a record.
 """
 
+from easeml.contract.states import ApplicationState, PromotionKind, PromotionState
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.service.advice import importance, rescoring, test_quality
@@ -18,7 +19,7 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
     """
     application = tx.unscoped().applications.get(application_id)
     tables = tx.scoped(application.tenant_id)
-    if application.pinned or application.state == "failed":
+    if application.pinned or application.state == ApplicationState.FAILED:
         return None
     if rescoring.request(tx, application):
         return None
@@ -33,11 +34,11 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
     reason = f"validation quality {model.quality:.4f}" + (
         f" over {before:.4f}" if before is not None else ""
     )
-    return make_live(tx, application, model, "better", reason)
+    return make_live(tx, application, model, PromotionKind.BETTER, reason)
 
 
 def make_live(
-    tx: Transaction, application: Application, model: TrainedModel, kind: str, reason: str
+    tx: Transaction, application: Application, model: TrainedModel, kind: PromotionKind, reason: str
 ) -> Promotion:
     """Let ``model`` serve instead of the model that ``application`` shows as live, and have its
     test quality read and its columns weighed.
@@ -49,7 +50,7 @@ def make_live(
         application.id,
         where={"live_model_id": application.live_model_id},
         live_model_id=model.id,
-        state="serving",
+        state=ApplicationState.SERVING,
     )
     promotion = _record(tables, application, model, kind, reason)
     data = {"model_id": model.id, "name": model.name, "quality": model.quality}
@@ -78,7 +79,7 @@ def roll_back(tx: Transaction, application: Application, model_id: str | None) -
     if model.id == application.live_model_id:
         raise Conflict(f"{model.name} is live already.", where=model.id)
     tables.applications.update(application.id, pinned=True)
-    return make_live(tx, application, model, "rollback", "asked for by a user; pinned")
+    return make_live(tx, application, model, PromotionKind.ROLLBACK, "asked for by a user; pinned")
 
 
 def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promotion | None:
@@ -95,7 +96,7 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
     tables.applications.update(application.id, pinned=pinned)
     live = tables.models.get(application.live_model_id)
     reason = "pinned by a user" if pinned else "no longer pinned"
-    promotion = _record(tables, application, live, "pin", reason)
+    promotion = _record(tables, application, live, PromotionKind.PIN, reason)
     if not pinned:
         consider(tx, application.id)
     return promotion
@@ -114,13 +115,13 @@ def _previous(tables: Tables, application: Application) -> str:
     further back.
     """
     for kind in (
-        "better",
-        "rollback",
+        PromotionKind.BETTER,
+        PromotionKind.ROLLBACK,
     ):  # a model that never was the best can only have been asked for
         first = tables.promotions.find(
             application_id=application.id,
             model_id=application.live_model_id,
-            state="live",
+            state=PromotionState.LIVE,
             kind=kind,
         )
         if first is not None:
@@ -134,7 +135,7 @@ def _record(
     tables: Tables,
     application: Application,
     model: TrainedModel,
-    kind: str,
+    kind: PromotionKind,
     reason: str,
 ) -> Promotion:
     return tables.promotions.add(
@@ -144,7 +145,7 @@ def _record(
             application_id=application.id,
             model_id=model.id,
             previous_model_id=application.live_model_id,
-            state="live",
+            state=PromotionState.LIVE,
             kind=kind,
             reason=reason,
         )

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from easeml.contract.knowledge import LARGEST_MODULE, Check, ModuleChecks, NewModule
+from easeml.contract.states import SEARCHED_JOBS, ModuleState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotFound, TooLarge
 from easeml.modules import Module
@@ -30,7 +31,6 @@ from easeml.store.records import ModuleMark, Task
 KIND = "check-module"
 _TRUSTED = ("easeml.zoo", "sklearn", "xgboost", "catboost")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-_OPEN = ("running", "resting", "paused")
 _FILE = "module.toml"
 
 
@@ -61,7 +61,7 @@ def add(
             tx,
             module.name,
             source=wish.toml,
-            state="checking",
+            state=ModuleState.CHECKING,
             task_id=task.id,
             error="",
             archived=False,
@@ -88,7 +88,9 @@ def checks(store: Store, settings: Settings, caller: Caller, name: str) -> Modul
 
 def arriving(tx: Transaction) -> list[ModuleChecks]:
     """Return what is being checked and what failed, the newest first, without single checks."""
-    found = tx.module_marks.list(state=["checking", "failed"], archived=False, limit=None)
+    found = tx.module_marks.list(
+        state=[ModuleState.CHECKING, ModuleState.FAILED], archived=False, limit=None
+    )
     return [_show(tx, mark, b"") for mark in sorted(found, key=lambda mark: -mark.created)]
 
 
@@ -100,7 +102,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
     if failed:
         _fail(tx, task, failed[0]["error"])
         return
-    tx.module_marks.update(task.subject, state="ready")
+    tx.module_marks.update(task.subject, state=ModuleState.READY)
     tx.events.append("module.ready", task.subject, {}, task.tenant_id)
     _join_searches(tx, task.subject)
 
@@ -154,7 +156,9 @@ def _check_new(tx: Transaction, module: Module) -> None:
     registry = knowledge_base.current(tx)
     mark = tx.module_marks.find(id=module.name)
     same = next((one for one in registry.modules if one.name == module.name), None)
-    if same is not None or (mark is not None and mark.state in ("checking", "ready")):
+    if same is not None or (
+        mark is not None and mark.state in (ModuleState.CHECKING, ModuleState.READY)
+    ):
         version = f" {same.version}" if same else ", which is being checked"
         remedy = "Give the new one another name, such as NAME-2; the old one can be archived."
         raise Conflict(
@@ -178,14 +182,14 @@ def _mark(tx: Transaction, name: str, **changes: Any) -> ModuleMark:
 
 
 def _fail(tx: Transaction, task: Task, error: str) -> None:
-    tx.module_marks.update(task.subject, state="failed", error=error)
+    tx.module_marks.update(task.subject, state=ModuleState.FAILED, error=error)
     tx.events.append("module.failed", task.subject, {"error": error}, task.tenant_id)
 
 
 def _join_searches(tx: Transaction, name: str) -> None:
     registry, trials = knowledge_base.current(tx), finished_trials(tx)
     model = registry.get(name)
-    for job in tx.unscoped().jobs.list(state=list(_OPEN), limit=None):
+    for job in tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None):
         tables = tx.scoped(job.tenant_id)
         application = tables.applications.get(job.application_id)
         version, newest = tables.versions.get(job.version_id), jobs.current(tables, application.id)

@@ -6,6 +6,7 @@ from statistics import median
 
 from easeml import __version__
 from easeml.contract import knowledge as contract
+from easeml.contract.states import ModuleState, TaskGroup, TaskState
 from easeml.errors import InvalidInput
 from easeml.modules import Module, Registry
 from easeml.search.optimizers import installed_optimizers
@@ -52,7 +53,7 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
     with store.write() as tx:
         mark = tx.module_marks.find(id=name)
         if (
-            not (mark and mark.state == "failed")
+            not (mark and mark.state == ModuleState.FAILED)
             and knowledge_base.current(tx).get(name).kind != "model"
         ):
             raise InvalidInput("Only models can be archived.", where=name)
@@ -136,7 +137,10 @@ def _records(tx: Transaction) -> dict[str, contract.Record]:
 
 def _failures(tx: Transaction) -> Counter[str]:
     tables = tx.unscoped()
-    ids = [id for (id,) in tables.tasks.pick("candidate_id", kind="train", state="failed")]
+    ids = [
+        id
+        for (id,) in tables.tasks.pick("candidate_id", kind=TaskGroup.TRAIN, state=TaskState.FAILED)
+    ]
     model = dict(tables.candidates.pick("id", "model", id=ids[-500:])) if ids else {}
     return Counter(model[id] for id in ids if id in model)
 

@@ -5,6 +5,14 @@ number.
 from collections import Counter, defaultdict
 
 from easeml.contract.scheduling import Device, DeviceTask, LossCurve, SchedulerView, Share, Waiting
+from easeml.contract.states import (
+    SEARCHED_JOBS,
+    JobState,
+    ProcessKind,
+    ProcessState,
+    TaskGroup,
+    TaskState,
+)
 from easeml.service.access.caller import Caller
 from easeml.service.access.tenant_view import TenantView
 from easeml.service.scheduling.losses import Result, loss_curve
@@ -12,14 +20,13 @@ from easeml.service.tasks import task_views
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Attempt, Job, Process, Task
 
-SEARCHED = ("running", "resting", "paused")
 _MOST_RUNS = 400  # of a timeline: the newest
 _SHOWN_OF_QUEUE = 50
 _STATES = {
-    "running": "searching",
-    "preparing": "searching",
-    "resting": "resting",
-    "paused": "paused",
+    JobState.RUNNING: "searching",
+    JobState.PREPARING: "searching",
+    JobState.RESTING: "resting",
+    JobState.PAUSED: "paused",
 }  # first counts
 
 
@@ -30,7 +37,7 @@ def show(store: Store, caller: Caller, policy: str, span: float) -> SchedulerVie
         since = now - span
         devices, timeline = _timeline(tx, view, since)
         tables = tx.unscoped()
-        waiting = tables.tasks.list(state="waiting", limit=_SHOWN_OF_QUEUE)
+        waiting = tables.tasks.list(state=TaskState.WAITING, limit=_SHOWN_OF_QUEUE)
         return SchedulerView(
             policy=policy,
             now=now,
@@ -38,7 +45,7 @@ def show(store: Store, caller: Caller, policy: str, span: float) -> SchedulerVie
             devices=devices,
             timeline=timeline,
             queue=_queue(tables, view, waiting),
-            queued=tables.tasks.count(state="waiting"),
+            queued=tables.tasks.count(state=TaskState.WAITING),
             tenants=_shares(tables, view),
             losses=_losses(tables, since, now),
             decisions=tables.decisions.count(),
@@ -55,8 +62,8 @@ def _timeline(
     used = {attempt.process_id for attempt in attempts}
     workers = [
         p
-        for p in tx.processes.list(kind="worker", limit=None)
-        if p.state == "running" or p.id in used
+        for p in tx.processes.list(kind=ProcessKind.WORKER, limit=None)
+        if p.state == ProcessState.RUNNING or p.id in used
     ]
     found = {
         task.id: task for task in tables.tasks.list(id=[a.task_id for a in attempts], limit=None)
@@ -78,7 +85,7 @@ def _timeline(
 
 
 def _device(worker: Process, number: int) -> Device:
-    return Device(name=str(number), here=worker.state == "running")
+    return Device(name=str(number), here=worker.state == ProcessState.RUNNING)
 
 
 def _run(attempt: Attempt, task: Task, device: int, view: TenantView, name: str) -> DeviceTask:
@@ -116,8 +123,12 @@ def _shares(tables: Tables, view: TenantView) -> list[Share]:
     jobs: defaultdict[str, list[Job]] = defaultdict(list)
     for job in tables.jobs.list(limit=None):
         jobs[job.tenant_id].append(job)
-    running = Counter(tenant for (tenant,) in tables.tasks.pick("tenant_id", state="running"))
-    waiting = Counter(tenant for (tenant,) in tables.tasks.pick("tenant_id", state="waiting"))
+    running = Counter(
+        tenant for (tenant,) in tables.tasks.pick("tenant_id", state=TaskState.RUNNING)
+    )
+    waiting = Counter(
+        tenant for (tenant,) in tables.tasks.pick("tenant_id", state=TaskState.WAITING)
+    )
     shares = [
         _share(view, tenant, own, running[tenant], waiting[tenant]) for tenant, own in jobs.items()
     ]
@@ -126,7 +137,7 @@ def _shares(tables: Tables, view: TenantView) -> list[Share]:
 
 def _share(view: TenantView, tenant_id: str, jobs: list[Job], running: int, waiting: int) -> Share:
     states = {job.state for job in jobs}
-    searching = [job for job in jobs if job.state == "running"]
+    searching = [job for job in jobs if job.state == JobState.RUNNING]
     return Share(
         tenant=view.name(tenant_id),
         place=view.place(tenant_id),
@@ -135,7 +146,7 @@ def _share(view: TenantView, tenant_id: str, jobs: list[Job], running: int, wait
         searches=len(jobs),
         gain_rate=max((job.gain_rate or 0.0 for job in searching), default=0.0),
         expected_improvement=sum(
-            job.expected_improvement or 0.0 for job in jobs if job.state in SEARCHED
+            job.expected_improvement or 0.0 for job in jobs if job.state in SEARCHED_JOBS
         ),
         running=running,
         waiting=waiting,
@@ -145,9 +156,11 @@ def _share(view: TenantView, tenant_id: str, jobs: list[Job], running: int, wait
 
 def _losses(tables: Tables, since: float, now: float) -> LossCurve:
     """Return the losses since then of the searches that are not over."""
-    ids = [id for (id,) in tables.jobs.pick("id", state=SEARCHED)]
+    ids = [id for (id,) in tables.jobs.pick("id", state=SEARCHED_JOBS)]
     found = (
-        tables.tasks.pick("finished", "job_id", "quality", job_id=ids, kind="train", state="done")
+        tables.tasks.pick(
+            "finished", "job_id", "quality", job_id=ids, kind=TaskGroup.TRAIN, state=TaskState.DONE
+        )
         if ids
         else []
     )

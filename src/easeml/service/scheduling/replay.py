@@ -12,6 +12,15 @@ from typing import NamedTuple
 import numpy as np
 
 from easeml.contract.scheduling import LossCurve, Replay
+from easeml.contract.states import (
+    FINISHED_TASKS,
+    SEARCHED_JOBS,
+    ProcessKind,
+    ProcessState,
+    Role,
+    TaskGroup,
+    TaskState,
+)
 from easeml.errors import InvalidInput, NotReady
 from easeml.modules import Registry
 from easeml.search import (
@@ -41,7 +50,6 @@ from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.trials import Trial, finished_trials
 from easeml.service.scheduling.decisions import explained
 from easeml.service.scheduling.losses import Result, loss_curve
-from easeml.service.scheduling.overview import SEARCHED
 from easeml.service.search.beliefs import arm_of, runs_of
 from easeml.store import Store, Transaction
 from easeml.store.records import Candidate, Job, Task
@@ -78,7 +86,7 @@ def replay(store: Store, caller: Caller, policy: str) -> Replay:
     with store.read() as tx:
         view = TenantView.of(tx, caller)
         searches = _searches(tx)
-        devices = max(1, tx.processes.count(kind="worker", state="running"))
+        devices = max(1, tx.processes.count(kind=ProcessKind.WORKER, state=ProcessState.RUNNING))
     if not searches:
         raise NotReady(
             "No search has a result yet.", remedy="Come back when the first tasks are done."
@@ -142,7 +150,7 @@ def _simulated(policy: str, against: str, tenants: int, devices: int, seed: int)
     )
     trace = simulate_jobs(entries, chosen, scenario, explain=True)
     compared = _curve(_runs(simulate_jobs(entries, other, scenario)), other.name)
-    view = TenantView(Caller("", "", role="provider"), {name: name for name in work.tenants})
+    view = TenantView(Caller("", "", role=Role.PROVIDER), {name: name for name in work.tenants})
     return _shown(chosen, entries, trace, view, devices, [compared])
 
 
@@ -151,11 +159,11 @@ def _searches(tx: Transaction) -> list[_Search]:
     came.
     """
     tables, trials = tx.unscoped(), finished_trials(tx)
-    jobs = tables.jobs.list(state=SEARCHED, newest_first=True, limit=_MOST_SEARCHES)[::-1]
+    jobs = tables.jobs.list(state=SEARCHED_JOBS, newest_first=True, limit=_MOST_SEARCHES)[::-1]
     ids = [job.id for job in jobs]
     tasks: defaultdict[str, list[Task]] = defaultdict(list)
     for task in (
-        tables.tasks.list(job_id=ids, kind="train", state=["done", "failed"], limit=None)
+        tables.tasks.list(job_id=ids, kind=TaskGroup.TRAIN, state=FINISHED_TASKS, limit=None)
         if ids
         else []
     ):
@@ -209,7 +217,7 @@ def _shown(
             "policy": policy.name,
             "quality": None if math.isnan(run.quality) else run.quality,
             "seconds": run.end - run.start,
-            "state": "failed" if math.isnan(run.quality) else "done",
+            "state": TaskState.FAILED if math.isnan(run.quality) else TaskState.DONE,
         }
         steps.append(explained(explanation, tenant, view).model_copy(update=changes))
     return Replay(

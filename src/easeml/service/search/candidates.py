@@ -5,6 +5,7 @@ its space.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from easeml.contract.states import JobState, TaskGroup, TaskState
 from easeml.ids import new_id
 from easeml.modules import Module, Registry
 from easeml.search import spaces
@@ -53,7 +54,9 @@ def best_before(tables: Tables, job: Job) -> list[Candidate]:
     )
     if not earlier:
         return []
-    done = tables.tasks.list(job_id=earlier[0].id, kind="train", state="done", limit=None)
+    done = tables.tasks.list(
+        job_id=earlier[0].id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None
+    )
     best = sorted(done, key=lambda task: (-(task.quality or 0.0), task.id))[:_TRIED_AGAIN]
     found = {
         one.id: one
@@ -76,7 +79,7 @@ def add_model(
     ``trials``: all finished ones, if they are at hand.
     """
     tables = tx.scoped(job.tenant_id)
-    if job.state == "preparing" or tables.candidates.find(job_id=job.id, model=model):
+    if job.state == JobState.PREPARING or tables.candidates.find(job_id=job.id, model=model):
         return
     version, first = tables.versions.get(job.version_id), tables.candidates.count(job_id=job.id)
     found = _of_model(registry, application.rules, job, registry.get(model), version, first)

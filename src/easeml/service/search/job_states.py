@@ -2,6 +2,14 @@
 
 from typing import Any
 
+from easeml.contract.states import (
+    FINISHED_TASKS,
+    TASKS_UNDER_WAY,
+    ApplicationState,
+    JobState,
+    TaskGroup,
+    VersionState,
+)
 from easeml.modules import Registry
 from easeml.search import SearchState, remaining
 from easeml.service.knowledge import knowledge_base
@@ -9,7 +17,7 @@ from easeml.service.knowledge.trials import finished_trials
 from easeml.service.search import jobs
 from easeml.service.search.candidates import best_before, make_candidates
 from easeml.service.search.spending import spent_seconds
-from easeml.service.search.training_tasks import UNDER_WAY, within_limits
+from easeml.service.search.training_tasks import within_limits
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job
 
@@ -21,11 +29,11 @@ def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
     """
     started = []
     registry = knowledge_base.current(tx, registry)
-    for job in tx.unscoped().jobs.list(state="preparing", limit=None):
+    for job in tx.unscoped().jobs.list(state=JobState.PREPARING, limit=None):
         version = tx.unscoped().versions.get(job.version_id)
-        if version.state == "ready":
+        if version.state == VersionState.READY:
             started.append(_start(tx, registry, job))
-    return [job for job in started if job.state == "running"]
+    return [job for job in started if job.state == JobState.RUNNING]
 
 
 def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
@@ -41,10 +49,10 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
     changes = _progress(tables, job, state)
     if any(getattr(job, name) != value for name, value in changes.items()):
         job = tables.jobs.update(job.id, **changes)
-    if job.state == "running" and _is_done(tx, job):
-        return jobs.set_state(tx, job, "resting", "job.resting")
-    if job.state == "resting" and not _is_done(tx, job):
-        return jobs.set_state(tx, job, "running", "job.running")
+    if job.state == JobState.RUNNING and _is_done(tx, job):
+        return jobs.set_state(tx, job, JobState.RESTING, "job.resting")
+    if job.state == JobState.RESTING and not _is_done(tx, job):
+        return jobs.set_state(tx, job, JobState.RUNNING, "job.running")
     return job
 
 
@@ -56,17 +64,17 @@ def _start(tx: Transaction, registry: Registry, job: Job) -> Job:
     candidates = make_candidates(registry, application, job, version, finished_trials(tx), before)
     if not candidates:
         error = "No model of the knowledge base fits the prepared data."
-        tables.applications.update(application.id, state="failed")
+        tables.applications.update(application.id, state=ApplicationState.FAILED)
         tx.events.append("application.failed", application.id, {"error": error}, job.tenant_id)
-        return jobs.set_state(tx, job, "failed", "job.failed", error=error)
+        return jobs.set_state(tx, job, JobState.FAILED, "job.failed", error=error)
     tables.candidates.add_all(candidates)
-    if application.state == "declared":
-        tables.applications.update(application.id, state="searching")
-    return jobs.set_state(tx, job, "running", "job.running")
+    if application.state == ApplicationState.DECLARED:
+        tables.applications.update(application.id, state=ApplicationState.SEARCHING)
+    return jobs.set_state(tx, job, JobState.RUNNING, "job.running")
 
 
 def _progress(tables: Tables, job: Job, state: SearchState) -> dict[str, Any]:
-    tasks = tables.tasks.list(job_id=job.id, kind="train", state=["done", "failed"], limit=None)
+    tasks = tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS, limit=None)
     qualities = [task.quality for task in tasks if task.quality is not None]
     left = remaining(state, job.id)
     return {
@@ -83,7 +91,7 @@ def _is_done(tx: Transaction, job: Job) -> bool:
     converged = job.expected_improvement is not None and job.expected_improvement <= job.tolerance
     if converged and job.best_quality is not None:
         return True
-    if tables.tasks.count(job_id=job.id, kind="train", state=list(UNDER_WAY)):
+    if tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY):
         return False
-    tried = tables.tasks.count(job_id=job.id, kind="train", state=["done", "failed"])
+    tried = tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=FINISHED_TASKS)
     return tried >= tables.candidates.count(job_id=job.id) or not within_limits(tx, job)

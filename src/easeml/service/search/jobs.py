@@ -3,6 +3,7 @@
 from datetime import datetime
 
 from easeml.contract import resources
+from easeml.contract.states import ENDED_JOBS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
@@ -13,9 +14,9 @@ from easeml.store.records import Job, Json
 
 # action -> (states it may start from, state it ends in, event)
 _ACTIONS = {
-    "pause": (("running", "resting"), "paused", "job.paused"),
-    "resume": (("paused", "resting"), "running", "job.resumed"),
-    "stop": (("preparing", "running", "resting", "paused"), "stopped", "job.stopped"),
+    "pause": ((JobState.RUNNING, JobState.RESTING), JobState.PAUSED, "job.paused"),
+    "resume": ((JobState.PAUSED, JobState.RESTING), JobState.RUNNING, "job.resumed"),
+    "stop": ((JobState.PREPARING, *SEARCHED_JOBS), JobState.STOPPED, "job.stopped"),
 }
 
 
@@ -59,7 +60,7 @@ def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.
                 remedy = f"A job can {action} when it is {' or '.join(allowed)}."
                 raise Conflict(f"The job is {job.state}.", remedy=remedy, where=job_id)
             job = set_state(tx, job, target, event)
-            if target != "running":
+            if target != JobState.RUNNING:
                 cancel_waiting(tx, tables, job_id)
         return show(tables, job)
 
@@ -75,7 +76,7 @@ def set_limits(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         job = tables.jobs.get(job_id)
-        if job.state in ("stopped", "failed"):
+        if job.state in ENDED_JOBS:
             raise Conflict(
                 f"The job is {job.state}.", remedy="Declare the application again.", where=job_id
             )
@@ -97,7 +98,7 @@ def limits(max_tasks: int | None, max_seconds: float | None, deadline: datetime 
     return {name: value for name, value in found.items() if value is not None}
 
 
-def set_state(tx: Transaction, job: Job, state: str, event: str, **changes: object) -> Job:
+def set_state(tx: Transaction, job: Job, state: JobState, event: str, **changes: object) -> Job:
     """Move a job from the state it was read in to ``state`` and say so; raises ``Conflict`` if it
     moved meanwhile.
     """
@@ -111,7 +112,9 @@ def set_state(tx: Transaction, job: Job, state: str, event: str, **changes: obje
 
 def cancel_waiting(tx: Transaction, tables: Tables, job_id: str) -> None:
     """Cancel the training tasks of a job that wait for a device."""
-    for task in tables.tasks.list(job_id=job_id, kind="train", state="waiting", limit=None):
+    for task in tables.tasks.list(
+        job_id=job_id, kind=TaskGroup.TRAIN, state=TaskState.WAITING, limit=None
+    ):
         tx.queue.cancel(task.id)
 
 
@@ -151,8 +154,9 @@ def show_summary(job: Job, summary: Summary) -> resources.Job:
         expected_improvement_error=job.expected_improvement_error,
         cost=job.cost,
         tasks_done=len(summary.results),
-        tasks_failed=len(summary.in_state("failed")),
-        tasks_under_way=len(summary.in_state("waiting")) + len(summary.in_state("running")),
+        tasks_failed=len(summary.in_state(TaskState.FAILED)),
+        tasks_under_way=len(summary.in_state(TaskState.WAITING))
+        + len(summary.in_state(TaskState.RUNNING)),
         candidates=summary.candidates,
         improvements=[_improvement(result, summary.names) for result in improvements],
         limits=job.limits,

@@ -3,6 +3,7 @@
 import math
 
 from easeml.contract.progress import Progress, ProgressPoint
+from easeml.contract.states import PromotionState
 from easeml.service.access.caller import Caller
 from easeml.service.search import summaries
 from easeml.store import Store, Tables
@@ -50,6 +51,8 @@ def _promoted(tables: Tables, application_id: str) -> set[str]:
     """Return the ids of the tasks whose models went live."""
     models = [
         id
-        for (id,) in tables.promotions.pick("model_id", application_id=application_id, state="live")
+        for (id,) in tables.promotions.pick(
+            "model_id", application_id=application_id, state=PromotionState.LIVE
+        )
     ]
     return {task_id for (task_id,) in tables.models.pick("task_id", id=models)} if models else set()

@@ -1,5 +1,6 @@
 """More configurations for a search that has tried most of what it began with."""
 
+from easeml.contract.states import JobState, TaskGroup, TaskState
 from easeml.modules import Registry
 from easeml.search import SearchJob, SearchState, spaces
 from easeml.search.optimizers import Optimizer, Tried
@@ -29,7 +30,7 @@ def add_proposals(
     """
     job, searched = tx.unscoped().jobs.get(job_id), state.job(job_id)
     if (
-        job.state != "running"
+        job.state != JobState.RUNNING
         or searched.best is None
         or not _needs_more(searched)
         or not within_limits(tx, job)
@@ -37,7 +38,7 @@ def add_proposals(
         return []
     tables = tx.scoped(job.tenant_id)
     candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda one: one.arm)
-    done = tables.tasks.list(job_id=job.id, kind="train", state="done", limit=None)
+    done = tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, state=TaskState.DONE, limit=None)
     if len(candidates) > len(searched.arms) or _fruitless(
         done
     ):  # or: the state has not followed yet

@@ -2,16 +2,14 @@
 
 import math
 
-from easeml.service.search.training_tasks import UNDER_WAY
+from easeml.contract.states import ENDED_TASKS, TASKS_UNDER_WAY, TaskGroup, TaskState
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task
-
-ENDED = ("done", "failed", "cancelled")
 
 
 def spent_seconds(tables: Tables, job_id: str) -> float:
     """Return the device seconds of the training tasks of a job that have ended, in whatever way."""
-    ended = tables.tasks.list(job_id=job_id, kind="train", state=list(ENDED), limit=None)
+    ended = tables.tasks.list(job_id=job_id, kind=TaskGroup.TRAIN, state=ENDED_TASKS, limit=None)
     return sum(task.cost for task in ended)
 
 
@@ -21,7 +19,7 @@ def stop_what_reached_its_limit(tx: Transaction) -> list[Task]:
     The seconds that running tasks have had so far count, so a limit is exceeded by no more than the
     time between two calls, on each device.
     """
-    running = tx.unscoped().tasks.list(kind="train", state="running", limit=None)
+    running = tx.unscoped().tasks.list(kind=TaskGroup.TRAIN, state=TaskState.RUNNING, limit=None)
     stopped: list[Task] = []
     for job_id in sorted({task.job_id for task in running}):
         job = tx.unscoped().jobs.get(job_id)
@@ -47,7 +45,9 @@ def _limit_reached(tx: Transaction, job: Job, running: list[Task]) -> str:
 
 def _stop(tx: Transaction, job: Job, reason: str) -> list[Task]:
     tables = tx.scoped(job.tenant_id)
-    under_way = tables.tasks.list(job_id=job.id, kind="train", state=list(UNDER_WAY), limit=None)
+    under_way = tables.tasks.list(
+        job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY, limit=None
+    )
     for task in under_way:
         tx.queue.cancel(task.id, reason)
         data = {"job_id": job.id, "error": reason}

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 
+from easeml.contract.states import TASKS_UNDER_WAY, TaskGroup, TaskState
 from easeml.store import Tables
 
 
@@ -15,7 +16,7 @@ class TrainingTask:
     id: str
     job_id: str
     candidate_id: str
-    state: str
+    state: TaskState
     quality: float | None
     cost: float
     created: float
@@ -41,11 +42,11 @@ class Summary:
     candidates: int
     names: dict[str, str]  # by candidate, of tasks under way and of improvements
 
-    def in_state(self, state: str) -> list[TrainingTask]:
+    def in_state(self, state: TaskState) -> list[TrainingTask]:
         """Return the tasks in one state."""
         return [task for task in self.tasks if task.state == state]
 
-    def names_in_state(self, state: str) -> list[str]:
+    def names_in_state(self, state: TaskState) -> list[str]:
         """Return what is called the tasks in one state, ``waiting`` or ``running``."""
         return [self.names[task.candidate_id] for task in self.in_state(state)]
 
@@ -70,13 +71,13 @@ def load(tables: Tables, job_ids: Sequence[str]) -> dict[str, Summary]:
 def training_tasks(tables: Tables, job_ids: Sequence[str]) -> list[TrainingTask]:
     """Return the training tasks of some jobs, in order of id."""
     columns = [field.name for field in fields(TrainingTask)]
-    rows = tables.tasks.pick(*columns, job_id=list(job_ids), kind="train")
+    rows = tables.tasks.pick(*columns, job_id=list(job_ids), kind=TaskGroup.TRAIN)
     return [TrainingTask(*row) for row in rows]
 
 
 def results(tasks: Iterable[TrainingTask]) -> list[Result]:
     """Return the results of one job's tasks in the order in which these ended."""
-    done = [task for task in tasks if task.state == "done"]
+    done = [task for task in tasks if task.state == TaskState.DONE]
     done.sort(key=lambda task: (task.finished or 0.0, task.id))
     spent = 0.0
     best = -math.inf
@@ -95,6 +96,6 @@ def candidate_names(tables: Tables, ids: Collection[str]) -> dict[str, str]:
 
 
 def _shown_candidates(tasks: Iterable[TrainingTask], found: Iterable[Result]) -> set[str]:
-    under_way = {task.candidate_id for task in tasks if task.state in ("waiting", "running")}
+    under_way = {task.candidate_id for task in tasks if task.state in TASKS_UNDER_WAY}
     improvements = {result.task.candidate_id for result in found if result.is_better}
     return under_way | improvements

@@ -2,6 +2,7 @@
 
 import math
 
+from easeml.contract.states import FINISHED_TASKS, TASKS_UNDER_WAY, JobState, TaskGroup
 from easeml.ids import new_id
 from easeml.modules import Registry
 from easeml.search import Decision as Choice
@@ -9,8 +10,6 @@ from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Decision, Job, Task
-
-UNDER_WAY = ("waiting", "running")
 
 
 def write_decision(
@@ -24,9 +23,9 @@ def write_decision(
     job = tx.unscoped().jobs.get(choice.job)
     tables = tx.scoped(job.tenant_id)
     candidate = tables.candidates.find(job_id=job.id, arm=choice.arm)
-    if job.state != "running" or candidate is None or not within_limits(tx, job):
+    if job.state != JobState.RUNNING or candidate is None or not within_limits(tx, job):
         return None
-    if tables.tasks.count(candidate_id=candidate.id, state=[*UNDER_WAY, "done", "failed"]):
+    if tables.tasks.count(candidate_id=candidate.id, state=[*TASKS_UNDER_WAY, *FINISHED_TASKS]):
         return None
     task = _request_training(tx, tables, registry, job, candidate)
     tables.decisions.add(
@@ -58,15 +57,17 @@ def within_limits(tx: Transaction, job: Job) -> bool:
         and job.cost + _predicted_cost_under_way(tables, job) >= most_seconds
     ):
         return False
-    states = [*UNDER_WAY, "done", "failed"]
+    states = [*TASKS_UNDER_WAY, *FINISHED_TASKS]
     return (
         most_tasks is None
-        or tables.tasks.count(job_id=job.id, kind="train", state=states) < most_tasks
+        or tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=states) < most_tasks
     )
 
 
 def _predicted_cost_under_way(tables: Tables, job: Job) -> float:
-    tasks = tables.tasks.list(job_id=job.id, kind="train", state=list(UNDER_WAY), limit=None)
+    tasks = tables.tasks.list(
+        job_id=job.id, kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY, limit=None
+    )
     candidates = (
         tables.candidates.list(id=[task.candidate_id for task in tasks], limit=None)
         if tasks

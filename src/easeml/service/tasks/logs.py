@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 
 from easeml.contract.evaluation import AttemptLog
+from easeml.contract.states import AttemptState
 from easeml.errors import NotFound
 from easeml.service.access.caller import Caller
 from easeml.store import Store
@@ -41,13 +42,13 @@ def log(
         text=content.decode(errors="replace"),
         offset=offset,
         next=offset + len(content),
-        ended=found.state != "running",
+        ended=found.state != AttemptState.RUNNING,
     )
 
 
 def printed(store: Store, work: Path, attempt: Attempt, offset: int = 0) -> bytes:
     """Return what an attempt printed from byte ``offset`` on, as far as it is here."""
-    if attempt.state == "running":
+    if attempt.state == AttemptState.RUNNING:
         return read_plain(work / attempt.process_id / attempt.id / "log.txt", offset, LARGEST_LOG)
     path = store.artefacts.path(attempt.tenant_id, attempt.log) if attempt.log else None
     return read_plain(path, offset, LARGEST_LOG) if path else b""

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from easeml.contract.states import TASKS_UNDER_WAY, Lane, TaskGroup
 from easeml.ids import new_id
 from easeml.service.tasks.kinds import kind_named
 from easeml.store import Tables, Transaction
@@ -32,8 +33,8 @@ def request(
         Task(
             id=new_id("task"),
             tenant_id=tenant_id,
-            kind=declared.group,
-            lane=declared.lane,
+            kind=TaskGroup(declared.group),
+            lane=Lane(declared.lane),
             payload=payload,
             subject=subject,
             job_id=job_id,
@@ -49,5 +50,5 @@ def request(
 def under_way(tables: Tables, kind: str, subject: str) -> list[Task]:
     """Return the tasks of ``kind`` about ``subject`` that wait or run."""
     group = kind_named(kind).group
-    tasks = tables.tasks.list(kind=group, subject=subject, state=["waiting", "running"], limit=None)
+    tasks = tables.tasks.list(kind=group, subject=subject, state=TASKS_UNDER_WAY, limit=None)
     return [task for task in tasks if task.payload["kind"] == kind]

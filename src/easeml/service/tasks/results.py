@@ -4,6 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from easeml.contract.states import TaskGroup, TaskState
 from easeml.contract.tasks import TaskResult, TaskSpec
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import task_views
@@ -55,7 +56,7 @@ def accept(
     problem = _what_lacks(kind, result, digests)
     if problem:
         return _fail(tx, attempt, problem, False, result.cost)
-    quality = float(result.value["quality"]) if kind.group == "train" else None
+    quality = float(result.value["quality"]) if kind.group == TaskGroup.TRAIN else None
     done = tx.queue.complete(attempt, result=_kept(result), quality=quality, cost=result.cost)
     for name, digest in digests.items():
         artefact_references.keep(tx, task.tenant_id, digest, sizes.get(name, 0))
@@ -78,7 +79,7 @@ def after_failure(tx: Transaction, task: Task) -> None:
 
 def _fail(tx: Transaction, attempt: Attempt, error: str, retry: bool, cost: float) -> Task:
     failed = tx.queue.fail(attempt, error=error, retry=retry, cost=cost)
-    if failed.state == "failed":
+    if failed.state == TaskState.FAILED:
         after_failure(tx, failed)
     return failed
 

@@ -6,6 +6,7 @@ Each change is a new version.
 from pathlib import PurePath
 
 from easeml.contract import resources
+from easeml.contract.states import ENDED_JOBS, JobState, VersionState
 from easeml.contract.versions import Refinement
 from easeml.data import ALL_ROLES, ROLES, row_ids, rows_off, switched
 from easeml.errors import Conflict, InvalidInput, NotReady
@@ -19,8 +20,6 @@ from easeml.service.storage import artefact_references, uploads
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json
-
-_ENDED = ("stopped", "failed")
 
 
 def feed(
@@ -126,8 +125,8 @@ def take_over(tx: Transaction, version: DatasetVersion) -> None:
     if job is not None and not _is_learnt_anew(parent, version):
         tables.jobs.update(job.id, version_id=version.id)
     elif job is not None:
-        if job.state not in _ENDED:
-            jobs.set_state(tx, job, "stopped", "job.stopped")
+        if job.state not in ENDED_JOBS:
+            jobs.set_state(tx, job, JobState.STOPPED, "job.stopped")
         jobs.cancel_waiting(tx, tables, job.id)
         _add_job(tx, job, version)
     rescoring.request(tx, application)
@@ -138,7 +137,7 @@ def take_over(tx: Transaction, version: DatasetVersion) -> None:
 def is_changing(tables: Tables, application: Application) -> bool:
     """Is another version being made of the application's data?"""
     ingesting = tables.versions.list(
-        dataset_id=application.dataset_id, state="ingesting", limit=None
+        dataset_id=application.dataset_id, state=VersionState.INGESTING, limit=None
     )
     return any(version.operation.get("application_id") == application.id for version in ingesting)
 
@@ -146,11 +145,11 @@ def is_changing(tables: Tables, application: Application) -> bool:
 def _changeable(tables: Tables, application_id: str, version_id: str | None) -> Application:
     application = tables.applications.get(application_id)
     version = tables.versions.get(application.version_id)
-    if version.state == "failed":
+    if version.state == VersionState.FAILED:
         raise Conflict(
             "The data of this application could not be prepared.", remedy="Declare it again."
         )
-    if version.state != "ready" or is_changing(tables, application):
+    if version.state != VersionState.READY or is_changing(tables, application):
         remedy = "Try again when it is ready."
         raise NotReady(
             "The data of this application is being changed.", where=application.id, remedy=remedy

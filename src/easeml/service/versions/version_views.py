@@ -5,6 +5,7 @@ from pathlib import Path
 
 from easeml.contract import resources
 from easeml.contract import versions as contract
+from easeml.contract.states import VersionState
 from easeml.data import (
     ALL_ROLES,
     VERSION_FORMATS,
@@ -186,7 +187,7 @@ def _check_prepared(version: DatasetVersion) -> None:
         raise Conflict(
             "An upload has no prepared rows.", where=version.id, remedy="Name a version made of it."
         )
-    if version.state != "ready" or not version.artefact:
+    if version.state != VersionState.READY or not version.artefact:
         raise Conflict(
             f"The version is {version.state}: there are no prepared rows.", where=version.id
         )

@@ -4,6 +4,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.resources import Key
+from easeml.contract.states import KeyKind
 from easeml.errors import InvalidInput
 from easeml.web import session
 from easeml.web.page_context import PageContext, back_to, signed_in
@@ -51,7 +52,11 @@ async def change_password(context: PageContext) -> Response:
 
 
 async def _show(context: PageContext, made: Key | None = None) -> Response:
-    keys = [key async for key in context.client.api_keys() if key.kind == "api" and not key.revoked]
+    keys = [
+        key
+        async for key in context.client.api_keys()
+        if key.kind == KeyKind.API and not key.revoked
+    ]
     return context.render("account.html", keys=keys[::-1], made=made, days=_DAYS)
 
 

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.knowledge import LARGEST_MODULE
+from easeml.contract.states import CheckState, Role
 from easeml.errors import EasemlError, InvalidInput, NotFound, TooLarge
 from easeml.web.page_context import PageContext, back_to, signed_in
 
@@ -61,7 +62,9 @@ async def show(context: PageContext) -> Response:
     _require_provider(context)
     found = await context.client.module_checks(quote(context.path("name"), safe=""))
     return context.render(
-        "module_checks.html", module=found, done=sum(one.state == "passed" for one in found.checks)
+        "module_checks.html",
+        module=found,
+        done=sum(one.state == CheckState.PASSED for one in found.checks),
     )
 
 
@@ -83,7 +86,7 @@ async def _text(file: UploadFile) -> str:
 
 def _require_provider(context: PageContext) -> None:
     """Raise NotFound for others: they need not know of these pages."""
-    if context.user.role != "provider":
+    if context.user.role != Role.PROVIDER:
         raise NotFound("There is no such page.", where=context.request.url.path)
 
 

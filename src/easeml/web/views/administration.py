@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.states import Role
 from easeml.errors import EasemlError, InvalidInput, NotFound
 from easeml.web.page_context import PageContext, back_to, signed_in
 
@@ -142,7 +143,7 @@ def _number(text: str, name: str, unit: float) -> float | None:
 
 def _require_provider(context: PageContext) -> None:
     """Raise NotFound for others: they need not know of these pages."""
-    if context.user.role != "provider":
+    if context.user.role != Role.PROVIDER:
         raise NotFound("There is no such page.", where=context.request.url.path)
 
 

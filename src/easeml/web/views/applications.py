@@ -6,11 +6,11 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from easeml.contract.resources import Application, Job
+from easeml.contract.states import ApplicationState
 from easeml.figures import Figure
 from easeml.web import charts
 from easeml.web.page_context import PageContext, signed_in
 
-_STATES = ("declared", "searching", "serving", "failed")
 _SORTS = {
     "newest": "newest first",
     "name": "by name",
@@ -61,7 +61,7 @@ async def show(context: PageContext) -> Response:
         "state": state,
         "sort": sort,
     }
-    return context.render("applications.html", **values, states=_STATES, sorts=_SORTS)
+    return context.render("applications.html", **values, states=ApplicationState, sorts=_SORTS)
 
 
 @signed_in

@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from easeml.client import made_request
 from easeml.contract.resources import Column, Dataset, Declaration, Proposal, Task, Version
+from easeml.contract.states import VersionState
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.report_parts import ShownReport, shown
@@ -49,7 +50,7 @@ async def review(context: PageContext) -> Response:
     """Show what easeml saw, and what was changed of it, till it is right."""
     dataset = await context.client.dataset(context.path("dataset"))
     version = dataset.version
-    if version.state != "ready":
+    if version.state != VersionState.READY:
         return context.render("new_reading.html", dataset=dataset)
     wishes = Wishes.read(context.request.query_params.multi_items(), version)
     if wishes.query() != context.request.url.query:  # a form was sent: one address for each state

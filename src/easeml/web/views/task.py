@@ -4,6 +4,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.evaluation import AttemptLog, TaskReport
+from easeml.contract.states import TaskGroup
 from easeml.web import model_charts
 from easeml.web.page_context import PageContext, signed_in
 
@@ -22,7 +23,7 @@ async def show(context: PageContext) -> Response:
     """Show a task with its result, or with what went wrong."""
     id = context.path("task")
     task = await context.client.task(id)
-    report = await context.client.task_report(id) if task.kind == "train" else TaskReport()
+    report = await context.client.task_report(id) if task.kind == TaskGroup.TRAIN else TaskReport()
     found = report.evaluation
     return context.render(
         "task.html",

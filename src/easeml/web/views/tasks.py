@@ -6,9 +6,9 @@ from urllib.parse import urlencode
 from starlette.responses import Response
 from starlette.routing import Route
 
+from easeml.contract.states import TaskState
 from easeml.web.page_context import PageContext, signed_in
 
-_STATES = ("waiting", "running", "done", "failed", "cancelled")
 _KINDS = {"ingest": "read a file", "train": "train", "advise": "analyse"}
 _PAGE = 50
 
@@ -17,7 +17,7 @@ _PAGE = 50
 async def show(context: PageContext) -> Response:
     """Show a page of the tasks that the filter lets through."""
     asked = context.request.query_params
-    state = asked.get("state", "") if asked.get("state") in _STATES else ""
+    state = asked.get("state", "") if asked.get("state") in set(TaskState) else ""
     kind = asked.get("kind", "") if asked.get("kind") in _KINDS else ""
     application, after = asked.get("application", ""), asked.get("after") or None
     wanted = {"state": state or None, "kind": kind or None, "subject": application or None}
@@ -28,7 +28,7 @@ async def show(context: PageContext) -> Response:
         page=page,
         counts=(await context.client.status()).tasks,
         names={one.id: one.name async for one in context.client.applications()},
-        states=_STATES,
+        states=TaskState,
         kinds=_KINDS,
         after=after,
         query=urlencode({name: value for name, value in filters.items() if value}),

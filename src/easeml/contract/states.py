@@ -1,0 +1,154 @@
+"""What a thing can be: the states and kinds that records, REST and the client have in common.
+
+Each is the string that the database and the wire hold, so ``JobState.RUNNING == "running"``.
+"""
+
+from enum import StrEnum
+
+
+class Role(StrEnum):
+    """What a user may do; a provider runs this easeml and sees all tenants."""
+
+    USER = "user"
+    PROVIDER = "provider"
+
+
+class KeyKind(StrEnum):
+    """Where an API key comes from: a person made it, or it came with signing in."""
+
+    API = "api"
+    SIGN_IN = "sign-in"
+
+
+class VersionState(StrEnum):
+    """A version of a dataset: ingesting -> ready | failed."""
+
+    INGESTING = "ingesting"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class ApplicationState(StrEnum):
+    """An application: declared -> searching -> serving; failed where its data is of no use."""
+
+    DECLARED = "declared"
+    SEARCHING = "searching"
+    SERVING = "serving"
+    FAILED = "failed"
+
+
+class JobState(StrEnum):
+    """A model search.
+
+    preparing -> running <-> paused; running <-> resting (converged); any -> stopped | failed.
+    """
+
+    PREPARING = "preparing"
+    RUNNING = "running"
+    PAUSED = "paused"
+    RESTING = "resting"
+    STOPPED = "stopped"
+    FAILED = "failed"
+
+
+SEARCHED_JOBS = (JobState.RUNNING, JobState.RESTING, JobState.PAUSED)
+"""Jobs that have begun and not ended: they may have tasks under way."""
+
+ENDED_JOBS = (JobState.STOPPED, JobState.FAILED)
+"""Jobs that will never go on."""
+
+
+class TaskState(StrEnum):
+    """A piece of work.
+
+    waiting -> running -> done | failed; running -> waiting (attempt lost, or worth another);
+    waiting | running -> cancelled.
+    """
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+
+
+TASKS_UNDER_WAY = (TaskState.WAITING, TaskState.RUNNING)
+"""Tasks that have not ended."""
+
+FINISHED_TASKS = (TaskState.DONE, TaskState.FAILED)
+"""Tasks that ended by themselves."""
+
+ENDED_TASKS = (*FINISHED_TASKS, TaskState.CANCELLED)
+"""Tasks that have ended, whoever ended them."""
+
+
+class TaskGroup(StrEnum):
+    """What a task is about, in general: reading data, training, or advice."""
+
+    INGEST = "ingest"
+    TRAIN = "train"
+    ADVISE = "advise"
+
+
+class Lane(StrEnum):
+    """Who works on a task: a device of the search, or the slot for short work."""
+
+    SEARCH = "search"
+    SHORT = "short"
+
+
+class AttemptState(StrEnum):
+    """One execution of a task: running -> done | failed | lost (with its worker)."""
+
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    LOST = "lost"
+
+
+class PromotionState(StrEnum):
+    """A change of what an endpoint serves. None is proposed or refused yet."""
+
+    LIVE = "live"
+
+
+class PromotionKind(StrEnum):
+    """Why an endpoint changed: a better model, or what a user asked for."""
+
+    BETTER = "better"
+    ROLLBACK = "rollback"
+    PIN = "pin"
+
+
+class ModuleState(StrEnum):
+    """A module of the knowledge base: installed; or added: checking -> ready | failed."""
+
+    INSTALLED = ""
+    CHECKING = "checking"
+    READY = "ready"
+    FAILED = "failed"
+
+
+class CheckState(StrEnum):
+    """One check of a module that is being added."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    PASSED = "passed"
+    FAILED = "failed"
+
+
+class ProcessState(StrEnum):
+    """A part of the service."""
+
+    RUNNING = "running"
+    ENDED = "ended"
+
+
+class ProcessKind(StrEnum):
+    """What a part of the service does."""
+
+    CONTROLLER = "controller"
+    SCHEDULER = "scheduler"
+    WORKER = "worker"
+    PREDICTOR = "predictor"

@@ -1,0 +1,68 @@
+"""What a record has is what the database held, and what it held in earlier releases."""
+
+from enum import StrEnum
+from typing import get_type_hints
+
+import pytest
+
+from easeml.contract import states
+from easeml.contract.states import ModuleState, TaskGroup, TaskState
+from easeml.ids import new_id
+from easeml.store import Store, Task, records
+
+ENUMERATIONS = [
+    one for one in vars(states).values() if isinstance(one, type) and one is not StrEnum
+]
+
+
+def test_a_state_is_a_member_in_a_record_and_plain_text_in_the_database(store: Store):
+    task = Task(new_id("task"), "t1", TaskGroup.TRAIN, states.Lane.SEARCH, {"kind": "train"})
+    with store.write() as tx:
+        tx.scoped("t1").tasks.add(task)
+        tx.scoped("t1").tasks.update(task.id, state="done")
+    with store.read() as tx:
+        found = tx.scoped("t1").tasks.get(task.id)
+        counted = tx.scoped("t1").tasks.count_by("state")
+    assert found.state is TaskState.DONE
+    assert {type(state) for state in counted} == {TaskState}
+    with store._engine.connect() as connection:
+        row = connection.exec_driver_sql("SELECT kind, lane, state FROM tasks").one()
+    assert tuple(row) == ("train", "search", "done")
+    assert {type(value) for value in row} == {str}
+
+
+def test_rows_are_found_by_members_and_by_their_text(store: Store):
+    with store.write() as tx:
+        for state in TaskState:
+            task = Task(new_id("task"), "t1", TaskGroup.TRAIN, states.Lane.SEARCH, {}, state=state)
+            tx.scoped("t1").tasks.add(task)
+    with store.read() as tx:
+        rows = tx.scoped("t1").tasks
+        assert rows.count(state=TaskState.FAILED) == rows.count(state="failed") == 1
+        assert rows.count(state=states.TASKS_UNDER_WAY) == rows.count(state=["waiting", "running"])
+        assert rows.count(state="no such state") == 0
+
+
+def test_a_module_without_a_state_is_installed(store: Store):
+    with store.write() as tx:
+        tx.module_marks.add(records.ModuleMark("tree", archived=True))
+    with store.read() as tx:
+        found = tx.module_marks.get("tree").state
+    assert found is ModuleState.INSTALLED
+    assert not found
+
+
+@pytest.mark.parametrize("states", ENUMERATIONS)
+def test_every_enumeration_is_used_by_a_record_or_the_wire(states: type):
+    used = {hint for record in _records() for hint in get_type_hints(record).values()}
+    assert states in used or states is _of_the_wire()
+
+
+def _records() -> list[type]:
+    return [one for one in vars(records).values() if hasattr(one, "__dataclass_fields__")]
+
+
+def _of_the_wire() -> type:
+    from easeml.contract.knowledge import Check
+
+    return get_type_hints(Check)["state"]
