@@ -15,16 +15,18 @@ def encode(train: pd.DataFrame, *others: pd.DataFrame) -> tuple[np.ndarray, ...]
 
     Numbers are imputed by their median, categories become indicators (or, where there are many, the
     leading components of their n-grams, like text), dates their parts; every column is then scaled
-    to unit variance.
+    to unit variance. The same frames always give the same matrices.
     """
     import numpy as np
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from skrub import TableVectorizer
+    from skrub import StringEncoder, TableVectorizer
 
+    # By default the components would be drawn from NumPy's global random state.
+    many_values = StringEncoder(random_state=0)
     encoder = make_pipeline(
-        TableVectorizer(),
+        TableVectorizer(high_cardinality=many_values),
         SimpleImputer(strategy="median", keep_empty_features=True),
         StandardScaler(),
     )

@@ -55,6 +55,25 @@ def test_with_noise_a_goal_above_the_truth_is_unrealistic():
     assert answer.assumes
 
 
+def test_categories_of_many_values_give_the_same_answer_again():
+    """Nothing is drawn from NumPy's global random state: its next number stays what it was."""
+    np.random.seed(1)
+    first = bayes_error(*drawn("150 shops", 300, 0.15))
+    np.random.seed(2)
+    state = np.random.get_state()[1].copy()
+    assert bayes_error(*drawn("150 shops", 300, 0.15)) == first
+    assert (np.random.get_state()[1] == state).all()
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("name", "rows"), [("40 classes", 100), ("hour of the day", 100), ("parity of 3 flags", 300)]
+)
+def test_no_library_warns(name: str, rows: int):
+    """Few rows a class, time stamps, and patterns without noise."""
+    assert bayes_error(*drawn(name, rows), task="classification").final
+
+
 def test_values_seen_once_leave_it_open():
     """A category decides, but hardly any value comes twice: nothing that was read can say so."""
     answer = bayes_error(*drawn("codes seen once", 400), goal=0.9)

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from easeml.lifecycle.feasibility.folds import Fold
+from easeml.lifecycle.feasibility.learners import Leaves, Shares, teach_classes
 from easeml.lifecycle.feasibility.neighbours import NearestRows
 
 NEIGHBOURS = (1, 3, 5, 9, 17, 33)
@@ -178,14 +179,13 @@ class LeafArm:
 
 
 def fitted(learner: Any, matrix: np.ndarray, target: Target, rows: np.ndarray) -> Any:
-    """Return the learner after learning ``rows``, or one constant prediction where they hold one
-    class.
+    """Return the learner after learning ``rows``; what makes one prediction where they hold one
+    class, or fewer than two rows a class.
     """
-    from sklearn.dummy import DummyClassifier
-
     values = target.values[rows]
-    if target.classes and not hasattr(learner, "apply") and (values == values[0]).all():
-        learner = DummyClassifier()
+    gives_shares = target.classes and not isinstance(learner, Leaves)
+    if gives_shares and not teach_classes(values):
+        learner = Shares()
     return learner.fit(matrix[rows], values)
 
 

@@ -87,8 +87,9 @@ def _read_times(name: str, values: pd.Series) -> list[Column]:
     known = values.notna().to_numpy()
     seconds = (values - values.min()).dt.total_seconds().to_numpy(dtype=float, na_value=np.nan)
     found = [Column(name, seconds, None)]
-    for part in ("hour", "weekday", "month"):
-        numbers = getattr(values.dt, part).to_numpy(dtype=float, na_value=np.nan)
+    parts = {"hour": values.dt.hour, "weekday": values.dt.day_of_week, "month": values.dt.month}
+    for part, part_values in parts.items():
+        numbers = part_values.to_numpy(dtype=float, na_value=np.nan)
         levels = _levels(pd.Series(np.where(known, numbers, np.nan)))
         found.append(Column(f"{name} {part}", numbers, levels))
     return found
