@@ -1,5 +1,4 @@
-"""Continuous integration of models: may this commit replace the old model, how many labels does it
-take to know, and how often can the test set be asked?
+"""Continuous integration of models: may this commit replace the old model, and how sure is that?
 
 A ``Config`` says the condition and how sure the team wants to be; ``plan`` says how many examples
 that needs; a ``Ledger`` tests commits one by one, asks for just the labels that it needs, and
@@ -27,20 +26,15 @@ from easeml.lifecycle.ci.config import (
     uses_old,
 )
 from easeml.lifecycle.ci.examples import Examples, score_examples
-from easeml.lifecycle.ci.ledger import (
-    Ledger,
-    Spent,
-    Step,
-    commit_digest,
-    open_ledger,
-    test_set_digest,
-)
+from easeml.lifecycle.ci.ledger import Ledger, open_ledger
 from easeml.lifecycle.ci.levels import step_nats
 from easeml.lifecycle.ci.parsing import parse
 from easeml.lifecycle.ci.planning import Method, Plan, plan
 from easeml.lifecycle.ci.powered import PoweredMean, powered_mean
 from easeml.lifecycle.ci.published import baseline_size, optimised_size, single_range_size
 from easeml.lifecycle.ci.ratios import f1_bounds, f1_size
+from easeml.lifecycle.ci.steps import Spent, Step
+from easeml.lifecycle.ci.test_set_names import commit_digest, test_set_digest
 from easeml.lifecycle.ci.verdict import Verdict
 
 __all__ = [

@@ -1,5 +1,4 @@
-"""Anytime-valid tests of a mean by betting: look after every example, stop when proven, at no loss
-of the guarantee.
+"""Anytime-valid tests of a mean by betting: look after every example, stop as soon as it is proven.
 
 For independent values ``x`` in [a, b] with mean at most ``m`` and a bet ``0 <= lambda < 1 / (m -
 a)`` fixed in advance, ``prod(1 + lambda (x - m))`` is a non-negative supermartingale that starts at
@@ -15,6 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from easeml.lifecycle.ci.bisection import bisected
 
 RATIO = 1.5
 """From one bet of the mixture to the next larger one."""
@@ -37,17 +38,16 @@ class Bets:
 
 
 def log_wealth(values: np.ndarray, mean: float, bets: Bets) -> np.ndarray:
-    """Return the logarithm of the mixture's wealth after each of ``values``, against "the mean is
-    at most ``mean``".
-    """
+    """Return the mixture's log wealth after each of ``values`` (N,), against "at most ``mean``"."""
     with np.errstate(divide="ignore"):
         paths = np.log1p(np.multiply.outer(bets.sizes, values - mean)).cumsum(axis=1)
     return _total(paths + np.log(bets.weights)[:, None])
 
 
 def first_crossing(values: np.ndarray, mean: float, bets: Bets, nats: float) -> int:
-    """Return after how many values the wealth first is at least exp(nats); more than there are if
-    never.
+    """Return after how many of ``values`` (N,) the wealth first is at least exp(nats).
+
+    N + 1 if it never is.
     """
     carried = np.log(bets.weights)
     start, size = 0, _FIRST_CHUNK
@@ -64,8 +64,9 @@ def first_crossing(values: np.ndarray, mean: float, bets: Bets, nats: float) -> 
 
 
 def growth(values: Sequence[float], shares: Sequence[float], mean: float, bet: float) -> float:
-    """Return the expected gain of log wealth an example, where ``values`` come with probabilities
-    ``shares``.
+    """Return the expected gain of log wealth an example.
+
+    ``values`` come with the probabilities ``shares``; -inf where the bet can lose everything.
     """
     total = 0.0
     for value, share in zip(values, shares, strict=True):
@@ -78,18 +79,24 @@ def growth(values: Sequence[float], shares: Sequence[float], mean: float, bet: f
 
 
 def best_bet(values: Sequence[float], shares: Sequence[float], mean: float) -> float:
-    """Return the bet of the fastest growth (Kelly 1956) against "at most ``mean``"; 0 where the
-    mean is no larger.
+    """Return the bet of the fastest growth (Kelly 1956) against "at most ``mean``".
+
+    0 where the mean of the values is no larger.
     """
-    excess = [(value - mean, share) for value, share in zip(values, shares, strict=True)]
-    if sum(gain * share for gain, share in excess) <= 0:
+    gains = [value - mean for value in values]
+
+    def slope(bet: float) -> float:
+        """Return how fast the expected log wealth rises with the bet."""
+        total = 0.0
+        for gain, share in zip(gains, shares, strict=True):
+            total += share * gain / (1 + bet * gain)
+        return total
+
+    if slope(0.0) <= 0:
         return 0.0
-    low, high = 0.0, _EDGE / max(-min(gain for gain, _ in excess), 1e-12)
-    for _ in range(40):
-        middle = (low + high) / 2
-        rising = sum(share * gain / (1 + middle * gain) for gain, share in excess) > 0
-        low, high = (middle, high) if rising else (low, middle)
-    return low
+    largest = _EDGE / max(-min(gains), 1e-12)
+    bet, _ = bisected(0.0, largest, lambda bet: slope(bet) > 0, rounds=40)
+    return bet
 
 
 def ladder_of_bets(smallest: float, worst: float) -> Bets:
@@ -112,8 +119,7 @@ def ladder_of_bets(smallest: float, worst: float) -> Bets:
 def confidence_sequence(
     values: np.ndarray, low: float, high: float, level: float
 ) -> tuple[float, float]:
-    """Return an interval of the mean of independent values in [low, high], valid at whatever moment
-    it is asked for.
+    """Return an interval of the mean of values (N,) in [low, high], valid whenever it is asked for.
 
     The means against which neither side's wealth has reached ``2 / level`` (same paper, theorem 3).
     The bets do not depend on the mean, so the wealth is monotone in it, and its roots are the ends.
@@ -136,8 +142,9 @@ def _lower_end(values: np.ndarray, counts: np.ndarray, nats: float) -> float:
     weights = np.log(bets.weights)
 
     def excess(mean: float) -> float:
-        """Return the nats of evidence against "at most mean" beyond those that refute it; falls
-        with the mean.
+        """Return the nats of evidence against "at most mean" beyond those that refute it.
+
+        Falls with the mean.
         """
         paths = np.log1p(np.multiply.outer(bets.sizes, values - mean)) @ counts + weights
         top = float(paths.max())

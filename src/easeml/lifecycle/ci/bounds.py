@@ -1,5 +1,4 @@
-"""Bounds for a fixed number of independent examples: how many are needed, and how far an average
-may be off.
+"""Bounds for a fixed number of independent examples: how many, and how far an average may be off.
 
 ``log_inverse`` is ln(1/alpha), the number of nats of evidence that an error probability ``alpha``
 asks for; as a logarithm it also takes the levels of long adaptive series, far below what a float
@@ -25,10 +24,10 @@ def up(size: float) -> int:
 
 
 def hoeffding_size(spread: float, tolerance: float, log_inverse: float) -> float:
-    """Return how many values in a range of width ``spread`` give an average within ``tolerance`` on
-    one side.
+    """Return how many values give an average within ``tolerance`` on one side; not rounded.
 
-    ``N = spread^2 ln(1/alpha) / (2 tolerance^2)`` (Hoeffding 1963, theorem 2), not rounded.
+    The values lie in a range of width ``spread``: ``N = spread^2 ln(1/alpha) / (2 tolerance^2)``
+    (Hoeffding 1963, theorem 2).
     """
     return spread * spread * log_inverse / (2 * tolerance * tolerance)
 
@@ -44,8 +43,9 @@ def bennett_size(moment: float, tolerance: float, log_inverse: float) -> float:
 
 
 def bernoulli_divergence(q: float, p: float) -> float:
-    """Return the Kullback-Leibler divergence of Bernoulli(q) from Bernoulli(p), in nats; infinite
-    where q cannot be.
+    """Return the Kullback-Leibler divergence of Bernoulli(q) from Bernoulli(p), in nats.
+
+    Infinite where q cannot be: where p rules out what q allows.
     """
     total = 0.0
     for a, b in ((q, p), (1 - q, 1 - p)):
@@ -57,8 +57,12 @@ def bernoulli_divergence(q: float, p: float) -> float:
 
 
 def clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, float]:
-    """Return the exact two-sided interval of a share, of error at most ``level`` in all (Clopper
-    and Pearson 1934).
+    """Return the exact two-sided interval of a share, of error at most ``level`` in all.
+
+    Clopper and Pearson (1934), at ``level / 2`` a side; ``level`` lies in (0, 1).
+
+    Raises:
+        InvalidInput: if the successes are no part of the trials, or the level is none.
     """
     from scipy.stats import beta
 
@@ -66,28 +70,30 @@ def clopper_pearson(successes: int, trials: int, level: float) -> tuple[float, f
         raise InvalidInput(
             f"{successes} of {trials} at level {level} is no share with a level in (0, 1)."
         )
-    low = float(beta.ppf(level / 2, successes, trials - successes + 1)) if successes else 0.0
-    high = (
-        float(beta.ppf(1 - level / 2, successes + 1, trials - successes))
-        if successes < trials
-        else 1.0
-    )
+    low, high = 0.0, 1.0
+    failures = trials - successes
+    if successes:
+        low = float(beta.ppf(level / 2, successes, failures + 1))
+    if failures:
+        high = float(beta.ppf(1 - level / 2, successes + 1, failures))
     return low, high
 
 
 def exact_cuts(trials: int, low: float, high: float, log_inverse: float) -> tuple[int, int]:
-    """Return the fewest successes that prove a share above ``low``, and the most that prove one
-    below ``high``.
+    """Return the fewest successes that prove more than ``low``, and the most that prove less than ``high``.
 
     Exact binomial tails: P(X >= first | share = low) <= alpha and P(X <= second | share = high) <=
     alpha. Where no count is proof, the first is ``trials + 1`` and the second -1.
     """
-    return _upper_cut(trials, low, log_inverse), trials - _upper_cut(trials, 1 - high, log_inverse)
+    first = _upper_cut(trials, low, log_inverse)
+    fewest_failures = _upper_cut(trials, 1 - high, log_inverse)
+    return first, trials - fewest_failures
 
 
 def _upper_cut(trials: int, share: float, log_inverse: float) -> int:
-    """Return the least k with P(X >= k) <= alpha; by Chernoff's bound where alpha is too small for
-    a float.
+    """Return the least k with P(X >= k) <= alpha.
+
+    By Chernoff's bound where alpha is too small for a float.
     """
     from scipy.special import betainc
 
@@ -125,12 +131,16 @@ def exact_size(low: float, high: float, log_inverse: float, *, whole: bool = Tru
 
 
 def _least(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the least number in [low, high] where a monotone property holds; ``high`` where
-    nothing less does.
+    """Return the least number in [low, high] where a monotone property holds.
+
+    ``high`` where nothing less does.
     """
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
     return low
 
 
@@ -143,13 +153,14 @@ def empirical_bernstein(values: np.ndarray, spread: float, level: float) -> tupl
     values = np.asarray(values, dtype=np.float64)
     if values.ndim != 1 or len(values) < 2 or not np.isfinite(values).all():
         raise InvalidInput("An empirical Bernstein interval needs at least two finite values.")
-    if not 0 < level < 1 or values.max() - values.min() > spread * (1 + _SLACK):
+    width = values.max() - values.min()
+    if not 0 < level < 1 or width > spread * (1 + _SLACK):
         raise InvalidInput(
             "The level must lie in (0, 1) and the values in a range of the stated width."
         )
     nats = math.log(4 / level)
-    radius = math.sqrt(2 * float(values.var(ddof=1)) * nats / len(values)) + 7 * spread * nats / (
-        3 * (len(values) - 1)
-    )
+    from_variance = math.sqrt(2 * float(values.var(ddof=1)) * nats / len(values))
+    from_range = 7 * spread * nats / (3 * (len(values) - 1))
+    radius = from_variance + from_range
     mean = float(values.mean())
     return mean - radius, mean + radius

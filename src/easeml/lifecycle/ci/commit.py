@@ -1,4 +1,4 @@
-"""The test of one commit: a verdict as soon as the rows prove one, else the labels that would help."""
+"""The test of one commit: a verdict as soon as the rows prove one, else the labels that may help."""
 
 from __future__ import annotations
 
@@ -8,21 +8,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from easeml.lifecycle.ci.condition import Both, Clause, Either, Formula, Truth, clauses
+from easeml.lifecycle.ci.condition import (
+    Both,
+    Clause,
+    Either,
+    Formula,
+    Truth,
+    clauses,
+    compares_models,
+)
 from easeml.lifecycle.ci.config import Config, Metric
 from easeml.lifecycle.ci.design import Assumed, Design, design_clause
 from easeml.lifecycle.ci.examples import Examples
 from easeml.lifecycle.ci.levels import clause_levels
 from easeml.lifecycle.ci.published import share_that_may_differ
-from easeml.lifecycle.ci.settling import Settled, first_gap, needs_label, settle, settle_ratio
+from easeml.lifecycle.ci.settling import Settled, needs_label, settle, settle_ratio
 
 _SCOUTS = 200
+_UNSEEN = Settled(truth=None, rows=0, estimate=math.nan, low=math.nan, high=math.nan)
 
 
 @dataclass(frozen=True)
 class ClauseFinding:
-    """A clause as text, whether it counts as true (None: open), its estimate with an interval, and
-    the rows seen.
+    """What the rows say of one clause.
+
+    ``truth`` is whether it counts as true (None: open). The estimate and its interval [low, high]
+    are in the units of the clause's left side, from so many ``rows``.
     """
 
     clause: str
@@ -61,18 +72,16 @@ def try_commit(config: Config, examples: Examples, nats: float, *, shared: bool)
     designs = _designs(config, share, nats)
     scouts = _scouts(config, designs, len(examples))
     if scouts:
-        share = (int(examples.differ[:scouts].sum()) + 2) / (scouts + 4)
+        # Two more of either kind: few scouts do not make an extreme share.
+        changed = int(examples.differ[:scouts].sum())
+        share = (changed + 2) / (scouts + 4)
         designs = _designs(config, share, nats)
     rest = examples.take(np.arange(scouts, len(examples)))
-    found: dict[int, Settled] = {}
-    for place, design in enumerate(designs):
-        if design.clause.only_d:
-            found[place] = _settle(config, design, rest, shared)
+    found = _settled(config, designs, rest, shared=shared, only_d=True)
     truth, _ = _resolve(config.condition, _answers(designs, found, {}))
     if truth is None:
-        for place, design in enumerate(designs):
-            if not design.clause.only_d:
-                found[place] = _settle(config, design, rest, shared)
+        # Only now are labels worth their price.
+        found |= _settled(config, designs, rest, shared=shared, only_d=False)
     return _summary(config, designs, found, rest, scouts)
 
 
@@ -82,11 +91,27 @@ def _designs(config: Config, share: float, nats: float) -> list[Design]:
     return [design_clause(clause, assumed, level) for clause, level in levels]
 
 
+def _settled(
+    config: Config, designs: list[Design], examples: Examples, *, shared: bool, only_d: bool
+) -> dict[int, Settled]:
+    """Return, by place, the clauses over d alone, or the others, with what the rows say of them."""
+    found: dict[int, Settled] = {}
+    for place, design in enumerate(designs):
+        if design.clause.only_d is only_d:
+            found[place] = _settle(config, design, examples, shared)
+    return found
+
+
 def _settle(config: Config, design: Design, examples: Examples, shared: bool) -> Settled:
-    if config.metric is Metric.F1 and not design.clause.only_d:
+    over_d = design.clause.only_d
+    if config.metric is Metric.F1 and not over_d:
+        # F1 is no mean of scores an example.
         return settle_ratio(design.zone, design.level, design, examples, config.batch)
-    free_rows = design.clause.only_d and shared
-    return settle(design, examples, len(examples) if free_rows else min(len(examples), design.rows))
+    look = min(len(examples), design.rows)
+    if over_d and shared:
+        # These rows need no label and serve every step: all of them are looked at.
+        look = len(examples)
+    return settle(design, examples, look)
 
 
 def _summary(
@@ -96,34 +121,63 @@ def _summary(
     examples: Examples,
     scouts: int,
 ) -> Trial:
-    ends = {place: 0 for place, design in enumerate(designs) if design.clause.only_d}
-    truth, end = _resolve(config.condition, _answers(designs, found, ends))
+    # A clause over d alone costs no label, so it delays no answer.
+    free = {place: 0 for place, design in enumerate(designs) if design.clause.only_d}
+    truth, end = _resolve(config.condition, _answers(designs, found, free))
     used = np.zeros(len(examples), dtype=bool)
-    seen, wanted = 0, np.zeros(len(examples), dtype=bool)
+    seen = 0
     for place, settled in found.items():
-        design = designs[place]
-        rows = settled.rows if truth is None or design.clause.only_d else min(settled.rows, end)
-        needs = needs_label(design, examples)
+        rows = settled.rows
+        if truth is not None and place not in free:
+            # Once the condition is settled, no clause needs a label beyond that row.
+            rows = min(rows, end)
+        needs = needs_label(designs[place], examples)
         used[:rows] |= needs[:rows]
         seen = max(seen, rows)
-        if truth is None and settled.truth is None:
-            gap = first_gap(design, examples)
-            missing = gap + np.flatnonzero((needs & ~examples.known)[gap:])
-            wanted[missing[: config.batch]] = True
-    open_rows = np.flatnonzero(wanted)[: config.batch] + scouts
-    findings = tuple(
-        _finding(clause, found.get(place)) for place, clause in enumerate(clauses(config.condition))
+    wanted = np.zeros(0, dtype=np.intp)
+    if truth is None:
+        wanted = _wanted(config, designs, found, examples)
+    findings = []
+    for place, clause in enumerate(clauses(config.condition)):
+        findings.append(_finding(clause, found.get(place, _UNSEEN)))
+    return Trial(
+        truth=truth,
+        findings=tuple(findings),
+        labels=int(used.sum()),
+        rows=seen + scouts,
+        wanted=wanted + scouts,
     )
-    return Trial(truth, findings, int(used.sum()), seen + scouts, open_rows)
 
 
-def _finding(clause: Clause, settled: Settled | None) -> ClauseFinding:
-    if settled is None:
-        return ClauseFinding(str(clause), None, math.nan, math.nan, math.nan, 0)
+def _wanted(
+    config: Config, designs: list[Design], found: dict[int, Settled], examples: Examples
+) -> np.ndarray:
+    """Return the first rows whose labels an open clause lacks, in order, a batch at most."""
+    wanted = np.zeros(len(examples), dtype=bool)
+    for place, settled in found.items():
+        if settled.truth is not None:
+            continue
+        needs = needs_label(designs[place], examples)
+        missing = np.flatnonzero(needs & ~examples.known)
+        # Clauses share rows, so all together may want less than a batch each.
+        wanted[missing[: config.batch]] = True
+    return np.flatnonzero(wanted)[: config.batch]
+
+
+def _finding(clause: Clause, settled: Settled) -> ClauseFinding:
     estimate, low, high = settled.estimate, settled.low, settled.high
     if not clause.above:
-        estimate, low, high = 0.0 - estimate, 0.0 - high, 0.0 - low
-    return ClauseFinding(str(clause), settled.truth, estimate, low, high, settled.rows)
+        # The clause was tested with turned sign; 0.0 - x makes no -0.0.
+        estimate = 0.0 - estimate
+        low, high = 0.0 - high, 0.0 - low
+    return ClauseFinding(
+        clause=str(clause),
+        truth=settled.truth,
+        estimate=estimate,
+        low=low,
+        high=high,
+        rows=settled.rows,
+    )
 
 
 def _answers(
@@ -131,8 +185,8 @@ def _answers(
 ) -> Iterator[tuple[Truth, int]]:
     """Yield value and row of each clause, from left to right; ``ends`` overrides rows."""
     for place in range(len(designs)):
-        settled = found.get(place)
-        yield (None, 0) if settled is None else (settled.truth, ends.get(place, settled.rows))
+        settled = found.get(place, _UNSEEN)
+        yield settled.truth, ends.get(place, settled.rows)
 
 
 def _resolve(formula: Formula, answers: Iterator[tuple[Truth, int]]) -> tuple[Truth, int]:
@@ -140,13 +194,17 @@ def _resolve(formula: Formula, answers: Iterator[tuple[Truth, int]]) -> tuple[Tr
     if isinstance(formula, Clause):
         return next(answers)
     decisive = isinstance(formula, Either)
-    parts = [_resolve(part, answers) for part in formula.parts]
-    early = [row for value, row in parts if value is decisive]
-    if early:
-        return decisive, min(early)
-    if any(value is None for value, _ in parts):
-        return None, max(row for _, row in parts)
-    return not decisive, max(row for _, row in parts)
+    rows: dict[Truth, list[int]] = {True: [], False: [], None: []}
+    for part in formula.parts:
+        value, row = _resolve(part, answers)
+        rows[value].append(row)
+    if rows[decisive]:
+        # One part decides; the earliest that does tells when it was known.
+        return decisive, min(rows[decisive])
+    last = max(rows[None] + rows[not decisive])
+    if rows[None]:
+        return None, last
+    return not decisive, last
 
 
 def _scouts(config: Config, designs: list[Design], rows: int) -> int:
@@ -154,12 +212,21 @@ def _scouts(config: Config, designs: list[Design], rows: int) -> int:
 
     None where a bound on that is given. Where the rows are enough whatever changes, they stay so.
     """
-    differences = any(clause.is_difference for clause in clauses(config.condition))
-    bounded = config.difference is not None or (
-        isinstance(config.condition, Both) and share_that_may_differ(config) < 1
-    )
-    if not differences or bounded or config.metric is Metric.F1:
+    if config.metric is Metric.F1 or not compares_models(config.condition):
+        return 0
+    if _change_is_bounded(config):
         return 0
     most = min(_SCOUTS, rows // 20)
     enough = max(design.rows for design in designs)
-    return most if rows < enough else min(most, rows - enough)
+    if rows < enough:
+        return most
+    # Scouts come out of what the design leaves over, so that every step still settles.
+    return min(most, rows - enough)
+
+
+def _change_is_bounded(config: Config) -> bool:
+    """Tell whether the team, or the condition itself, bounds the share of changed predictions."""
+    if config.difference is not None:
+        return True
+    # A clause on d settles the condition wherever more predictions change.
+    return isinstance(config.condition, Both) and share_that_may_differ(config) < 1

@@ -1,5 +1,4 @@
-"""Conditions over n (new quality), o (old quality) and d (share of changed predictions), and their
-logic.
+"""Conditions over n (new quality), o (old quality) and d (share of changed predictions).
 
 The language of Renggli et al., "Continuous integration of machine learning models with ease.ml/ci"
 (MLSys 2019, section 2.2), with disjunctions as in the lifecycle paper (CIDR 2021), linear
@@ -19,8 +18,9 @@ Truth = bool | None
 
 @dataclass(frozen=True)
 class Clause:
-    """``n * n_weight + o * o_weight + d * d_weight`` compared with ``threshold``, to a tolerance >
-    0.
+    """``n * n_weight + o * o_weight + d * d_weight`` above or below ``threshold``.
+
+    ``tolerance`` is above 0; ``position`` is where the clause begins in its text.
     """
 
     n: float
@@ -34,34 +34,47 @@ class Clause:
     @property
     def weights(self) -> dict[str, float]:
         """The weights that are not zero, by variable."""
-        return {name: weight for name in VARIABLES if (weight := getattr(self, name))}
+        found = {}
+        for name in VARIABLES:
+            weight = getattr(self, name)
+            if weight:
+                found[name] = weight
+        return found
 
     def upward(self) -> Clause:
         """Return the same clause as "more than": ``d < 0.1`` becomes ``-d > -0.1``."""
         if self.above:
             return self
         return Clause(
-            -self.n, -self.o, -self.d, True, -self.threshold, self.tolerance, self.position
+            n=-self.n,
+            o=-self.o,
+            d=-self.d,
+            above=True,
+            threshold=-self.threshold,
+            tolerance=self.tolerance,
+            position=self.position,
         )
 
     @property
     def only_d(self) -> bool:
         """Whether no label is needed to decide the clause."""
+        # d compares two predictions; the truth is not asked.
         return not self.n and not self.o
 
     @property
     def is_difference(self) -> bool:
-        """Whether labels are needed only where the predictions differ: the weights of n and o
-        cancel.
-        """
+        """Whether the weights of n and o cancel, so that only changed predictions need labels."""
+        # Where both models say the same, n - o is 0 whatever the label is.
         return self.n == -self.o and bool(self.n)
 
     def __str__(self) -> str:
         terms = "".join(_term(name, weight) for name, weight in self.weights.items())
-        left = f"-{terms[3:]}" if terms.startswith(" - ") else terms[3:]
-        return (
-            f"{left} {'>' if self.above else '<'} {self.threshold:.12g} +/- {self.tolerance:.12g}"
-        )
+        # The first term needs no plus, and a minus without spaces.
+        left = terms.removeprefix(" + ")
+        if left.startswith(" - "):
+            left = f"-{left[3:]}"
+        compare = ">" if self.above else "<"
+        return f"{left} {compare} {self.threshold:.12g} +/- {self.tolerance:.12g}"
 
 
 @dataclass(frozen=True)
@@ -71,9 +84,11 @@ class Both:
     parts: tuple[Formula, ...]
 
     def __str__(self) -> str:
-        return " /\\ ".join(
-            f"({part})" if isinstance(part, Either) else str(part) for part in self.parts
-        )
+        shown = []
+        for part in self.parts:
+            # "And" binds closer than "or", so an "or" within it needs brackets.
+            shown.append(f"({part})" if isinstance(part, Either) else str(part))
+        return " /\\ ".join(shown)
 
 
 @dataclass(frozen=True)
@@ -93,22 +108,32 @@ def clauses(formula: Formula) -> Iterator[Clause]:
     """Yield the clauses from left to right."""
     if isinstance(formula, Clause):
         yield formula
-    else:
-        for part in formula.parts:
-            yield from clauses(part)
+        return
+    for part in formula.parts:
+        yield from clauses(part)
+
+
+def compares_models(formula: Formula) -> bool:
+    """Tell whether a clause is about the difference of the two models."""
+    return any(clause.is_difference for clause in clauses(formula))
 
 
 def evaluate(formula: Formula, truth: Callable[[Clause], Truth]) -> Truth:
     """Return the value of a formula in Kleene's logic of three values."""
     if isinstance(formula, Clause):
         return truth(formula)
+    # One true part decides an "or", one false part an "and".
     decisive = isinstance(formula, Either)
-    values = [evaluate(part, truth) for part in formula.parts]
+    values = {evaluate(part, truth) for part in formula.parts}
     if decisive in values:
         return decisive
-    return None if None in values else not decisive
+    if None in values:
+        return None
+    return not decisive
 
 
 def _term(name: str, weight: float) -> str:
-    size = "" if abs(weight) == 1 else f"{abs(weight):.12g} * "
-    return f" {'-' if weight < 0 else '+'} {size}{name}"
+    sign = "-" if weight < 0 else "+"
+    size = abs(weight)
+    factor = "" if size == 1 else f"{size:.12g} * "
+    return f" {sign} {factor}{name}"

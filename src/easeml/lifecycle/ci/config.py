@@ -1,12 +1,11 @@
-"""What a team writes down once: the condition, how sure it wants to be, and what developers get to
-see.
-"""
+"""What a team writes down once: the condition, how sure to be, and what developers get to see."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,8 +28,9 @@ class Mode(StrEnum):
 
 
 class Adaptivity(StrEnum):
-    """What developers learn: nothing, every verdict, or the first pass, at which the test set is
-    retired.
+    """What developers learn: nothing, every verdict, or the first pass.
+
+    With the first pass the test set is retired.
     """
 
     NONE = "none"
@@ -39,9 +39,7 @@ class Adaptivity(StrEnum):
 
 
 class Metric(StrEnum):
-    """What n and o measure: a mean of scores an example, in [0, scale], or the F1 score of one
-    class.
-    """
+    """What n and o measure: a mean of scores in [0, scale], one an example, or the F1 of one class."""
 
     ACCURACY = "accuracy"
     F1 = "f1"
@@ -128,9 +126,8 @@ class Config:
     @property
     def digest(self) -> str:
         """A name of what the guarantee depends on; comments, script and batch size do not count."""
-        return hashlib.sha256(json.dumps(self._essentials(), sort_keys=True).encode()).hexdigest()[
-            :16
-        ]
+        essentials = json.dumps(self._essentials(), sort_keys=True)
+        return hashlib.sha256(essentials.encode()).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
         """Return plain JSON values, from which ``read_config`` makes the same configuration."""
@@ -162,28 +159,23 @@ def read_config(document: Any) -> Config:
         InvalidInput: naming the key that is missing, unknown or wrong.
     """
     keys = _flat(document)
-    for key in keys:
-        if key not in (*_KEYS, *_OPTIONAL, "mail"):
-            raise InvalidInput(
-                f"'{key}' is not a key of the configuration.", where=key, remedy=_known_keys()
-            )
-    for key in ("condition", "reliability"):
-        if keys.get(key) is None:
-            raise InvalidInput(f"The key '{key}' is missing.", where=key, remedy=_known_keys())
+    _check_keys(keys)
     adaptivity, mail = _adaptivity(str(keys.get("adaptivity", "full")))
-    difference = keys.get("difference")
+    difference = None
+    if keys.get("difference") is not None:
+        difference = _number(keys, "difference", 1.0)
     return Config(
         condition=_condition(keys["condition"]),
         reliability=_number(keys, "reliability", 0.0),
         mode=_choice(Mode, "mode", keys.get("mode", Mode.FP_FREE)),
         adaptivity=adaptivity,
         steps=_whole(keys, "steps", 1),
-        script=str(keys.get("script") or ""),
-        mail=mail or str(keys.get("mail") or ""),
+        script=_text(keys, "script"),
+        mail=mail or _text(keys, "mail"),
         metric=_choice(Metric, "metric", keys.get("metric", Metric.ACCURACY)),
         positive=str(keys.get("positive", "1")),
         scale=_number(keys, "scale", 1.0),
-        difference=None if difference is None else _number(keys, "difference", 1.0),
+        difference=difference,
         seed=_whole(keys, "seed", 0),
         batch=_whole(keys, "batch", 50),
     )
@@ -200,20 +192,19 @@ def parse_config(text: str) -> Config:
     if len(text) > _LONGEST_TEXT:
         raise InvalidInput(f"The configuration is longer than {_LONGEST_TEXT:,} characters.")
     try:
-        return read_config(yaml.safe_load(text))
+        document = yaml.safe_load(text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
-        remedy = (
-            "Write the condition without quotes, or in single quotes."
-            if "escape" in str(error)
-            else ""
-        )
+        remedy = ""
+        if "escape" in str(error):
+            remedy = "Write the condition without quotes, or in single quotes."
         raise InvalidInput(
             f"This is no YAML: {error.problem}.", where=place, remedy=remedy
         ) from error
     except (yaml.YAMLError, RecursionError) as error:
         raise InvalidInput("This is no YAML.") from error
+    return read_config(document)
 
 
 def parse_adaptivity(text: str) -> Adaptivity:
@@ -226,7 +217,21 @@ def uses_old(formula: Formula) -> bool:
     return any(clause.o or clause.d for clause in clauses(formula))
 
 
+def _check_keys(keys: Mapping[str, Any]) -> None:
+    """Refuse keys that mean nothing, and a configuration that lacks one it must have."""
+    known = {*_KEYS, *_OPTIONAL, "mail"}
+    for key in keys:
+        if key not in known:
+            raise InvalidInput(
+                f"'{key}' is not a key of the configuration.", where=key, remedy=_known_keys()
+            )
+    for key in ("condition", "reliability"):
+        if keys.get(key) is None:
+            raise InvalidInput(f"The key '{key}' is missing.", where=key, remedy=_known_keys())
+
+
 def _flat(document: Any) -> dict[str, Any]:
+    """Return the keys of a document, whichever of its forms it has."""
     if isinstance(document, Mapping) and set(document) == {"ml"}:
         document = document["ml"]
     parts = document if isinstance(document, list) else [document]
@@ -248,8 +253,9 @@ def _condition(value: Any) -> Formula:
 
 
 def _adaptivity(text: str) -> tuple[Adaptivity, str]:
+    """Return the adaptivity, and the mail address behind an arrow, if there is one."""
     word, _, mail = text.partition("->")
-    plain = word.strip().replace("-", "").replace("_", "").replace(" ", "").lower()
+    plain = re.sub(r"[-_ ]", "", word.strip()).lower()
     if plain not in _ADAPTIVITIES:
         raise InvalidInput(
             f"The adaptivity '{text}' is not known.",
@@ -269,14 +275,19 @@ def _choice(kind: type[_Choice], key: str, value: Any) -> _Choice:
         ) from error
 
 
+def _text(keys: Mapping[str, Any], key: str) -> str:
+    return str(keys.get(key) or "")
+
+
 def _number(keys: Mapping[str, Any], key: str, default: float) -> float:
     value = keys.get(key, default)
+    refusal = InvalidInput(f"The {key} '{value}' is not a number.", where=key)
+    if isinstance(value, bool):
+        raise refusal  # though Python takes True for 1
     try:
-        if isinstance(value, bool):
-            raise TypeError
         number = float(value)  # YAML reads 1e-4 as text
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"The {key} '{value}' is not a number.", where=key) from error
+        raise refusal from error
     _require(math.isfinite(number), key, "must be finite")
     return number
 

@@ -1,5 +1,4 @@
-"""How a clause is tested: between which two values it must be told apart, with which bets, and on
-how many examples.
+"""How a clause is tested: between which values it is told apart, by which bets, on how many rows.
 
 A clause ``x > c +/- eps`` is a choice between two claims that overlap: "x > low" (the clause counts
 as true) and "x < high" (it counts as false), ``high = low + 2 eps``. The mode only places the zone
@@ -18,6 +17,7 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.betting import Bets, best_bet, growth, ladder_of_bets
+from easeml.lifecycle.ci.bisection import bisected
 from easeml.lifecycle.ci.bounds import exact_size, hoeffding_size, up
 from easeml.lifecycle.ci.condition import Clause
 from easeml.lifecycle.ci.config import Metric, Mode
@@ -26,7 +26,7 @@ from easeml.lifecycle.ci.levels import Level
 HALF = math.log(2)
 """Nats of sharing a wealth between two halves of a mixture."""
 BENTKUS = 1.0
-"""Nats that binomial tails cost for values between two ends: a factor e (Bentkus 2004, theorem 1.2)."""
+"""Nats that binomial tails cost for values between two ends: a factor e (Bentkus 2004, th. 1.2)."""
 _EXACT_LOOK, _LOOK = 0.5, 0.75
 """Share of the level that goes to one look by binomial tails: of two values, and of others."""
 
@@ -46,8 +46,8 @@ class Design:
     ``above`` bets against "mean <= zone.low", ``below`` (on values with turned sign) against "mean
     >= zone.high". ``rows`` rows always settle the clause, if at most the assumed share of them
     differ. ``look`` is the share of the level that goes to one look by binomial tails, at a number
-    of rows known in advance; the bets have the rest. ``two_valued``: a row's value is bottom or top,
-    so that those tails are exact.
+    of rows known in advance; the bets have the rest. ``two_valued``: a row's value is bottom or
+    top, so that those tails are exact.
     """
 
     clause: Clause
@@ -67,13 +67,14 @@ class Design:
         return nats - math.log1p(-self.look)
 
     def look_nats(self, nats: float) -> float:
-        """Return the nats by which the look's binomial tails must be small, of a level of ``nats``."""
+        """Return the nats that the look's binomial tails must reach, of a level of ``nats``."""
         return nats - math.log(self.look) + (0.0 if self.two_valued else BENTKUS)
 
 
 def value_range(clause: Clause, scale: float) -> tuple[float, float]:
-    """Return the least and the greatest value that one row can take; agreeing rows of a difference
-    take 0.
+    """Return the least and the greatest value that one row can take.
+
+    The agreeing rows of a difference take 0.
     """
     if clause.is_difference:
         reach = abs(clause.n) * scale
@@ -91,20 +92,23 @@ def zone_of(clause: Clause, mode: Mode, bottom: float, top: float) -> Zone:
     width = 2 * clause.tolerance
     low = clause.threshold if mode is Mode.FP_FREE else clause.threshold - width
     zone = Zone(max(low, bottom), min(low + width, top))
-    if zone.high - zone.low <= 1e-12 * (top - bottom):
-        verdict = "always" if low < bottom else "never"
-        raise InvalidInput(
-            f"The clause with threshold {abs(clause.threshold):g} and tolerance {clause.tolerance:g} {verdict} holds.",
-            where=f"condition, column {clause.position + 1}",
-            remedy="Choose a threshold between the least and the greatest value that the expression can take.",
-        )
-    return zone
+    if zone.high - zone.low > 1e-12 * (top - bottom):
+        return zone
+    verdict = "always" if low < bottom else "never"
+    raise InvalidInput(
+        f"The clause with threshold {abs(clause.threshold):g} "
+        f"and tolerance {clause.tolerance:g} {verdict} holds.",
+        where=f"condition, column {clause.position + 1}",
+        remedy="Choose a threshold between the least and the greatest value "
+        "that the expression can take.",
+    )
 
 
 @dataclass(frozen=True)
 class Assumed:
-    """What a design takes for granted: how scores are scaled, and how many predictions differ at
-    most.
+    """What a design takes for granted: how scores are scaled, and how many predictions may differ.
+
+    ``scale`` is the largest score; ``share``, in (0, 1], the most rows whose predictions differ.
     """
 
     mode: Mode
@@ -115,8 +119,9 @@ class Assumed:
 
 @lru_cache(maxsize=256)
 def design_clause(clause: Clause, assumed: Assumed, level: Level) -> Design:
-    """Return the test of a clause; ``assumed.share`` costs examples, but no guarantee, where it is
-    wrong.
+    """Return the test of a clause.
+
+    Where ``assumed.share`` is wrong, the test costs more examples; its guarantee holds.
     """
     clause = clause.upward()
     bottom, top = value_range(clause, assumed.scale)
@@ -169,11 +174,10 @@ def _hoeffding_rows(design: Design) -> int:
 
 
 def expected_rows(design: Design, scale: float, truth: float) -> float:
-    """Return about how many rows a test takes where the value of the expression is ``truth``,
-    outside the zone.
+    """Return about how many rows a test takes where the expression's value is ``truth``.
 
-    Wald's identity for the best single bet of the mixture, without the last step's excess; at most
-    ``design.rows``.
+    ``truth`` lies outside the zone. Wald's identity for the best single bet of the mixture, without
+    the last step's excess; at most ``design.rows``.
     """
     case = _Case(design.clause, design.zone, scale, design.share, design.bottom, design.top)
     values, shares = case.support(truth)
@@ -218,23 +222,22 @@ class _Case:
         rows; else two values. The logarithm of a bet's gain is concave, so no other case of the
         same mean and share gains less.
         """
-        if self.clause.is_difference and self.share < 1:
-            size, offset = abs(self.clause.n) * self.scale, self.clause.d
-            gains = min(
-                self.share, max(0.0, ((mean - self.share * offset) / size + self.share) / 2)
-            )
-            return [offset + size, offset - size, 0.0], [gains, self.share - gains, 1 - self.share]
-        high = min(1.0, max(0.0, (mean - self.bottom) / (self.top - self.bottom)))
-        return [self.top, self.bottom], [high, 1 - high]
+        if not self.clause.is_difference or self.share >= 1:
+            high = min(1.0, max(0.0, (mean - self.bottom) / (self.top - self.bottom)))
+            return [self.top, self.bottom], [high, 1 - high]
+        size = abs(self.clause.n) * self.scale
+        offset = self.clause.d
+        surplus = (mean - self.share * offset) / size
+        gains = min(self.share, max(0.0, (surplus + self.share) / 2))
+        values = [offset + size, offset - size, 0.0]
+        return values, [gains, self.share - gains, 1 - self.share]
 
     def sides(self, mean: float) -> tuple[_Side, _Side]:
         """Return the best bets of both sides where the rows' mean is ``mean``."""
         values, shares = self.support(mean)
         turned = [-value for value in values]
-        above, below = (
-            best_bet(values, shares, self.zone.low),
-            best_bet(turned, shares, -self.zone.high),
-        )
+        above = best_bet(values, shares, self.zone.low)
+        below = best_bet(turned, shares, -self.zone.high)
         return (
             _Side(above, growth(values, shares, self.zone.low, above)),
             _Side(below, growth(turned, shares, -self.zone.high, below)),
@@ -242,15 +245,15 @@ class _Case:
 
 
 def _meeting_point(case: _Case, level: Level) -> float:
-    """Return the mean in the zone at which both sides need the same number of rows (Chernoff's
-    point).
-    """
-    low, high = case.zone.low, case.zone.high
-    for _ in range(30):
-        middle = (low + high) / 2
-        above, below = case.sides(middle)
-        sooner_above = above.rate * (level.false + HALF) > below.rate * (level.true + HALF)
-        low, high = (low, middle) if sooner_above else (middle, high)
+    """Return the mean in the zone at which both sides need equally many rows (Chernoff's point)."""
+
+    def sooner_below(mean: float) -> bool:
+        above, below = case.sides(mean)
+        rate_above = above.rate * (level.false + HALF)
+        rate_below = below.rate * (level.true + HALF)
+        return rate_above <= rate_below
+
+    low, high = bisected(case.zone.low, case.zone.high, sooner_below, rounds=30)
     return (low + high) / 2
 
 

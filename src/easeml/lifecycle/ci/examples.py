@@ -1,6 +1,4 @@
-"""Predictions and labels as what a test needs: a score an example and model, and where the models
-differ.
-"""
+"""Predictions and labels as what a test needs: scores of both models, and where these differ."""
 
 from __future__ import annotations
 
@@ -14,6 +12,8 @@ import numpy as np
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.config import Config, Metric
 from easeml.lifecycle.labels import check_vocabularies, class_name, class_names
+
+_NEW, _OLD = "new predictions", "old predictions"
 
 
 @dataclass(frozen=True)
@@ -49,40 +49,68 @@ def score_examples(
     example counts as labelled and different where they are not equal; ``labels`` only say (by None
     or NaN) which are known.
 
-    Raises: InvalidInput: if lengths differ, a prediction is missing, or an error metric meets what
-        is no number.
+    Raises:
+        InvalidInput: if lengths differ, a prediction is missing, or an error metric meets what is
+            no number.
     """
     target = _column(labels, "labels")
-    known = ~_missing(target)
-    first = _column(new, "new predictions")
-    second = first if old is None else _column(old, "old predictions")
-    for name, column in (("new predictions", first), ("old predictions", second)):
-        if len(column) != len(target):
-            raise InvalidInput(
-                f"There are {len(column):,} {name} and {len(target):,} rows of labels.", where=name
-            )
-        if (gaps := np.flatnonzero(_missing(column))).size and config.metric is not Metric.SCORE:
-            raise InvalidInput(
-                f"{gaps.size:,} {name} are missing.", where=f"{name}, row {gaps[0] + 1}"
-            )
+    first = _predictions(new, _NEW, len(target), config)
+    second = first
+    if old is not None:
+        second = _predictions(old, _OLD, len(target), config)
     if not len(target):
         raise InvalidInput("There are no examples.", where="labels")
     if config.metric in (Metric.ACCURACY, Metric.F1):
-        first, second, target = (class_names(column) for column in (first, second, target))
-        _check_classes(target, [*first, *second], config)
-        scored = [_class_scores(column, target, config) for column in (first, second)]
-    else:
-        first, second = _numbers(first, "new predictions"), _numbers(second, "old predictions")
-        truth = np.where(known, _numbers(target, "labels"), 0.0)
-        scored = [_number_scores(column, truth, known, config) for column in (first, second)]
-    return Examples(scored[0], scored[1], first != second, known)
+        return _class_examples(first, second, target, config)
+    return _number_examples(first, second, target, config)
+
+
+def _predictions(values: Sequence[Any], name: str, examples: int, config: Config) -> np.ndarray:
+    """Return a model's predictions, one an example; scores may be missing, others not."""
+    column = _column(values, name)
+    if len(column) != examples:
+        raise InvalidInput(
+            f"There are {len(column):,} {name} and {examples:,} rows of labels.", where=name
+        )
+    gaps = np.flatnonzero(_missing(column))
+    if gaps.size and config.metric is not Metric.SCORE:
+        raise InvalidInput(f"{gaps.size:,} {name} are missing.", where=f"{name}, row {gaps[0] + 1}")
+    return column
+
+
+def _class_examples(
+    new: np.ndarray, old: np.ndarray, labels: np.ndarray, config: Config
+) -> Examples:
+    first, second, target = class_names(new), class_names(old), class_names(labels)
+    _check_classes(target, [*first, *second], config)
+    return Examples(
+        new=_class_scores(first, target, config),
+        old=_class_scores(second, target, config),
+        differ=first != second,
+        known=~_missing(labels),
+    )
+
+
+def _number_examples(
+    new: np.ndarray, old: np.ndarray, labels: np.ndarray, config: Config
+) -> Examples:
+    first, second = _numbers(new, _NEW), _numbers(old, _OLD)
+    known = ~_missing(labels)
+    truth = np.where(known, _numbers(labels, "labels"), 0.0)
+    return Examples(
+        new=_number_scores(first, truth, known, config),
+        old=_number_scores(second, truth, known, config),
+        differ=first != second,
+        known=known,
+    )
 
 
 def _check_classes(target: np.ndarray, predicted: list[str], config: Config) -> None:
     check_vocabularies(target.tolist(), predicted)
     if config.metric is not Metric.F1:
         return
-    seen = {name for name in (*target, *predicted) if name is not None}
+    seen = {*target, *predicted} - {None}
+    # A file of one class alone may well lack the positive one.
     if len(seen) > 1 and class_name(config.positive) not in seen:
         raise InvalidInput(
             f"No example is labelled or predicted as '{config.positive}'.",
@@ -104,11 +132,14 @@ def _number_scores(
 ) -> np.ndarray:
     if config.metric is Metric.SCORE:
         scores = np.where(known, predicted, 0.0)
-        if not ((scores >= 0) & (scores <= config.scale)).all():
+        within = (scores >= 0) & (scores <= config.scale)
+        if not within.all():
             raise InvalidInput(f"A score is not in [0, {config.scale:g}].", where="scores")
         return scores
     error = np.abs(predicted - target)
-    return np.minimum(error if config.metric is Metric.ABSOLUTE_ERROR else error**2, config.scale)
+    if config.metric is Metric.SQUARED_ERROR:
+        error = error**2
+    return np.minimum(error, config.scale)
 
 
 def _column(values: Sequence[Any], name: str) -> np.ndarray:
@@ -123,10 +154,7 @@ def _missing(column: np.ndarray) -> np.ndarray:
         return np.isnan(column)
     if column.dtype.kind != "O":
         return np.zeros(len(column), dtype=bool)
-    return np.array(
-        [_is_missing(value) for value in column],
-        dtype=bool,
-    )
+    return np.array([_is_missing(value) for value in column], dtype=bool)
 
 
 def _is_missing(value: Any) -> bool:
@@ -134,10 +162,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _numbers(column: np.ndarray, name: str) -> np.ndarray:
+    given = column.tolist()
     try:
-        numbers = np.array(
-            [np.nan if value is None else value for value in column.tolist()], dtype=np.float64
-        )
+        # As float64, None becomes NaN.
+        numbers = np.array(given, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInput(f"The {name} are not all numbers.", where=name) from error
     if np.isinf(numbers).any():

@@ -1,5 +1,4 @@
-"""How the error probability is shared: over the steps of a series, and over the clauses of a
-condition.
+"""How the error probability is shared: over the steps of a series, and the clauses of a condition.
 
 All levels are nats of evidence, ln(1/alpha).
 """
@@ -23,8 +22,7 @@ class Level:
 
 
 def step_nats(config: Config, *, shared: bool, answers: int = 2) -> float:
-    """Return ln(1/alpha) of one step, so that all steps together err with probability at most
-    delta.
+    """Return ln(1/alpha) of one step, so that all steps together err at delta at most.
 
     Models that do not depend on the test set (none; or firstChange, where the only history that
     goes on is "failed every time") are a union over H steps: alpha = delta / H. The same holds
@@ -38,8 +36,7 @@ def step_nats(config: Config, *, shared: bool, answers: int = 2) -> float:
 
 
 def clause_levels(formula: Formula, nats: float) -> Iterator[tuple[Clause, Level]]:
-    """Yield each clause with its levels, so that the whole formula errs on each side with
-    probability at most alpha.
+    """Yield each clause with its levels, so that the formula errs on each side at alpha at most.
 
     A conjunction is called true wrongly only if some false part was called true: one part's level
     suffices (the intersection-union test, Berger 1982). It is called false wrongly if any of k
@@ -53,9 +50,9 @@ def _levels(formula: Formula, level: Level) -> Iterator[tuple[Clause, Level]]:
         yield formula, level
         return
     extra = math.log(len(formula.parts))
-    either = isinstance(formula, Either)
-    inner = (
-        Level(level.true + extra, level.false) if either else Level(level.true, level.false + extra)
-    )
+    if isinstance(formula, Either):
+        inner = Level(level.true + extra, level.false)
+    else:
+        inner = Level(level.true, level.false + extra)
     for part in formula.parts:
         yield from _levels(part, inner)

@@ -15,11 +15,17 @@ LONGEST = 2000
 
 _DEEPEST = 40
 _EXAMPLE = "An example: n - o > 0.02 +/- 0.01 /\\ d < 0.1 +/- 0.01."
-_SLASH = "There is no division; '/\\' is 'and'. In double quotes YAML drops the backslash: write 'and', or no quotes."
+_SLASH = (
+    "There is no division; '/\\' is 'and'. "
+    "In double quotes YAML drops the backslash: write 'and', or no quotes."
+)
+_SIGNS = {"+": 1.0, "-": -1.0}
+_LEVELS = {"open": 1, "close": -1}
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?%?)"
     r"|(?P<and>/\\|&&|\band\b|∧)|(?P<or>\\/|\|\||\bor\b|∨)|(?P<tolerance>\+/-|±)"
-    r"|(?P<compare>>=|<=|>|<)|(?P<sign>[+\-])|(?P<times>\*)|(?P<open>\()|(?P<close>\))|(?P<name>[^\W\d]\w*))"
+    r"|(?P<compare>>=|<=|>|<)|(?P<sign>[+\-])|(?P<times>\*)|(?P<open>\()|(?P<close>\))"
+    r"|(?P<name>[^\W\d]\w*))"
 )
 
 
@@ -37,11 +43,16 @@ class _Linear:
     parts: tuple[float, float, float, float]
 
     def plus(self, other: _Linear, factor: float) -> _Linear:
-        """Add ``factor`` times ``other``, to 12 decimals, so that 0.1 n + 0.2 n - 0.3 n is nothing."""
-        n, o, d, constant = (
-            round(a + factor * b, 12) for a, b in zip(self.parts, other.parts, strict=True)
-        )
+        """Add ``factor`` times ``other``, to 12 decimals: 0.1 n + 0.2 n - 0.3 n is nothing."""
+        sums = []
+        for own, added in zip(self.parts, other.parts, strict=True):
+            sums.append(round(own + factor * added, 12))
+        n, o, d, constant = sums
         return _Linear((n, o, d, constant))
+
+    def times(self, factor: float) -> _Linear:
+        """Return ``factor`` times this, to 12 decimals."""
+        return _Linear((0.0, 0.0, 0.0, 0.0)).plus(self, factor)
 
     @property
     def constant(self) -> bool:
@@ -66,7 +77,8 @@ def parse(text: str) -> Formula:
         )
     parser = _Parser(text)
     formula = parser.formula(0)
-    if (token := parser.token).kind != "end":
+    token = parser.token
+    if token.kind != "end":
         parser.fail(token, f"'{token.text}' is not expected here")
     return formula
 
@@ -103,27 +115,32 @@ class _Parser:
         parts = [inner(depth)]
         while self._take(kind):
             parts.append(inner(depth))
-        flat = [
-            leaf for part in parts for leaf in (part.parts if isinstance(part, join) else (part,))
-        ]
+        flat: list[Formula] = []
+        for part in parts:
+            # (a and b) and c is a and b and c.
+            flat.extend(part.parts if isinstance(part, join) else (part,))
         return flat[0] if len(flat) == 1 else join(tuple(flat))
 
     def _factor(self, depth: int) -> Formula:
-        """A clause, or a condition in brackets; brackets may also start the expression of a clause."""
-        if self.token.kind == "open" and self._brackets_hold_a_condition():
-            opening = self.token
-            if depth > _DEEPEST:
-                self.fail(opening, "too many brackets in each other")
-            self.at += 1
-            formula = self.formula(depth + 1)
-            self._close(opening)
-            return formula
-        return self._clause(depth)
+        """Read a clause, or a condition in brackets.
+
+        Brackets may also start the expression of a clause.
+        """
+        opening = self.token
+        if opening.kind != "open" or not self._brackets_hold_a_condition():
+            return self._clause(depth)
+        if depth > _DEEPEST:
+            self.fail(opening, "too many brackets in each other")
+        self.at += 1
+        formula = self.formula(depth + 1)
+        self._close(opening)
+        return formula
 
     def _brackets_hold_a_condition(self) -> bool:
+        """Tell whether a comparison stands within the brackets that open here."""
         level = 0
         for token in self.tokens[self.at :]:
-            level += (token.kind == "open") - (token.kind == "close")
+            level += _LEVELS.get(token.kind, 0)
             if level == 0:
                 return False
             if token.kind == "compare":
@@ -136,7 +153,8 @@ class _Parser:
         compare = self.token
         if not self._take("compare"):
             self.fail(compare, "a comparison, > or <, is missing here")
-        linear = left.plus(self._expression(depth), -1.0)
+        right = self._expression(depth)
+        linear = left.plus(right, -1.0)
         mark = self.token
         if not self._take("tolerance"):
             self.fail(
@@ -144,67 +162,94 @@ class _Parser:
                 "the tolerance is missing here",
                 "End every clause with '+/- TOLERANCE', as in +/- 0.01.",
             )
-        sizing = self.token
-        tolerance = self._expression(depth)
-        if not tolerance.constant or not tolerance.parts[3] > 0:
-            self.fail(sizing, "the tolerance must be a number above 0")
-        n, o, d, constant = linear.parts
+        tolerance = self._tolerance(depth)
         if linear.constant:
             self.fail(start, "the clause says nothing of n, o or d")
+        n, o, d, constant = linear.parts
         return Clause(
-            n, o, d, compare.text[0] == ">", -constant + 0.0, tolerance.parts[3], start.position
+            n=n,
+            o=o,
+            d=d,
+            above=compare.text[0] == ">",
+            threshold=-constant + 0.0,  # makes no -0.0
+            tolerance=tolerance,
+            position=start.position,
         )
 
+    def _tolerance(self, depth: int) -> float:
+        start = self.token
+        linear = self._expression(depth)
+        number = linear.parts[3]
+        if not linear.constant or not number > 0:
+            self.fail(start, "the tolerance must be a number above 0")
+        return number
+
     def _expression(self, depth: int) -> _Linear:
-        total = _Linear((0.0, 0.0, 0.0, 0.0))
+        """Read a sum of products; the first may have several signs, the others have one each."""
         sign = 1.0
         while self.token.kind == "sign":
-            sign *= -1.0 if self.tokens[self.at].text == "-" else 1.0
-            self.at += 1
-        total = total.plus(self._product(depth), sign)
+            sign *= self._sign()
+        total = _Linear((0.0, 0.0, 0.0, 0.0)).plus(self._product(depth), sign)
         while self.token.kind == "sign":
-            sign = -1.0 if self.token.text == "-" else 1.0
-            self.at += 1
+            sign = self._sign()
             total = total.plus(self._product(depth), sign)
         return total
 
+    def _sign(self) -> float:
+        sign = _SIGNS[self.token.text]
+        self.at += 1
+        return sign
+
     def _product(self, depth: int) -> _Linear:
         value = self._atom(depth)
-        while (times := self.token).kind == "times":
-            self.at += 1
+        times = self.token
+        while self._take("times"):
             other = self._atom(depth)
-            if not (value.constant or other.constant):
+            if other.constant:
+                value = value.times(other.parts[3])
+            elif value.constant:
+                value = other.times(value.parts[3])
+            else:
                 self.fail(
                     times,
                     "n, o and d cannot be multiplied with each other",
                     "Conditions are linear.",
                 )
-            scale, linear = (value, other) if value.constant else (other, value)
-            value = _Linear((0.0, 0.0, 0.0, 0.0)).plus(linear, scale.parts[3])
+            times = self.token
         return value
 
     def _atom(self, depth: int) -> _Linear:
         token = self.token
-        self.at += token.kind != "end"
+        if token.kind == "end":
+            self.fail(token, "a number, n, o or d is missing here")
+        self.at += 1
         if token.kind == "number":
-            number = float(token.text.rstrip("%")) / (100.0 if token.text.endswith("%") else 1.0)
-            if not math.isfinite(number):
-                self.fail(token, "the number is too large")
-            return _Linear((0.0, 0.0, 0.0, number))
-        if token.kind == "name" and token.text in VARIABLES:
-            weights = [float(token.text == name) for name in VARIABLES]
-            return _Linear((weights[0], weights[1], weights[2], 0.0))
-        if token.kind == "open" and depth <= _DEEPEST:
-            inner = self._expression(depth + 1)
-            self._close(token)
-            return inner
+            return self._number(token)
         if token.kind == "name":
-            return self.fail(
+            return self._variable(token)
+        if token.kind != "open" or depth > _DEEPEST:
+            self.fail(token, "a number, n, o or d is missing here")
+        inner = self._expression(depth + 1)
+        self._close(token)
+        return inner
+
+    def _number(self, token: _Token) -> _Linear:
+        number = float(token.text.rstrip("%"))
+        if token.text.endswith("%"):
+            number /= 100.0
+        if not math.isfinite(number):
+            self.fail(token, "the number is too large")
+        return _Linear((0.0, 0.0, 0.0, number))
+
+    def _variable(self, token: _Token) -> _Linear:
+        if token.text not in VARIABLES:
+            self.fail(
                 token,
                 f"'{token.text}' is not known",
                 "Use n (new), o (old) and d (changed predictions).",
             )
-        return self.fail(token, "a number, n, o or d is missing here")
+        n, o, d = (float(token.text == name) for name in VARIABLES)
+        return _Linear((n, o, d, 0.0))
 
     def _take(self, kind: str) -> bool:
         taken = self.token.kind == kind
@@ -216,19 +261,25 @@ class _Parser:
             self.fail(opening, "this bracket is not closed")
 
     def _tokens(self) -> list[_Token]:
-        found, position = [], 0
+        found: list[_Token] = []
+        position = 0
         end = len(self.text.rstrip())
         while position < end:
             match = _TOKEN.match(self.text, position)
             if match is None:
-                start = position + len(self.text[position:]) - len(self.text[position:].lstrip())
-                remedy = _SLASH if self.text[start] == "/" else _EXAMPLE
-                self.fail(
-                    _Token("", self.text[start], start),
-                    f"'{self.text[start]}' is not understood",
-                    remedy,
-                )
+                self._fail_at(position)
             kind = match.lastgroup or ""
             found.append(_Token(kind, match.group(kind), match.start(kind)))
             position = match.end()
         return [*found, _Token("end", "", end)]
+
+    def _fail_at(self, position: int) -> NoReturn:
+        """Refuse the first character from ``position`` on that is no space."""
+        rest = self.text[position:]
+        start = position + len(rest) - len(rest.lstrip())
+        character = self.text[start]
+        self.fail(
+            _Token("", character, start),
+            f"'{character}' is not understood",
+            _SLASH if character == "/" else _EXAMPLE,
+        )

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.bounds import up
-from easeml.lifecycle.ci.condition import clauses
+from easeml.lifecycle.ci.condition import clauses, compares_models
 from easeml.lifecycle.ci.config import Adaptivity, Config, Metric, Mode
 from easeml.lifecycle.ci.design import Assumed, Design, design_clause, expected_rows
 from easeml.lifecycle.ci.levels import clause_levels, step_nats
 from easeml.lifecycle.ci.published import (
+    Optimised,
     baseline_size,
     optimised_size,
     share_that_may_differ,
@@ -82,7 +85,10 @@ class Plan(Result):
         own = [method for method in self.methods if method.name.startswith("sequential")]
         least = min(own, key=lambda method: method.expected)
         if least.expected < self.chosen:
-            found += f" Commits that lie clearly on one side take about {least.expected:,} in all ({least.name})."
+            found += (
+                f" Commits that lie clearly on one side take about {least.expected:,} in all "
+                f"({least.name})."
+            )
         if self.may_differ == 1:
             found += (
                 " If commits change few predictions, say so (difference): that makes it far fewer."
@@ -106,45 +112,69 @@ def plan(config: Config, *, positives: float | None = None) -> Plan:
     """Return how many examples and labels a configuration needs, by each method.
 
     For the metric F1 the needs depend on ``positives``, the share of examples whose label is the
-    positive class.
+    positive class, above 0 and at most 1; other metrics take none.
 
-    Raises: InvalidInput: if a clause holds always or never, or the share of positives is missing
-        for F1 or no share.
+    Raises:
+        InvalidInput: if a clause holds always or never, or the share of positives is missing for F1
+            or no share.
     """
-    ratio = config.metric is Metric.F1
-    if ratio and positives is None:
+    if config.metric is Metric.F1:
+        return _plan_f1(config, _share_of_positives(positives))
+    if positives is not None:
+        raise _refused(f"is not used by {config.metric.value}")
+    own = [_sequential(config, shared=True)]
+    if config.adaptivity is Adaptivity.FULL:
+        own.append(_sequential(config, shared=False))
+    optimised = optimised_size(config)
+    may_differ = None
+    if compares_models(config.condition):
+        may_differ = share_that_may_differ(config)
+    return _plan(
+        config,
+        _published(config, optimised),
+        own,
+        optimised=optimised.labelled if optimised else None,
+        may_differ=may_differ,
+    )
+
+
+def _share_of_positives(positives: float | None) -> float:
+    if positives is None:
         raise InvalidInput(
             "How many examples F1 needs depends on the share of positives.",
             where="positives",
             remedy="Say how often the positive class occurs, as --positives 0.1.",
         )
-    if positives is not None and not (ratio and 0 < positives <= 1):
-        reason = f"is {positives}" if ratio else f"is not used by {config.metric.value}"
-        raise InvalidInput(
-            f"The share of positives {reason}.",
-            where="positives",
-            remedy="Give it for F1, above 0 and at most 1.",
-        )
-    if positives is not None:
-        return _plan_f1(config, positives)
-    full = config.adaptivity is Adaptivity.FULL
-    own = [_sequential(config, shared=True)] + ([_sequential(config, shared=False)] if full else [])
-    optimised = optimised_size(config)
-    differences = any(clause.is_difference for clause in clauses(config.condition))
-    return _plan(
-        config,
-        _published(config),
-        own,
-        optimised=optimised.labelled if optimised else None,
-        may_differ=share_that_may_differ(config) if differences else None,
+    if not 0 < positives <= 1:
+        raise _refused(f"is {positives}")
+    return positives
+
+
+def _refused(reason: str) -> InvalidInput:
+    return InvalidInput(
+        f"The share of positives {reason}.",
+        where="positives",
+        remedy="Give it for F1, above 0 and at most 1.",
     )
 
 
 def _plan_f1(config: Config, positives: float) -> Plan:
     baseline = up(fixed_size(config, positives))
     why = "Hoeffding's bound on F1 as a mean, for a number fixed in advance; not published"
-    fixed = Method("baseline", baseline, baseline, baseline, baseline, why)
+    fixed = _labelled_in_advance("baseline", baseline, why)
     return _plan(config, [fixed], [_ratio_method(config, positives)])
+
+
+def _labelled_in_advance(name: str, size: int, why: str) -> Method:
+    """Return a method that needs the labels of all its examples, whatever the truth is."""
+    return Method(
+        name=name,
+        labelled=size,
+        pool=size,
+        per_commit=size,
+        expected=size,
+        why=why,
+    )
 
 
 def _plan(
@@ -155,8 +185,9 @@ def _plan(
     optimised: int | None = None,
     may_differ: float | None = None,
 ) -> Plan:
-    """Return the plan by the method of ``own`` that needs the fewest labels; ``others`` begin with
-    the baseline.
+    """Return the plan by the method of ``own`` that needs the fewest labels.
+
+    ``others`` begin with the baseline.
     """
     chosen = min(own, key=lambda method: (method.labelled, method.expected))
     return Plan(
@@ -179,44 +210,63 @@ def _plan(
 
 
 def _ratio_method(config: Config, positives: float) -> Method:
-    """Return what the sequential test of F1 needs: at most what settles the worst places within the
-    zone.
+    """Return what the sequential test of F1 needs: at most, what settles the worst places.
 
-    That holds for the expected number of events; chance may take a few more rows. Differences of F1
-    need every label, not only those of changed predictions; all steps walk one pool, or, where
-    developers see every answer, take examples of their own.
+    The worst are those within the zone, by the expected number of events; chance may take a few
+    more rows. Differences of F1 need every label, not only those of changed predictions; all steps
+    walk one pool, or, where developers see every answer, take examples of their own.
     """
     fresh = config.adaptivity is Adaptivity.FULL
     designs = _designs(config, shared=not fresh)
-    labelled = [design for design in designs if not design.clause.only_d]
-    differ = config.difference or 1.0
-
-    def rows(*places: float) -> int:
-        return max(
-            (typical_rows(design, positives, differ, at) for design in labelled for at in places),
-            default=0,
-        )
-
-    most, expected, steps = rows(*_INSIDE), rows(0.0, 1.0), config.steps
+    most = _rows_at(_INSIDE, config, designs, positives)
+    expected = _rows_at((0.0, 1.0), config, designs, positives)
     pool = max([most, *(design.rows for design in designs if design.clause.only_d)])
+    worst = "at most: the worst places within the tolerance, by the counts to expect"
+    steps = config.steps
     if fresh:
-        why = "each step takes fresh examples; at most: the worst places within the tolerance, by the counts to expect"
         return Method(
-            "sequential, fresh examples", most * steps, pool * steps, most, expected * steps, why
+            name="sequential, fresh examples",
+            labelled=most * steps,
+            pool=pool * steps,
+            per_commit=most,
+            expected=expected * steps,
+            why=f"each step takes fresh examples; {worst}",
         )
-    why = "all steps walk the same pool; at most: the worst places within the tolerance, by the counts to expect"
-    return Method("sequential, shared pool", most, pool, most, min(most, expected * steps), why)
+    return Method(
+        name="sequential, shared pool",
+        labelled=most,
+        pool=pool,
+        per_commit=most,
+        expected=min(most, expected * steps),
+        why=f"all steps walk the same pool; {worst}",
+    )
+
+
+def _rows_at(
+    places: tuple[float, ...], config: Config, designs: list[Design], positives: float
+) -> int:
+    """Return the rows that settle every clause that needs labels, at the worst of the places."""
+    differ = config.difference or 1.0
+    most = 0
+    for design in designs:
+        if design.clause.only_d:
+            continue
+        rows = [typical_rows(design, positives, differ, place) for place in places]
+        most = max(most, *rows)
+    return most
 
 
 def guarantee(config: Config) -> str:
     """Return the promise in a sentence."""
-    rare, kind = ("passes", "fails") if config.mode is Mode.FP_FREE else ("fails", "passes")
-    holds = "does not hold" if rare == "passes" else "holds"
-    other = "holds" if rare == "passes" else "does not hold"
+    if config.mode is Mode.FP_FREE:
+        rare, wrongly, other, rightly = "passes", "does not hold", "fails", "holds"
+    else:
+        rare, wrongly, other, rightly = "fails", "holds", "passes", "does not hold"
     return (
-        f"With probability {config.reliability:.15g} or more, no commit of the {config.steps:,} {rare} though the "
-        f"condition {holds}; with the same probability, none {kind} though the condition {other} with every clause "
-        "by more than twice its tolerance."
+        f"With probability {config.reliability:.15g} or more, "
+        f"no commit of the {config.steps:,} {rare} though the condition {wrongly}; "
+        f"with the same probability, none {other} though the condition {rightly} "
+        "with every clause by more than twice its tolerance."
     )
 
 
@@ -230,80 +280,102 @@ def rows_that_settle(config: Config, *, shared: bool, extra: float = 0.0) -> int
     return max((design.rows for design in _designs(config, shared=shared, extra=extra)), default=1)
 
 
+def answers_seen(config: Config, known: np.ndarray, rows: int, nats: float) -> int:
+    """Return how many answers a developer can see: 2 where ``rows`` examples always settle a step.
+
+    Where they do not, a step may also stay open. Developers who see no answers, or only the one
+    that ends the series, make no histories of them.
+
+    Raises:
+        InvalidInput: if the condition holds always or never.
+    """
+    if config.adaptivity is not Adaptivity.FULL:
+        return 2
+    needed = rows_that_settle(config, shared=True, extra=nats)
+    all_labelled = bool(known.all())
+    always_settled = needed is not None and needed <= rows
+    return 2 if all_labelled and always_settled else 3
+
+
 def _designs(config: Config, *, shared: bool, extra: float = 0.0) -> list[Design]:
     assumed = Assumed(config.mode, config.metric, config.scale, share_that_may_differ(config))
     nats = step_nats(config, shared=shared) + extra
-    return [
-        design_clause(clause, assumed, level)
-        for clause, level in clause_levels(config.condition, nats)
-    ]
+    levels = clause_levels(config.condition, nats)
+    return [design_clause(clause, assumed, level) for clause, level in levels]
 
 
 def _sequential(config: Config, *, shared: bool) -> Method:
     designs = _designs(config, shared=shared)
     labelled = [design for design in designs if not design.clause.only_d]
+    rows = max((design.rows for design in labelled), default=0)
+    full = config.adaptivity is Adaptivity.FULL
+    if full and shared:
+        # All is labelled in advance, so that answers alone tell developers anything.
+        return Method(
+            name="sequential, shared examples",
+            labelled=rows,
+            pool=max(design.rows for design in designs),
+            per_commit=rows,
+            expected=rows,
+            why="every step looks at the same labelled examples, at delta / 2^H",
+        )
+    steps = config.steps
     pool = max(design.rows for design in designs)
     per_commit = max((_labels(design, design.rows) for design in labelled), default=0)
     expected = max((_expected(config, design) for design in labelled), default=0)
-    rows = max((design.rows for design in labelled), default=0)
-    full = config.adaptivity is Adaptivity.FULL
-    if (
-        full and shared
-    ):  # all is labelled in advance, so that answers alone tell developers anything
-        why = "every step looks at the same labelled examples, at delta / 2^H"
-        return Method("sequential, shared examples", rows, pool, rows, rows, why)
     if full:
-        steps = config.steps
-        why = "each step takes fresh examples, at delta / H, and asks for labels only until it is settled"
         return Method(
-            "sequential, fresh examples",
-            per_commit * steps,
-            pool * steps,
-            per_commit,
-            expected * steps,
-            why,
+            name="sequential, fresh examples",
+            labelled=per_commit * steps,
+            pool=pool * steps,
+            per_commit=per_commit,
+            expected=expected * steps,
+            why="each step takes fresh examples, at delta / H, "
+            "and asks for labels only until it is settled",
         )
-    why = (
-        "all steps walk the same pool at delta / H, and ask for labels only until they are settled"
+    total = min(rows, per_commit * steps)
+    return Method(
+        name="sequential, shared pool",
+        labelled=total,
+        pool=pool,
+        per_commit=per_commit,
+        expected=min(total, expected * steps),
+        why="all steps walk the same pool at delta / H, "
+        "and ask for labels only until they are settled",
     )
-    total = min(rows, per_commit * config.steps)
-    series = min(total, expected * config.steps)
-    return Method("sequential, shared pool", total, pool, per_commit, series, why)
 
 
 def _labels(design: Design, rows: float) -> int:
-    return up(rows * design.share) if design.clause.is_difference else up(rows)
+    """Return the labels in so many rows: of changed predictions alone, where these suffice."""
+    share = design.share if design.clause.is_difference else 1.0
+    return up(rows * share)
 
 
 def _expected(config: Config, design: Design) -> int:
-    edges = (
-        expected_rows(design, config.scale, edge) for edge in (design.zone.low, design.zone.high)
-    )
-    return max(_labels(design, rows) for rows in edges)
+    below = expected_rows(design, config.scale, design.zone.low)
+    above = expected_rows(design, config.scale, design.zone.high)
+    return _labels(design, max(below, above))
 
 
-def _published(config: Config) -> list[Method]:
+def _published(config: Config, optimised: Optimised | None) -> list[Method]:
+    """Return the published methods that apply: the baseline, one range, and patterns 1 and 2."""
     baseline = baseline_size(config)
-    found = [
-        Method(
-            "baseline",
-            baseline,
-            baseline,
-            baseline,
-            baseline,
-            "published: Hoeffding's bound a variable",
-        )
-    ]
+    why = "published: Hoeffding's bound a variable"
+    found = [_labelled_in_advance("baseline", baseline, why)]
     only = list(clauses(config.condition))
     if len(only) == 1 and len(only[0].weights) > 1:
         size = single_range_size(only[0], step_nats(config, shared=True), scale=config.scale)
-        found.append(
-            Method(
-                "single range", size, size, size, size, "Hoeffding's bound on the whole expression"
-            )
-        )
-    if optimised := optimised_size(config):
+        why = "Hoeffding's bound on the whole expression"
+        found.append(_labelled_in_advance("single range", size, why))
+    if optimised is not None:
         why = f"published: Bennett's bound, at most {optimised.share:g} of the predictions changed"
-        labels = (optimised.labelled, optimised.labelled + optimised.unlabelled)
-        found.append(Method("optimised", *labels, optimised.per_commit, labels[0], why))
+        method = Method(
+            name="optimised",
+            labelled=optimised.labelled,
+            pool=optimised.labelled + optimised.unlabelled,
+            per_commit=optimised.per_commit,
+            expected=optimised.labelled,
+            why=why,
+        )
+        found.append(method)
     return found

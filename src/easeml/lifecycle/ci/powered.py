@@ -19,8 +19,9 @@ from easeml.lifecycle.ci.bounds import empirical_bernstein
 
 @dataclass(frozen=True)
 class PoweredMean:
-    """An estimate with an interval; ``factor`` is the k used, ``exact`` whether the interval holds
-    at every size.
+    """An estimate with its interval [low, high].
+
+    ``factor`` is the k used; ``exact`` whether the interval holds at every size.
     """
 
     estimate: float
@@ -38,8 +39,7 @@ def powered_mean(
     *,
     exact: bool = True,
 ) -> PoweredMean:
-    """Return the mean of values in [0, 1] with an interval that misses it with probability at most
-    ``level``.
+    """Return the mean of values in [0, 1], with an interval that misses it at most at ``level``.
 
     ``values`` (n,) and their ``guesses`` (n,) are of labelled examples, ``pool_guesses`` (N,) of
     others, all drawn alike; guesses lie in [0, 1] and come from a model that saw none of the
@@ -52,34 +52,42 @@ def powered_mean(
     than the normal interval of the labels alone up to the error of the estimated factor; for large
     samples only.
 
-    Raises: InvalidInput: if values are not in [0, 1], lengths differ, or there are fewer than 8
-        labels or 2 of the pool.
+    Raises:
+        InvalidInput: if values are not in [0, 1], lengths differ, or there are fewer than 8 labels
+            or 2 of the pool.
     """
-    values, guesses, pool = (
-        np.asarray(part, dtype=np.float64) for part in (values, guesses, pool_guesses)
-    )
-    if len(values) != len(guesses) or len(values) < 8 or len(pool) < 2:
+    values = np.asarray(values, dtype=np.float64)
+    guesses = np.asarray(guesses, dtype=np.float64)
+    pool = np.asarray(pool_guesses, dtype=np.float64)
+    enough = len(values) >= 8 and len(pool) >= 2
+    if len(values) != len(guesses) or not enough:
         raise InvalidInput(
             "Prediction-powered means need a guess a value, 8 values and 2 of the pool at least."
         )
-    if (
-        not all(((part >= 0) & (part <= 1)).all() for part in (values, guesses, pool))
-        or not 0 < level < 1
-    ):
+    everything = np.concatenate([values, guesses, pool])
+    within = bool(((everything >= 0) & (everything <= 1)).all())
+    if not within or not 0 < level < 1:
         raise InvalidInput("Values and guesses must lie in [0, 1], the level in (0, 1).")
-    return _exact(values, guesses, pool, level) if exact else _normal(values, guesses, pool, level)
+    interval = _exact if exact else _normal
+    return interval(values, guesses, pool, level)
 
 
 def _exact(values: np.ndarray, guesses: np.ndarray, pool: np.ndarray, level: float) -> PoweredMean:
     half = len(values) // 2
     factor = _factor(values[:half], guesses[:half], len(pool))
-    rest, pool_part = values[half:] - factor * guesses[half:], factor * pool
-    sides = [
-        empirical_bernstein(rest, 1 + factor, level / 2),
-        empirical_bernstein(pool_part, factor, level / 2) if factor else (0.0, 0.0),
-    ]
-    low, high = (max(0.0, min(1.0, sides[0][end] + sides[1][end])) for end in (0, 1))
-    return PoweredMean(float(rest.mean() + pool_part.mean()), low, high, factor, True)
+    rest = values[half:] - factor * guesses[half:]
+    pool_part = factor * pool
+    low, high = empirical_bernstein(rest, 1 + factor, level / 2)
+    if factor:
+        pool_low, pool_high = empirical_bernstein(pool_part, factor, level / 2)
+        low, high = low + pool_low, high + pool_high
+    return PoweredMean(
+        estimate=float(rest.mean() + pool_part.mean()),
+        low=max(0.0, min(1.0, low)),
+        high=max(0.0, min(1.0, high)),
+        factor=factor,
+        exact=True,
+    )
 
 
 def _normal(values: np.ndarray, guesses: np.ndarray, pool: np.ndarray, level: float) -> PoweredMean:
@@ -88,21 +96,28 @@ def _normal(values: np.ndarray, guesses: np.ndarray, pool: np.ndarray, level: fl
     factor = _factor(values, guesses, len(pool))
     rest = values - factor * guesses
     estimate = float(rest.mean() + factor * pool.mean())
-    error = math.sqrt(
-        float(rest.var(ddof=1)) / len(rest) + factor**2 * float(pool.var(ddof=1)) / len(pool)
-    )
+    labelled_variance = float(rest.var(ddof=1)) / len(rest)
+    pool_variance = factor**2 * float(pool.var(ddof=1)) / len(pool)
+    error = math.sqrt(labelled_variance + pool_variance)
     radius = error * -float(ndtri(level / 2))
     return PoweredMean(
-        estimate, max(0.0, estimate - radius), min(1.0, estimate + radius), factor, False
+        estimate=estimate,
+        low=max(0.0, estimate - radius),
+        high=min(1.0, estimate + radius),
+        factor=factor,
+        exact=False,
     )
 
 
 def _factor(values: np.ndarray, guesses: np.ndarray, pool: int) -> float:
-    """Return the factor of least variance, ``cov(value, guess) / ((1 + n / N) var(guess))``, within
-    [0, 1].
+    """Return the factor of least variance, within [0, 1].
+
+    It is ``cov(value, guess) / ((1 + n / N) var(guess))``.
     """
     spread = float(guesses.var(ddof=1))
     if spread <= 0:
         return 0.0
-    joint = float(((values - values.mean()) * (guesses - guesses.mean())).sum() / (len(values) - 1))
-    return min(1.0, max(0.0, joint / ((1 + len(values) / pool) * spread)))
+    products = (values - values.mean()) * (guesses - guesses.mean())
+    joint = float(products.sum() / (len(values) - 1))
+    factor = joint / ((1 + len(values) / pool) * spread)
+    return min(1.0, max(0.0, factor))

@@ -27,8 +27,9 @@ class Optimised:
 
 def history_nats(config: Config) -> float:
     """Return ln of the number of histories: H, or 2^H where developers see every verdict."""
-    full = config.adaptivity is Adaptivity.FULL
-    return config.steps * math.log(2) if full else math.log(config.steps)
+    if config.adaptivity is Adaptivity.FULL:
+        return config.steps * math.log(2)
+    return math.log(config.steps)
 
 
 def baseline_size(config: Config) -> int:
@@ -46,13 +47,14 @@ def baseline_size(config: Config) -> int:
 def single_range_size(
     clause: Clause, log_inverse: float, *, sides: int = 1, scale: float = 1.0
 ) -> int:
-    """Return the size where the whole expression is one variable: one Hoeffding bound on its range,
-    on 1 or 2 sides.
+    """Return the size by one Hoeffding bound on the range of the whole expression.
+
+    The expression counts as one variable; its mean is bounded on 1 or 2 ``sides``, each at
+    ``log_inverse`` nats. n and o lie in [0, ``scale``].
     """
-    weights = clause.weights
-    reach = [scale if name != "d" else 1.0 for name in weights]
-    spread = sum(abs(weight) * size for weight, size in zip(weights.values(), reach, strict=True))
-    return up(hoeffding_size(spread, clause.tolerance, log_inverse + math.log(sides)))
+    spread = _spread(clause, scale)
+    nats = log_inverse + math.log(sides)
+    return up(hoeffding_size(spread, clause.tolerance, nats))
 
 
 def optimised_size(config: Config) -> Optimised | None:
@@ -68,50 +70,92 @@ def optimised_size(config: Config) -> Optimised | None:
         return None
     clause, share, tolerance_d = found
     tolerance = clause.tolerance / (abs(clause.n) * config.scale)
+    histories = history_nats(config)
     nats = math.log(4 / config.delta)
-    d_nats = history_nats(config) + math.log(2 / config.delta)
+    d_nats = histories + math.log(2 / config.delta)
+    labels_changed = bennett_size(share, tolerance, nats) * share
     return Optimised(
-        labelled=up(bennett_size(share, tolerance, history_nats(config) + nats)),
-        per_commit=up(bennett_size(share, tolerance, nats) * share),
+        labelled=up(bennett_size(share, tolerance, histories + nats)),
+        per_commit=up(labels_changed),
         unlabelled=up(hoeffding_size(1.0, tolerance_d, d_nats)),
         share=share,
     )
 
 
 def share_that_may_differ(config: Config) -> float:
-    """Return the share of predictions that a commit may change at most before the condition settles
-    without labels.
+    """Return the share of predictions that a commit may change before d alone settles the answer.
 
     From a clause ``d < A +/- B`` that stands beside all others: A where only proof lets a commit
     pass, else A + 2 B. Without one, ``config.difference``, or 1.
     """
-    for part in config.condition.parts if isinstance(config.condition, Both) else ():
-        if isinstance(part, Clause) and part.only_d and (bound := part.upward()).d < 0:
-            slack = 0.0 if config.mode is Mode.FP_FREE else 2 * bound.tolerance
-            share = (bound.threshold - slack) / bound.d
-            return min(1.0, max(share, 1e-6), config.difference or 1.0)
-    return config.difference or 1.0
+    given = config.difference or 1.0
+    if not isinstance(config.condition, Both):
+        return given
+    for part in config.condition.parts:
+        bound = _bound_on_d(part)
+        if bound is None:
+            continue
+        # Where a false fail must be rare, d may be called small enough up to A + 2 B.
+        slack = 0.0 if config.mode is Mode.FP_FREE else 2 * bound.tolerance
+        share = (bound.threshold - slack) / bound.d
+        # A threshold near 0 leaves a share above 0, so that the bets stay finite.
+        return min(1.0, max(share, 1e-6), given)
+    return given
 
 
 def _pattern(formula: Formula, config: Config) -> tuple[Clause, float, float] | None:
     """Return the clause of the difference, the bound p, and the tolerance of d."""
     if isinstance(formula, Clause):
-        if formula.is_difference and not formula.d and config.difference:
-            return formula, config.difference, 2 * formula.tolerance / abs(formula.n)
+        return _difference_alone(formula, config.difference)
+    if isinstance(formula, Both) and len(formula.parts) == 2:
+        first, second = formula.parts
+        return _difference_beside(first, second) or _difference_beside(second, first)
+    return None
+
+
+def _difference_alone(clause: Clause, share: float | None) -> tuple[Clause, float, float] | None:
+    """Return pattern 2, for which the team has to say what share of predictions may change."""
+    if not share or not _compares_models(clause):
         return None
-    if not isinstance(formula, Both) or len(formula.parts) != 2:
+    tolerance_d = 2 * clause.tolerance / abs(clause.n)
+    return clause, share, tolerance_d
+
+
+def _difference_beside(part: Formula, other: Formula) -> tuple[Clause, float, float] | None:
+    """Return pattern 1: a bound on d, and the clause beside it that compares the two models."""
+    bound = _bound_on_d(part)
+    if bound is None or not isinstance(other, Clause) or not _compares_models(other):
         return None
-    parts = [part for part in formula.parts if isinstance(part, Clause)]
-    bounds = [part.upward() for part in parts if part.only_d and part.upward().d < 0]
-    differences = [part for part in parts if part.is_difference and not part.d]
-    if len(bounds) != 1 or len(differences) != 1:
-        return None
-    bound = bounds[0]
     share = (bound.threshold - 2 * bound.tolerance) / bound.d
-    return (differences[0], share, bound.tolerance / -bound.d) if 0 < share < 1 else None
+    if not 0 < share < 1:
+        # A bound that every commit meets, or none, says nothing of the variance.
+        return None
+    tolerance_d = bound.tolerance / -bound.d
+    return other, share, tolerance_d
+
+
+def _compares_models(clause: Clause) -> bool:
+    return clause.is_difference and not clause.d
+
+
+def _bound_on_d(part: Formula) -> Clause | None:
+    """Return a clause ``d < A`` as "more than", so that d has a weight below 0; else None."""
+    if not isinstance(part, Clause) or not part.only_d:
+        return None
+    upward = part.upward()
+    # "d > A" bounds d from the wrong side.
+    return upward if upward.d < 0 else None
 
 
 def _clause_size(clause: Clause, scale: float, nats: float) -> float:
-    weights = clause.weights
-    spread = sum(abs(weight) * (scale if name != "d" else 1.0) for name, weight in weights.items())
-    return hoeffding_size(spread, clause.tolerance, nats + math.log(len(weights)))
+    nats += math.log(len(clause.weights))
+    return hoeffding_size(_spread(clause, scale), clause.tolerance, nats)
+
+
+def _spread(clause: Clause, scale: float) -> float:
+    """Return the width of the range of a clause's expression; d lies in [0, 1] at any scale."""
+    spread = 0.0
+    for name, weight in clause.weights.items():
+        reach = 1.0 if name == "d" else scale
+        spread += abs(weight) * reach
+    return spread

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from easeml.lifecycle.ci.betting import ladder_of_bets
+from easeml.lifecycle.ci.bisection import bisected
 
 _BETS = ladder_of_bets(1 / 64, 1.0)
 
@@ -25,21 +26,30 @@ def f1_bounds(hits: int, errors: int, nats: float) -> tuple[float, float]:
     ``hits`` are true positives, ``errors`` false positives and false negatives, among examples
     taken one by one.
     """
-    lower = _edge(lambda c: _log_wealth(2 * (1 - c), -c, hits, errors) >= nats)
-    return lower, 1 - _edge(lambda c: _log_wealth((1 - c), -2 * c, errors, hits) >= nats)
+
+    def too_small(c: float) -> bool:
+        return _log_wealth(2 * (1 - c), -c, hits, errors) >= nats
+
+    def too_large(c: float) -> bool:
+        """Tell whether F1 is refuted to be ``1 - c`` or more."""
+        return _log_wealth(1 - c, -2 * c, errors, hits) >= nats
+
+    return _edge(too_small), 1 - _edge(too_large)
 
 
 def f1_score(hits: int, errors: int) -> float:
     """Return F1; NaN where there is neither a hit nor an error."""
-    return 2 * hits / (2 * hits + errors) if hits + errors else math.nan
+    if hits + errors == 0:
+        return math.nan
+    return 2 * hits / (2 * hits + errors)
 
 
 def f1_size(threshold: float, tolerance: float, positives: float, log_inverse: float) -> float:
-    """Return how many examples always place F1 to within the tolerance, where a share ``positives``
-    is positive.
+    """Return how many examples always place F1 to within the tolerance; not rounded.
 
-    Hoeffding's bound on the values above, of range ``2 - c``; their mean is ``(F1 - c) E[2 TP + FP
-    + FN]``, and the expectation is at least the share of positives. Not rounded.
+    ``positives`` is the share of positive examples. Hoeffding's bound on the values above, of range
+    ``2 - c``; their mean is ``(F1 - c) E[2 TP + FP + FN]``, and the expectation is at least the
+    share of positives.
     """
     spread = 2 - min(1.0, max(0.0, threshold))
     return spread**2 * log_inverse / (2 * (tolerance * positives) ** 2)
@@ -54,11 +64,8 @@ def _log_wealth(gain: float, loss: float, gains: int, losses: int) -> float:
 
 
 def _edge(refuted: Callable[[float], bool]) -> float:
-    """Return the least c in [0, 1] that is not refuted, where the refuted ones are those below it."""
+    """Return the least c in [0, 1] that is not refuted, where the refuted ones lie below it."""
     if not refuted(0.0):
         return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(50):
-        middle = (low + high) / 2
-        low, high = (middle, high) if refuted(middle) else (low, middle)
-    return low
+    edge, _ = bisected(0.0, 1.0, refuted, rounds=50)
+    return edge

@@ -22,11 +22,11 @@ _SLACK = 1e-6
 
 @dataclass(frozen=True)
 class Settled:
-    """``truth`` is None while open. ``rows`` were looked at; ``estimate`` with interval [low, high]
-    is from those.
+    """What some rows say of a clause.
 
-    Each end of the interval is wrong with probability at most twice the clause's level: it joins a
-    confidence sequence with what the test has proven.
+    ``truth`` is None while open; ``rows`` were looked at; ``estimate`` and its interval [low, high]
+    are from those. Each end of the interval is wrong with probability at most twice the clause's
+    level: it joins a confidence sequence with what the test has proven.
     """
 
     truth: Truth
@@ -37,33 +37,52 @@ class Settled:
 
 
 def settle(design: Design, examples: Examples, look: int) -> Settled:
-    """Return what the rows say of a clause whose value is a mean; stops at the first row that
-    settles it.
+    """Return what the rows say of a clause whose value is a mean, up to the row that settles it.
 
     ``look`` is the number of rows, known before any label, at which the clause is looked at by
     binomial tails, if its design has such a look.
     """
+    # Rows behind a missing label are not looked at: who labels would choose what the test sees.
     values = _values(design, examples)[: first_gap(design, examples)]
-    sides = (
-        first_crossing(values, design.zone.low, design.above, design.bet_nats(design.level.true)),
-        first_crossing(
-            -values, -design.zone.high, design.below, design.bet_nats(design.level.false)
-        ),
-    )
-    truth, row = (
-        (sides[0] <= sides[1], min(sides)) if min(sides) <= len(values) else (None, len(values))
-    )
-    if design.look and look <= len(values) and (truth is None or look < row):
-        seen = _look(design, values[:look])
-        truth, row = (seen, look) if seen is not None else (truth, row)
-    seen_values = values[:row]
+    truth, row = _truth(design, values, look)
+    if row == 0:
+        return Settled(truth, 0, math.nan, design.bottom, design.top)
+    seen = values[:row]
     level = 2 * math.exp(-min(design.level.true, design.level.false))
-    low, high = confidence_sequence(seen_values, design.bottom, design.top, min(level, 0.999))
-    if truth is not None:
-        low, high = (
-            (max(low, design.zone.low), high) if truth else (low, min(high, design.zone.high))
-        )
-    return Settled(truth, row, float(seen_values.mean()) if row else math.nan, low, high)
+    low, high = confidence_sequence(seen, design.bottom, design.top, min(level, 0.999))
+    # What is proven bounds the mean as well.
+    if truth is True:
+        low = max(low, design.zone.low)
+    if truth is False:
+        high = min(high, design.zone.high)
+    return Settled(truth, row, float(seen.mean()), low, high)
+
+
+def _truth(design: Design, values: np.ndarray, look: int) -> tuple[Truth, int]:
+    """Return what bets and the look say of a clause, and at which row the first of them did."""
+    truth, row = _proven_by_bets(design, values)
+    if not design.look or look > len(values):
+        return truth, row
+    if truth is not None and row <= look:
+        return truth, row
+    # The look was fixed before any label, so it has its own share of the level.
+    seen = _look(design, values[:look])
+    if seen is None:
+        return truth, row
+    return seen, look
+
+
+def _proven_by_bets(design: Design, values: np.ndarray) -> tuple[Truth, int]:
+    """Return what the bets of the two sides prove, and at which row; open after all of them."""
+    nats_above = design.bet_nats(design.level.true)
+    above = first_crossing(values, design.zone.low, design.above, nats_above)
+    nats_below = design.bet_nats(design.level.false)
+    below = first_crossing(-values, -design.zone.high, design.below, nats_below)
+    row = min(above, below)
+    if row > len(values):
+        return None, len(values)
+    # Within the zone both may be proven at one row: both are right then, and true is said.
+    return above <= below, row
 
 
 def first_gap(design: Design, examples: Examples) -> int:
@@ -77,6 +96,7 @@ def needs_label(design: Design, examples: Examples) -> np.ndarray:
     if design.clause.only_d:
         return np.zeros(len(examples), dtype=bool)
     if design.clause.is_difference and examples.new.ndim == 1:
+        # Equal predictions have equal scores, so their difference is 0 without a label.
         return examples.differ
     return np.ones(len(examples), dtype=bool)
 
@@ -84,11 +104,10 @@ def needs_label(design: Design, examples: Examples) -> np.ndarray:
 def settle_ratio(
     zone: Zone, level: Level, design: Design, examples: Examples, every: int
 ) -> Settled:
-    """Return what the rows say of a clause over F1 scores, looking every ``every`` rows (and 5 %
-    more each time).
+    """Return what the rows say of a clause over F1 scores.
 
-    Each variable has bounds that hold at all times, at its share of the level, and the clause the
-    bounds that follow.
+    They are looked at every ``every`` rows, and 5 % more each time. Each variable has bounds that
+    hold at all times, at its share of the level, and the clause the bounds that follow.
     """
     usable = first_gap(design, examples)
     rows, settled = 0, Settled(None, 0, math.nan, -math.inf, math.inf)
@@ -101,33 +120,45 @@ def settle_ratio(
 
 
 def _ratio_at(zone: Zone, level: Level, design: Design, examples: Examples, rows: int) -> Settled:
-    counts = {name: _event_counts(name, examples, rows) for name in design.clause.weights}
+    """Return what the first ``rows`` rows say of a clause over F1 scores."""
+    weights = design.clause.weights
+    counts = {name: _event_counts(name, examples, rows) for name in weights}
     low_true, high_false = ratio_ends(design.clause, level, counts)
     estimate = 0.0
-    for name, weight in design.clause.weights.items():
-        first, second = counts[name]
-        estimate += weight * (
-            first / max(first + second, 1) if name == "d" else f1_score(first, second)
-        )
-    truth = True if low_true > zone.low else False if high_false < zone.high else None
+    for name, weight in weights.items():
+        estimate += weight * _score(name, counts[name])
+    truth = None
+    if low_true > zone.low:
+        truth = True
+    elif high_false < zone.high:
+        truth = False
     return Settled(truth, rows, estimate, low_true, high_false)
+
+
+def _score(name: str, counts: tuple[int, int]) -> float:
+    """Return the share of changed predictions, for d, or a model's F1."""
+    if name != "d":
+        return f1_score(*counts)
+    changed, equal = counts
+    return changed / max(changed + equal, 1)
 
 
 def ratio_ends(
     clause: Clause, level: Level, counts: Mapping[str, tuple[int, int]]
 ) -> tuple[float, float]:
-    """Return the least value that a clause over F1 scores may have, at ``level.true``, and the
-    largest, at the other.
+    """Return the least value that a clause over F1 scores may have, and the largest.
 
-    ``counts``: by variable, hits and errors; for d, changed and equal predictions.
+    The first errs at ``level.true``, the other at ``level.false``. ``counts``: by variable, hits
+    and errors; for d, changed and equal predictions.
     """
     extra = math.log(len(clause.weights))
     low_true = high_false = 0.0
     for name, weight in clause.weights.items():
-        lower, upper = _bounds(name, counts[name], level.true + extra)
-        low_true += weight * (lower if weight > 0 else upper)
-        lower, upper = _bounds(name, counts[name], level.false + extra)
-        high_false += weight * (upper if weight > 0 else lower)
+        # A variable of negative weight is largest where the clause's value is least.
+        ends_true = _bounds(name, counts[name], level.true + extra)
+        low_true += min(weight * end for end in ends_true)
+        ends_false = _bounds(name, counts[name], level.false + extra)
+        high_false += max(weight * end for end in ends_false)
     return low_true, high_false
 
 
@@ -142,8 +173,9 @@ def _event_counts(name: str, examples: Examples, rows: int) -> tuple[int, int]:
     if name == "d":
         changed = int(examples.differ[:rows].sum())
         return changed, rows - changed
-    events = (examples.new if name == "n" else examples.old)[:rows].sum(axis=0)
-    return int(events[0]), int(events[1])
+    scores = examples.new if name == "n" else examples.old
+    hits, errors = scores[:rows].sum(axis=0)
+    return int(hits), int(errors)
 
 
 def _values(design: Design, examples: Examples) -> np.ndarray:
@@ -159,7 +191,12 @@ def _look(design: Design, values: np.ndarray) -> Truth:
     total = float(((values - design.bottom) / spread).sum())
     low = min(1.0, max(0.0, (design.zone.low - design.bottom) / spread))
     high = min(1.0, max(0.0, (design.zone.high - design.bottom) / spread))
-    if total >= exact_cuts(len(values), low, high, design.look_nats(design.level.true))[0] - _SLACK:
+    nats_true = design.look_nats(design.level.true)
+    first, _ = exact_cuts(len(values), low, high, nats_true)
+    if total >= first - _SLACK:
         return True
-    last = exact_cuts(len(values), low, high, design.look_nats(design.level.false))[1]
-    return False if total <= last + _SLACK else None
+    nats_false = design.look_nats(design.level.false)
+    _, last = exact_cuts(len(values), low, high, nats_false)
+    if total <= last + _SLACK:
+        return False
+    return None

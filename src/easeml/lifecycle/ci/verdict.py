@@ -18,7 +18,9 @@ PASS, FAIL, UNKNOWN, EXHAUSTED = "pass", "fail", "unknown", "exhausted"
 _ADVICE = {
     PASS: "The commit passes: the condition is proven.",
     FAIL: "The commit fails: the condition does not hold, or not by more than twice its tolerance.",
-    EXHAUSTED: "The test set is used up: no further commit can be answered with the promised reliability.",
+    EXHAUSTED: (
+        "The test set is used up: no further commit can be answered with the promised reliability."
+    ),
 }
 
 
@@ -56,13 +58,11 @@ class Verdict(Result):
 
     @property
     def advice(self) -> str:
-        if self.answer == UNKNOWN and self.labels_wanted:
-            found = f"Open: label the {len(self.labels_wanted):,} examples asked for, then test the same commit again."
-        elif self.answer == UNKNOWN:
-            found = "Open, and every example that could help is labelled: a larger test set is needed to tell."
-        else:
-            found = _ADVICE[self.answer]
-        return " ".join(part for part in (found, self.reason, self._what_is_left()) if part)
+        sentences = [self._what_was_found()]
+        if self.reason:
+            sentences.append(self.reason)
+        sentences.append(self._what_is_left())
+        return " ".join(sentences)
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a clause; empty where the findings may not be shown."""
@@ -77,6 +77,17 @@ class Verdict(Result):
         from easeml.figures import ci
 
         return ci.verdict(self.to_json())
+
+    def _what_was_found(self) -> str:
+        if self.answer != UNKNOWN:
+            return _ADVICE[self.answer]
+        if not self.labels_wanted:
+            return (
+                "Open, and every example that could help is labelled: "
+                "a larger test set is needed to tell."
+            )
+        wanted = len(self.labels_wanted)
+        return f"Open: label the {wanted:,} examples asked for, then test the same commit again."
 
     def _what_is_left(self) -> str:
         if self.new_test_set_due:
