@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from easeml.cli import watching
 from easeml.cli.showing import print_application
 from easeml.contract.resources import Application
 
@@ -53,3 +54,26 @@ def test_an_error_is_shown_in_the_unit_of_the_target(capsys: pytest.CaptureFixtu
     printed = " ".join(capsys.readouterr().out.split())
     assert "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows" in printed
     assert "test score 0.5867 (0.5700 to 0.6000), where 1 is best" in printed
+
+
+def test_a_search_of_which_nothing_runs_says_why(capsys: pytest.CaptureFixture[str]) -> None:
+    job = {"id": "j1", "application_id": "a1", "version_id": "v1", "state": "running"}
+    job |= {"created": 0.0, "waiting_reason": "The quota allows no device."}
+    assert _shown(capsys, job=job)["waiting"] == "The quota allows no device."
+    assert "waiting" not in _shown(capsys, job=job | {"waiting_reason": ""})
+
+
+def test_a_reason_to_wait_is_printed_once_it_lasts(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(watching.time, "monotonic", lambda: now)
+    job = {"id": "j1", "application_id": "a1", "version_id": "v1", "state": "running"}
+    waits = _application(job=job | {"created": 0.0, "waiting_reason": "The quota is used up."})
+    shown = watching.LastingReason()
+    shown.look(waits)
+    assert capsys.readouterr().err == ""
+    now = 60.0
+    shown.look(waits)
+    shown.look(waits)
+    assert capsys.readouterr().err == "The quota is used up.\n"

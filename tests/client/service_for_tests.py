@@ -104,6 +104,7 @@ class FakeService:
             "version_id": "ver_1",
             "created": 1.0,
             "candidates": 9,
+            "waiting_reason": "No worker runs.",
         }
         ended = self.looks >= self.looks_to_end
         return {

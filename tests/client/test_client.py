@@ -147,7 +147,7 @@ def test_waiting_for_the_first_model_and_for_the_end(client: Client, service: Fa
 
 def test_a_wait_ends_in_time(client: Client, service: FakeService):
     service.looks_to_end = 10**9
-    with pytest.raises(TimedOut, match=r"0\.05 s"):
+    with pytest.raises(TimedOut, match=r"0\.05 s\. No worker runs\."):
         client.wait("app_1", until="converged", timeout=0.05)
 
 

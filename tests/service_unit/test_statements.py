@@ -41,21 +41,21 @@ FEW, MANY = 5, 25
 
 # list -> the most statements that it may cost, without BEGIN; PostgreSQL is asked for its clock
 LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
-    "applications": (14, applications.list_page),
-    "one application": (14, lambda s, c: applications.get(s, c, _first(s, c, "applications"))),
+    "applications": (20, applications.list_page),
+    "one application": (20, lambda s, c: applications.get(s, c, _first(s, c, "applications"))),
     "models of an application": (
         12,
         lambda s, c: applications.models(s, c, _first(s, c, "applications")),
     ),
     "promotions": (2, lambda s, c: applications.promotions(s, c, _first(s, c, "applications"))),
-    "jobs": (4, jobs.list_page),
-    "one job": (4, lambda s, c: jobs.get(s, c, _first(s, c, "jobs"))),
+    "jobs": (10, jobs.list_page),
+    "one job": (10, lambda s, c: jobs.get(s, c, _first(s, c, "jobs"))),
     "tasks": (2, task_views.list_page),
     "decisions": (1, task_views.decisions_page),
     "datasets": (3, datasets.list_page),
     "versions": (2, lambda s, c: version_views.of_application(s, c, _first(s, c, "applications"))),
     "modules": (11, catalogue.get),
-    "scheduling overview": (15, lambda s, c: overview.show(s, c, "default", 3600.0)),
+    "scheduling overview": (20, lambda s, c: overview.show(s, c, "default", 3600.0)),
     "notifications": (6, notifications.get),
     "users": (1, users.list_users),
     "tenants": (5, provider_view.tenants),

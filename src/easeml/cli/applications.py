@@ -19,7 +19,7 @@ from easeml.cli.showing import (
 )
 from easeml.cli.uploading import upload_with_progress
 from easeml.cli.versions import feed_and_wait, say_version
-from easeml.cli.watching import watch_application
+from easeml.cli.watching import LastingReason, watch_application
 from easeml.client import Client, Milestone, made_request
 from easeml.contract.resources import Application, Declaration
 from easeml.errors import InvalidInput, TimedOut
@@ -180,10 +180,12 @@ def list_applications(as_json: Json = False) -> None:
             one.job.best_quality if one.job else None,
             one.live_model.name if one.live_model else None,
             moment(one.created),
+            one.job.waiting_reason if one.job else None,
         )
         for one in found
     ]
-    return print_table(["id", "name", "state", "search", "best quality", "serves", "created"], rows)
+    headings = ["id", "name", "state", "search", "best quality", "serves", "created", "waiting"]
+    return print_table(headings, rows)
 
 
 @app.command()
@@ -213,7 +215,8 @@ def wait(
 ) -> None:
     """Wait for the first model, or for the end of the search."""
     with Client() as client:
-        found = client.wait(application_id, until=until.value, timeout=timeout)
+        tell = None if as_json else LastingReason().look
+        found = client.wait(application_id, until=until.value, timeout=timeout, on_look=tell)
     if as_json:
         print_json(found)
     else:

@@ -81,6 +81,7 @@ def print_application(application: Application) -> None:
             (f"test {application.objective}", _test_measure(application)),
             ("test score", _test_score(application)),
             ("search", job.state if job else None),
+            ("waiting", job.waiting_reason if job else None),
             (
                 "best score",
                 f"{text(job.best_quality)} on validation rows (optimistic)" if job else None,

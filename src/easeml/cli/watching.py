@@ -9,13 +9,14 @@ from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
 
-from easeml.cli.output import console, text
+from easeml.cli.output import console, notes, text
 from easeml.cli.showing import expected_improvement
 from easeml.client import Client, Milestone, has_reached
 from easeml.contract.resources import Application
 from easeml.contract.states import JobState
 
 _LOOK_SECONDS = 1.0
+_LASTING_SECONDS = 3.0  # less is the time between two tasks
 
 
 class Progress:
@@ -36,6 +37,25 @@ class Progress:
             if self._lines.get(label) != line:
                 self._lines[label] = line
                 self._out.print(line, markup=False, soft_wrap=True)
+
+
+class LastingReason:
+    """Prints why nothing of a search runs, once it has been so for some seconds."""
+
+    def __init__(self) -> None:
+        self._reason = ""
+        self._due = 0.0
+
+    def look(self, application: Application) -> None:
+        """Take the application as it is now."""
+        reason = application.job.waiting_reason if application.job else ""
+        now = time.monotonic()
+        if reason != self._reason:
+            self._reason = reason
+            self._due = now + _LASTING_SECONDS
+        elif reason and now >= self._due:
+            self._due = float("inf")
+            notes().print(reason, markup=False)
 
 
 @contextmanager
@@ -67,7 +87,7 @@ def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
             label,
             state_of(one),
             text(job.best_quality if job else None),
-            text(one.running),
+            text(one.running or (job.waiting_reason if job else None)),
             text(expected_improvement(one)),
             f"{job.cost if job else 0:.1f} s",
             text(one.live_model.name if one.live_model else None),
@@ -82,7 +102,9 @@ def progress_line(label: str, one: Application) -> str:
     best = text(job.best_quality if job else None)
     done = f"{job.tasks_done} of {job.candidates} candidates" if job else "no candidates yet"
     serves = one.live_model.name if one.live_model else "nothing yet"
-    return f"{label}: {state_of(one)}; best quality {best}; {done}; serves {serves}"
+    line = f"{label}: {state_of(one)}; best quality {best}; {done}; serves {serves}"
+    reason = _lasting_reason(one)
+    return f"{line}; {reason}" if reason else line
 
 
 def state_of(one: Application) -> str:
@@ -92,6 +114,11 @@ def state_of(one: Application) -> str:
         if one.job and one.job.state != JobState.RUNNING
         else one.state
     )
+
+
+def _lasting_reason(one: Application) -> str:
+    """Return why nothing runs, except while tasks follow one another."""
+    return one.job.waiting_reason if one.job and not one.job.tasks_under_way else ""
 
 
 def watch_application(client: Client, application_id: str, *, quiet: bool = False) -> Application:

@@ -287,6 +287,7 @@ class Job(Answer):
     application_id: str
     version_id: str
     state: str
+    waiting_reason: str = ""  # why nothing of it runs, and what helps; empty while something does
     best_quality: float | None = None
     expected_improvement: float | None = None
     expected_improvement_error: float | None = None

@@ -50,13 +50,14 @@ class Share(Answer):
     """A tenant as the scheduler sees it.
 
     ``gain_rate``: quality that the next task may gain a device second. ``place``: in the order in
-    which tenants came.
+    which tenants came. ``waiting_reason``: why nothing of it runs, for itself and providers.
     """
 
     tenant: str
     place: int = 0
     own: bool
     state: str  # searching, resting, paused, idle
+    waiting_reason: str = ""
     searches: int
     gain_rate: float
     expected_improvement: float

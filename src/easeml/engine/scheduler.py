@@ -13,11 +13,12 @@ from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
-from easeml.service.search import job_states, proposals, spending, training_tasks
+from easeml.service.search import job_states, proposals, spending, training_tasks, waiting
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Event, Lease
 
+from .blocked import BlockedSearches
 from .housekeeping import give_back_lost_work, live_workers
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
@@ -96,6 +97,7 @@ class Scheduler:
         self._seq = 0
         self._failed: set[str] = set()
         self._again: set[str] = set()
+        self._blocked = BlockedSearches()
         self._next_sweep = 0.0
 
     def step(self) -> None:
@@ -135,6 +137,7 @@ class Scheduler:
             self._again.update(self._move_to_now())
             give_back_lost_work(self._store, self._lease_seconds)
             self._stop_what_reached_its_limit()
+            self._tell_what_is_blocked()
             if time.monotonic() >= self._next_sweep:
                 self._store.uploads.sweep()
                 self._next_sweep = time.monotonic() + _SWEEP_SECONDS
@@ -150,6 +153,15 @@ class Scheduler:
                 spending.stop_what_reached_its_limit(tx)
         except Fenced:
             self._lease = None  # the next step tries to lead again
+
+    def _tell_what_is_blocked(self) -> None:
+        with self._store.read() as tx:
+            overdue = self._blocked.overdue(waiting.blocked(tx))
+        if not overdue:
+            return
+        with self._store.write() as tx:
+            for job_id, reason in overdue.items():
+                waiting.tell(tx, job_id, reason)
 
     def step_down(self) -> None:
         """Let a stand-by lead at once."""

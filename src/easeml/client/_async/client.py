@@ -1,6 +1,7 @@
 """The client as users see it: every use case, and the waits between them."""
 
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Literal, Self
 
@@ -90,11 +91,13 @@ class AsyncClient(
         *,
         until: Literal["first-model", "converged"] = "first-model",
         timeout: float | None = None,
+        on_look: Callable[[Application], None] | None = None,
     ) -> Application:
         """Wait until an application has its first model, or until its search rests or was stopped.
 
         ``timeout`` in seconds; None waits without end. A service that is away for half a minute is
-        waited for. Raises TimedOut, Conflict where it can no longer happen, Unreachable.
+        waited for. ``on_look`` is given the application as it is at each look. Raises TimedOut, which
+        says why nothing runs, Conflict where it can no longer happen, Unreachable.
         """
         milestone = Milestone(until)
         patience = _Patience(f"Application {application_id} is not there yet ({until})", timeout)
@@ -106,7 +109,9 @@ class AsyncClient(
                 continue
             if has_reached(application, milestone):
                 return application
-            await patience.wait()
+            if on_look is not None:
+                on_look(application)
+            await patience.wait(why=application.job.waiting_reason if application.job else "")
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -136,8 +141,13 @@ class _Patience:
         self._away_since: float | None = None
         self._delay = _POLL_SECONDS[0]
 
-    async def wait(self, unreachable: Unreachable | TimedOut | None = None) -> None:
-        """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it."""
+    async def wait(
+        self, unreachable: Unreachable | TimedOut | None = None, *, why: str = ""
+    ) -> None:
+        """Sleep till the next look. Raises TimedOut, or what is given after half a minute of it.
+
+        ``why`` it takes so long, in a sentence.
+        """
         now = time.monotonic()
         if unreachable is None:
             self._away_since = None
@@ -147,8 +157,7 @@ class _Patience:
             raise unreachable
         left = float("inf") if self._timeout is None else self._timeout - (now - self._start)
         if left <= 0:
-            raise TimedOut(
-                f"{self._what} after {self._timeout:g} s.", remedy="Wait on, or ask for its state."
-            )
+            message = f"{self._what} after {self._timeout:g} s. {why}".strip()
+            raise TimedOut(message, remedy="Wait on, or ask for its state.")
         await async_sleep(min(self._delay, left))
         self._delay = min(self._delay * 1.5, _POLL_SECONDS[1])

@@ -5,26 +5,31 @@ from easeml.contract.states import TaskState
 from easeml.service.advice import test_quality
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models.trained_models import show_models
-from easeml.service.search import jobs, summaries
+from easeml.service.search import jobs, summaries, waiting
 from easeml.service.search.summaries import Summary
-from easeml.store import Tables
+from easeml.service.search.waiting import Waiting
+from easeml.store import Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job
 
 
-def show(tables: Tables, application: Application) -> resources.Application:
+def show(tx: Transaction, application: Application) -> resources.Application:
     """Return the resource of an application: live model, honest quality, its newest job and what
     that does.
     """
-    return show_all(tables, [application])[0]
+    return show_all(tx, [application])[0]
 
 
-def show_all(tables: Tables, applications: list[Application]) -> list[resources.Application]:
-    """Return the resources of applications, in their order."""
+def show_all(tx: Transaction, applications: list[Application]) -> list[resources.Application]:
+    """Return the resources of applications of one tenant, in their order."""
+    if not applications:
+        return []
+    tables = tx.scoped(applications[0].tenant_id)
     version_ids = [application.version_id for application in applications]
     found = tables.versions.list(id=version_ids, limit=None)
     versions = {version.id: version for version in found}
     newest = jobs.newest_by_application(tables, [application.id for application in applications])
     searches = summaries.load(tables, [job.id for job in newest.values()])
+    reasons = waiting.reasons(tx, list(newest.values()))
     live = _live_models(tables, applications)
     qualities = test_quality.readings(tables, applications)
     shown = []
@@ -38,6 +43,7 @@ def show_all(tables: Tables, applications: list[Application]) -> list[resources.
                 qualities.get(application.id),
                 job,
                 searches[job.id] if job else None,
+                reasons.get(job.id) if job else None,
             )
         )
     return shown
@@ -60,6 +66,7 @@ def _show(
     quality: resources.TestQuality | None,
     job: Job | None,
     search: Summary | None,
+    waits: Waiting | None,
 ) -> resources.Application:
     title, about = knowledge_base.objective(application.objective)
     live_notes = live.notes if live else []
@@ -79,7 +86,7 @@ def _show(
         live_model=live,
         pinned=application.pinned,
         test_quality=quality,
-        job=jobs.show_summary(job, search) if job and search else None,
+        job=jobs.show_summary(job, search, waits) if job and search else None,
         running=search.names_in_state(TaskState.RUNNING) if search else [],
         next=search.names_in_state(TaskState.WAITING) if search else [],
         schema_in=version.schema_in,

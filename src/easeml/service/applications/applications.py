@@ -50,20 +50,20 @@ def declare(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         if earlier := once.earlier(tx):
-            return application_views.show(tables, tables.applications.get(earlier["id"]))
+            return application_views.show(tx, tables.applications.get(earlier["id"]))
         quotas.check_applications(tx, caller.tenant_id)
         plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
         application = declaration_plan.write(tx, caller, plan)
         questions.take_over(tx, application)
         once.remember(tx, {"id": application.id})
-        return application_views.show(tables, application)
+        return application_views.show(tx, application)
 
 
 def get(store: Store, caller: Caller, application_id: str) -> resources.Application:
     """Return an application and how it does; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return application_views.show(tables, tables.applications.get(application_id))
+        return application_views.show(tx, tables.applications.get(application_id))
 
 
 def list_page(
@@ -73,7 +73,7 @@ def list_page(
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.applications, after, limit)
-        return resources.Page(items=application_views.show_all(tables, found), next=following)
+        return resources.Page(items=application_views.show_all(tx, found), next=following)
 
 
 def include(store: Store, caller: Caller, application_id: str, model: str) -> resources.Application:
@@ -96,7 +96,7 @@ def include(store: Store, caller: Caller, application_id: str, model: str) -> re
         if allowing != application.rules:
             application = tables.applications.update(application.id, rules=allowing)
             candidates.add_model(tx, registry, application, job, model)
-        return application_views.show(tables, application)
+        return application_views.show(tx, application)
 
 
 def models(
@@ -146,7 +146,7 @@ def roll_back(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         promotion.roll_back(tx, tables.applications.get(application_id), model_id)
-        return application_views.show(tables, tables.applications.get(application_id))
+        return application_views.show(tx, tables.applications.get(application_id))
 
 
 def set_pinned(
@@ -158,7 +158,7 @@ def set_pinned(
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         promotion.set_pinned(tx, tables.applications.get(application_id), pinned)
-        return application_views.show(tables, tables.applications.get(application_id))
+        return application_views.show(tx, tables.applications.get(application_id))
 
 
 def _check_name(name: str | None) -> None:

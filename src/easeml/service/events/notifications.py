@@ -7,6 +7,7 @@ from easeml.store.records import Event
 
 KINDS = (
     "promotion.live",  # a better model serves
+    "job.waiting",  # nothing of it can run until somebody acts
     "job.resting",  # the search converged, or its limits are used up
     "application.new-model",  # of the knowledge base, that its search goes on with
     "job.failed",

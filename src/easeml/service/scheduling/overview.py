@@ -16,6 +16,7 @@ from easeml.contract.states import (
 from easeml.service.access.caller import Caller
 from easeml.service.access.tenant_view import TenantView
 from easeml.service.scheduling.losses import Result, loss_curve
+from easeml.service.search import waiting as waiting_for
 from easeml.service.tasks import task_views
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Attempt, Job, Process, Task
@@ -46,7 +47,7 @@ def show(store: Store, caller: Caller, policy: str, span: float) -> SchedulerVie
             timeline=timeline,
             queue=_queue(tables, view, waiting),
             queued=tables.tasks.count(state=TaskState.WAITING),
-            tenants=_shares(tables, view),
+            tenants=_shares(tx, view),
             losses=_losses(tables, since, now),
             decisions=tables.decisions.count(),
         )
@@ -118,8 +119,9 @@ def _queue(tables: Tables, view: TenantView, waiting: list[Task]) -> list[Waitin
     ]
 
 
-def _shares(tables: Tables, view: TenantView) -> list[Share]:
+def _shares(tx: Transaction, view: TenantView) -> list[Share]:
     """Return the tenants that have searches, those that may gain most a device second first."""
+    tables = tx.unscoped()
     jobs: defaultdict[str, list[Job]] = defaultdict(list)
     for job in tables.jobs.list(limit=None):
         jobs[job.tenant_id].append(job)
@@ -129,13 +131,30 @@ def _shares(tables: Tables, view: TenantView) -> list[Share]:
     waiting = Counter(
         tenant for (tenant,) in tables.tasks.pick("tenant_id", state=TaskState.WAITING)
     )
-    shares = [
-        _share(view, tenant, own, running[tenant], waiting[tenant]) for tenant, own in jobs.items()
-    ]
+    reasons = _waiting_reasons(tx, view, jobs)
+    shares = []
+    for tenant, own in jobs.items():
+        reason = "" if running[tenant] else reasons.get(tenant, "")
+        shares.append(_share(view, tenant, own, running[tenant], waiting[tenant], reason))
     return sorted(shares, key=lambda share: -share.gain_rate)
 
 
-def _share(view: TenantView, tenant_id: str, jobs: list[Job], running: int, waiting: int) -> Share:
+def _waiting_reasons(
+    tx: Transaction, view: TenantView, jobs: dict[str, list[Job]]
+) -> dict[str, str]:
+    """Return what the oldest search that should run waits for, by tenant that the viewer may see."""
+    oldest: dict[str, Job] = {}
+    for tenant, own in jobs.items():
+        searching = [job for job in own if job.state in (JobState.PREPARING, JobState.RUNNING)]
+        if searching and view.sees(tenant):
+            oldest[tenant] = searching[0]
+    found = waiting_for.reasons(tx, list(oldest.values()))
+    return {tenant: found[job.id].text for tenant, job in oldest.items() if job.id in found}
+
+
+def _share(
+    view: TenantView, tenant_id: str, jobs: list[Job], running: int, waiting: int, reason: str
+) -> Share:
     states = {job.state for job in jobs}
     searching = [job for job in jobs if job.state == JobState.RUNNING]
     return Share(
@@ -143,6 +162,7 @@ def _share(view: TenantView, tenant_id: str, jobs: list[Job], running: int, wait
         place=view.place(tenant_id),
         own=view.is_own(tenant_id),
         state=next((shown for state, shown in _STATES.items() if state in states), "idle"),
+        waiting_reason=reason,
         searches=len(jobs),
         gain_rate=max((job.gain_rate or 0.0 for job in searching), default=0.0),
         expected_improvement=sum(

@@ -7,8 +7,9 @@ from easeml.contract.states import ENDED_JOBS, SEARCHED_JOBS, JobState, TaskGrou
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
-from easeml.service.search import summaries
+from easeml.service.search import summaries, waiting
 from easeml.service.search.summaries import Result, Summary
+from easeml.service.search.waiting import Waiting
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Job, Json
 
@@ -24,7 +25,7 @@ def get(store: Store, caller: Caller, job_id: str) -> resources.Job:
     """Return a job with its counts; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        return show(tables, tables.jobs.get(job_id))
+        return show(tx, tables.jobs.get(job_id))
 
 
 def list_page(
@@ -40,7 +41,7 @@ def list_page(
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.jobs, after, limit, **equals)
-        return resources.Page(items=show_all(tables, found), next=following)
+        return resources.Page(items=show_all(tx, found), next=following)
 
 
 def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.Job:
@@ -62,7 +63,7 @@ def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.
             job = set_state(tx, job, target, event)
             if target != JobState.RUNNING:
                 cancel_waiting(tx, tables, job_id)
-        return show(tables, job)
+        return show(tx, job)
 
 
 def set_limits(
@@ -85,7 +86,7 @@ def set_limits(
         )
         data = {"application_id": job.application_id, "state": job.state, "limits": job.limits}
         tx.events.append("job.limited", job_id, data, job.tenant_id)
-        return show(tables, job)
+        return show(tx, job)
 
 
 def limits(max_tasks: int | None, max_seconds: float | None, deadline: datetime | None) -> Json:
@@ -130,25 +131,29 @@ def newest_by_application(tables: Tables, application_ids: list[str]) -> dict[st
     return {job.application_id: job for job in found}  # in order of id: the newest comes last
 
 
-def show(tables: Tables, job: Job) -> resources.Job:
+def show(tx: Transaction, job: Job) -> resources.Job:
     """Return the resource of a job."""
-    return show_all(tables, [job])[0]
+    return show_all(tx, [job])[0]
 
 
-def show_all(tables: Tables, jobs: list[Job]) -> list[resources.Job]:
-    """Return the resources of jobs, in their order."""
-    summary = summaries.load(tables, [job.id for job in jobs])
-    return [show_summary(job, summary[job.id]) for job in jobs]
+def show_all(tx: Transaction, jobs: list[Job]) -> list[resources.Job]:
+    """Return the resources of jobs of one tenant, in their order."""
+    if not jobs:
+        return []
+    summary = summaries.load(tx.scoped(jobs[0].tenant_id), [job.id for job in jobs])
+    reasons = waiting.reasons(tx, jobs)
+    return [show_summary(job, summary[job.id], reasons.get(job.id)) for job in jobs]
 
 
-def show_summary(job: Job, summary: Summary) -> resources.Job:
-    """Return the resource of a job whose summary was read."""
+def show_summary(job: Job, summary: Summary, waits: Waiting | None) -> resources.Job:
+    """Return the resource of a job whose summary, and what it waits for, were read."""
     improvements = [result for result in summary.results if result.is_better]
     return resources.Job(
         id=job.id,
         application_id=job.application_id,
         version_id=job.version_id,
         state=job.state,
+        waiting_reason=waits.text if waits else "",
         best_quality=job.best_quality,
         expected_improvement=job.expected_improvement,
         expected_improvement_error=job.expected_improvement_error,

@@ -1,0 +1,238 @@
+"""Why nothing of a search runs: the one place that knows, for pages, commands and notices."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from easeml.contract.states import (
+    ENDED_JOBS,
+    FINISHED_TASKS,
+    SEARCHED_JOBS,
+    TASKS_UNDER_WAY,
+    JobState,
+    ProcessKind,
+    ProcessState,
+    TaskGroup,
+    TaskState,
+)
+from easeml.search.state import LEAST_COST
+from easeml.store import Tables, Transaction
+from easeml.store.records import Job, Json
+
+EVENT = "job.waiting"
+_COUNTED = (*TASKS_UNDER_WAY, *FINISHED_TASKS)  # tasks that use up a limit
+_SILENCE = 30.0  # seconds without a heartbeat, after which a process counts as gone
+_START = "The provider starts one with: easeml up"
+_RAISE = "The provider can raise it."
+
+
+class WaitsFor(StrEnum):
+    """What a search waits for."""
+
+    DATA = "data"
+    OWNER = "owner"
+    WORKER = "worker"
+    SCHEDULER = "scheduler"
+    QUOTA = "quota"
+    QUOTA_IN_USE = "quota-in-use"
+    LIMIT = "limit"
+    DEADLINE = "deadline"
+    GAIN = "gain"
+    DEVICE = "device"
+    DECISION = "decision"
+
+
+# What does not pass by itself, and was not asked for: somebody has to be told.
+_BLOCKED = (WaitsFor.WORKER, WaitsFor.QUOTA, WaitsFor.DEADLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a search waits for, and a sentence that says so."""
+
+    waits_for: WaitsFor
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Surroundings:
+    """What decides whether searches go on, read once for all of them."""
+
+    now: float
+    workers: int
+    schedulers: int
+    quotas: dict[str, Json]  # by tenant
+    spent: Counter[str]  # device seconds of open searches, by tenant
+    used: Counter[str]  # training tasks under way, by tenant
+    running: Counter[str]  # tasks, by job
+    queued: Counter[str]  # tasks, by job
+    tasks: dict[str, int]  # that count against a limit, by job that has one
+    cheapest: dict[str, float]  # predicted seconds of a candidate left, by job with a deadline
+
+
+def reasons(tx: Transaction, jobs: Sequence[Job]) -> dict[str, Waiting]:
+    """Return what each job waits for, by id; those that run or have ended wait for nothing.
+
+    A constant number of statements for any number of jobs, of any tenants.
+    """
+    waiting = [job for job in jobs if job.state not in ENDED_JOBS]
+    if not waiting:
+        return {}
+    around = _surroundings(tx, waiting)
+    found = {job.id: _reason(job, around) for job in waiting}
+    return {job_id: reason for job_id, reason in found.items() if reason is not None}
+
+
+def blocked(tx: Transaction) -> dict[str, Waiting]:
+    """Return the searches of all tenants that should run and cannot, until somebody acts."""
+    jobs = tx.unscoped().jobs.list(state=[JobState.PREPARING, JobState.RUNNING], limit=None)
+    found = reasons(tx, jobs)
+    return {job_id: one for job_id, one in found.items() if one.waits_for in _BLOCKED}
+
+
+def tell(tx: Transaction, job_id: str, waiting: Waiting) -> None:
+    """Tell the owner of a job what it waits for, once until the job has trained again."""
+    job = tx.unscoped().jobs.get(job_id)
+    if _was_told(tx, job, waiting):
+        return
+    data = {
+        "application_id": job.application_id,
+        "waits_for": waiting.waits_for.value,
+        "reason": waiting.text,
+    }
+    tx.events.append(EVENT, job.id, data, job.tenant_id)
+
+
+def _was_told(tx: Transaction, job: Job, waiting: Waiting) -> bool:
+    events = tx.events.newest(job.tenant_id, [EVENT], limit=100)
+    last = next((event for event in events if event.subject == job.id), None)
+    if last is None or last.data["waits_for"] != waiting.waits_for:
+        return False
+    newest = tx.scoped(job.tenant_id).tasks.list(job_id=job.id, newest_first=True, limit=1)
+    return not newest or newest[0].created <= last.created
+
+
+def _surroundings(tx: Transaction, jobs: Sequence[Job]) -> _Surroundings:
+    tables = tx.unscoped()
+    kinds = Counter(
+        kind
+        for kind, heartbeat in tx.processes.pick("kind", "heartbeat", state=ProcessState.RUNNING)
+        if tx.now() - heartbeat <= _SILENCE
+    )
+    spent: Counter[str] = Counter()
+    for tenant_id, cost in tables.jobs.pick("tenant_id", "cost", state=SEARCHED_JOBS):
+        spent[tenant_id] += cost
+    under_way = tables.tasks.pick(
+        "tenant_id", "job_id", "state", kind=TaskGroup.TRAIN, state=TASKS_UNDER_WAY
+    )
+    return _Surroundings(
+        now=tx.now(),
+        workers=kinds[ProcessKind.WORKER],
+        schedulers=kinds[ProcessKind.SCHEDULER],
+        quotas=dict(tx.tenants.pick("id", "limits", id=sorted({job.tenant_id for job in jobs}))),
+        spent=spent,
+        used=Counter(tenant_id for tenant_id, _, _ in under_way),
+        running=Counter(job_id for _, job_id, state in under_way if state == TaskState.RUNNING),
+        queued=Counter(job_id for _, job_id, state in under_way if state == TaskState.WAITING),
+        tasks=_counted_tasks(tables, jobs),
+        cheapest=_cheapest_left(tables, jobs),
+    )
+
+
+def _counted_tasks(tables: Tables, jobs: Sequence[Job]) -> dict[str, int]:
+    limited = [job.id for job in jobs if "tasks" in job.limits]
+    if not limited:
+        return {}
+    return tables.tasks.count_by("job_id", job_id=limited, kind=TaskGroup.TRAIN, state=_COUNTED)
+
+
+def _cheapest_left(tables: Tables, jobs: Sequence[Job]) -> dict[str, float]:
+    hurried = [job.id for job in jobs if "deadline" in job.limits and job.state == JobState.RUNNING]
+    if not hurried:
+        return {}
+    tasks = tables.tasks.pick("candidate_id", job_id=hurried, kind=TaskGroup.TRAIN, state=_COUNTED)
+    tried = {candidate_id for (candidate_id,) in tasks}
+    cheapest: dict[str, float] = {}
+    for id, job_id, cost in tables.candidates.pick(
+        "id", "job_id", "predicted_cost", job_id=hurried
+    ):
+        if id not in tried:
+            cheapest[job_id] = min(max(cost, LEAST_COST), cheapest.get(job_id, math.inf))
+    return cheapest
+
+
+def _reason(job: Job, around: _Surroundings) -> Waiting | None:
+    if around.running[job.id]:
+        return None
+    if job.state == JobState.PAUSED:
+        return Waiting(WaitsFor.OWNER, "The search is paused until somebody resumes it.")
+    if job.state == JobState.RESTING:
+        return _limit(job, around) or _gain()
+    return _missing_for_work(job, around)
+
+
+def _missing_for_work(job: Job, around: _Surroundings) -> Waiting:
+    """Return what a search that is not held by anybody lacks, the first that has to come first."""
+    if not around.workers:
+        return Waiting(WaitsFor.WORKER, f"No worker runs. {_START}")
+    if job.state == JobState.PREPARING:
+        return Waiting(WaitsFor.DATA, "The data is being prepared.")
+    if around.queued[job.id]:
+        return _device(around)
+    return _quota(job, around) or _limit(job, around) or _decision(around)
+
+
+def _quota(job: Job, around: _Surroundings) -> Waiting | None:
+    quota = around.quotas.get(job.tenant_id, {})
+    seconds, devices = quota.get("seconds", math.inf), quota.get("devices", math.inf)
+    spent = around.spent[job.tenant_id]
+    if spent >= seconds:
+        text = f"The quota of {seconds:g} device seconds is used up ({spent:.0f} s). {_RAISE}"
+        return Waiting(WaitsFor.QUOTA, text)
+    if devices == 0:
+        return Waiting(WaitsFor.QUOTA, f"The quota allows no device. {_RAISE}")
+    if around.used[job.tenant_id] >= devices:
+        noun = "device" if devices == 1 else "devices"
+        text = f"The quota of {devices} {noun} is in use by other searches of the tenant."
+        return Waiting(WaitsFor.QUOTA_IN_USE, text)
+    return None
+
+
+def _limit(job: Job, around: _Surroundings) -> Waiting | None:
+    """Return the limit of its own that a search has reached."""
+    tasks, seconds = job.limits.get("tasks", math.inf), job.limits.get("seconds", math.inf)
+    deadline = job.limits.get("deadline", math.inf)
+    if around.now >= deadline:
+        return Waiting(WaitsFor.LIMIT, "The search's deadline has passed. Set a later one.")
+    if job.cost >= seconds:
+        text = f"The search's limit of {seconds:g} device seconds is used up. Raise it to go on."
+        return Waiting(WaitsFor.LIMIT, text)
+    if around.tasks.get(job.id, 0) >= tasks:
+        text = f"The search's limit of {tasks} tasks is used up. Raise it to go on."
+        return Waiting(WaitsFor.LIMIT, text)
+    if around.now + around.cheapest.get(job.id, 0.0) > deadline:
+        text = "Each candidate that is left would end after its deadline. Set a later one."
+        return Waiting(WaitsFor.DEADLINE, text)
+    return None
+
+
+def _gain() -> Waiting:
+    text = "Little is left to gain, or all was tried. New data or a new model wakes the search."
+    return Waiting(WaitsFor.GAIN, text)
+
+
+def _device(around: _Surroundings) -> Waiting:
+    others = around.running.total()
+    noun = "device" if around.workers == 1 else "devices"
+    text = f"A task waits for a device: {others} run on {around.workers} {noun}."
+    return Waiting(WaitsFor.DEVICE, text)
+
+
+def _decision(around: _Surroundings) -> Waiting:
+    if not around.schedulers:
+        return Waiting(WaitsFor.SCHEDULER, f"No scheduler runs. {_START}")
+    if around.running.total() + around.queued.total() >= around.workers:
+        return _device(around)
+    return Waiting(WaitsFor.DECISION, "The scheduler is about to choose what to train next.")
