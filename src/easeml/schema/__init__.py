@@ -1,5 +1,4 @@
-"""The schema language: what data looks like, what a module takes, and whether the one fits the
-other.
+"""The schema language: what data looks like, what a module takes, whether the one fits the other.
 
 A pure room. Schemas are values; outside they are JSON, or a short text for people.
 ``docs/schema.md`` is the reference.
@@ -9,14 +8,8 @@ from easeml.schema.matching.budget import Undecided
 from easeml.schema.matching.explain import why_not
 from easeml.schema.matching.match import Match, match, match_both
 from easeml.schema.samples.generate import generate
-from easeml.schema.samples.values import (
-    Sample,
-    Samples,
-    Tensor,
-    TensorShape,
-    Value,
-    schema_of_samples,
-)
+from easeml.schema.samples.sample import Sample, Samples, Tensor, TensorShape, Value
+from easeml.schema.samples.schema_of_samples import schema_of_samples
 from easeml.schema.schema import Schema, parse_text
 from easeml.schema.structure import (
     TYPES,

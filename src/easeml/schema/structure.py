@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,9 +14,10 @@ TYPES = ("tensor", "category", "text", "document", "timestamp")
 
 IMAGE = "image"  # the format of a tensor that comes as a picture file
 
-Dim = (
-    int | str
-)  # a positive size, the name of a variable, or (in a tensor) a name with one of ? + *
+WILDCARDS = "?+*"  # behind the name of a variable: at most one, at least one, any number of dims
+
+# A positive size, the name of a variable, or (in a tensor) a name with a wildcard behind it.
+Dim = int | str
 
 
 class SchemaError(InvalidInput):
@@ -51,8 +52,9 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """How many links go from an instance to instances of the node ``target``; ``upper`` None: any
-    number.
+    """How many links go from an instance to instances of the node ``target``.
+
+    ``upper`` None: any number.
     """
 
     target: str
@@ -63,7 +65,9 @@ class Link:
         """Whether the bounds of ``other`` lie inside these."""
         if self.lower > other.lower:
             return False
-        return self.upper is None or (other.upper is not None and other.upper <= self.upper)
+        if self.upper is None:
+            return True
+        return other.upper is not None and other.upper <= self.upper
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,10 +139,14 @@ class Structure:
     constraints: Constraints = Constraints()
     src_dims: Mapping[str, Dim] = field(default_factory=dict)
 
+    def values(self) -> Iterator[tuple[Node, Field]]:
+        """Each value with its node, in the order of the nodes; those of repeated nodes as well."""
+        for node in self.nodes.values():
+            for value in node.values:
+                yield node, value
+
     def labels(self, node: str) -> tuple[str, ...]:
-        """The labels of a category node, in the order that defines their indices; empty where
-        unknown.
-        """
+        """The labels of a category node, in the order of their indices; empty where unknown."""
         return self.classes[self.nodes[node].class_name].labels
 
     @cached_property
@@ -159,6 +167,19 @@ class Structure:
 
     def __hash__(self) -> int:
         return self._hash
+
+
+def is_wildcard(dim: Dim) -> bool:
+    """Whether a dim stands for a number of dims that is not given: ``a?``, ``a+``, ``a*``."""
+    return isinstance(dim, str) and dim[-1] in WILDCARDS
+
+
+def wildcard_place(dims: Sequence[Dim]) -> int | None:
+    """The place of the first wildcard; None if there is none."""
+    for place, dim in enumerate(dims):
+        if is_wildcard(dim):
+            return place
+    return None
 
 
 def node_names(columns: Iterable[str]) -> list[str]:

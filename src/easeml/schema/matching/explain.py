@@ -1,27 +1,25 @@
-"""Why a source does not fit: the first reason, from the most to the least obvious, that no other
-makes needless.
-"""
+"""Why a source does not fit: the most obvious reason that no other makes needless."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from easeml.schema.matching.budget import LIMIT, Budget, Undecided
 from easeml.schema.matching.cover import cover
 from easeml.schema.matching.match import forbidden_flags, match
 from easeml.schema.matching.patterns import Member, class_prefix
 from easeml.schema.matching.problem import Problem
-from easeml.schema.matching.shapes import alternatives, shape_of
-from easeml.schema.structure import Field, Link, Node, Structure
-
-_WORDS = {
-    "category": "a category",
-    "text": "text",
-    "document": "a document",
-    "timestamp": "a timestamp",
-}
-_SHOWN = 4  # names in a list; the rest is counted
+from easeml.schema.matching.shapes import Shape, alternatives, shape_of
+from easeml.schema.matching.wording import (
+    SHOWN,
+    described,
+    described_links,
+    described_once,
+    listed,
+    place,
+)
+from easeml.schema.structure import Field, Node, Structure
 
 
 def why_not(destination: Structure, source: Structure, *, limit: int = LIMIT) -> str:
@@ -37,49 +35,95 @@ def why_not(destination: Structure, source: Structure, *, limit: int = LIMIT) ->
             return ""
     except Undecided as error:
         return f"It could not be decided: {error}"
+
     flags = forbidden_flags(destination, source)
     if flags:
         return f"The data is not of the form it takes: {' and '.join(flags)}."
-    budget = Budget(limit)
+
     try:
-        alone = Problem(
-            [(destination, source)], budget, loose=_shared_keys(destination), linked=False
-        )
-        return (
-            _misfit(alone, destination, source)
-            or _miscount(alone, destination, source)
-            or _wide_links(alone, destination, source)
-            or _conflict(destination, source, budget)
-        )
+        return next(_reasons(destination, source, Budget(limit)))
     except Undecided:
         return "There is no match; the reason was not found within the limit of work."
 
 
+def _reasons(destination: Structure, source: Structure, budget: Budget) -> Iterator[str]:
+    """The reasons that hold, the most obvious first. Looking for the next costs more each time."""
+    # Each node for itself: no variables or classes that others share, and no links.
+    alone = Problem(
+        [(destination, source)],
+        budget,
+        loose=_shared_keys(destination),
+        linked=False,
+    )
+    found = (
+        _misfit(alone, destination, source)
+        or _miscount(alone, destination, source)
+        or _wide_links(alone, destination, source)
+    )
+    if found:
+        yield found
+    yield _conflict(destination, source, budget)
+
+
 def _misfit(problem: Problem, destination: Structure, source: Structure) -> str:
     """A node that nothing takes, or a place that nothing fills."""
-    taken = {j for found in problem.fitting for j in found}
+    taken: set[int] = set()
+    for fits in problem.fitting:
+        taken.update(fits)
+
     for j, item in enumerate(problem.items):
         if j not in taken:
-            return _why_unfit(destination, source, source.nodes[problem.given[item][0].name])
-    for i, slot in enumerate(problem.slots):
-        if not problem.fitting[i] and slot.repeat != "*":
-            needed = destination.nodes[problem.wanted[slot][0].name]
-            return f"It needs {_describe(destination, needed)}, and there is none."
+            member = problem.given[item][0]
+            return _why_unfit(destination, source, source.nodes[member.name])
+
+    for slot, fits in zip(problem.slots, problem.fitting, strict=True):
+        if not fits and slot.repeat != "*":
+            member = problem.wanted[slot][0]
+            needed = described(destination, destination.nodes[member.name])
+            return f"It needs {needed}, and there is none."
+
     return ""
+
+
+def _why_unfit(destination: Structure, source: Structure, node: Node) -> str:
+    """Why no destination node takes ``node``: the nearest miss."""
+    what = described(source, node)
+    slots = list(destination.nodes.values())
+    alike = [slot for slot in slots if slot.type == node.type]
+    if not alike:
+        taken = described_once(destination, slots)
+        return f"'{node.label}' is {what}, and it takes only: {taken}."
+
+    repeatable = any(slot.repeat in (node.repeat, "*") for slot in alike)
+    if node.repeat and not repeatable:
+        many = "any number of times" if node.repeat == "*" else "once or more"
+        return f"'{node.label}' is {what}, {many}, and it takes a fixed number."
+
+    missing_is_taken = any(slot.optional for slot in alike)
+    if node.optional and not missing_is_taken:
+        return f"'{node.label}' has missing values, and it takes none in {what}."
+
+    taken = described_once(destination, alike)
+    return f"'{node.label}' is {what}, and it takes: {taken}."
 
 
 def _miscount(problem: Problem, destination: Structure, source: Structure) -> str:
     """More or fewer nodes than places, in all or of a kind."""
-    wanted, found = len(destination.nodes), len(source.nodes)
-    if wanted != found and not any(node.repeat for node in destination.nodes.values()):
-        return f"It takes exactly {wanted} {'value' if wanted == 1 else 'values'}, and there are {found}."
+    wanted = len(destination.nodes)
+    found = len(source.nodes)
+    repeated = any(node.repeat for node in destination.nodes.values())
+    if wanted != found and not repeated:
+        values = "value" if wanted == 1 else "values"
+        return f"It takes exactly {wanted} {values}, and there are {found}."
+
     slots = problem.assignment.slots
-    given = [len(members) for members in problem.given.values()]
-    homeless = [not homes for homes in problem.homes]
-    if (
-        cover([slot.wanted for slot in slots], given, [slot.candidates for slot in slots], homeless)
-        is not None
-    ):
+    flow = cover(
+        wanted=[slot.wanted for slot in slots],
+        given=[len(members) for members in problem.given.values()],
+        candidates=[slot.candidates for slot in slots],
+        homeless=[not homes for homes in problem.homes],
+    )
+    if flow is not None:
         return ""
     return (
         _crowded(problem, source)
@@ -91,61 +135,123 @@ def _miscount(problem: Problem, destination: Structure, source: Structure) -> st
 def _crowded(problem: Problem, source: Structure) -> str:
     """Nodes with fewer places than there are of them (a violation of Hall's condition)."""
     slots = problem.assignment.slots
-    places: dict[int, set[int]] = {j: set() for j, homes in enumerate(problem.homes) if not homes}
-    for i, slot in enumerate(slots):
-        for j in slot.candidates:
-            if j in places:
-                places[j].add(i)
-    for own in dict.fromkeys(map(frozenset, places.values())):
-        members = [
-            m
-            for j, found in places.items()
-            if found <= own
-            for m in problem.given[problem.items[j]]
-        ]
-        room = sum(slots[i].wanted for i in own)
+    places_of = _places_of_homeless(problem)
+
+    for places in dict.fromkeys(map(frozenset, places_of.values())):
+        # All nodes that have no place but these.
+        members: list[Member] = []
+        for j, own in places_of.items():
+            if own <= places:
+                members += problem.given[problem.items[j]]
+
+        room = sum(slots[i].wanted for i in places)
         if len(members) > room:
-            what = _describe(source, source.nodes[members[0].name])
-            return f"It has room for {room} such as {what}, and there are {len(members)}: {_names(source, members)}."
+            nodes = [source.nodes[member.name] for member in members]
+            what = described(source, nodes[0])
+            names = listed([f"'{node.label}'" for node in nodes])
+            return f"It has room for {room} such as {what}, and there are {len(members)}: {names}."
+
     return ""
+
+
+def _places_of_homeless(problem: Problem) -> dict[int, set[int]]:
+    """By item group that no repeated node takes: the slot groups that take it."""
+    places_of: dict[int, set[int]] = {}
+    for j, homes in enumerate(problem.homes):
+        if not homes:
+            places_of[j] = set()
+
+    for i, slot in enumerate(problem.assignment.slots):
+        for j in slot.candidates:
+            if j in places_of:
+                places_of[j].add(i)
+    return places_of
 
 
 def _empty_places(problem: Problem, destination: Structure) -> str:
     """Places with fewer nodes that could fill them than there are of them."""
     slots = problem.assignment.slots
-    fills = {i: frozenset(slot.candidates) for i, slot in enumerate(slots) if slot.wanted}
-    for fill in dict.fromkeys(fills.values()):
-        alike = [i for i, found in fills.items() if found <= fill]
+    fills_of = {i: frozenset(slot.candidates) for i, slot in enumerate(slots) if slot.wanted}
+
+    for fills in dict.fromkeys(fills_of.values()):
+        # All places that nothing but these nodes could fill.
+        alike = [i for i, own in fills_of.items() if own <= fills]
         needed = sum(slots[i].wanted for i in alike)
-        found = sum(len(problem.given[problem.items[j]]) for j in fill)
+        found = sum(len(problem.given[problem.items[j]]) for j in fills)
         if needed > found:
-            what = _describe(
-                destination, destination.nodes[problem.wanted[problem.slots[alike[0]]][0].name]
-            )
+            member = problem.wanted[problem.slots[alike[0]]][0]
+            what = described(destination, destination.nodes[member.name])
             return f"It needs {needed} such as {what}, and there are {found}."
+
     return ""
+
+
+def _wide_links(alone: Problem, destination: Structure, source: Structure) -> str:
+    """A node with links of its own that none of the nodes that take its fields has room for."""
+    for j, item in enumerate(alone.items):
+        if item.singleton:
+            continue
+        takers = _takers(alone, destination, j)
+        for member in alone.given[item]:
+            node = source.nodes[member.name]
+            if any(_bounds_fit(taker, node) for taker in takers):
+                continue
+            has = described_links(node.links)
+            taken = dict.fromkeys(described_links(taker.links) for taker in takers)
+            return f"'{node.name}' has {has}, and it takes: {listed(list(taken))}."
+    return ""
+
+
+def _takers(problem: Problem, destination: Structure, j: int) -> list[Node]:
+    """The nodes of the destination that may take those of item group j."""
+    takers = []
+    for slot, fits in zip(problem.slots, problem.fitting, strict=True):
+        if j in fits:
+            takers += [destination.nodes[member.name] for member in problem.wanted[slot]]
+    return takers
+
+
+def _bounds_fit(taker: Node, node: Node) -> bool:
+    """Whether the links of one node, wherever they lead, find room in those of the other."""
+    if len(taker.links) != len(node.links):
+        return False
+
+    candidates = []
+    for wide in taker.links:
+        inside = [j for j, link in enumerate(node.links) if wide.holds(link)]
+        candidates.append(inside)
+
+    ones = [1] * len(node.links)
+    homeless = [True] * len(node.links)
+    return cover(ones, ones, candidates, homeless) is not None
 
 
 def _conflict(destination: Structure, source: Structure, budget: Budget) -> str:
     """A least set of demands that cannot all hold, in words."""
     keys, linked = _least_conflict(destination, source, budget)
     prefix = class_prefix(0)
-    categories, sizes = [], []
+    categories = []
+    sizes = []
     for key in keys:
         if key.startswith(prefix):
             categories.append(_class_users(destination, key.removeprefix(prefix)))
         else:
             sizes.append(_sizes(destination, source, key))
+
     if not linked and not categories:
         return f"Sizes that have to be equal are not: {'; '.join(sizes)}."
     if not linked and not sizes:
         return f"Categories that have to be of one class are not: {'; '.join(categories)}."
     if linked and not keys:
-        return "Its nodes are linked in another way: there is no pairing of nodes under which links meet links."
-    said = [*sizes, *(f"{users} are of one class" for users in categories)]
+        return (
+            "Its nodes are linked in another way: "
+            "there is no pairing of nodes under which links meet links."
+        )
+
+    demands = [*sizes, *(f"{users} are of one class" for users in categories)]
     if linked:
-        said.append("links meet links")
-    return f"These cannot all hold: {'; '.join(said)}."
+        demands.append("links meet links")
+    return f"These cannot all hold: {'; '.join(demands)}."
 
 
 def _least_conflict(
@@ -160,136 +266,69 @@ def _least_conflict(
     linked = any(node.links for node in destination.nodes.values())
     loose: list[str] = []
     try:
-        linked = linked and Problem(sides, budget, linked=False).solution() is not None
+        if linked:
+            # Links are part of the conflict if there is a match without them.
+            linked = Problem(sides, budget, linked=False).solution() is not None
         for key in keys:
-            if Problem(sides, budget, loose=[*loose, key], linked=linked).solution() is None:
+            without_it = Problem(sides, budget, loose=[*loose, key], linked=linked)
+            if without_it.solution() is None:
                 loose.append(key)
     except Undecided:
         pass  # what is left is a reason, but may not be the least
+
     return [key for key in keys if key not in loose], linked
 
 
 def _shared_keys(schema: Structure) -> list[str]:
     """The keys that more than one value uses: classes first, as they say more than sizes."""
-    shapes = [
-        shape_of(schema, v, class_prefix(0))
-        for n in schema.nodes.values()
-        if not n.repeat
-        for v in n.values
-    ]
-    uses = Counter(key for shape in shapes for key in dict.fromkeys(shape.used_keys()))
-    return sorted(
-        (key for key, count in uses.items() if count > 1),
-        key=lambda key: not key.startswith(class_prefix(0)),
-    )
+    prefix = class_prefix(0)
+    uses: Counter[str] = Counter()
+    for _, value in _fixed_values(schema):
+        shape = shape_of(schema, value, prefix)
+        uses.update(dict.fromkeys(shape.used_keys(), 1))
+
+    shared = [key for key, count in uses.items() if count > 1]
+    return sorted(shared, key=lambda key: not key.startswith(prefix))
+
+
+def _fixed_values(schema: Structure) -> Iterable[tuple[Node, Field]]:
+    """The values of nodes that are not repeated: a repeated node's keys are each copy's own."""
+    return [(node, value) for node, value in schema.values() if not node.repeat]
 
 
 def _class_users(destination: Structure, name: str) -> str:
-    return _listed(
-        [_place(node, value) for node, value in _values(destination) if value.class_name == name]
-    )
+    """The places of a class, in words."""
+    users = []
+    for node, value in _fixed_values(destination):
+        if value.class_name == name:
+            users.append(place(node, value))
+    return listed(users)
 
 
 def _sizes(destination: Structure, source: Structure, key: str) -> str:
-    """What the places of a variable would make of it."""
+    """What the places of a variable would make of it, in words."""
     given = dict.fromkeys(
-        (node.singleton, shape_of(source, value)) for node, value in _values(source)
+        (node.singleton, shape_of(source, value)) for node, value in _fixed_values(source)
     )
-    places, said = 0, []
-    for node, value in _values(destination):
+
+    said = []
+    for node, value in _fixed_values(destination):
         shape = shape_of(destination, value)
         if key not in shape.used_keys():
             continue
-        places += 1
-        if places > _SHOWN:
-            continue
-        found = dict.fromkeys(
-            str(bound[key])
-            for singleton, other in given
-            if singleton == node.singleton
-            for bound in alternatives(shape, other)
-            if key in bound
-        )
-        said.append(f"{' or '.join(list(found)[:_SHOWN]) or 'free'} in {_place(node, value)}")
-    more = f" and {places - _SHOWN} more places" if places > _SHOWN else ""
-    return f"'{key}' is {', '.join(said)}{more}"
+        others = [other for singleton, other in given if singleton == node.singleton]
+        sizes = _possible_sizes(shape, others, key)[:SHOWN]
+        said.append(f"{' or '.join(sizes) or 'free'} in {place(node, value)}")
+
+    more = f" and {len(said) - SHOWN} more places" if len(said) > SHOWN else ""
+    return f"'{key}' is {', '.join(said[:SHOWN])}{more}"
 
 
-def _values(schema: Structure) -> Iterable[tuple[Node, Field]]:
-    return (
-        (node, value) for node in schema.nodes.values() if not node.repeat for value in node.values
-    )
-
-
-def _place(node: Node, value: Field) -> str:
-    return f"'{node.name}'" if node.singleton else f"'{node.name}.{value.name}'"
-
-
-def _listed(items: list[str]) -> str:
-    more = f" and {len(items) - _SHOWN} more" if len(items) > _SHOWN else ""
-    return ", ".join(items[:_SHOWN]) + more
-
-
-def _names(schema: Structure, members: list[Member]) -> str:
-    return _listed([f"'{schema.nodes[member.name].label}'" for member in members])
-
-
-def _why_unfit(destination: Structure, source: Structure, node: Node) -> str:
-    """Why no destination node takes ``node``: the nearest miss."""
-    what = _describe(source, node)
-    alike = [slot for slot in destination.nodes.values() if slot.type == node.type]
-    if not alike:
-        taken = ", ".join(
-            dict.fromkeys(_describe(destination, slot) for slot in destination.nodes.values())
-        )
-        return f"'{node.label}' is {what}, and it takes only: {taken}."
-    if node.repeat and not any(slot.repeat in (node.repeat, "*") for slot in alike):
-        many = "any number of times" if node.repeat == "*" else "once or more"
-        return f"'{node.label}' is {what}, {many}, and it takes a fixed number."
-    if node.optional and not any(slot.optional for slot in alike):
-        return f"'{node.label}' has missing values, and it takes none in {what}."
-    taken = ", ".join(dict.fromkeys(_describe(destination, slot) for slot in alike))
-    return f"'{node.label}' is {what}, and it takes: {taken}."
-
-
-def _wide_links(alone: Problem, destination: Structure, source: Structure) -> str:
-    """A node with links of its own that none of the nodes that take its fields has room for."""
-    for j, item in enumerate(alone.items):
-        slots = [slot for i, slot in enumerate(alone.slots) if j in alone.fitting[i]]
-        takers = [destination.nodes[member.name] for slot in slots for member in alone.wanted[slot]]
-        for node in (source.nodes[member.name] for member in alone.given[item]):
-            if not node.singleton and not any(_bounds_fit(slot, node) for slot in takers):
-                taken = list(dict.fromkeys(_described_links(slot.links) for slot in takers))
-                return f"'{node.name}' has {_described_links(node.links)}, and it takes: {_listed(taken)}."
-    return ""
-
-
-def _bounds_fit(slot: Node, node: Node) -> bool:
-    """Whether the links of one node, wherever they lead, find room in those of the other."""
-    candidates = [
-        [j for j, link in enumerate(node.links) if wide.holds(link)] for wide in slot.links
-    ]
-    ones = [1] * len(node.links)
-    return (
-        len(slot.links) == len(ones)
-        and cover(ones, ones, candidates, [True] * len(ones)) is not None
-    )
-
-
-def _described_links(links: tuple[Link, ...]) -> str:
-    bounds = [
-        f"{link.target} {link.lower}..{'inf' if link.upper is None else link.upper}"
-        for link in links
-    ]
-    return f"links to {_listed(bounds)}" if bounds else "no links"
-
-
-def _describe(schema: Structure, value: Field) -> str:
-    if isinstance(value, Node) and not value.singleton:
-        return f"any number of instances of ({', '.join(_describe(schema, field) for field in value.fields)})"
-    if value.type == "category":
-        size = schema.classes[value.class_name].dim
-        return f"a category of {size} classes" if isinstance(size, int) else "a category"
-    if value.type == "tensor":
-        return "a number" if value.dim == (1,) else f"a tensor of shape {list(value.dim)}"
-    return _WORDS[value.type]
+def _possible_sizes(shape: Shape, others: Sequence[Shape], key: str) -> list[str]:
+    """The values that a variable of a shape gets from others that it takes, each once."""
+    sizes: dict[str, None] = {}
+    for other in others:
+        for bound in alternatives(shape, other):
+            if key in bound:
+                sizes[str(bound[key])] = None
+    return list(sizes)

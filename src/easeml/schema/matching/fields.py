@@ -1,29 +1,37 @@
-"""The values of one node against those of another: an assignment problem of its own inside that of
-the nodes.
-"""
+"""The values of one node against those of another: an assignment inside that of the nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
-from easeml.schema.matching.assignment import Assignment, Domain, Domains, Slots, State
+from easeml.schema.matching.assignment import (
+    Assignment,
+    Domain,
+    Domains,
+    Slots,
+    State,
+    widen,
+)
 from easeml.schema.matching.budget import Budget
 from easeml.schema.matching.patterns import LOCAL, Pattern
 from easeml.schema.matching.shapes import Bindings, Shape
+from easeml.schema.structure import Dim
 
 Alternatives = Callable[[Shape, Shape], tuple[Bindings, ...]]
+Allowed = Mapping[str, Domain | None]  # the values that a key may have; None: any
 
 
 class Fields:
-    """Whether a destination's node of one pattern takes a source's node of another, of the same
-    kind.
-    """
+    """Whether a destination's node takes a source's node of the same kind, value by value."""
 
     def __init__(self, slot: Pattern, item: Pattern, find: Alternatives, budget: Budget):
-        self.find, self.budget = find, budget
-        self.slots, self.items = _places(slot.shapes), _places(item.shapes)
-        self.slot_shapes, self.item_shapes = list(self.slots), list(self.items)
+        self.find = find
+        self.budget = budget
+        self.slots = _places(slot.shapes)
+        self.items = _places(item.shapes)
+        self.slot_shapes = list(self.slots)
+        self.item_shapes = list(self.items)
         self.keys = slot.keys
         self.outer: Domains = {}
 
@@ -34,76 +42,89 @@ class Fields:
 
     @cached_property
     def _assignment(self) -> Assignment:
-        slots = []
-        for shape, places in self.slots.items():
-            fits = tuple(j for j, item in enumerate(self.item_shapes) if self.find(shape, item))
-            keys = tuple(key for key in dict.fromkeys(shape.used_keys()) if key.startswith(LOCAL))
-            mentions = {key: self.mentions[key] for key in keys if key in self.mentions}
-            slots.append(Slots(len(places), keys, fits, mentions))
+        slots = [self._slots(shape, len(places)) for shape, places in self.slots.items()]
         given = [len(places) for places in self.items.values()]
-        return Assignment(slots, given, [True] * len(given), self._field_support, self.budget)
-
-    def _field_support(
-        self, slot: int, item: int, domains: Domains
-    ) -> Mapping[str, Domain | None] | None:
-        return consistent_values(
-            self.find(self.slot_shapes[slot], self.item_shapes[item]),
-            {**self.outer, **domains} if domains else self.outer,
+        return Assignment(
+            slots=slots,
+            given=given,
+            homeless=[True] * len(given),
+            support=self._field_support,
+            budget=self.budget,
         )
 
-    def state(self, domains: Domains) -> State | None:
-        """An assignment of the values under ``domains`` of the shared keys, with the local keys
-        decided; or None.
+    def _slots(self, shape: Shape, wanted: int) -> Slots:
+        fits = tuple(j for j, item in enumerate(self.item_shapes) if self.find(shape, item))
+        used = dict.fromkeys(shape.used_keys())
+        local = tuple(key for key in used if key.startswith(LOCAL))
+        mentions = {key: self.mentions[key] for key in local if key in self.mentions}
+        return Slots(
+            wanted=wanted,
+            keys=local,
+            candidates=fits,
+            mentions=mentions,
+        )
 
-        Exact once every shared key has one value; before, a condition that must hold.
+    def _field_support(self, slot: int, item: int, domains: Domains) -> Allowed | None:
+        found = self.find(self.slot_shapes[slot], self.item_shapes[item])
+        every = {**self.outer, **domains} if domains else self.outer
+        return consistent_values(found, every)
+
+    def state(self, domains: Domains) -> State | None:
+        """An assignment of the values under ``domains`` of the shared keys; None if there is none.
+
+        The local keys are decided in it. Exact once every shared key has one value; before, a
+        condition that must hold.
         """
         self.outer = {key: domains[key] for key in self.keys if key in domains}
         return next(self._assignment.solutions(), None)
 
-    def support(self, domains: Domains) -> Mapping[str, Domain | None] | None:
-        """As the ``support`` of an ``Assignment``: the values that the shared keys may have, or
-        None.
-        """
+    def support(self, domains: Domains) -> Allowed | None:
+        """The values that the shared keys may have, or None: the ``support`` of an ``Assignment``."""
         state = self.state(domains)
         if state is None:
             return None
+
         allowed: dict[str, Domain | None] = {}
         for number, shape in enumerate(self.slot_shapes):
-            shared = [key for key in dict.fromkeys(shape.used_keys()) if key in self.keys]
+            used = dict.fromkeys(shape.used_keys())
+            shared = [key for key in used if key in self.keys]
             if not shared:
                 continue
-            found: dict[str, Domain | None] = {key: {} for key in shared}
-            for item in self._assignment.slots[number].candidates:
-                values = consistent_values(self.find(shape, self.item_shapes[item]), self.outer)
-                if values is not None:
-                    _widen(found, values)
-            for key, values in found.items():
-                before = allowed.get(key)
-                both = (
-                    values
-                    if before is None
-                    else before
-                    if values is None
-                    else {v: None for v in before if v in values}
-                )
-                allowed[key] = both
+            # A key has to suit every value that uses it.
+            for key, values in self._values_at(number, shared).items():
+                allowed[key] = _both(allowed.get(key), values)
         return allowed
 
+    def _values_at(self, number: int, keys: Sequence[str]) -> dict[str, Domain | None]:
+        """The values that the candidates of one slot group give these keys."""
+        shape = self.slot_shapes[number]
+        found: dict[str, Domain | None] = {key: {} for key in keys}
+        for item in self._assignment.slots[number].candidates:
+            bindings = self.find(shape, self.item_shapes[item])
+            values = consistent_values(bindings, self.outer)
+            if values is not None:
+                widen(found, values)
+        return found
+
     def pairs(self, domains: Domains) -> tuple[list[tuple[int, int]], Domains]:
-        """Which value meets which, as places in the patterns, under decided shared keys; and the
-        local keys.
+        """Which value meets which under decided shared keys, and the local keys.
+
+        Values are given as places in the patterns.
         """
         state = self.state(domains)
-        if (
-            state is None or state.flow is None
-        ):  # pragma: no cover  the caller has found that they fit
-            raise AssertionError("the nodes do not fit")
-        slot_places, item_places = list(self.slots.values()), [list(p) for p in self.items.values()]
+        # The caller has found that they fit.
+        assert state is not None
+        assert state.flow is not None
+
+        slot_places = list(self.slots.values())
+        left = [list(places) for places in self.items.values()]
         made = []
         for number, units in enumerate(state.flow):
             takers = iter(slot_places[number])
             for item, count in units.items():
-                made += [(next(takers), item_places[item].pop(0)) for _ in range(count)]
+                for _ in range(count):
+                    pair = (next(takers), left[item].pop(0))
+                    made.append(pair)
         return made, state.domains
 
 
@@ -122,39 +143,51 @@ def mentions_of(
     for slot in slots:
         for item in items:
             for bindings in find(slot, item):
-                for key, value in bindings.items():
-                    found.setdefault(key, {})[value] = None
+                _note(found, bindings)
     return found
 
 
-def consistent_values(
-    found: Sequence[Bindings], domains: Domains
-) -> Mapping[str, Domain | None] | None:
-    """The values by key of those alternatives that ``domains`` allow; None for a key that one of
-    them leaves free.
+def _note(found: dict[str, Domain], bindings: Bindings) -> None:
+    for key, value in bindings.items():
+        found.setdefault(key, {})[value] = None
 
-    None if no alternative is allowed.
+
+def consistent_values(found: Sequence[Bindings], domains: Domains) -> Allowed | None:
+    """The values by key of those alternatives that ``domains`` allow; None if they allow none.
+
+    A key that one of the allowed alternatives leaves free may have any value: None.
     """
-    allowed = [
-        bindings
-        for bindings in found
-        if all(value in domains[key] for key, value in bindings.items() if key in domains)
-    ]
+    allowed = [bindings for bindings in found if _is_allowed(bindings, domains)]
     if not allowed:
         return None
     if len(allowed) == 1:
+        # The usual case, and the fastest.
         return {key: {value: None} for key, value in allowed[0].items()}
-    keys = dict.fromkeys(key for bindings in allowed for key in bindings)
-    return {
-        key: {b[key]: None for b in allowed} if all(key in b for b in allowed) else None
-        for key in keys
-    }
+
+    bound: dict[str, list[Dim]] = {}
+    for bindings in allowed:
+        for key, value in bindings.items():
+            bound.setdefault(key, []).append(value)
+
+    values: dict[str, Domain | None] = {}
+    for key, every in bound.items():
+        is_free_somewhere = len(every) < len(allowed)
+        values[key] = None if is_free_somewhere else dict.fromkeys(every)
+    return values
 
 
-def _widen(found: dict[str, Domain | None], values: Mapping[str, Domain | None]) -> None:
-    for key, so_far in found.items():
-        more = values.get(key)
-        if so_far is None or more is None:
-            found[key] = None
-        else:
-            so_far.update(more)
+def _is_allowed(bindings: Bindings, domains: Domains) -> bool:
+    for key, value in bindings.items():
+        domain = domains.get(key)
+        if domain is not None and value not in domain:
+            return False
+    return True
+
+
+def _both(before: Domain | None, values: Domain | None) -> Domain | None:
+    """The values that are in both; None stands for any value."""
+    if before is None:
+        return values
+    if values is None:
+        return before
+    return {value: None for value in before if value in values}

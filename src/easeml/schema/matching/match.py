@@ -9,8 +9,8 @@ from typing import TypeVar
 from easeml.schema.matching.budget import LIMIT, Budget
 from easeml.schema.matching.patterns import class_prefix
 from easeml.schema.matching.problem import Problem, Solution
-from easeml.schema.matching.shapes import alternatives, shape_of
-from easeml.schema.structure import CategoryClass, Dim, Field, Node, Structure
+from easeml.schema.matching.shapes import Shape, alternatives, shape_of
+from easeml.schema.structure import CategoryClass, Dim, Node, Structure
 
 _Schema = TypeVar("_Schema", bound=Structure)
 Sides = tuple[Structure, Structure]  # input and output
@@ -41,27 +41,36 @@ class Match:
         }
 
     def annotate(self, destination: _Schema, source: Structure) -> _Schema:
-        """The destination with the names of the source on its nodes, fields and classes
-        (``src_name``), the source's dims on its tensors (``src_dim``) and the values of its
-        variables (``src_dims``). Repeated nodes, which may stand for several of the source, are
-        left as they are."""
+        """The destination with what it was matched with.
+
+        Nodes, fields and classes have the names of the source (``src_name``), tensors its dims
+        (``src_dim``), and the schema the values of its variables (``src_dims``). Repeated nodes,
+        which may stand for several of the source, are left as they are.
+        """
         taken = {place: name for name, place in self.nodes.items()}
-        nodes = {
-            name: node
-            if node.repeat
-            else _annotated(node, source.nodes[taken[name]], self.fields.get(taken[name], {}))
-            for name, node in destination.nodes.items()
-        }
-        classes = {
-            name: CategoryClass(value.dim, value.labels, self.classes.get(name, ""))
-            for name, value in destination.classes.items()
-        }
-        return replace(destination, nodes=nodes, classes=classes, src_dims=dict(self.variables))
+        nodes = {}
+        for name, node in destination.nodes.items():
+            if node.repeat:
+                nodes[name] = node
+                continue
+            origin = source.nodes[taken[name]]
+            nodes[name] = _annotated(node, origin, self.fields.get(origin.name, {}))
+
+        classes = {}
+        for name, value in destination.classes.items():
+            src_name = self.classes.get(name, "")
+            classes[name] = CategoryClass(value.dim, value.labels, src_name)
+
+        return replace(
+            destination,
+            nodes=nodes,
+            classes=classes,
+            src_dims=dict(self.variables),
+        )
 
 
 def match(destination: Structure, source: Structure, *, limit: int = LIMIT) -> Match | None:
-    """Map every source node to a destination node so that all values fit, or return None if there
-    is no such map.
+    """Map every source node to a destination node so that all values fit; None if none does.
 
     A destination node takes exactly one source node; a repeated one any number of them. A singleton
     takes a singleton of its type and shape. A non-singleton takes a non-singleton with as many
@@ -76,37 +85,46 @@ def match(destination: Structure, source: Structure, *, limit: int = LIMIT) -> M
     Raises:
         Undecided: if there is no answer within the limit.
     """
-    if _flags_forbid(destination, source):
+    if forbidden_flags(destination, source):
         return None
-    solution = Problem([(destination, source)], Budget(limit)).solution()
-    return None if solution is None else _result(solution, 0, destination, source)
+
+    problem = Problem([(destination, source)], Budget(limit))
+    solution = problem.solution()
+    if solution is None:
+        return None
+    return _result(solution, 0, destination, source)
 
 
 def match_both(
     destination: Sides, source: Sides, *, limit: int = LIMIT
 ) -> tuple[Match, Match] | None:
-    """Match input and output together: a variable that occurs on both sides of the destination has
-    one value.
+    """Match input and output together, as ``match`` matches one of them.
 
-    Classes are each side's own. As ``match`` otherwise.
+    A variable that occurs on both sides of the destination has one value. Classes are each side's
+    own.
     """
-    sides = list(zip(destination, source, strict=True))
-    if any(_flags_forbid(*side) for side in sides):
+    inputs = (destination[0], source[0])
+    outputs = (destination[1], source[1])
+    if forbidden_flags(*inputs) or forbidden_flags(*outputs):
         return None
-    solution = Problem(sides, Budget(limit)).solution()
+
+    problem = Problem([inputs, outputs], Budget(limit))
+    solution = problem.solution()
     if solution is None:
         return None
-    first, second = (_result(solution, number, *side) for number, side in enumerate(sides))
-    return first, second
+    return _result(solution, 0, *inputs), _result(solution, 1, *outputs)
 
 
 def forbidden_flags(destination: Structure, source: Structure) -> list[str]:
-    """What of the source's links the destination's constraints do not allow; empty if it has no
-    non-singleton.
+    """What of the source's links the destination's constraints do not allow, in words.
+
+    Empty if the destination has no non-singleton.
     """
     if all(node.singleton for node in destination.nodes.values()):
         return []
-    wanted, given = destination.constraints, source.constraints
+
+    wanted = destination.constraints
+    given = source.constraints
     found = []
     if given.cyclic and not wanted.cyclic:
         found.append("its links may form cycles")
@@ -117,71 +135,69 @@ def forbidden_flags(destination: Structure, source: Structure) -> list[str]:
     return found
 
 
-def _flags_forbid(destination: Structure, source: Structure) -> bool:
-    return bool(forbidden_flags(destination, source))
-
-
 def _result(solution: Solution, side: int, destination: Structure, source: Structure) -> Match:
     """The match of one side, in the order of the source's nodes."""
     found = Match({})
     prefix = class_prefix(side)
-    order = {name: place for place, name in enumerate(source.nodes)}
-    triples = sorted(
-        (
-            t
-            for t in zip(solution.pairs, solution.fields, solution.decided, strict=True)
-            if t[0][0].side == side
-        ),
-        key=lambda triple: order[triple[0][1].name],
-    )
-    for (slot, item), places, decided in triples:
+    for number in _numbers_of_pairs(solution, side, source):
+        slot, item = solution.pairs[number]
+        places = solution.fields[number]
+        decided = solution.decided[number]
+
         found.nodes[item.name] = slot.name
         node = destination.nodes[slot.name]
         if not node.singleton:
             found.fields[item.name] = {
                 item.fields[j].name: slot.fields[i].name for i, j in sorted(places)
             }
-        for i, j in () if node.repeat else places:
-            _bind(
-                found,
-                _bound(destination, slot.fields[i], source, item.fields[j], decided, prefix),
-                prefix,
-            )
+        if node.repeat:
+            continue  # what a copy binds is its own
+
+        for i, j in places:
+            wanted = shape_of(destination, slot.fields[i], prefix)
+            given = shape_of(source, item.fields[j])
+            _bind(found, _first_agreeing(wanted, given, decided), prefix)
     return found
 
 
+def _numbers_of_pairs(solution: Solution, side: int, source: Structure) -> list[int]:
+    """The numbers of the pairs of one side, in the order of the source's nodes."""
+    number_of = {}
+    for number, (_, item) in enumerate(solution.pairs):
+        if item.side == side:
+            number_of[item.name] = number
+    return [number_of[name] for name in source.nodes]
+
+
 def _bind(found: Match, bound: Mapping[str, Dim], prefix: str) -> None:
+    """Note what the classes and variables of the destination stand for."""
     for key, value in bound.items():
         if key.startswith(prefix):
-            found.classes[key.removeprefix(prefix)] = str(value)
+            name = key.removeprefix(prefix)
+            found.classes[name] = str(value)
         else:
             found.variables[key] = value
 
 
-def _bound(
-    destination: Structure,
-    wanted: Field,
-    source: Structure,
-    given: Field,
-    decided: Mapping[str, object],
-    prefix: str,
+def _first_agreeing(
+    wanted: Shape, given: Shape, decided: Mapping[str, object]
 ) -> Mapping[str, Dim]:
-    """What this value binds: the first alternative that agrees with what is decided."""
-    found = alternatives(shape_of(destination, wanted, prefix), shape_of(source, given))
-    return next(
-        bound
-        for bound in found
-        if all(decided.get(key, value) == value for key, value in bound.items())
-    )
+    """What a value binds: the first alternative that agrees with what is decided."""
+    for bound in alternatives(wanted, given):
+        if all(decided.get(key, value) == value for key, value in bound.items()):
+            return bound
+    raise AssertionError("a solution pairs values that fit under what it decides")
 
 
 def _annotated(node: Node, source: Node, fields: Mapping[str, str]) -> Node:
+    """A node with the names and dims of the source's; ``fields``: source field -> field."""
     if node.singleton:
         return replace(node, src_name=source.name, src_dim=source.dim)
+
     origin = {place: name for name, place in fields.items()}
     given = {value.name: value for value in source.fields}
-    made = tuple(
-        replace(value, src_name=origin[value.name], src_dim=given[origin[value.name]].dim)
-        for value in node.fields
-    )
-    return replace(node, src_name=source.name, fields=made)
+    made = []
+    for value in node.fields:
+        taken = given[origin[value.name]]
+        made.append(replace(value, src_name=taken.name, src_dim=taken.dim))
+    return replace(node, src_name=source.name, fields=tuple(made))

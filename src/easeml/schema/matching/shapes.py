@@ -1,13 +1,17 @@
-"""One value against another: what a destination's tensor or category takes, and under which
-bindings.
-"""
+"""One value against another: which tensors and categories a place takes, under which bindings."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from easeml.schema.structure import Dim, Field, Structure
+from easeml.schema.structure import (
+    WILDCARDS,
+    Dim,
+    Field,
+    Structure,
+    wildcard_place,
+)
 
 PRIVATE = "~"  # starts every key that only one value uses: what it is bound to matters to no other
 Bindings = Mapping[str, Dim]  # key -> size, or name of the source's class
@@ -15,11 +19,10 @@ Bindings = Mapping[str, Dim]  # key -> size, or name of the source's class
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A value with all that matters for matching. ``dims``: of a tensor; of a category the size of
-    its class.
+    """A value with all that matters for matching.
 
-    ``klass``: empty but for categories; the key of the class in a destination, its name in a
-    source.
+    ``dims``: of a tensor; of a category the size of its class. ``klass``: empty but for
+    categories; the key of the class in a destination, its name in a source.
     """
 
     type: str
@@ -31,88 +34,135 @@ class Shape:
         """The variables and the class, also private ones, each time they occur."""
         for dim in self.dims:
             if isinstance(dim, str):
-                yield dim.rstrip("?+*")
+                yield dim.rstrip(WILDCARDS)
+
         if self.klass:
             yield self.klass
 
     def renamed(self, names: Mapping[str, str]) -> Shape:
         """The same shape with other keys."""
-        dims = tuple(
-            names.get(dim.rstrip("?+*"), dim.rstrip("?+*")) + dim[len(dim.rstrip("?+*")) :]
-            if isinstance(dim, str)
-            else dim
-            for dim in self.dims
-        )
-        return Shape(self.type, self.optional, dims, names.get(self.klass, self.klass))
+        dims = tuple(_renamed_dim(dim, names) for dim in self.dims)
+        klass = names.get(self.klass, self.klass)
+        return Shape(self.type, self.optional, dims, klass)
+
+
+def _renamed_dim(dim: Dim, names: Mapping[str, str]) -> Dim:
+    if not isinstance(dim, str):
+        return dim
+
+    variable = dim.rstrip(WILDCARDS)
+    wildcard = dim[len(variable) :]
+    return names.get(variable, variable) + wildcard
 
 
 def shape_of(schema: Structure, value: Field, class_prefix: str = "") -> Shape:
     """The shape of a value of a schema; the class gets ``class_prefix`` before its name."""
-    if value.type == "category":
-        size = schema.classes[value.class_name].dim
-        return Shape(value.type, value.optional, (size,), class_prefix + value.class_name)
-    return Shape(value.type, value.optional, value.dim)
+    if value.type != "category":
+        return Shape(value.type, value.optional, value.dim)
+
+    size = schema.classes[value.class_name].dim
+    klass = class_prefix + value.class_name
+    return Shape(value.type, value.optional, (size,), klass)
 
 
 def alternatives(slot: Shape, item: Shape) -> tuple[Bindings, ...]:
-    """The least bindings under which ``slot`` takes ``item``, without private keys; none if it does
-    not.
+    """The least bindings under which ``slot`` takes ``item``, without private keys.
 
-    There is one alternative at most unless the source has a wildcard, whose repetitions may be
-    chosen.
+    There is none if it does not take it, and at most one unless the source has a wildcard, whose
+    repetitions may be chosen.
     """
-    if slot.type != item.type or (item.optional and not slot.optional):
+    if slot.type != item.type:
         return ()
-    shared_class = slot.klass and not slot.klass.startswith(PRIVATE)
+    if item.optional and not slot.optional:
+        return ()
+
+    shared_class = bool(slot.klass) and not slot.klass.startswith(PRIVATE)
     if shared_class and item.klass == PRIVATE:
-        return ()  # several categories share the destination's class, and one alone has the source's
+        # Several categories share the destination's class; the source's has one category only.
+        return ()
+
     found: list[Bindings] = []
     for dims in _expansions(item.dims, len(slot.dims)):
         bound = _unify(slot.dims, dims)
         if bound is None:
             continue
-        public = {key: value for key, value in bound.items() if not key.startswith(PRIVATE)}
+        public = _without_private_keys(bound)
         if shared_class:
             public[slot.klass] = item.klass
-        if any(other.items() <= public.items() for other in found):
-            continue
-        found = [other for other in found if not public.items() <= other.items()]
-        found.append(public)
+        _add_if_least(found, public)
+
     return tuple(found)
 
 
+def _without_private_keys(bound: Bindings) -> dict[str, Dim]:
+    return {key: value for key, value in bound.items() if not key.startswith(PRIVATE)}
+
+
+def _add_if_least(found: list[Bindings], new: Bindings) -> None:
+    """Add bindings, unless others ask for less; those that ask for more go."""
+    for other in found:
+        if other.items() <= new.items():
+            return
+
+    found[:] = [other for other in found if not new.items() <= other.items()]
+    found.append(new)
+
+
 def _expansions(dims: tuple[Dim, ...], longest: int) -> Iterator[tuple[Dim, ...]]:
-    """The lists that a source's dims can stand for, as far as they differ for a slot of ``longest``
-    dims.
+    """The lists that a source's dims can stand for, as far as a slot of ``longest`` dims differs.
 
     With more repetitions than the slot has dims, further ones meet the slot's wildcard only, and
     ask the same again.
     """
-    at = next((i for i, dim in enumerate(dims) if isinstance(dim, str) and dim[-1] in "?+*"), None)
-    if at is None:
+    place = wildcard_place(dims)
+    if place is None:
         yield dims
         return
-    wild = str(dims[at])
-    most = 1 if wild[-1] == "?" else longest + 1
-    for times in range(1 if wild[-1] == "+" else 0, most + 1):
-        yield (*dims[:at], *(wild[:-1],) * times, *dims[at + 1 :])
+
+    wildcard = str(dims[place])[-1]
+    least = 1 if wildcard == "+" else 0
+    most = 1 if wildcard == "?" else longest + 1
+    for times in range(least, most + 1):
+        yield _repeated(dims, place, times)
+
+
+def _repeated(dims: tuple[Dim, ...], place: int, times: int) -> tuple[Dim, ...]:
+    """The dims with the wildcard at ``place`` written out as ``times`` plain variables."""
+    variable = str(dims[place])[:-1]
+    return (*dims[:place], *(variable,) * times, *dims[place + 1 :])
 
 
 def _unify(slot: tuple[Dim, ...], dims: tuple[Dim, ...]) -> dict[str, Dim] | None:
-    """Bind the slot's variables to ``dims``, which have no wildcard; the slot's is stretched to
-    fill them.
+    """Bind the slot's variables to ``dims``, which have no wildcard; None if that cannot be.
+
+    A wildcard of the slot is stretched to fill them.
     """
-    at = next((i for i, dim in enumerate(slot) if isinstance(dim, str) and dim[-1] in "?+*"), None)
-    if at is not None:
-        wild = str(slot[at])
-        times = len(dims) - len(slot) + 1
-        if times < (wild[-1] == "+") or (wild[-1] == "?" and times > 1):
-            return None
-        slot = (*slot[:at], *(wild[:-1],) * times, *slot[at + 1 :])
-    if len(slot) != len(dims):
+    stretched = _stretched(slot, len(dims))
+    if stretched is None or len(stretched) != len(dims):
         return None
+
     bound: dict[str, Dim] = {}
-    for wanted, found in zip(slot, dims, strict=True):
-        if (bound.setdefault(wanted, found) if isinstance(wanted, str) else wanted) != found:
+    for wanted, found in zip(stretched, dims, strict=True):
+        # A variable has the value that its first place gave it.
+        value = bound.setdefault(wanted, found) if isinstance(wanted, str) else wanted
+        if value != found:
             return None
+
     return bound
+
+
+def _stretched(slot: tuple[Dim, ...], length: int) -> tuple[Dim, ...] | None:
+    """The slot's dims, its wildcard as long as ``length`` asks for; None if it may not be that."""
+    place = wildcard_place(slot)
+    if place is None:
+        return slot
+
+    wildcard = str(slot[place])[-1]
+    times = length - len(slot) + 1
+    least = 1 if wildcard == "+" else 0
+    if times < least:
+        return None
+    if wildcard == "?" and times > 1:
+        return None
+
+    return _repeated(slot, place, times)

@@ -29,10 +29,8 @@ def write_json(schema: Structure) -> dict[str, Any]:
 
 def _node(node: Node) -> dict[str, Any]:
     if node.singleton:
-        given = {key: getattr(node, key) for key in ("repeat", "column") if getattr(node, key)}
-        if node.missing:
-            given["missing"] = list(node.missing)
-        return {"singleton": True, **_value(node), **given}
+        return _singleton(node)
+
     value: dict[str, Any] = {
         "singleton": False,
         "fields": {field.name: _value(field) for field in node.fields},
@@ -40,6 +38,17 @@ def _node(node: Node) -> dict[str, Any]:
     }
     if node.src_name:
         value["src-name"] = node.src_name
+    return value
+
+
+def _singleton(node: Node) -> dict[str, Any]:
+    value = {"singleton": True, **_value(node)}
+    if node.repeat:
+        value["repeat"] = node.repeat
+    if node.column:
+        value["column"] = node.column
+    if node.missing:
+        value["missing"] = list(node.missing)
     return value
 
 
@@ -70,4 +79,5 @@ def _class(value: CategoryClass) -> dict[str, Any]:
 
 
 def _bound(link: Link) -> list[int | str]:
-    return [link.lower, "inf" if link.upper is None else link.upper]
+    upper = "inf" if link.upper is None else link.upper
+    return [link.lower, upper]

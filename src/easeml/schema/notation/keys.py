@@ -19,41 +19,44 @@ _OF_TYPE = {
     "tensor": ("dim", "format", "src-dim"),
     "category": ("class",),
     "timestamp": ("format",),
+    "text": (),
+    "document": (),
 }
+_OF_ANY_TYPE = ("dim", "format", "src-dim", "class", "format")
 
 
 def value_keys(kind: Any) -> tuple[str, ...]:
     """The keys of a value of this type; of any type, where it is none."""
-    if not isinstance(kind, str) or kind not in (
-        "tensor",
-        "category",
-        "timestamp",
-        "text",
-        "document",
-    ):
-        return (*_VALUE, *(key for keys in _OF_TYPE.values() for key in keys))
-    return (*_VALUE, *_OF_TYPE.get(kind, ()))
+    if not isinstance(kind, str):
+        return (*_VALUE, *_OF_ANY_TYPE)
+
+    own = _OF_TYPE.get(kind, _OF_ANY_TYPE)
+    return (*_VALUE, *own)
 
 
 def warn_of_unknown(mapping: Mapping[Any, Any], known: Collection[str], path: str) -> None:
     """Emit a ``SchemaWarning`` for each key of ``mapping`` that is not ``known``."""
+    free = [name for name in known if name not in mapping]
     for key in mapping:
         if key in known:
             continue
-        close = _close(key, [name for name in known if name not in mapping])
-        meant = (
-            f" Did you mean '{close}'?" if close else f" Known here: {', '.join(sorted(known))}."
-        )
+
+        close = _close(key, free)
+        if close:
+            meant = f"Did you mean '{close}'?"
+        else:
+            meant = f"Known here: {', '.join(sorted(known))}."
+
         place = f"{path}.{key}" if path else str(key)
         warnings.warn(
-            f"{place}: this key has no meaning and is ignored.{meant}", SchemaWarning, stacklevel=2
+            f"{place}: this key has no meaning and is ignored. {meant}",
+            SchemaWarning,
+            stacklevel=2,
         )
 
 
 def meant_by(mapping: Mapping[Any, Any], missing: str, known: Collection[str]) -> str:
-    """A remedy for a key that is missing: the unknown key that was likely meant to be it, else
-    none.
-    """
+    """A remedy for a missing key: the unknown one that was likely meant to be it; else empty."""
     for key in mapping:
         if key not in known and _close(key, [missing]):
             return f"Write '{missing}' for '{key}'."
@@ -61,5 +64,6 @@ def meant_by(mapping: Mapping[Any, Any], missing: str, known: Collection[str]) -
 
 
 def _close(key: Any, names: list[str]) -> str:
-    found = get_close_matches(str(key).lower().replace("_", "-")[:40], names, n=1, cutoff=0.6)
+    word = str(key).lower().replace("_", "-")[:40]
+    found = get_close_matches(word, names, n=1, cutoff=0.6)
     return found[0] if found else ""

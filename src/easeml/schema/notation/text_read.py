@@ -1,5 +1,6 @@
-"""From the short text form to schemas, by way of the JSON form; the grammar is in
-``docs/schema.md``.
+"""From the short text form to schemas, by way of the JSON form.
+
+The grammar is in ``docs/schema.md``.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _LARGEST = 10**9  # of a written number
+_CLAUSES = ("cyclic", "undirected", "fan-in", "classes", "dropped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,13 @@ def read_sides(text: str) -> tuple[Structure, Structure | None]:
     """See ``easeml.schema.parse_text``."""
     parser = _Parser(text)
     first = parser.schema()
-    second = parser.schema() if parser.skip("->") else None
+    if not parser.skip("->"):
+        parser.end()
+        return read_json(first), None
+
+    second = parser.schema()
     parser.end()
-    return read_json(first), None if second is None else read_json(second)
+    return read_json(first), read_json(second)
 
 
 class _Parser:
@@ -65,7 +71,11 @@ class _Parser:
     def _fail(self, message: str, at: int, remedy: str = "") -> NoReturn:
         line = self.text.count("\n", 0, at) + 1
         column = at - (self.text.rfind("\n", 0, at) + 1) + 1
-        raise SchemaError(message, where=f"line {line}, column {column}", remedy=remedy)
+        raise SchemaError(
+            message,
+            where=f"line {line}, column {column}",
+            remedy=remedy,
+        )
 
     @property
     def next(self) -> _Token:
@@ -123,9 +133,7 @@ class _Parser:
         return found
 
     def items(self, closing: str, item: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        """What ``item`` puts into a dict, again and again, with commas between, up to a closing
-        sign.
-        """
+        """What ``item`` puts into a dict, again and again, with commas between, up to a sign."""
         found: dict[str, Any] = {}
         while not self.skip(closing):
             item(found)
@@ -142,13 +150,18 @@ class _Parser:
         return name
 
     def schema(self) -> dict[str, Any]:
+        """One side."""
         self.classes = {}
-        if not self.skip("{"):
-            document: dict[str, Any] = {"nodes": {LONE: {"singleton": True, **self.value(LONE)}}}
-        else:
-            document = {"nodes": self.items("}", self.node)}
+        document: dict[str, Any] = {}
+        if self.skip("{"):
+            document["nodes"] = self.items("}", self.node)
             while self.clause(document):
                 pass
+        else:
+            # A lone value goes without braces and a name.
+            lone = {"singleton": True, **self.value(LONE)}
+            document["nodes"] = {LONE: lone}
+
         if self.classes:
             document["classes"] = self.classes
         return document
@@ -161,19 +174,29 @@ class _Parser:
             self.place += 1
         if self.next.kind == "string":
             made["column"] = self.string()
+
         self.expect(":")
-        if made or not self.skip("["):
-            made |= self.value(name)
-            if self.skip("missing"):
-                self.expect("(")
-                made["missing"] = self.strings()
-                self.expect(")")
-            nodes[name] = {"singleton": True, **made}
-            return
-        nodes[name] = {"singleton": False, "fields": self.items("]", self.field)}
+        # Only a singleton is repeated or has a column.
+        if not made and self.skip("["):
+            nodes[name] = self.non_singleton()
+        else:
+            nodes[name] = {"singleton": True, **made, **self.singleton(name)}
+
+    def singleton(self, name: str) -> dict[str, Any]:
+        made = self.value(name)
+        if self.skip("missing"):
+            self.expect("(")
+            made["missing"] = self.strings()
+            self.expect(")")
+        return made
+
+    def non_singleton(self) -> dict[str, Any]:
+        made: dict[str, Any] = {"singleton": False}
+        made["fields"] = self.items("]", self.field)
         if self.skip("links"):
             self.expect("{")
-            nodes[name]["links"] = self.items("}", self.link)
+            made["links"] = self.items("}", self.link)
+        return made
 
     def field(self, fields: dict[str, Any]) -> None:
         name = self.name(fields, "field")
@@ -186,36 +209,43 @@ class _Parser:
         lower = self.integer()
         if not self.skip(".."):
             links[target] = lower
-        else:
-            links[target] = [lower, "inf" if self.skip("inf") else self.integer()]
+            return
+
+        upper = "inf" if self.skip("inf") else self.integer()
+        links[target] = [lower, upper]
 
     def value(self, name: str) -> dict[str, Any]:
         """A type, and whether the value may be missing.
 
         ``name`` is that of its class where it says none.
         """
-        if self.skip("number"):
-            made: dict[str, Any] = {"type": "tensor", "dim": [1], **self.form()}
-        elif self.skip("tensor"):
-            self.expect("[")
-            made = {"type": "tensor", "dim": self.dims()}
-        elif self.skip(IMAGE):
-            self.expect("[")
-            made = {"type": "tensor", "dim": self.dims(), "format": IMAGE}
-        elif self.skip("category"):
-            made = {"type": "category", "class": self.category(name)}
-        elif self.skip("timestamp"):
-            made = {"type": "timestamp", **self.form()}
-        else:
-            made = {"type": next((word for word in ("text", "document") if self.skip(word)), None)}
-            if made["type"] is None:
-                close = get_close_matches(self.next.text, ("number", *TYPES), n=1)
-                self.unexpected(
-                    f"number, {', '.join(TYPES)}", f"Did you mean '{close[0]}'?" if close else ""
-                )
+        made = self.type(name)
         if self.skip("?"):
             made["optional"] = True
         return made
+
+    def type(self, name: str) -> dict[str, Any]:
+        if self.skip("number"):
+            return {"type": "tensor", "dim": [1], **self.form()}
+        if self.skip("tensor"):
+            return {"type": "tensor", "dim": self.dims()}
+        if self.skip(IMAGE):
+            return {"type": "tensor", "dim": self.dims(), "format": IMAGE}
+        if self.skip("category"):
+            return {"type": "category", "class": self.category(name)}
+        if self.skip("timestamp"):
+            return {"type": "timestamp", **self.form()}
+        return {"type": self.bare_type()}
+
+    def bare_type(self) -> str:
+        """A type of which there is nothing more to say."""
+        for word in ("text", "document"):
+            if self.skip(word):
+                return word
+
+        close = get_close_matches(self.next.text, ("number", *TYPES), n=1)
+        remedy = f"Did you mean '{close[0]}'?" if close else ""
+        return self.unexpected(f"number, {', '.join(TYPES)}", remedy)
 
     def form(self) -> dict[str, str]:
         """How a number or a timestamp is written, where that is said."""
@@ -226,6 +256,7 @@ class _Parser:
         return {"format": form}
 
     def dims(self) -> list[int | str]:
+        self.expect("[")
         found: list[int | str] = []
         while True:
             size = self.size("a size, or the name of a variable")
@@ -239,7 +270,9 @@ class _Parser:
                 self.unexpected("',' or ']'")
 
     def size(self, wanted: str) -> int | str:
-        return self.integer() if self.next.kind == "integer" else self.take("word", wanted)
+        if self.next.kind == "integer":
+            return self.integer()
+        return self.take("word", wanted)
 
     def category(self, name: str) -> str:
         """The class of a category: declared here under ``name``, or by the clause ``classes``."""
@@ -267,18 +300,17 @@ class _Parser:
     def clause(self, document: dict[str, Any]) -> bool:
         """One of the clauses behind the nodes; whether there was one."""
         at = self.next.at
-        word = next(
-            (w for w in ("cyclic", "undirected", "fan-in", "classes", "dropped") if self.skip(w)),
-            None,
-        )
-        if word is None:
+        word = self.next.text
+        if word not in _CLAUSES or not self.skip(word):
             return False
+
         flags = document.setdefault("ref-constraints", {})
         if word in document or word in flags:
             self._fail(f"'{word}' occurs twice.", at)
+
         if word == "classes":
             self.expect("{")
-            document["classes"] = True
+            document["classes"] = True  # until ``schema`` puts what was read in its place
             self.items("}", self.shared_class)
         elif word == "dropped":
             self.expect("(")
@@ -291,11 +323,10 @@ class _Parser:
     def shared_class(self, _: dict[str, Any]) -> None:
         name = self.name(self.classes, "class")
         self.expect(":")
-        listed = self.skip("(")
-        self.classes[name] = (
-            self.members()
-            if listed
-            else {"dim": self.size("a number, a variable or ('label', ...)")}
-        )
-        if listed:
+        if self.skip("("):
+            self.classes[name] = self.members()
             self.expect(")")
+            return
+
+        size = self.size("a number, a variable or ('label', ...)")
+        self.classes[name] = {"dim": size}

@@ -1,14 +1,14 @@
-"""Random samples of a schema, for trying out modules: uniform tensors, random labels, links within
-their bounds.
-"""
+"""Random samples of a schema, for trying out modules: uniform tensors, random labels and links."""
 
 from __future__ import annotations
 
 import string
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from easeml.schema.samples.generate_links import Linker
-from easeml.schema.samples.values import Sample, Samples, Value, Values, schema_of_samples
+from easeml.schema.samples.sample import Labels, Sample, Samples, Value, Values
+from easeml.schema.samples.schema_of_samples import schema_of_samples
 from easeml.schema.schema import Schema
 from easeml.schema.structure import Field, Node, SchemaError
 
@@ -23,28 +23,19 @@ _TRIES = 20
 def generate(
     schema: Schema, rng: np.random.Generator, *, samples: int = 10, instances: int = 10
 ) -> Samples:
-    """Return ``samples`` random samples, with ``instances`` of every non-singleton, whose schema
-    fits ``schema``.
+    """Return random samples, with ``instances`` of every non-singleton, that fit ``schema``.
 
     Every declared link occurs. An instance has either as many links of a kind as the bounds say, or
     none: the last instance of a chain has no follower.
 
-    Raises: SchemaError: if the schema has variables, types of tables only, or bounds that cannot be
-        met.
+    Raises:
+        SchemaError: if the schema has variables, types of tables only, or bounds that cannot be
+            met.
     """
     _check(schema, samples, instances)
     for _ in range(_TRIES):
-        labels = {
-            name: value.labels or _labels(value.dim, rng) for name, value in schema.classes.items()
-        }
-        width = len(str(samples - 1))
-        made = Samples(
-            labels,
-            {
-                f"sample{i:0{width}d}": _sample(schema, labels, instances, rng)
-                for i in range(samples)
-            },
-        )
+        made = _attempt(schema, rng, samples, instances)
+        # By chance a kind of link may have other bounds in few samples.
         if schema.match(schema_of_samples(made)) is not None:
             return made
     raise SchemaError(
@@ -54,9 +45,23 @@ def generate(
     )
 
 
+def _attempt(schema: Schema, rng: np.random.Generator, samples: int, instances: int) -> Samples:
+    labels = {}
+    for name, value in schema.classes.items():
+        labels[name] = value.labels or _labels(int(value.dim), rng)
+
+    digits = len(str(samples - 1))
+    made = {}
+    for number in range(samples):
+        name = f"sample{number:0{digits}d}"
+        made[name] = _sample(schema, labels, instances, rng)
+    return Samples(labels, made)
+
+
 def _check(schema: Schema, samples: int, instances: int) -> None:
     if samples < 1 or instances < 1:
         raise SchemaError("expected at least one sample and one instance.")
+
     for node in schema.nodes.values():
         if node.singleton and node.repeat:
             raise SchemaError(
@@ -64,57 +69,71 @@ def _check(schema: Schema, samples: int, instances: int) -> None:
                 where=f"nodes.{node.name}",
             )
         for value in node.values:
-            _check_value(
-                schema,
-                value,
-                f"nodes.{node.name}"
-                if node.singleton
-                else f"nodes.{node.name}.fields.{value.name}",
-            )
+            _check_value(schema, node, value)
 
 
-def _check_value(schema: Schema, value: Field, path: str) -> None:
+def _check_value(schema: Schema, node: Node, value: Field) -> None:
+    path = f"nodes.{node.name}"
+    if not node.singleton:
+        path = f"{path}.fields.{value.name}"
+
     if value.type not in ("tensor", "category"):
-        raise SchemaError(f"expected a tensor or a category, found {value.type}.", where=path)
+        raise SchemaError(
+            f"expected a tensor or a category, found {value.type}.",
+            where=path,
+        )
+
     sizes = value.dim if value.type == "tensor" else (schema.classes[value.class_name].dim,)
     for size in sizes:
         if isinstance(size, str):
-            remedy = "Put a number in its place."
             raise SchemaError(
-                f"expected constant sizes, found the variable '{size}'.", where=path, remedy=remedy
+                f"expected constant sizes, found the variable '{size}'.",
+                where=path,
+                remedy="Put a number in its place.",
             )
 
 
-def _labels(count: int | str, rng: np.random.Generator) -> tuple[str, ...]:
+def _labels(count: int, rng: np.random.Generator) -> Labels:
+    """Random labels that differ."""
     found: dict[str, None] = {}
-    while len(found) < int(count):
-        letters = rng.integers(len(_ALPHABET), size=(int(count) - len(found), _LABEL))
-        found.update(dict.fromkeys("".join(_ALPHABET[i] for i in row) for row in letters))
+    while len(found) < count:
+        missing = count - len(found)
+        places = rng.integers(len(_ALPHABET), size=(missing, _LABEL))
+        for row in places:
+            label = "".join(_ALPHABET[place] for place in row)
+            found[label] = None
     return tuple(found)
 
 
 def _sample(
-    schema: Schema, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator
+    schema: Schema, labels: Mapping[str, Labels], instances: int, rng: np.random.Generator
 ) -> Sample:
-    groups = [node for node in schema.nodes.values() if not node.singleton]
     values = {name: _values(node, labels, instances, rng) for name, node in schema.nodes.items()}
-    return Sample(values, Linker(schema, instances, rng).links() if groups else None)
+    if all(node.singleton for node in schema.nodes.values()):
+        return Sample(values)
+
+    links = Linker(schema, instances, rng).links()
+    return Sample(values, links)
 
 
 def _values(
-    node: Node, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator
+    node: Node, labels: Mapping[str, Labels], instances: int, rng: np.random.Generator
 ) -> Value | Values:
-    if node.singleton:
-        return _value(node, labels, 1, rng) if node.type == "category" else rng.random(_sizes(node))
-    return {field.name: _value(field, labels, instances, rng) for field in node.fields}
+    if not node.singleton:
+        return {field.name: _value(field, labels, instances, rng) for field in node.fields}
+    if node.type == "category":
+        return _value(node, labels, 1, rng)
+    return rng.random(_sizes(node))
 
 
 def _value(
-    value: Field, labels: dict[str, tuple[str, ...]], instances: int, rng: np.random.Generator
+    value: Field, labels: Mapping[str, Labels], instances: int, rng: np.random.Generator
 ) -> Value:
     if value.type == "category":
         known = labels[value.class_name]
-        return tuple(known[i] for i in rng.integers(len(known), size=instances))
+        drawn = rng.integers(len(known), size=instances)
+        return tuple(known[place] for place in drawn)
+
     return rng.random((instances, *_sizes(value)))
 
 

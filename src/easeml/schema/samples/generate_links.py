@@ -1,8 +1,7 @@
-"""Random links between instances: first a small pattern for each kind of link, so that it occurs,
-then more at random.
+"""Random links between instances, within the bounds and constraints of a schema.
 
-An instance gets the least number of links of a kind at once, or none, so that bounds hold after
-each step.
+First a small pattern for each kind of link, so that it occurs, then more at random. An instance
+gets the least number of links of a kind at once, or none, so that bounds hold after each step.
 """
 
 from __future__ import annotations
@@ -10,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from easeml.schema.samples.values import Instance, SampleLinks, closes
+from easeml.schema.samples.links_of_samples import closes
+from easeml.schema.samples.sample import Instance, SampleLinks
 from easeml.schema.schema import Schema
 from easeml.schema.structure import Link, SchemaError
 
@@ -21,25 +21,41 @@ _TRIES = 30
 _EXTRA = 3  # links of a kind beyond the least, where there is no upper bound
 
 _Links = set[tuple[Instance, Instance]]
+_Kind = tuple[str, str]  # the nodes that a link leads from and to
 
 
 class Linker:
     """Makes the links of one sample."""
 
     def __init__(self, schema: Schema, instances: int, rng: np.random.Generator):
-        self.flags, self.instances, self.rng = schema.constraints, instances, rng
-        self.bounds = {
-            (node.name, link.target): link for node in schema.nodes.values() for link in node.links
-        }
+        self.flags = schema.constraints
+        self.instances = instances
+        self.rng = rng
         self.names = [node.name for node in schema.nodes.values() if not node.singleton]
+        self.bounds: dict[_Kind, Link] = {}
+        for node in schema.nodes.values():
+            for link in node.links:
+                self.bounds[node.name, link.target] = link
+
+        # How many links may lead to one instance, unless the schema allows any number.
+        self.most_incoming = 2 if self.flags.undirected else 1
         if self.flags.undirected:
-            for start, target in self.bounds:
-                if (target, start) not in self.bounds:
-                    message = f"expected a link from '{target}' back to '{start}', as links are undirected."
-                    raise SchemaError(message, where=f"nodes.{target}.links")
+            self._check_reverse_links()
+
+    def _check_reverse_links(self) -> None:
+        for start, target in self.bounds:
+            if (target, start) not in self.bounds:
+                raise SchemaError(
+                    f"expected a link from '{target}' back to '{start}', as links are undirected.",
+                    where=f"nodes.{target}.links",
+                )
 
     def links(self) -> SampleLinks:
-        """The links of one sample; raises ``SchemaError`` if none were found."""
+        """The links of one sample.
+
+        Raises:
+            SchemaError: if none were found.
+        """
         for _ in range(_TRIES):
             found = self._attempt()
             if found is not None:
@@ -52,41 +68,50 @@ class Linker:
 
     def _attempt(self) -> _Links | None:
         """Links with every kind in them, or None where chance did not find them."""
-        everyone = [(name, index) for name in self.names for index in range(self.instances)]
-        self.rank = {
-            everyone[place]: rank for rank, place in enumerate(self.rng.permutation(len(everyone)))
-        }
+        everyone: list[Instance] = []
+        for name in self.names:
+            everyone += [(name, index) for index in range(self.instances)]
+
+        # Without cycles, links lead from lower to higher ranks.
+        order = [everyone[place] for place in self.rng.permutation(len(everyone))]
+        self.rank = {instance: rank for rank, instance in enumerate(order)}
+
         links: _Links = set()
-        for number in self.rng.permutation(len(self.bounds)):
-            kind = list(self.bounds)[number]
-            if not any((start[0], end[0]) == kind for start, end in links) and not self._grow(
-                links, kind
-            ):
+        kinds = list(self.bounds)
+        for number in self.rng.permutation(len(kinds)):
+            kind = kinds[number]
+            if _has_kind(links, kind):
+                continue
+            if not self._grow_anywhere(links, kind):
                 return None
-        for start in sorted(everyone, key=lambda end: self.rank[end]):
-            for kind in self.bounds:
-                if kind[0] == start[0] and self.rng.random() < (
-                    0.5 if self.bounds[kind].lower == 0 else 1.0
-                ):
-                    self._grow(links, kind, start)
+
+        for start in order:
+            self._grow_at_random(links, start)
         return links
 
-    def _grow(self, links: _Links, kind: tuple[str, str], start: Instance | None = None) -> bool:
-        """Add links of a kind, at ``start`` or anywhere, that keep all rules; whether it was
-        possible.
-        """
-        starts = [start] if start is not None else self._shuffled(kind[0])
-        for first in starts:
-            for added in self._proposals(links, kind, first):
-                if added and self._keeps(links | added, added):
-                    links |= added
-                    return True
+    def _grow_at_random(self, links: _Links, start: Instance) -> None:
+        """Add links at an instance: those it may do without with a chance of one half."""
+        for kind, link in self.bounds.items():
+            if kind[0] != start[0]:
+                continue
+            chance = 0.5 if link.lower == 0 else 1.0
+            if self.rng.random() < chance:
+                self._grow(links, kind, start)
+
+    def _grow_anywhere(self, links: _Links, kind: _Kind) -> bool:
+        """Add links of a kind somewhere; whether it was possible."""
+        return any(self._grow(links, kind, start) for start in self._shuffled(kind[0]))
+
+    def _grow(self, links: _Links, kind: _Kind, start: Instance) -> bool:
+        """Add links of a kind at ``start`` that keep all rules; whether it was possible."""
+        for added in self._proposals(links, kind, start):
+            if added and self._keeps(links | added, added):
+                links |= added
+                return True
         return False
 
-    def _proposals(self, links: _Links, kind: tuple[str, str], first: Instance) -> list[_Links]:
-        """Sets of links that may be added at ``first``: a random number of them, then the least
-        possible one.
-        """
+    def _proposals(self, links: _Links, kind: _Kind, first: Instance) -> list[_Links]:
+        """Sets of links that may be added at ``first``: a random number of them, then the least."""
         link = self.bounds[kind]
         have = sum(start == first and end[0] == kind[1] for start, end in links)
         least = max(link.lower - have, 1)
@@ -94,77 +119,101 @@ class Linker:
         most = min(most, self.instances)
         if most < least:
             return []
-        counts = dict.fromkeys((int(self.rng.integers(least, most + 1)), least))
-        return [added for count in counts for added in self._sets(links, kind, first, count)]
 
-    def _sets(
-        self, links: _Links, kind: tuple[str, str], first: Instance, count: int
-    ) -> list[_Links]:
-        """Sets of links that give an instance ``count`` links of a kind; none if there are not so
-        many free ends.
+        some = int(self.rng.integers(least, most + 1))
+        proposals = self._sets(links, kind, first, some)
+        if some != least:
+            proposals += self._sets(links, kind, first, least)
+        return proposals
+
+    def _sets(self, links: _Links, kind: _Kind, first: Instance, count: int) -> list[_Links]:
+        """Sets of links that give an instance ``count`` links of a kind.
+
+        None if there are not so many free ends.
         """
         chosen = self._free_ends(links, kind[1], first)[:count]
         if len(chosen) < count:
             return []
         if not self.flags.undirected:
-            return [{(first, end) for end in chosen}]
+            directed = {(first, end) for end in chosen}
+            return [directed]
+
         star = _both_ways([first], chosen)
-        back = max(self.bounds[kind[1], kind[0]].lower, 1)
         if kind[0] == kind[1]:
             clique = [first, *chosen]
             return [star, _both_ways(clique, clique)]
+
+        back = max(self.bounds[kind[1], kind[0]].lower, 1)
         if back == 1:
             return [star]
         # One link back is too few for the other ends: join all with all.
         others = [end for end in self._shuffled(kind[0]) if end != first]
-        return [star, _both_ways([first, *others][:back], chosen)]
+        starts = [first, *others][:back]
+        return [star, _both_ways(starts, chosen)]
 
     def _free_ends(self, links: _Links, node: str, first: Instance) -> list[Instance]:
-        return [
-            end
-            for end in self._shuffled(node)
-            if (first, end) not in links and self._may(links, first, end)
-        ]
+        """The instances of a node that ``first`` may link to, at random."""
+        free = []
+        for end in self._shuffled(node):
+            is_new = (first, end) not in links
+            if is_new and self._may_link(links, first, end):
+                free.append(end)
+        return free
 
-    def _may(self, links: _Links, start: Instance, end: Instance) -> bool:
-        if not self.flags.cyclic and (
-            start == end or (not self.flags.undirected and self.rank[start] > self.rank[end])
-        ):
+    def _may_link(self, links: _Links, start: Instance, end: Instance) -> bool:
+        """Whether the constraints allow one link more, as far as its ends tell."""
+        if start == end and (self.flags.undirected or not self.flags.cyclic):
             return False
-        if self.flags.undirected and start == end:
+
+        ordered = not self.flags.cyclic and not self.flags.undirected
+        if ordered and self.rank[start] > self.rank[end]:
             return False
+
         if self.flags.fan_in:
             return True
-        return sum(other == end for _, other in links) < (2 if self.flags.undirected else 1)
+        incoming = sum(other == end for _, other in links)
+        return incoming < self.most_incoming
 
     def _keeps(self, links: _Links, added: _Links) -> bool:
         """Whether the bounds and constraints hold at all ends of what was added."""
-        touched = {end for pair in added for end in pair}
+        touched: set[Instance] = set()
+        for pair in added:
+            touched.update(pair)
+
         outgoing = Counter((start, end[0]) for start, end in links if start in touched)
-        if not all(
-            _inside(self.bounds[start[0], target], count)
-            for (start, target), count in outgoing.items()
-        ):
-            return False
-        if not self.flags.fan_in:
-            incoming = Counter(end for _, end in links if end in touched)
-            if any(count > (2 if self.flags.undirected else 1) for count in incoming.values()):
+        for (start, target), count in outgoing.items():
+            if not _inside(self.bounds[start[0], target], count):
                 return False
-        return self.flags.cyclic or not self.flags.undirected or not closes(frozenset(links))
+
+        incoming = Counter(end for _, end in links if end in touched)
+        most = max(incoming.values(), default=0)
+        if not self.flags.fan_in and most > self.most_incoming:
+            return False
+
+        # Directed links cannot form a cycle, as they lead to higher ranks.
+        may_close = self.flags.cyclic or not self.flags.undirected
+        return may_close or not closes(frozenset(links))
 
     def _shuffled(self, name: str) -> list[Instance]:
         return [(name, int(index)) for index in self.rng.permutation(self.instances)]
 
 
+def _has_kind(links: _Links, kind: _Kind) -> bool:
+    return any((start[0], end[0]) == kind for start, end in links)
+
+
 def _inside(link: Link, count: int) -> bool:
-    return count >= link.lower and (link.upper is None or count <= link.upper)
+    if count < link.lower:
+        return False
+    return link.upper is None or count <= link.upper
 
 
 def _both_ways(some: list[Instance], others: list[Instance]) -> _Links:
-    """Links between all of some and all others, in both directions, but to itself."""
+    """Links between all of some and all others, in both directions; none to itself."""
     links: _Links = set()
     for one in some:
         for other in others:
             if one != other:
-                links |= {(one, other), (other, one)}
+                links.add((one, other))
+                links.add((other, one))
     return links

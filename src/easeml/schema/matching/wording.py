@@ -1,0 +1,61 @@
+"""Parts of schemas in words, for the reasons of ``explain``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from easeml.schema.structure import Field, Link, Node, Structure
+
+SHOWN = 4  # names in a list; the rest is counted
+
+_WORDS = {
+    "category": "a category",
+    "text": "text",
+    "document": "a document",
+    "timestamp": "a timestamp",
+}
+
+
+def described(schema: Structure, value: Field) -> str:
+    """What a node or field is: ``a category of 3 classes``."""
+    if isinstance(value, Node) and not value.singleton:
+        fields = [described(schema, field) for field in value.fields]
+        return f"any number of instances of ({', '.join(fields)})"
+
+    if value.type == "tensor":
+        return "a number" if value.dim == (1,) else f"a tensor of shape {list(value.dim)}"
+
+    size = schema.classes[value.class_name].dim if value.type == "category" else None
+    if isinstance(size, int):
+        return f"a category of {size} classes"
+    return _WORDS[value.type]
+
+
+def described_once(schema: Structure, nodes: Sequence[Node]) -> str:
+    """What several nodes are, each kind once."""
+    return ", ".join(dict.fromkeys(described(schema, node) for node in nodes))
+
+
+def described_links(links: Sequence[Link]) -> str:
+    """The links of a node with their bounds: ``links to a 0..1, b 2..inf``."""
+    if not links:
+        return "no links"
+    bounds = []
+    for link in links:
+        upper = "inf" if link.upper is None else link.upper
+        bounds.append(f"{link.target} {link.lower}..{upper}")
+    return f"links to {listed(bounds)}"
+
+
+def place(node: Node, value: Field) -> str:
+    """The name of a value, with that of its node where that has several."""
+    if node.singleton:
+        return f"'{node.name}'"
+    return f"'{node.name}.{value.name}'"
+
+
+def listed(items: Sequence[str]) -> str:
+    """The first items, and how many more there are."""
+    shown = ", ".join(items[:SHOWN])
+    more = len(items) - SHOWN
+    return f"{shown} and {more} more" if more > 0 else shown

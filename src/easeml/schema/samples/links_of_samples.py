@@ -1,0 +1,154 @@
+"""What the links of samples say: bounds by kind of link, and what they form."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from easeml.schema.samples.sample import Instance, SampleLinks, Samples
+from easeml.schema.structure import Constraints, Link, SchemaError
+
+Counts = Mapping[str, Mapping[str, int]]  # by sample and node: how many instances there are
+
+
+def bounds_and_constraints(
+    data: Samples, groups: Sequence[str], counts: Counts
+) -> tuple[dict[str, list[Link]], Constraints]:
+    """The links of each node with their bounds, and the constraints that all samples keep.
+
+    ``groups``: the nodes with instances.
+
+    Raises:
+        SchemaError: if a link leads to no instance, or only some samples have links.
+    """
+    said = {sample: content.links for sample, content in data.samples.items()}
+    if all(links is None for links in said.values()):
+        # Nothing was said about links: instances form a chain.
+        chain = {name: [Link(name, 1, 1)] for name in groups}
+        return chain, Constraints(undirected=not groups)
+
+    graphs: list[SampleLinks] = []
+    for sample, links in said.items():
+        if links is None:
+            raise SchemaError(
+                "expected links, as other samples have them.",
+                where=sample,
+            )
+        if not groups:
+            raise SchemaError(
+                "expected no links, as there is no node with instances.",
+                where=sample,
+            )
+        _check_ends(sample, links, counts[sample])
+        graphs.append(links)
+
+    undirected = all(_is_undirected(links) for links in graphs)
+    most_incoming = 2 if undirected else 1
+    constraints = Constraints(
+        cyclic=any(_has_cycle(links, undirected=undirected) for links in graphs),
+        undirected=undirected,
+        fan_in=any(_most_incoming(links) > most_incoming for links in graphs),
+    )
+    return _bounds(groups, graphs), constraints
+
+
+def _check_ends(sample: str, links: SampleLinks, counts: Mapping[str, int]) -> None:
+    ends: set[Instance] = set()
+    for pair in links:
+        ends.update(pair)
+
+    for name, index in sorted(ends):
+        if name not in counts:
+            raise SchemaError(
+                f"a link names '{name}', which is no node with instances.",
+                where=sample,
+            )
+        if index >= counts[name]:
+            has = f"which has {counts[name]}, counted from 0"
+            raise SchemaError(
+                f"a link names instance {index} of '{name}', {has}.",
+                where=sample,
+            )
+
+
+def _bounds(groups: Sequence[str], graphs: Iterable[SampleLinks]) -> dict[str, list[Link]]:
+    """Least and most links of a kind at the instances that have one."""
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for links in graphs:
+        at_instances = Counter((start, target) for start, (target, _) in links)
+        for ((node, _), target), count in at_instances.items():
+            found[node, target].append(count)
+
+    bounds: dict[str, list[Link]] = {name: [] for name in groups}
+    for (node, target), numbers in sorted(found.items()):
+        link = Link(target, min(numbers), max(numbers))
+        bounds[node].append(link)
+    return bounds
+
+
+def _is_undirected(links: SampleLinks) -> bool:
+    """Whether every link has its reverse."""
+    return all((end, start) in links for start, end in links)
+
+
+def _most_incoming(links: SampleLinks) -> int:
+    """The most links that lead to one instance."""
+    incoming = Counter(end for _, end in links)
+    return max(incoming.values(), default=0)
+
+
+def _has_cycle(links: SampleLinks, *, undirected: bool) -> bool:
+    return closes(links) if undirected else _returns(links)
+
+
+def closes(links: SampleLinks) -> bool:
+    """Whether undirected links close a ring: some edge joins what is joined already."""
+    joined = _Joined()
+    edges = {(min(pair), max(pair)) for pair in links}
+    return any(not joined.join(start, end) for start, end in edges)
+
+
+class _Joined:
+    """Which instances are joined, as a forest in which the joined ones have one root (union-find)."""
+
+    def __init__(self) -> None:
+        self.parent: dict[Instance, Instance] = {}
+
+    def root(self, end: Instance) -> Instance:
+        """The root of the tree, with paths halved on the way."""
+        parent = self.parent
+        while parent.get(end, end) != end:
+            up = parent[end]
+            parent[end] = parent.get(up, up)
+            end = up
+        return end
+
+    def join(self, start: Instance, end: Instance) -> bool:
+        """Join two instances; False if they have been joined before."""
+        one = self.root(start)
+        other = self.root(end)
+        if one == other:
+            return False
+        self.parent[one] = other
+        return True
+
+
+def _returns(links: SampleLinks) -> bool:
+    """Whether directed links lead back to where they began (Kahn's topological order)."""
+    following: dict[Instance, list[Instance]] = defaultdict(list)
+    incoming = Counter(end for _, end in links)
+    for start, end in links:
+        following[start].append(end)
+
+    # Take off what nothing leads to; the list grows while it is gone through.
+    free = [start for start in following if not incoming[start]]
+    taken = 0
+    for start in free:
+        for end in following.get(start, ()):
+            taken += 1
+            incoming[end] -= 1
+            if not incoming[end]:
+                free.append(end)
+
+    # A link that is left lies on a cycle, or behind one.
+    return taken < len(links)
