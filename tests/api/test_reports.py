@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from fastapi.testclient import TestClient
-from inline_worker import work_off
+from inline_worker import train, work_off
 from test_versions import table
 
 from easeml.store import Store
@@ -72,7 +72,7 @@ def test_feasibility_is_asked_and_its_answer_kept(
     assert best["value"] > 0.9  # the kind follows from the size
     assert report["advice"]
     assert report["assumes"]
-    assert report["figure"]["x"]["title"]
+    assert report["figures"][0]["x"]["title"]
     assert client.get(place, headers=bob.headers).status_code == 404
 
 
@@ -145,3 +145,46 @@ def test_test_rows_are_not_shown_to_a_tool_before_start(
 def reports(client: TestClient, person, application: str) -> list[dict]:
     place = f"{APPLICATIONS}/{application}/reports"
     return client.get(place, headers=person.headers).json()["items"]
+
+
+def test_a_model_that_goes_live_is_asked_what_it_looks_at(
+    client: TestClient, store: Store, ann, bob, tmp_path: Path
+) -> None:
+    application = prepared(client, store, ann, tmp_path)
+    too_early = ask(client, ann, application, "importance")
+    assert too_early.status_code == 409
+    assert "none does yet" in too_early.text
+    place = f"{APPLICATIONS}/{application}"
+    job = client.get(place, headers=ann.headers).json()["job"]["id"]
+    trained = train(store, tmp_path, job)
+    work_off(store, tmp_path)
+
+    (report,) = reports(client, ann, application)
+    live = client.get(place, headers=ann.headers).json()["live_model"]["id"]
+    assert (report["tool"], report["model_id"]) == ("importance", live)
+    assert report["tables"][0]["rows"][0][0] == "size"
+    of_task = f"/api/v1/tasks/{trained.id}/reports"
+    assert client.get(of_task, headers=ann.headers).json()["items"] == [report]
+    assert client.get(of_task, headers=bob.headers).status_code == 404
+
+    asked = ask(client, ann, application, "importance", rounds=2)
+    assert asked.status_code == 201, asked.text
+    work_off(store, tmp_path)
+    newest = reports(client, ann, application)[0]
+    assert newest["parameters"] == {"rounds": 2}
+    assert (newest["task_id"], newest["model_id"]) == (asked.json()["id"], live)
+
+
+def test_two_clicks_ask_once(client: TestClient, store: Store, ann, tmp_path: Path) -> None:
+    application = prepared(client, store, ann, tmp_path)
+    first = ask(client, ann, application, goal=0.9).json()["id"]
+    assert ask(client, ann, application, goal=0.9).json()["id"] == first
+    other = ask(client, ann, application, goal=0.8).json()["id"]
+    assert other != first
+    work_off(store, tmp_path)
+    assert ask(client, ann, application, goal=0.9).json()["id"] not in (first, other)
+
+    dataset = uploaded(client, store, ann, tmp_path)
+    before = ask_before_start(client, ann, dataset).json()["id"]
+    assert ask_before_start(client, ann, dataset).json()["id"] == before
+    assert ask_before_start(client, ann, dataset, drop=["size"]).json()["id"] != before

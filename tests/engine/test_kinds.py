@@ -16,7 +16,7 @@ from easeml.errors import InvalidInput
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
-from easeml.service.tasks import kinds, requests, results
+from easeml.service.tasks import kinds, requests, results, task_views
 from easeml.store import Store
 from easeml.store.records import Task, Tenant
 
@@ -75,6 +75,19 @@ def test_a_kind_of_one_file_runs_from_claim_to_record(
     assert report is not None
     kept = store.artefacts.path(caller.tenant_id, report.value["artefact"]).read_text()
     assert kept.split() == ["one", "two", "three"]
+
+
+def test_people_read_the_title_of_a_kind(
+    store: Store, caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(kinds, "PACKAGES", [*kinds.PACKAGES, "kinds_for_tests"])
+        task = asked(store, caller, longest=5)
+        assert task_views.get(store, caller, task.id).name == "Count words"
+    assert task_views.get(store, caller, task.id).name == "count-words"  # the kind is gone
+    told = {"kind": "advise", "tool": "importance"}
+    assert kinds.called(told) == "What does the model look at?"
+    assert kinds.called({**told, "tool": "gone"}) == "gone"
 
 
 def test_its_failure_reaches_what_it_was_for(
@@ -141,7 +154,6 @@ def test_rows_of_the_releases_before_are_still_understood() -> None:
         {"kind": "rescore", "objective": "accuracy", "version_id": "ver_1"},
         {"kind": "suspicion", "application_id": "app_1", "pipeline": pipeline, **schemas,
          "seed": 0},
-        {"kind": "importance", "objective": "accuracy", "seconds": 1.0},
         {"kind": "check-module", "source": "", "trusted": ["sklearn"]},
     ]  # fmt: skip
     for payload in payloads:

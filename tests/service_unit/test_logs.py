@@ -7,6 +7,7 @@ import pytest
 from easeml.contract.tasks import TaskResult
 from easeml.errors import NotFound
 from easeml.service.access.caller import Caller
+from easeml.service.advice import tools
 from easeml.service.models import evaluation
 from easeml.service.tasks import logs, results
 from easeml.store import Store
@@ -56,7 +57,9 @@ def test_what_is_no_plain_file_is_no_log(store: Store, ann: Caller, tmp_path: Pa
 def test_a_task_without_a_model_has_an_empty_report(store: Store, ann: Caller, bob: Caller) -> None:
     upload(store, ann)
     task, _ = claim(store)
-    report = evaluation.report(store, ann, task.id)
-    assert (report.evaluation, report.importance) == (None, None)
+    assert evaluation.report(store, ann, task.id).evaluation is None
+    assert tools.list_task_page(store, ann, task.id).items == []
     with pytest.raises(NotFound):
         evaluation.report(store, bob, task.id)
+    with pytest.raises(NotFound):
+        tools.list_task_page(store, bob, task.id)

@@ -1,5 +1,6 @@
 """From a declaration to a served model: what each step writes, and who may see it."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -20,9 +21,10 @@ from easeml.search import (
 from easeml.search import Decision as Choice
 from easeml.service.access.caller import Caller
 from easeml.service.administration import status
+from easeml.service.advice import tools
 from easeml.service.applications import applications
 from easeml.service.knowledge import knowledge_base
-from easeml.service.models import evaluation, promotion
+from easeml.service.models import promotion
 from easeml.service.modules import catalogue
 from easeml.service.search import job_states, jobs, training_tasks
 from easeml.service.tasks import results, task_views
@@ -265,13 +267,16 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
         task, attempt = claim(store)
         with store.read() as tx:
             spec = results.task_spec(tx, task)
-        assert spec.body["kind"] == "importance"
+        assert (spec.body["kind"], spec.body["tool"]) == ("advise", "importance")
         assert set(spec.inputs) == {"version", "model"}
-        weighed = {"columns": 1, "measured": 1, "rounds": 1, "rows": 12, "seconds": 0.1}
-        value = {"importance": {**weighed, "items": [{"column": "size", "loss": 0.1}]}}
-        bring(store, attempt, TaskResult(ok=True, value=value))
-        found = evaluation.report(store, ann, task.subject).importance
-        assert found and found.items[0].column == "size"
+        answer = {"advice": "It looks at size most.", "verdict": ""}
+        brought = TaskResult(ok=True, value=answer, outputs=["answer"])
+        bring(store, attempt, brought, answer=json.dumps(answer).encode())
+        with store.read() as tx:
+            model = tx.scoped(ann.tenant_id).models.get(spec.body["model_id"])
+        (found,) = tools.list_task_page(store, ann, model.task_id).items
+        assert (found.model_id, found.advice) == (model.id, answer["advice"])
+        assert tools.list_task_page(store, ann, task.id).items == [found]
     read = applications.get(store, ann, app.id).test_quality
     assert read is not None
     assert (read.value, read.low, read.high, read.rows, read.model_id, read.readings) == (

@@ -238,7 +238,7 @@ def test_what_serves_has_its_columns_weighed_and_a_model_card(sign_in: SignIn, a
     page.emulate_media(media="screen")
     page.go_back()
     page.locator("tr").filter(has_text="live").get_by_role("link").click()
-    expect(page.get_by_role("heading", name="What it looks at")).to_be_visible()
+    expect(page.get_by_role("heading", name="What does the model look at?")).to_be_visible()
     expect(
         page.get_by_role("region", name="Importance of columns").locator("tbody tr").first
     ).to_be_visible()

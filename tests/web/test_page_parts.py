@@ -9,15 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from easeml.contract.evaluation import Importance, Importances
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.resources import Column, Improvement, Version
 from easeml.contract.scheduling import LossCurve, SchedulerView, Share
 from easeml.errors import NotAllowed
 from easeml.web import formatting, session
 from easeml.web.charts import histogram_figure, quality_figure, spark_figure, time_unit
-from easeml.web.model_charts import importance
-from easeml.web.rendering import environment
 from easeml.web.scheduler_charts import spent_losses, tones
 from easeml.web.views.declaring import Wishes
 
@@ -266,17 +263,3 @@ def test_numbers_have_sensible_digits():
     assert formatting.number(math.pi) == "3.1416"
     assert formatting.number("<b>") == "<b>"
     assert formatting.number(None) == "–"
-
-
-def test_columns_without_measured_importance_are_named():
-    found = Importances(
-        columns=4, measured=2, rounds=0, rows=9, seconds=1.0, unmeasured=["c & d", "e"],
-        items=[Importance(column="a", loss=0.5), Importance(column="b", loss=0.1)],
-    )  # fmt: skip
-    template = "{% from 'plots.html' import unmeasured %}{{ unmeasured(found) }}"
-    text = str(environment().from_string(template).render(found=found))
-    assert "2 columns: c &amp; d, e" in text
-    figure = importance(found)
-    assert figure is not None
-    assert figure.y.categories == ("a", "b")
-    assert figure.series[0].x == (0.5, 0.1)

@@ -58,32 +58,6 @@ class CurvePoint(Answer):
     quality: float
 
 
-class Importance(Answer):
-    """How much quality is lost, on average and at most about (``error``: standard error), when a
-    column is shuffled.
-    """
-
-    column: str
-    loss: float
-    error: float | None = None  # None: shuffled once only
-
-
-class Importances(Answer):
-    """Permutation importance of the ``measured`` first of ``columns`` columns, the most important
-    first.
-
-    ``unmeasured``: the names of the columns for which there was no time.
-    """
-
-    columns: int
-    measured: int
-    rounds: int
-    rows: int
-    seconds: float
-    items: list[Importance]
-    unmeasured: list[str] = Field(default_factory=list)
-
-
 class Evaluation(Answer):
     """How a trained model does on validation rows. What does not fit its target is empty.
 
@@ -102,13 +76,9 @@ class Evaluation(Answer):
 
 
 class TaskReport(Answer):
-    """What is known of the model that a task trained.
-
-    ``importance`` is measured for models that go live.
-    """
+    """How the model that a task trained does on validation rows."""
 
     evaluation: Evaluation | None = None
-    importance: Importances | None = None
     objectives: dict[str, str] = Field(
         default_factory=dict
     )  # name -> title, to tell of qualities by them

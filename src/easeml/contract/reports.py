@@ -30,12 +30,22 @@ class ReportNumber(Answer):
     high: float | None = None
 
 
+class ReportTable(Answer):
+    """A table of an answer; each row has a text, a number or nothing for each of ``columns``."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str | float | None]]
+    note: str = ""
+
+
 class Report(Answer):
     """What a tool answered about the data of an application, or of an upload before Start.
 
-    ``application_id``: empty while no application was made of the upload. ``figure``: the
-    description of a picture, as ``easeml.figures.Figure``. ``assumes``: what has to hold for the
-    answer.
+    ``application_id``: empty while no application was made of the upload. ``model_id``: the model
+    that was asked about, where it was one. ``figures``: descriptions of pictures, each as
+    ``easeml.figures.Figure``. ``assumes``: what has to hold for the answer. ``unfinished``: with
+    more time the tool would have said it more exactly.
     """
 
     id: str
@@ -44,11 +54,14 @@ class Report(Answer):
     task_id: str = ""
     application_id: str = ""
     version_id: str
+    model_id: str = ""
     parameters: dict[str, Any]
     advice: str
     verdict: str = ""
     numbers: list[ReportNumber] = Field(default_factory=list)
     assumes: list[str] = Field(default_factory=list)
     notes: list[str] = Field(default_factory=list)
-    figure: dict[str, Any] | None = None
+    figures: list[dict[str, Any]] = Field(default_factory=list)
+    tables: list[ReportTable] = Field(default_factory=list)
+    unfinished: bool = False
     created: float

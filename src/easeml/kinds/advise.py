@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.facts import Sources, facts_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -23,7 +25,9 @@ class AdviseSpec(Spec):
     """``tool`` is asked with ``parameters`` about the version that is the task's subject.
 
     ``plan``: where that is an upload, the declaration that is applied to it first, as
-    ``ingest-declare`` is told it. ``application_id`` is empty then.
+    ``ingest-declare`` is told it. ``application_id`` is empty then. ``model_id``: the model in
+    question, measured by ``objective``, for tools that need one. ``seconds``: after them, a tool
+    that could go on says what it has found so far.
     """
 
     kind: Literal["advise"] = "advise"
@@ -31,20 +35,21 @@ class AdviseSpec(Spec):
     plan: dict[str, Any] = Field(default_factory=dict)
     tool: str
     parameters: dict[str, Any]
+    model_id: str = ""
+    objective: str = ""
+    seconds: float = 60.0
 
 
 def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict}``.
-
-    The tool sees the train rows that are on and the validation rows; test rows are for the ledger
-    alone.
-    """
+    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict}``."""
     from easeml.lifecycle.result import plain
     from easeml.lifecycle.tool import tool_named
 
     tool = tool_named(spec.tool)
-    facts = _facts(_version(spec, inputs / "version"))
-    answer, _ = tool.ask(tool.open(tool.configured(spec.parameters)), facts)
+    sources = Sources(_version(spec, inputs / "version"), inputs / "model", spec.objective)
+    facts = facts_of(tool, sources)
+    ends = time.monotonic() + spec.seconds
+    answer = tool.answer(facts, spec.parameters, go_on=lambda: time.monotonic() < ends)
     (outputs / "answer").write_text(json.dumps(plain(answer), allow_nan=False))
     value = {"advice": answer.advice, "verdict": answer.verdict}
     return TaskResult(ok=True, value=value, outputs=["answer"], notes=list(answer.notes))
@@ -59,20 +64,13 @@ def _version(spec: AdviseSpec, folder: Path) -> Declared:
     return data.declare(table, columns, **spec.plan)
 
 
-def _facts(version: Declared) -> dict[Any, Any]:
-    import pandas as pd
-
-    train = version.frames["train"]
-    on = train[~train["_row"].isin(version.off)]
-    frames = [on, version.frames["validation"]]
-    rows = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
-    columns = [name for name in rows.columns if name not in ("_row", version.target)]
-    return {"inputs": rows[columns], "answers": rows[version.target]}
-
-
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
-    """The version that is asked about."""
-    return {"version": tables.versions.get(task.subject).artefact}
+    """The version that is asked about, and the model in question."""
+    found = {"version": tables.versions.get(task.subject).artefact}
+    model_id = task.payload.get("model_id")
+    if model_id:
+        found["model"] = tables.models.get(model_id).artefact
+    return found
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
@@ -86,10 +84,18 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
         questions.record(tx, task, digests["answer"])
 
 
+def called(payload: Mapping[str, Any]) -> str:
+    """The title of the tool that is asked."""
+    from easeml.lifecycle.tool import all_tools
+
+    titles = {tool.name: tool.title for tool in all_tools()}
+    return titles.get(payload["tool"], payload["tool"])
+
+
 KIND = Kind(
     name="advise",
     title="Ask a lifecycle tool",
-    about="Asks a lifecycle tool, such as feasibility, about train and validation rows.",
+    about="Asks a lifecycle tool, such as feasibility, about the rows of an application.",
     group="advise",
     spec=AdviseSpec,
     body=ask_tool,
@@ -97,4 +103,5 @@ KIND = Kind(
     record=record,
     outputs=("answer",),
     values=("advice",),
+    called=called,
 )

@@ -19,9 +19,18 @@ from easeml.errors import InvalidInput
 if TYPE_CHECKING:
     from easeml.figures import Figure
 
-Fact = Literal["inputs", "answers"]
-"""What a tool may need: ``inputs``, a frame of typed columns, a row a sample; ``answers``, the
-column to predict, of categories or numbers, in the same order.
+Fact = Literal["inputs", "answers", "predict", "quality"]
+"""What a tool may need.
+
+``inputs``: a frame of typed columns, a row a sample. ``answers``: the column to predict, of
+categories or numbers, in the same order. ``predict``: the model in question, a function of a frame
+like ``inputs``. ``quality``: a function of answers and of what ``predict`` returned for them; 1 is
+best.
+"""
+
+Rows = Literal["known", "validation"]
+"""The rows of an application that a tool sees: those that models learn from and are chosen by, or
+the latter alone. Test rows are for the ledger.
 """
 
 PACKAGE = "easeml.lifecycle.tools"
@@ -39,20 +48,33 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class Table:
+    """A table of an answer: each row has a cell, a text or a number, for each of ``columns``."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ToolAnswer:
     """What a tool found.
 
     ``advice``: in a sentence or two, what was found and what to do next. ``assumes``: what has to
     hold for it, a sentence each. ``verdict``: a word or two, where something was asked that has
-    one.
+    one. ``unfinished``: asked again with the same facts and the state that came with this answer,
+    the tool says it more exactly.
     """
 
     advice: str
     numbers: tuple[Number, ...]
     assumes: tuple[str, ...]
     verdict: str = ""
-    figure: Figure | None = None
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
+    unfinished: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +92,7 @@ class Tool:
     config: type
     open: Callable[[Any], Any]
     ask: Callable[[Any, Mapping[Fact, Any]], tuple[ToolAnswer, Any]] = field(repr=False)
+    rows: Rows = "known"
 
     def configured(self, parameters: Mapping[str, Any]) -> Any:
         """Return the configuration that ``parameters`` (JSON) say.
@@ -90,6 +113,25 @@ class Tool:
             first = error.errors()[0]
             where = ".".join(["parameters", *(str(part) for part in first["loc"])])
             raise InvalidInput(f"{first['msg']}.", where=where) from None
+
+    def answer(
+        self,
+        facts: Mapping[Fact, Any],
+        parameters: Mapping[str, Any],
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> ToolAnswer:
+        """Ask until the answer is finished, or ``go_on`` says no; it is asked once at least.
+
+        Raises ``InvalidInput`` for a wrong parameter and for a fact that is missing.
+        """
+        state = self.open(self.configured(parameters))
+        missing = [fact for fact in self.needs if fact not in facts]
+        if missing:
+            raise InvalidInput(f"{self.name} needs {', '.join(missing)}.", where="facts")
+        answer, state = self.ask(state, facts)
+        while answer.unfinished and go_on():
+            answer, state = self.ask(state, facts)
+        return answer
 
 
 def all_tools() -> list[Tool]:

@@ -2,11 +2,10 @@
 
 from dataclasses import dataclass
 
-from easeml.contract.evaluation import Evaluation, Importances
+from easeml.contract.evaluation import Evaluation
 from easeml.figures import Axis, Figure, Series, numbers, tone_of
 
 _SHADES = 5  # of a cell of the confusion matrix
-_MOST_IMPORTANT = 20  # columns that are drawn
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,37 +95,6 @@ def learning(evaluation: Evaluation) -> Figure | None:
     qualities = numbers(one.quality for one in found)
     line = Series("quality", steps, qualities, tone="accent")
     return Figure("Learning curve", Axis("step"), Axis("quality"), (line,))
-
-
-def importance(importances: Importances | None) -> Figure | None:
-    """Return the quality lost when a column is shuffled, of the most important columns.
-
-    Intervals are two standard errors, where every column was shuffled more than once.
-    """
-    if importances is None or not importances.items:
-        return None
-    items = importances.items[:_MOST_IMPORTANT]
-    errors = [one.error for one in items if one.error is not None]
-    low, high = (), ()
-    if len(errors) == len(items):
-        pairs = list(zip(items, errors, strict=True))
-        low = numbers(one.loss - 2 * error for one, error in pairs)
-        high = numbers(one.loss + 2 * error for one, error in pairs)
-    bars = Series(
-        "quality lost",
-        numbers(one.loss for one in items),
-        numbers(range(len(items))),
-        kind="bars",
-        tone="accent",
-        low=low,
-        high=high,
-    )
-    return Figure(
-        "What the model looks at",
-        Axis("quality lost when the column is shuffled"),
-        Axis("column", scale="category", categories=tuple(one.column for one in items)),
-        (bars,),
-    )
 
 
 def _percent(title: str) -> Axis:

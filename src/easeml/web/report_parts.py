@@ -7,18 +7,17 @@ from pydantic import TypeAdapter
 from easeml.contract.reports import Report
 from easeml.figures import Figure
 
-_FIGURE = TypeAdapter(Figure)
+_FIGURES = TypeAdapter(tuple[Figure, ...])
 
 
 @dataclass(frozen=True, slots=True)
 class ShownReport:
-    """A report, with its figure ready to be drawn."""
+    """A report, with its figures ready to be drawn."""
 
     report: Report
-    figure: Figure | None
+    figures: tuple[Figure, ...]
 
 
 def shown(report: Report) -> ShownReport:
     """Return a report as pages show it."""
-    figure = None if report.figure is None else _FIGURE.validate_python(report.figure)
-    return ShownReport(report, figure)
+    return ShownReport(report, _FIGURES.validate_python(report.figures))

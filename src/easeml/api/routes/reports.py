@@ -47,3 +47,12 @@ def list_version_reports(
 ) -> Page[Report]:
     """List what tools answered about an upload that no application took over, newest first."""
     return tools.list_version_page(here.store, asker, version_id, after=after, limit=limit)
+
+
+@router.get("/tasks/{task_id}/reports")
+def list_task_reports(here: Here, asker: Asker, task_id: str) -> Page[Report]:
+    """List what tools answered about the model that a task trained, newest first.
+
+    Of a task that asked a tool: its answer.
+    """
+    return tools.list_task_page(here.store, asker, task_id)

@@ -44,7 +44,7 @@ def get_task_detail(here: Here, asker: Asker, task_id: str) -> TaskDetail:
 
 @router.get("/tasks/{task_id}/report")
 def get_task_report(here: Here, asker: Asker, task_id: str) -> TaskReport:
-    """Show how the model of a training task does on validation rows, and which columns it needs."""
+    """Show how the model of a training task does on validation rows."""
     return evaluation.report(here.store, asker, task_id)
 
 

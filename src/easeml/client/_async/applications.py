@@ -10,6 +10,7 @@ from easeml.contract.reports import Report
 from easeml.contract.resources import (
     Application,
     Declaration,
+    Page,
     Prediction,
     Promotion,
     Proposal,
@@ -88,6 +89,14 @@ class AsyncApplications(AsyncCalls):
     def reports(self, application_id: str) -> AsyncIterator[Report]:
         """Give what lifecycle tools answered about an application, newest first."""
         return self._list(Report, f"/applications/{application_id}/reports")
+
+    async def reports_page(self, application_id: str) -> Page[Report]:
+        """Return the newest of what lifecycle tools answered about an application."""
+        return await self._get(Page[Report], f"/applications/{application_id}/reports")
+
+    def task_reports(self, task_id: str) -> AsyncIterator[Report]:
+        """Give what tools answered about the model that a task trained, or in the task itself."""
+        return self._list(Report, f"/tasks/{task_id}/reports")
 
     async def ask_tool_before_start(
         self, declaration: Declaration, tool: str, **parameters: object

@@ -67,7 +67,7 @@ def _answer(found: BayesError) -> ToolAnswer:
         numbers=(best, baseline),
         assumes=_ASSUMES,
         verdict=found.verdict or "",
-        figure=found.figure(),
+        figures=(found.figure(),),
         notes=found.notes,
     )
 

@@ -1,12 +1,13 @@
 """Lifecycle tools on live applications: asked by a user, answered by a task, kept as reports."""
 
 import json
+from dataclasses import dataclass
 
 from easeml.contract import resources
 from easeml.contract.reports import NewReport, Report
 from easeml.contract.states import VersionState
 from easeml.errors import Conflict
-from easeml.lifecycle.tool import all_tools, tool_named
+from easeml.lifecycle.tool import Tool, all_tools, tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_records
@@ -14,10 +15,20 @@ from easeml.service.advice import reports
 from easeml.service.tasks import requests, task_views
 from easeml.service.tasks.logs import read_plain
 from easeml.store import Store, Tables, Transaction, records
-from easeml.store.records import Task
+from easeml.store.records import Application, DatasetVersion, Json, Task, TrainedModel
 
 KIND = "advise"
 _LARGEST_ANSWER = 5_000_000  # bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a tool is asked, about which model where it needs one, and for how long at most."""
+
+    tool: str
+    parameters: Json
+    model: TrainedModel | None = None
+    seconds: float = 60.0
 
 
 def ask(
@@ -27,10 +38,10 @@ def ask(
     wish: NewReport,
     idempotency_key: str | None = None,
 ) -> resources.Task:
-    """Write the task that asks a tool about an application's data.
+    """Write the task that asks a tool about an application's data, or return the one under way.
 
     Raises ``NotFound``, ``InvalidInput`` for a tool or a parameter that there is not, ``Conflict``
-    while the data is not ready.
+    while the data is not ready, or nothing serves that the tool could ask about.
     """
     asked = {"application": application_id, **wish.model_dump()}
     once = Once(caller, "reports", idempotency_key, asked)
@@ -40,22 +51,59 @@ def ask(
         earlier = once.earlier(tx)
         if earlier:
             return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
-        tool_named(wish.tool).configured(wish.parameters)
+        tool = tool_named(wish.tool)
+        tool.configured(wish.parameters)
         version = tables.versions.get(application.version_id)
         if version.state != VersionState.READY:
             remedy = "Ask again when it is ready."
             raise Conflict("The data is not prepared.", where=application.id, remedy=remedy)
-        task = requests.request(
-            tx,
-            caller.tenant_id,
-            KIND,
-            version.id,
-            application_id=application.id,
-            tool=wish.tool,
-            parameters=wish.parameters,
-        )
+        model = _live_model(tables, application, tool)
+        task = request(tx, application, version, Question(tool.name, wish.parameters, model))
         once.remember(tx, {"id": task.id})
         return task_views.show_all(tables, [task])[0]
+
+
+def request(
+    tx: Transaction, application: Application, version: DatasetVersion, question: Question
+) -> Task:
+    """Write the task that asks ``question``, or return the one under way that asks the same."""
+    model = question.model
+    told = {
+        "application_id": application.id,
+        "tool": question.tool,
+        "parameters": question.parameters,
+        "model_id": model.id if model else "",
+        "objective": application.objective if model else "",
+        "seconds": question.seconds,
+    }
+    return request_once(tx, application.tenant_id, version.id, told)
+
+
+def request_once(tx: Transaction, tenant_id: str, version_id: str, told: Json) -> Task:
+    """Write a task that is told this, or return the one under way: two clicks ask once."""
+    for task in requests.under_way(tx.scoped(tenant_id), KIND, version_id):
+        if told.items() <= task.payload.items():
+            return task
+    return requests.request(tx, tenant_id, KIND, version_id, **told)
+
+
+def about_model(tables: Tables, model: TrainedModel) -> list[records.Report]:
+    """Return what tools answered about a model, newest first."""
+    names = [tool.name for tool in all_tools()]
+    found = tables.reports.list(
+        kind=names, subject=model.application_id, newest_first=True, limit=None
+    )
+    return [report for report in found if report.value.get("model_id") == model.id]
+
+
+def _live_model(tables: Tables, application: Application, tool: Tool) -> TrainedModel | None:
+    if "predict" not in tool.needs:
+        return None
+    if application.live_model_id:
+        return tables.models.get(application.live_model_id)
+    remedy = "Ask again when the first model is trained."
+    message = f"{tool.name} is asked about the model that serves, and none does yet."
+    raise Conflict(message, where=application.id, remedy=remedy)
 
 
 def record(tx: Transaction, task: Task, digest: str) -> records.Report:
@@ -69,6 +117,7 @@ def keep(tx: Transaction, task: Task, digest: str, subject: str, version_id: str
     value = {
         "task_id": task.id,
         "parameters": told["parameters"],
+        "model_id": told.get("model_id", ""),
         "plan": told.get("plan", {}),
         "artefact": digest,
     }
@@ -106,6 +155,30 @@ def list_version_page(
         return _page(store, tables, version.id, after, limit)
 
 
+def list_task_page(store: Store, caller: Caller, task_id: str) -> resources.Page[Report]:
+    """Return what tools answered about the model that a task trained, or in the task itself.
+
+    Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        task = tables.tasks.get(task_id)
+        found = _of_task(tables, task)
+        return resources.Page(items=[_show(store, report) for report in found], next=None)
+
+
+def _of_task(tables: Tables, task: Task) -> list[records.Report]:
+    model = tables.models.find(task_id=task.id)
+    if model is not None:
+        return about_model(tables, model)
+    if task.payload["kind"] != KIND:
+        return []
+    told = task.payload
+    subjects = [subject for subject in (told["application_id"], task.subject) if subject]
+    found = tables.reports.list(kind=told["tool"], subject=subjects, limit=None)
+    return [report for report in found if report.value.get("task_id") == task.id]
+
+
 def _page(
     store: Store, tables: Tables, subject: str, after: str | None, limit: int
 ) -> resources.Page[Report]:
@@ -118,8 +191,6 @@ def _page(
 
 
 def _show(store: Store, report: records.Report) -> Report:
-    path = store.artefacts.path(report.tenant_id, report.value["artefact"])
-    answer = json.loads(read_plain(path, 0, _LARGEST_ANSWER))
     is_of_upload = report.subject == report.version_id
     return Report(
         id=report.id,
@@ -128,7 +199,20 @@ def _show(store: Store, report: records.Report) -> Report:
         task_id=report.value.get("task_id", ""),
         application_id="" if is_of_upload else report.subject,
         version_id=report.version_id,
+        model_id=report.value.get("model_id", ""),
         parameters=report.value["parameters"],
         created=report.created,
-        **answer,
+        **_answer(store, report),
     )
+
+
+def _answer(store: Store, report: records.Report) -> Json:
+    """Return what a tool said. Answers of the release before had one figure, or stood in the row."""
+    if "answer" in report.value:
+        return report.value["answer"]
+    path = store.artefacts.path(report.tenant_id, report.value["artefact"])
+    answer = json.loads(read_plain(path, 0, _LARGEST_ANSWER))
+    figure = answer.pop("figure", None)
+    if figure is not None:
+        answer["figures"] = [figure]
+    return answer

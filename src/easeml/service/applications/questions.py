@@ -5,13 +5,14 @@ The answer is a report about the upload; when an application is declared just so
 
 from easeml.contract import resources
 from easeml.contract.reports import NewVersionReport
+from easeml.errors import Conflict
 from easeml.lifecycle.tool import tool_named
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.advice import tools
 from easeml.service.applications import declaration_plan
 from easeml.service.knowledge import knowledge_base
-from easeml.service.tasks import requests, task_views
+from easeml.service.tasks import task_views
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Json, Task
 
@@ -38,17 +39,17 @@ def ask(
         earlier = once.earlier(tx)
         if earlier:
             return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
-        tool_named(wish.tool).configured(wish.parameters)
+        tool = tool_named(wish.tool)
+        tool.configured(wish.parameters)
+        if "predict" in tool.needs:
+            raise Conflict(f"{tool.name} is asked about a model, and there is none before Start.")
         plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
-        task = requests.request(
-            tx,
-            caller.tenant_id,
-            tools.KIND,
-            version_id,
-            plan=declaration_plan.told(plan),
-            tool=wish.tool,
-            parameters=wish.parameters,
-        )
+        told = {
+            "plan": declaration_plan.told(plan),
+            "tool": tool.name,
+            "parameters": wish.parameters,
+        }
+        task = tools.request_once(tx, caller.tenant_id, version_id, told)
         once.remember(tx, {"id": task.id})
         return task_views.show_all(tables, [task])[0]
 

@@ -2,7 +2,6 @@
 
 from easeml.contract.evaluation import Evaluation, TaskReport
 from easeml.service.access.caller import Caller
-from easeml.service.advice import importance
 from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks.logs import read_plain
 from easeml.store import Store
@@ -18,7 +17,6 @@ def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
         model = tables.models.find(task_id=task.id)
-        measured = importance.find(tables, task.id)
     found = None
     if model is not None and model.evaluation:
         content = read_plain(
@@ -26,4 +24,4 @@ def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
         )
         found = Evaluation.model_validate_json(content)
     titles = {one.name: one.title for one in knowledge_base.registry().of_kind("objective")}
-    return TaskReport(evaluation=found, importance=measured, objectives=titles)
+    return TaskReport(evaluation=found, objectives=titles)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Inputs = Callable[[Tables, Task], dict[str, str]]
     Record = Callable[[Transaction, Task, TaskResult, Mapping[str, str]], None]
     Failed = Callable[[Transaction, Task], None]
+    Called = Callable[[Mapping[str, Any]], str]
 
 Body = Callable[[Any, Path, Path], TaskResult]
 """``body(spec, inputs, outputs)``: reads files below ``inputs``, writes files below ``outputs``."""
@@ -48,7 +49,7 @@ class Kind:
     """A kind of task, declared as ``KIND`` in the file that its name says: train, test_quality."""
 
     name: str
-    title: str  # for people, as in a list of tasks
+    title: str  # for people: what a task is called in lists, events and on pages
     about: str  # a sentence on what it does, for people
     group: Literal["ingest", "train", "advise"]
     spec: type[Spec]
@@ -60,6 +61,7 @@ class Kind:
     values: tuple[str, ...] = ()  # likewise; numbers among them have to be finite
     lane: Literal["search", "short"] = "short"
     seconds: float | None = None  # a limit below the worker's usual one
+    called: Called | None = None  # a title that depends on what the task is told
 
     @property
     def module(self) -> str:
@@ -87,6 +89,16 @@ def kind_named(name: str) -> Kind:
         remedy = f"There are: {', '.join(one.name for one in all_kinds())}."
         raise InvalidInput(f"There is no kind of task named {name!r}.", remedy=remedy)
     return kind
+
+
+def called(payload: Mapping[str, Any]) -> str:
+    """Return what people call a task that is told ``payload``; the bare name of a kind that is
+    gone.
+    """
+    kind = find_kind(payload["kind"])
+    if kind is None:
+        return payload["kind"]
+    return kind.title if kind.called is None else kind.called(payload)
 
 
 def load_kind(module: str) -> Kind:

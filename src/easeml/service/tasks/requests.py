@@ -4,7 +4,7 @@ from typing import Any
 
 from easeml.contract.states import TASKS_UNDER_WAY, Lane, TaskGroup
 from easeml.ids import new_id
-from easeml.service.tasks.kinds import kind_named
+from easeml.service.tasks.kinds import called, kind_named
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Task
 
@@ -42,7 +42,7 @@ def request(
             max_attempts=max_attempts,
         )
     )
-    name = candidate.name if candidate else kind
+    name = candidate.name if candidate else called(payload)
     tx.events.append("task.waiting", task.id, {"job_id": job_id, "name": name}, tenant_id)
     return task
 

@@ -3,6 +3,7 @@
 from easeml.contract import resources
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_of, page_records
+from easeml.service.tasks.kinds import called
 from easeml.store import Store, Tables
 from easeml.store.records import Attempt, Decision, Task
 
@@ -67,11 +68,11 @@ def decisions_page(
 
 
 def names(tables: Tables, tasks: list[Task]) -> dict[str, str]:
-    """Return each task's name by id: its candidate's for training, its spec's kind for the rest."""
+    """Return what people call each task, by id: its candidate's name, or what its kind says."""
     wanted = [task.candidate_id for task in tasks if task.candidate_id]
     candidates = tables.candidates.list(id=wanted, limit=None) if wanted else []
     name = {candidate.id: candidate.name for candidate in candidates}
-    return {task.id: name.get(task.candidate_id) or task.payload["kind"] for task in tasks}
+    return {task.id: name.get(task.candidate_id) or called(task.payload) for task in tasks}
 
 
 def show_all(tables: Tables, tasks: list[Task]) -> list[resources.Task]:

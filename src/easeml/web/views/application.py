@@ -22,7 +22,6 @@ TABS = (
     ("/history", "History"),
 )
 _BEST_MODELS = 5
-_NEWEST_REPORTS = 5
 
 
 async def load(context: PageContext) -> Application:
@@ -55,13 +54,12 @@ async def overview(context: PageContext) -> Response:
 
 
 async def _reports(context: PageContext, application: Application) -> list[ShownReport]:
-    """Return the newest of what lifecycle tools answered about the application."""
-    found = []
-    async for report in context.client.reports(application.id):
-        found.append(shown(report))
-        if len(found) == _NEWEST_REPORTS:
-            break
-    return found
+    """Return the newest answer of each lifecycle tool about the application, newest first."""
+    newest: dict[str, ShownReport] = {}
+    page = await context.client.reports_page(application.id)
+    for report in page.items:
+        newest.setdefault(report.tool, shown(report))
+    return list(newest.values())
 
 
 @signed_in

@@ -7,6 +7,7 @@ from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.states import TaskGroup
 from easeml.web import model_charts
 from easeml.web.page_context import PageContext, signed_in
+from easeml.web.report_parts import shown
 
 _PICTURES = {
     "confusion": model_charts.confusion,
@@ -31,6 +32,7 @@ async def show(context: PageContext) -> Response:
         detail=await context.client.task_detail(id),
         log=await context.client.task_log(id) if task.attempts else _NO_LOG,
         report=report,
+        answers=[shown(one) async for one in context.client.task_reports(id)],
         pictures={name: draw(found) for name, draw in _PICTURES.items()} if found else {},
     )
 

@@ -1,0 +1,192 @@
+"""Which columns does a model need? By permutation (L. Breiman, Machine Learning 45, 2001, section
+10; for any model: Fisher, Rudin and Dominici, JMLR 20, 2019).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.figures import Figure
+
+_DRAWN = 20  # columns
+_LISTED = 1000
+_ASSUMES = (
+    "Columns that tell the same stand in for each other: each alone may look unneeded.",
+    "It is what this model looks at, which need not be what causes the answer.",
+)
+
+
+@dataclass(frozen=True)
+class ImportanceConfig:
+    """``rounds``: how often each column is shuffled. ``rows``: how many are predicted at most.
+    ``seed``: of what is drawn.
+    """
+
+    rounds: Annotated[int, Field(ge=1, le=100)] = 10
+    rows: Annotated[int, Field(ge=2)] = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """What was measured so far: the quality as it is, and what each column lost, round for round."""
+
+    config: ImportanceConfig
+    quality: float | None = None
+    losses: tuple[tuple[float, ...], ...] = ()
+
+    @property
+    def steps(self) -> int:
+        """How often a column was shuffled."""
+        return sum(map(len, self.losses))
+
+
+@dataclass(frozen=True, slots=True)
+class _Weight:
+    """How much quality a column costs when it is shuffled; the error is None after one round."""
+
+    column: str
+    loss: float
+    error: float | None
+
+
+def _open(config: ImportanceConfig) -> _Measured:
+    return _Measured(config)
+
+
+def _ask(state: _Measured, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, _Measured]:
+    """Shuffle the next column once. All columns come in turn, so that none is left out for long."""
+    inputs, answers = _chosen(facts["inputs"], facts["answers"], state.config)
+    columns = list(inputs.columns)
+    if not columns:
+        raise InvalidInput("There is no column to weigh.", where="inputs")
+    measure = facts["quality"]
+    if state.quality is None:
+        quality = measure(answers, facts["predict"](inputs))
+        state = replace(state, quality=quality, losses=((),) * len(columns))
+
+    place = state.steps % len(columns)
+    random = np.random.default_rng([state.config.seed, 1 + state.steps])
+    shuffled = inputs.copy(deep=False)
+    order = random.permutation(len(inputs))
+    shuffled[columns[place]] = inputs[columns[place]].iloc[order].set_axis(inputs.index)
+    assert state.quality is not None
+    loss = state.quality - measure(answers, facts["predict"](shuffled))
+    losses = list(state.losses)
+    losses[place] = (*losses[place], loss)
+    after = replace(state, losses=tuple(losses))
+    return _answer(after, columns, len(inputs)), after
+
+
+def _chosen(
+    inputs: pd.DataFrame, answers: pd.Series, config: ImportanceConfig
+) -> tuple[pd.DataFrame, pd.Series]:
+    """Return rows drawn at random, where there are too many to predict again and again."""
+    if len(inputs) <= config.rows:
+        return inputs, answers
+    random = np.random.default_rng([config.seed, 0])
+    rows = np.sort(random.permutation(len(inputs))[: config.rows])
+    return inputs.iloc[rows], answers.iloc[rows]
+
+
+def _answer(state: _Measured, columns: list[str], rows: int) -> ToolAnswer:
+    measured = [pair for pair in zip(columns, state.losses, strict=True) if pair[1]]
+    weights = sorted((_weight(*pair) for pair in measured), key=lambda one: -one.loss)
+    assert state.quality is not None
+    return ToolAnswer(
+        advice=_advice(weights),
+        numbers=(
+            Number("quality", "Quality with all columns as they are", state.quality),
+            Number("rows", "Rows", rows),
+            Number("rounds", "Times that every column was shuffled", min(map(len, state.losses))),
+        ),
+        assumes=_ASSUMES,
+        figures=(_figure(weights),),
+        tables=(_table(weights),),
+        notes=_unmeasured(columns, state.losses),
+        unfinished=state.steps < state.config.rounds * len(columns),
+    )
+
+
+def _weight(column: str, losses: tuple[float, ...]) -> _Weight:
+    error = None
+    if len(losses) > 1:
+        error = float(np.std(losses, ddof=1) / np.sqrt(len(losses)))
+    return _Weight(column, float(np.mean(losses)), error)
+
+
+def _advice(weights: list[_Weight]) -> str:
+    first = weights[0]
+    if first.loss <= 0:
+        return "No column is needed: shuffling any of them costs nothing. The model learned little."
+    found = f"It looks at {first.column} most: shuffled, it costs {first.loss:.4f} of quality."
+    idle = [one for one in weights if one.loss - 2 * (one.error or 0.0) <= 0]
+    if not idle:
+        return found
+    names = "1 column costs" if len(idle) == 1 else f"{len(idle)} of {len(weights)} columns cost"
+    return f"{found} {names} nothing measurable: try to do without."
+
+
+def _table(weights: list[_Weight]) -> Table:
+    rows = tuple((one.column, one.loss, one.error) for one in weights[:_LISTED])
+    return Table("Importance of columns", ("Column", "Quality lost", "Standard error"), rows)
+
+
+def _figure(weights: list[_Weight]) -> Figure:
+    """Draw the most important columns, within two standard errors where all of them are known."""
+    from easeml.figures import Axis, Figure, Series, numbers
+
+    shown = weights[:_DRAWN]
+    errors = [one.error for one in shown if one.error is not None]
+    low, high = (), ()
+    if len(errors) == len(shown):
+        pairs = list(zip(shown, errors, strict=True))
+        low = numbers(one.loss - 2 * error for one, error in pairs)
+        high = numbers(one.loss + 2 * error for one, error in pairs)
+    bars = Series(
+        "quality lost, within two standard errors" if low else "quality lost",
+        numbers(one.loss for one in shown),
+        numbers(range(len(shown))),
+        kind="bars",
+        tone="accent",
+        low=low,
+        high=high,
+    )
+    return Figure(
+        "What the model looks at",
+        Axis("quality lost when the column is shuffled"),
+        Axis("column", scale="category", categories=tuple(one.column for one in shown)),
+        (bars,),
+    )
+
+
+def _unmeasured(columns: list[str], losses: tuple[tuple[float, ...], ...]) -> tuple[str, ...]:
+    names = [column for column, found in zip(columns, losses, strict=True) if not found]
+    if not names:
+        return ()
+    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    listed = ", ".join(names[:_LISTED])
+    return (f"There was no time for {count}: {listed}. Nothing is known of their importance.",)
+
+
+TOOL = Tool(
+    name="importance",
+    title="What does the model look at?",
+    about="Says how much quality each column is worth to a model: what is lost when it is shuffled.",
+    needs=("inputs", "answers", "predict", "quality"),
+    config=ImportanceConfig,
+    open=_open,
+    ask=_ask,
+    rows="validation",
+)

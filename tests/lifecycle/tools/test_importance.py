@@ -1,0 +1,81 @@
+"""What a model looks at, by permutation: as often as asked, of all columns in turn."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.tool import ToolAnswer, tool_named
+
+TOOL = tool_named("importance")
+
+
+def facts(rows: int = 400, columns: int = 4) -> dict:
+    """Return facts of a sum whose weights are 0, 1, 2 ...; the quality is minus the mean error."""
+    random = np.random.default_rng(0)
+    names = [f"x{place}" for place in range(columns)]
+    inputs = pd.DataFrame(random.normal(size=(rows, columns)), columns=names)
+    weights = np.arange(columns)
+    answers = pd.Series(inputs.to_numpy() @ weights)
+
+    def predict(frame: pd.DataFrame) -> np.ndarray:
+        return frame.to_numpy() @ weights
+
+    def quality(actual: pd.Series, predicted: np.ndarray) -> float:
+        return 1 - float(np.mean((actual.to_numpy() - predicted) ** 2))
+
+    return {"inputs": inputs, "answers": answers, "predict": predict, "quality": quality}
+
+
+def losses(answer: ToolAnswer) -> dict[str, float]:
+    return {row[0]: row[1] for row in answer.tables[0].rows}
+
+
+def test_a_column_costs_what_its_weight_says() -> None:
+    answer = TOOL.answer(facts(), {})
+    found = losses(answer)
+    assert list(found) == ["x3", "x2", "x1", "x0"]
+    for place in range(4):  # a shuffled column of variance 1 adds twice its weight, squared
+        assert found[f"x{place}"] == pytest.approx(2 * place**2, rel=0.25)
+    assert "x3" in answer.advice
+    assert "1 column costs nothing" in answer.advice
+    assert answer.figures[0].y.categories == ("x3", "x2", "x1", "x0")
+    assert not answer.unfinished
+
+
+def test_states_are_values_and_every_step_says_more() -> None:
+    told, state = facts(), TOOL.open(TOOL.configured({"rounds": 2}))
+    answers = []
+    for _ in range(8):
+        answer, after = TOOL.ask(state, told)
+        again, _ = TOOL.ask(state, told)
+        assert again == answer
+        answers.append(answer)
+        state = after
+    assert [one.unfinished for one in answers] == [True] * 7 + [False]
+    assert [len(one.tables[0].rows) for one in answers] == [1, 2, 3, 4, 4, 4, 4, 4]
+    assert answers[-1] == TOOL.answer(told, {"rounds": 2})
+
+
+def test_columns_for_which_there_was_no_time_are_named() -> None:
+    answer = TOOL.answer(facts(), {}, go_on=lambda: False)
+    assert list(losses(answer)) == ["x0"]
+    assert answer.notes[0].startswith("There was no time for 3 columns: x1, x2, x3.")
+    assert answer.unfinished
+
+
+def test_rows_and_inputs_stay_as_they_were() -> None:
+    told = facts(rows=50)
+    before = told["inputs"].copy()
+    first = TOOL.answer(told, {"rows": 20, "rounds": 1})
+    assert next(one.value for one in first.numbers if one.name == "rows") == 20
+    pd.testing.assert_frame_equal(told["inputs"], before)
+    assert first != TOOL.answer(told, {"rows": 20, "rounds": 1, "seed": 1})
+
+
+def test_a_missing_fact_and_a_wrong_parameter_are_named() -> None:
+    with pytest.raises(InvalidInput, match="needs predict, quality"):
+        TOOL.answer({"inputs": pd.DataFrame(), "answers": pd.Series()}, {})
+    with pytest.raises(InvalidInput) as refused:
+        TOOL.configured({"rounds": 0})
+    assert refused.value.where == "parameters.rounds"

@@ -1,0 +1,45 @@
+"""Rows of the releases before are brought to the form of this one."""
+
+import sqlalchemy as sa
+
+from easeml.store import Store, Tenant
+from easeml.store.database import connect
+from easeml.store.records import Report, TrainedModel
+
+
+def at_revision(url: str, revision: str) -> None:
+    """Have a database say that it was written by the release of that revision."""
+    engine = connect(url)
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{revision}'"))
+    engine.dispose()
+
+
+def report_of(store: Store, id: str) -> Report:
+    with store.read() as tx:
+        return tx.scoped("t1").reports.get(id)
+
+
+def test_measured_importance_becomes_an_answer_about_the_model(open_store, url) -> None:
+    store = open_store()
+    items = [{"column": "size", "loss": 0.25, "error": None}]
+    measured = {"rows": 12, "columns": 2, "items": items, "unmeasured": ["age"]}
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "lab"))
+        tables = tx.scoped("t1")
+        model = TrainedModel(
+            id="mod_1", tenant_id="t1", application_id="app_1", job_id="job_1", task_id="task_1",
+            candidate_id="can_1", name="logistic", artefact="", predictions="", quality=0.5,
+        )  # fmt: skip
+        tables.models.add(model)
+        tables.reports.add(Report("rep_1", "t1", "importance", "task_1", "ver_1", measured))
+        tables.reports.add(Report("rep_2", "t1", "rescore", "app_1", "ver_1", {"quality": 0.5}))
+    untouched = report_of(store, "rep_2")
+    at_revision(url, "0005")
+
+    found = report_of(open_store(), "rep_1")
+    assert (found.subject, found.value["model_id"]) == ("app_1", "mod_1")
+    answer = found.value["answer"]
+    assert answer["tables"][0]["rows"] == [["size", 0.25, None]]
+    assert answer["notes"] == ["There was no time for: age."]
+    assert report_of(open_store(), "rep_2") == untouched
