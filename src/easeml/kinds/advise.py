@@ -89,7 +89,8 @@ def called(payload: Mapping[str, Any]) -> str:
     from easeml.lifecycle.tool import all_tools
 
     titles = {tool.name: tool.title for tool in all_tools()}
-    return titles.get(payload["tool"], payload["tool"])
+    name = str(payload["tool"])
+    return titles.get(name, name)
 
 
 KIND = Kind(
