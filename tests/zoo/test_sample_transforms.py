@@ -14,9 +14,9 @@ from PIL import Image
 from easeml.data import object_array, pixels
 from easeml.modules import Context, load_registry
 from easeml.search import spaces
-from easeml.zoo.transforms._graphs import GraphFeatures
-from easeml.zoo.transforms._kernels import Kernels, resampled, statistics
-from easeml.zoo.transforms._pictures import oriented_gradients, shrunk
+from easeml.zoo.transforms.graph_features import GraphFeatures
+from easeml.zoo.transforms.picture_features import oriented_gradients, shrunk
+from easeml.zoo.transforms.random_kernels import Kernels, resampled, statistics
 
 REGISTRY = load_registry()
 PATH = {  # a node with a number and a label, linked to itself

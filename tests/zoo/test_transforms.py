@@ -10,7 +10,7 @@ from skrub import DatetimeEncoder
 
 from easeml.modules import Context, load_registry
 from easeml.search import spaces
-from easeml.zoo.transforms._dates import FEATURES, date_features
+from easeml.zoo.transforms.date_features import FEATURES, date_features
 
 REGISTRY = load_registry()
 COLOURS = ["red", "green", "blue", "never"]

@@ -49,5 +49,9 @@ def live_workers(store: Store, silence: float) -> int:
     """Return how many workers are there."""
     with store.read() as tx:
         now = tx.now()
-        workers = tx.processes.list(kind=ProcessKind.WORKER, state=ProcessState.RUNNING, limit=None)
+        workers = tx.processes.list(
+            kind=ProcessKind.WORKER,
+            state=ProcessState.RUNNING,
+            limit=None,
+        )
     return sum(not has_ended(worker, now, silence) for worker in workers)

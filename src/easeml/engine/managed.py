@@ -105,7 +105,11 @@ class ManagedProcess:
             self._pause = _FIRST_PAUSE
         code = self._process.returncode
         _log.warning(
-            "process ended", kind=self.kind, code=code, restart_in=self._pause, log=str(self.log)
+            "process ended",
+            kind=self.kind,
+            code=code,
+            restart_in=self._pause,
+            log=str(self.log),
         )
         self._process = None
         self._next_start = now + self._pause

@@ -69,7 +69,8 @@ class PredictorClient:
                 remedy="Send fewer rows.",
             )
         raise NotReady(
-            "No predictor answers.", remedy="Try again in a few seconds; see: easeml status"
+            "No predictor answers.",
+            remedy="Try again in a few seconds; see: easeml status",
         )
 
     async def close(self) -> None:
@@ -119,13 +120,19 @@ class PredictorClient:
         answer, reply = await read_frame(reader)
         if answer["status"] != 200:
             writer.close()
-            raise _Refused(answer["status"], reply)
+            raise _Refused(
+                answer["status"],
+                reply,
+            )
         return reader, writer
 
     def _whereabouts(self) -> tuple[str, str]:
         with self._store.read() as tx:
             running = tx.processes.list(
-                kind=ProcessKind.PREDICTOR, state=ProcessState.RUNNING, limit=1, newest_first=True
+                kind=ProcessKind.PREDICTOR,
+                state=ProcessState.RUNNING,
+                limit=1,
+                newest_first=True,
             )
         if not running:
             raise ConnectionRefusedError("no predictor is registered")

@@ -81,7 +81,11 @@ class SearchMirror:
         self._follow_limits(job, known_job)
         if tables.candidates.count(job_id=job.id) > len(known_job.arms):
             self._extend(tx, tables, job, known_job)
-        for task in tables.tasks.list(job_id=job.id, kind=TaskGroup.TRAIN, limit=None):
+        for task in tables.tasks.list(
+            job_id=job.id,
+            kind=TaskGroup.TRAIN,
+            limit=None,
+        ):
             self._follow(job.id, known_job, task)
         self._learn_from_others(tx, job, known_job)
         self.state = set_active(self.state, job.id, job.state == JobState.RUNNING)
@@ -222,7 +226,11 @@ def _done_beside(tx: Transaction, job: Job) -> int:
         job.id
     }
     return (
-        tables.tasks.count(job_id=list(beside), kind=TaskGroup.TRAIN, state=TaskState.DONE)
+        tables.tasks.count(
+            job_id=list(beside),
+            kind=TaskGroup.TRAIN,
+            state=TaskState.DONE,
+        )
         if beside
         else 0
     )

@@ -130,7 +130,11 @@ class Slot(threading.Thread):
     def _claim(self) -> tuple[Task, Attempt, TaskSpec] | None:
         context = self._context
         with context.store.read() as tx:  # most looks find nothing: these take no lock
-            if not tx.unscoped().tasks.list(lane=self._lane, state=TaskState.WAITING, limit=1):
+            if not tx.unscoped().tasks.list(
+                lane=self._lane,
+                state=TaskState.WAITING,
+                limit=1,
+            ):
                 return None
         with context.store.write() as tx:
             claimed = tx.queue.claim(context.process_id, self._lane, context.lease_seconds)
@@ -156,7 +160,11 @@ class Slot(threading.Thread):
             return self._execute(task, spec, folder)
         except Exception:
             _log.exception("attempt failed outside its body", task=task.id)
-            return TaskResult(ok=False, error=traceback.format_exc(), retry=True)
+            return TaskResult(
+                ok=False,
+                error=traceback.format_exc(),
+                retry=True,
+            )
 
     def _record(self, task: Task, attempt: Attempt, result: TaskResult, folder: Path) -> None:
         """Keep the outputs and bring the result; the work folder goes."""
@@ -170,7 +178,10 @@ class Slot(threading.Thread):
             _log.exception("outputs could not be kept", task=task.id)
             digests.clear()
             result = TaskResult(
-                ok=False, error=traceback.format_exc(), retry=True, cost=result.cost
+                ok=False,
+                error=traceback.format_exc(),
+                retry=True,
+                cost=result.cost,
             )
         try:
             self._bring(attempt, result, digests, sizes)
@@ -190,7 +201,10 @@ class Slot(threading.Thread):
             self._execution = context.executor.start(folder, _limits(spec, context.limits))
         outcome = self._execution.wait()
         _log.info(
-            "attempt ended", task=task.id, ending=outcome.ending, seconds=round(outcome.seconds, 3)
+            "attempt ended",
+            task=task.id,
+            ending=outcome.ending,
+            seconds=round(outcome.seconds, 3),
         )
         return None if self._dropped or outcome.ending == "killed" else outcome.result
 
@@ -217,7 +231,10 @@ class Slot(threading.Thread):
         paths = {name: folder / name for name in result.outputs}
         for name, path in paths.items():
             if Path(name).name != name or path.is_symlink() or not path.exists():
-                raise EasemlError("The body names an output that it did not write.", where=name)
+                raise EasemlError(
+                    "The body names an output that it did not write.",
+                    where=name,
+                )
         artefacts = self._context.store.artefacts
         digests.update({name: artefacts.put(task.tenant_id, path) for name, path in paths.items()})
         sizes.update({name: _size(path) for name, path in paths.items()})
@@ -232,7 +249,10 @@ class Slot(threading.Thread):
         except Exception:
             _log.exception("result could not be recorded", attempt=attempt.id)
             failure = TaskResult(
-                ok=False, error=traceback.format_exc(), retry=True, cost=result.cost
+                ok=False,
+                error=traceback.format_exc(),
+                retry=True,
+                cost=result.cost,
             )
             self._accept(attempt, failure, {}, {})
 

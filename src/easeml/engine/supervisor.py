@@ -37,7 +37,11 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
     home is in use or the port is taken, and ``TimedOut`` if the controller does not answer.
     """
     settings = settings.model_copy(update={"home": settings.home.resolve()})
-    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    settings.home.mkdir(
+        parents=True,
+        exist_ok=True,
+        mode=0o700,
+    )
     with _only_one(settings.home):
         stop = Stop.on_signals()
         _make_secret(settings.home / SECRET_FILE)
@@ -71,7 +75,12 @@ def _run(
         if not healthy and (healthy := _answers(url)):
             first = users.create_first_provider(store)
             arguments = (url, first[1] if first else None)
-            threading.Thread(target=on_ready, args=arguments, name="on-ready", daemon=True).start()
+            threading.Thread(
+                target=on_ready,
+                args=arguments,
+                name="on-ready",
+                daemon=True,
+            ).start()
         if not healthy and time.monotonic() > latest:
             raise TimedOut(
                 f"The controller did not answer within {_HEALTHY_WITHIN:g} s.\n{log_tail(processes[0].log)}",
@@ -137,7 +146,9 @@ def _wait_for_port(settings: Settings) -> None:
                 where = f"{settings.host}:{settings.port}"
                 text = f"The address cannot be used: {error.strerror or error}."
                 raise Conflict(
-                    text, where=where, remedy="Choose another one with --port."
+                    text,
+                    where=where,
+                    remedy="Choose another one with --port.",
                 ) from error
             time.sleep(_LOOK_EVERY)
 

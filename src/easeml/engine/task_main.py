@@ -50,7 +50,11 @@ def run(folder: Path) -> TaskResult:
         result = TaskResult(ok=False, error=str(error))
     except BaseException as error:  # a body that calls sys.exit() has failed too
         retry = bool(getattr(error, "retry", True))
-        result = TaskResult(ok=False, error=_text(error), retry=retry)
+        result = TaskResult(
+            ok=False,
+            error=_text(error),
+            retry=retry,
+        )
     result = result.model_copy(update={"began": began, "ended": time.time()})
     write_result(folder, result)
     return result

@@ -51,7 +51,11 @@ def _usable_cores() -> int:
 def task_limits(settings: Settings) -> Limits:
     """Return the limits of an attempt: the cores of this machine are shared between its workers."""
     threads = max(1, _usable_cores() // settings.workers)
-    return Limits(seconds=settings.task_seconds, memory=settings.task_memory, threads=threads)
+    return Limits(
+        seconds=settings.task_seconds,
+        memory=settings.task_memory,
+        threads=threads,
+    )
 
 
 class Worker:
@@ -97,7 +101,9 @@ class Worker:
             running = {
                 attempt.id
                 for attempt in tx.unscoped().attempts.list(
-                    id=ids, state=AttemptState.RUNNING, limit=None
+                    id=ids,
+                    state=AttemptState.RUNNING,
+                    limit=None,
                 )
             }
         for slot, attempt_id in attempts:
@@ -129,7 +135,9 @@ def _remove_leftovers(store: Store, folder: Path) -> None:
         running = {
             process.id
             for process in tx.processes.list(
-                kind=ProcessKind.WORKER, state=ProcessState.RUNNING, limit=None
+                kind=ProcessKind.WORKER,
+                state=ProcessState.RUNNING,
+                limit=None,
             )
         }
     for path in folder.iterdir():

@@ -10,7 +10,6 @@ from easeml.figures.description import (
     NAMED_TONES,
     TONES,
     Axis,
-    Figure,
     Mark,
     Reference,
     Series,
@@ -20,6 +19,7 @@ from easeml.figures.description import (
 )
 from easeml.figures.drawing import small_plot
 from easeml.figures.embedding import STATIC, element, legend, script, style
+from easeml.figures.figure import Figure
 
 __all__ = [
     "NAMED_TONES",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Series, column, numbers
+from easeml.figures.description import Axis, Series, column, numbers
+from easeml.figures.figure import Figure
 
 _TONES = {"pass": "good", "fail": "bad", "unknown": "warn", "undecided": "5", "abandoned": "muted"}
 _OF_TRUTH = {None: ("open", "muted"), True: ("true", "good"), False: ("false", "bad")}
@@ -22,7 +23,16 @@ def plan(document: Mapping[str, Any]) -> Figure:
     ):
         sizes = column(methods, key)
         places = tuple(place + shift for place in range(len(methods)))
-        series.append(Series(label, sizes, places, kind="bars", tone=tone, width=0.36))
+        series.append(
+            Series(
+                label,
+                sizes,
+                places,
+                kind="bars",
+                tone=tone,
+                width=0.36,
+            )
+        )
     return Figure(
         f"Labels for {document['steps']:,} commits: {document['condition']}",
         Axis("examples to label", low=0.0),

@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Series, numbers, tone_of
+from easeml.figures.description import Axis, Series, numbers, tone_of
+from easeml.figures.figure import Figure
 
 
 def plan(result: Mapping[str, Any]) -> Figure:
-    """Return what is left of the doubt as the rows of a plan are cleaned; ``result`` is a
-    ``CleaningPlan`` as JSON.
+    """Return what is left of the doubt as the rows of a plan are cleaned.
+
+    ``result`` is a ``CleaningPlan`` as JSON.
     """
     left = numbers(result["entropy_after"])
     notes = ("start", *(f"row {item['row']} cleaned" for item in result["planned"]))

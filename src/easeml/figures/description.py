@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Any, Literal
 
 Scale = Literal["linear", "log", "category"]
@@ -43,10 +42,17 @@ class Axis:
 
     def __post_init__(self) -> None:
         """Raise ValueError for bounds that no axis can have."""
-        if self.low is not None and self.high is not None and not self.low < self.high:
-            raise ValueError(f"The axis {self.title!r} ends at {self.high} before it begins.")
-        if self.scale == "log" and self.low is not None and self.low <= 0:
-            raise ValueError(f"The logarithmic axis {self.title!r} cannot begin at {self.low}.")
+        low = self.low
+        if low is None:
+            return
+
+        # A bound that is not given follows the values.
+        high = math.inf if self.high is None else self.high
+        if not low < high:
+            raise ValueError(f"The axis {self.title!r} ends at {high} before it begins.")
+
+        if self.scale == "log" and low <= 0:
+            raise ValueError(f"The logarithmic axis {self.title!r} cannot begin at {low}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +82,18 @@ class Series:
 
     def __post_init__(self) -> None:
         """Raise ValueError where lengths differ, a value is not finite, or a tone is unknown."""
+        length = len(self.x)
         needed = (self.low, self.high) if self.kind == "band" else (self.y,)
-        lengths = {len(values) for values in needed}
+        lengths = {*map(len, needed)}
         for values in (self.low, self.high, self.notes, self.links, self.base):
-            lengths.add(len(values) or len(self.x))  # these may be left out
-        if lengths != {len(self.x)}:
+            lengths.add(len(values) or length)  # these may be left out
+        if lengths != {length}:
             raise ValueError(f"The series {self.name!r} has lists of different lengths.")
-        values = (*self.x, *self.y, *self.low, *self.high, *self.base)
-        if not all(map(math.isfinite, values)):
+
+        drawn = (*self.x, *self.y, *self.low, *self.high, *self.base)
+        if not all(map(math.isfinite, drawn)):
             raise ValueError(f"The series {self.name!r} has a value that is not finite.")
+
         if self.tone not in _KNOWN_TONES:
             raise ValueError(f"There is no tone {self.tone!r}.")
 
@@ -102,10 +111,10 @@ class Reference:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """A figure: its title, two axes, and what stands between them.
+class Description:
+    """A figure as plain values: its title, two axes, and what stands between them.
 
-    ``note`` is a sentence under the figure.
+    ``note`` is a sentence under the figure. ``easeml.figures.Figure`` can draw itself as well.
     """
 
     title: str
@@ -120,32 +129,6 @@ class Figure:
         """Tell whether values run along the x axis, because y has categories."""
         return self.y.scale == "category"
 
-    def to_svg(self) -> str:
-        """Return the text of an SVG file with title, axes and legend, for any document."""
-        from easeml.figures.drawing import picture_file
-
-        return picture_file(self)
-
-    def to_html(self) -> str:
-        """Return HTML with style and script in it, for notebooks and pages of their own.
-
-        It loads nothing, and values are shown on hover and by arrow keys.
-        """
-        from easeml.figures.embedding import embedded
-
-        return embedded(self)
-
-    def to_page(self) -> str:
-        """Return an HTML page of its own with the figure, which loads nothing."""
-        return (
-            f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(self.title)}'
-            f'</title><body style="color-scheme: light dark">{self.to_html()}</body></html>'
-        )
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, str]:
-        """Show the figure in a notebook: alive where HTML is, as a picture elsewhere."""
-        return {"text/html": self.to_html(), "image/svg+xml": self.to_svg()}
-
 
 def tone_of(place: int) -> str:
     """Return the tone of the thing at a place from 0, by the order in which things were made."""
@@ -159,4 +142,4 @@ def numbers(values: Iterable[Any]) -> tuple[float, ...]:
 
 def column(rows: Iterable[Mapping[str, Any]], name: str) -> tuple[float, ...]:
     """Return what each row has under a name, as a tuple of plain floats."""
-    return tuple(float(row[name]) for row in rows)
+    return numbers(row[name] for row in rows)

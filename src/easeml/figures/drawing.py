@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from html import escape
 
-from easeml.figures.description import Axis, Figure, Reference, Series
+from easeml.figures.description import Axis, Description, Reference, Series
 from easeml.figures.frame import Frame, frame_of
 from easeml.figures.marks import drawn_reference, drawn_series, points_of
 from easeml.figures.scales import Span, Tick, exact, ticks_of
@@ -40,13 +40,15 @@ class LegendEntry:
     shape: str
 
 
-def legend_of(figure: Figure) -> list[LegendEntry]:
+def legend_of(figure: Description) -> list[LegendEntry]:
     """Return what a figure's colours mean; empty where there is one and nothing to tell apart."""
     entries = [LegendEntry(one.name, one.tone, _shape(one)) for one in figure.series]
     for reference in figure.references:
         shape = _shape_of_reference(reference)
         entries.append(LegendEntry(reference.name, reference.tone, shape))
-    kept = list(dict.fromkeys(entry for entry in entries if entry.name))
+
+    named = [entry for entry in entries if entry.name]
+    kept = list(dict.fromkeys(named))
     if len(kept) == 1 and not figure.references:
         return []
     return kept
@@ -66,41 +68,42 @@ def _shape(series: Series) -> str:
     return "dashed" if series.dashed else "line"
 
 
-def label_room(figure: Figure) -> int:
+def label_room(figure: Description) -> int:
     """Return the step, from 1, of the room that the labels of the y axis need on the left."""
     frame = plot_frame(figure)
-    longest = max((len(tick.text) for tick in ticks_of(figure.y, frame.y)), default=1)
-    needed = longest * _LETTER + 16
+    lengths = [len(tick.text) for tick in ticks_of(figure.y, frame.y)]
+    needed = max(lengths, default=1) * _LETTER + 16
     for step, room in enumerate(_LEFT_STEPS, start=1):
         if room >= needed:
             return step
     return len(_LEFT_STEPS)
 
 
-def plot(figure: Figure, id: str = "") -> str:
+def plot(figure: Description, id: str = "") -> str:
     """Return the SVG of axes and marks, which its style stretches; values are in ``data-figure``.
 
     ``id`` names it on its page: what a visitor reads there stays in sight when the page changes.
     """
     frame = plot_frame(figure)
-    values = escape(json.dumps(_readable(frame), separators=(",", ":"), ensure_ascii=False))
+    values = json.dumps(_readable(frame), separators=(",", ":"), ensure_ascii=False)
     name = f' id="{escape(id)}"' if id else ""
     return (
         f'<svg class="fig-plot"{name} height="{frame.height:g}" '
         f'role="application" aria-roledescription="chart" tabindex="0" '
-        f'aria-label="{escape(summary(figure))}" data-figure="{values}">{_inside(frame)}</svg>'
+        f'aria-label="{escape(summary(figure))}" data-figure="{escape(values)}">{_inside(frame)}</svg>'
     )
 
 
-def plot_frame(figure: Figure) -> Frame:
+def plot_frame(figure: Description) -> Frame:
     """Return the frame of a figure before it is stretched; many categories make it higher."""
     height = _HEIGHT
     if figure.is_sideways:
-        height = min(max(_CATEGORY_HEIGHT * len(figure.y.categories), 60), _MOST_HEIGHT)
+        needed = _CATEGORY_HEIGHT * len(figure.y.categories)
+        height = min(max(needed, 60), _MOST_HEIGHT)
     return frame_of(figure, _WIDTH, height)
 
 
-def small_plot(figure: Figure, label: str, css: str) -> str:
+def small_plot(figure: Description, label: str, css: str) -> str:
     """Return the SVG of the marks alone, as a small picture beside text."""
     frame = frame_of(figure, 200, 40)
     return (
@@ -109,14 +112,15 @@ def small_plot(figure: Figure, label: str, css: str) -> str:
     )
 
 
-def summary(figure: Figure) -> str:
+def summary(figure: Description) -> str:
     """Return a sentence on what a figure shows, for those who do not see it."""
-    count = sum(len(series.x) for series in figure.series if not series.silent)
+    lengths = [len(series.x) for series in figure.series if not series.silent]
+    count = sum(lengths)
     values = "1 value" if count == 1 else f"{count:,} values"
     return f"{figure.title}: {_titled(figure.y)} by {_titled(figure.x)}, {values}"
 
 
-def picture_file(figure: Figure) -> str:
+def picture_file(figure: Description) -> str:
     """Return the text of an SVG file: title, axes, marks and legend at a fixed size."""
     left = _LEFT_STEPS[label_room(figure) - 1]
     frame = plot_frame(figure)
@@ -155,14 +159,17 @@ def _inside(frame: Frame) -> str:
 
 
 def _marks(frame: Frame) -> str:
-    references = [drawn_reference(frame, reference) for reference in frame.figure.references]
-    return "".join([*references, *(drawn_series(frame, series) for series in frame.figure.series)])
+    figure = frame.figure
+    references = [drawn_reference(frame, reference) for reference in figure.references]
+    series = [drawn_series(frame, one) for one in figure.series]
+    return "".join([*references, *series])
 
 
-def _y_ticks(figure: Figure, ticks: list[Tick]) -> str:
+def _y_ticks(figure: Description, ticks: list[Tick]) -> str:
     parts = []
     for tick in ticks:
-        share = tick.share if figure.y.scale == "category" else 1 - tick.share
+        # Categories are listed from the top, numbers grow from below.
+        share = tick.share if figure.is_sideways else 1 - tick.share
         at = f"{100 * share:.2f}%"
         parts.append(
             f'<line class="fig-grid" x1="0" x2="100%" y1="{at}" y2="{at}" stroke="#dde2e8"/>'
@@ -174,6 +181,7 @@ def _y_ticks(figure: Figure, ticks: list[Tick]) -> str:
 def _x_ticks(ticks: list[Tick]) -> str:
     parts = []
     for place, tick in enumerate(ticks):
+        # Every second text is left out where there is no room.
         spare = ' class="fig-spare"' if place % 2 else ""
         parts.append(
             f'<text{spare} x="{100 * tick.share:.2f}%" y="100%" dy="20" text-anchor="middle">'
@@ -183,17 +191,18 @@ def _x_ticks(ticks: list[Tick]) -> str:
 
 
 def _titled(axis: Axis) -> str:
-    return f"{axis.title} ({axis.unit})" if axis.unit else axis.title
+    if not axis.unit:
+        return axis.title
+    return f"{axis.title} ({axis.unit})"
 
 
 def _readable(frame: Frame) -> dict[str, object]:
     """Return what ``figure.js`` needs to tell values and to enlarge a part."""
-    series = [
-        _readable_series(frame, one)
-        for one in frame.figure.series
-        if not one.silent and one.kind != "band"
-    ]
     figure = frame.figure
+    series = []
+    for one in figure.series:
+        if not one.silent and one.kind != "band":
+            series.append(_readable_series(frame, one))
     return {
         "x": _readable_axis(figure.x, frame.x),
         "y": _readable_axis(figure.y, frame.y),
@@ -209,24 +218,32 @@ def _readable_axis(axis: Axis, span: Span) -> dict[str, object]:
 
 
 def _readable_series(frame: Frame, series: Series) -> dict[str, object]:
-    """Return a series' points: place from the left and the top, value of x, value of y, and where
-    there are any, interval, note and link.
+    """Return a series' name and points.
+
+    A point is its place from the left and the top, its values of x and y, and as far as there are
+    any its interval, note and link.
     """
+    figure = frame.figure
     points = []
     for place, (across, down) in enumerate(points_of(frame, series)[:_MOST_READABLE]):
-        point: list[object] = [
-            across,
-            down,
-            _told(frame.figure.x, series.x[place]),
-            _told(frame.figure.y, series.y[place]),
-            f"{exact(series.low[place])} to {exact(series.high[place])}" if series.low else "",
-            series.notes[place] if series.notes else "",
-            series.links[place] if series.links else "",
-        ]
+        x = _told(figure.x, series.x[place])
+        y = _told(figure.y, series.y[place])
+        point: list[object] = [across, down, x, y, *_told_more(series, place)]
+        # What is empty at the end need not be sent.
         while point[-1] == "":
             point.pop()
         points.append(point)
     return {"name": series.name, "points": points}
+
+
+def _told_more(series: Series, place: int) -> list[str]:
+    """Return interval, note and link of a point; empty where there is none."""
+    interval = ""
+    if series.low:
+        interval = f"{exact(series.low[place])} to {exact(series.high[place])}"
+    note = series.notes[place] if series.notes else ""
+    link = series.links[place] if series.links else ""
+    return [interval, note, link]
 
 
 def _told(axis: Axis, value: float) -> str:
@@ -235,13 +252,21 @@ def _told(axis: Axis, value: float) -> str:
     return exact(value)
 
 
-def _placed_legend(figure: Figure, left: float, top: float) -> tuple[list[str], int]:
+def _placed_legend(figure: Description, left: float, top: float) -> tuple[list[str], int]:
     """Return the legend of a file below its plot, and how many rows it takes."""
-    parts, x, row = [], float(left), 0
-    for entry in legend_of(figure):
+    entries = legend_of(figure)
+    if not entries:
+        return [], 0
+
+    parts = []
+    x = float(left)
+    row = 0
+    for entry in entries:
         length = 34 + len(entry.name) * _LETTER
-        if x > left and x + length > left + _WIDTH:
-            x, row = float(left), row + 1
+        overflows = x + length > left + _WIDTH
+        if overflows and x > left:
+            x = float(left)
+            row += 1
         y = top + _ROW * row
         parts.append(
             f'<svg x="{x:g}" y="{y - 11:g}" width="14" height="14" viewBox="0 0 14 14">'
@@ -250,7 +275,7 @@ def _placed_legend(figure: Figure, left: float, top: float) -> tuple[list[str], 
             f"{escape(entry.name)}</text>"
         )
         x += length
-    return parts, row + 1 if parts else 0
+    return parts, row + 1
 
 
 def swatch(entry: LegendEntry) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Reference, Series, column, numbers, tone_of
+from easeml.figures.description import Axis, Reference, Series, column, numbers, tone_of
+from easeml.figures.figure import Figure
 
 
 def bayes_error_figure(result: Mapping[str, Any]) -> Figure:
@@ -30,6 +31,7 @@ def bayes_error_figure(result: Mapping[str, Any]) -> Figure:
 
 
 def _title(result: Mapping[str, Any]) -> str:
+    # There is a verdict only where there is a goal.
     if result["verdict"] is None:
         return "The least error that can be reached"
     return f"A goal of {result['goal']:g}: {result['verdict']}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from easeml.figures.description import Figure, Series
+from easeml.figures.description import Description, Series
 from easeml.figures.scales import Span, span_of
 
 
@@ -12,7 +12,7 @@ from easeml.figures.scales import Span, span_of
 class Frame:
     """A plot of ``width`` times ``height`` pixels, and the values that its axes cover."""
 
-    figure: Figure
+    figure: Description
     width: float
     height: float
     x: Span
@@ -30,32 +30,43 @@ class Frame:
         return round(self.height * share, 1)
 
 
-def frame_of(figure: Figure, width: float, height: float) -> Frame:
+def frame_of(figure: Description, width: float, height: float) -> Frame:
     """Return the frame in which all of a figure's values have their place."""
-    x, y = [], []
+    x: list[float] = []
+    y: list[float] = []
     for series in figure.series:
         along, beside = _covered(series, figure.is_sideways)
         x += along
         y += beside
+
     for reference in figure.references:
         values = x if reference.axis == "x" else y
         values.append(reference.value)
         if reference.end is not None:
             values.append(reference.end)
-    return Frame(figure, width, height, span_of(figure.x, x), span_of(figure.y, y))
+
+    return Frame(
+        figure,
+        width,
+        height,
+        x=span_of(figure.x, x),
+        y=span_of(figure.y, y),
+    )
 
 
 def _covered(series: Series, sideways: bool) -> tuple[list[float], list[float]]:
     """Return the x and the y values that a series covers, with intervals, bases and bar widths."""
-    x, y = list(series.x), list(series.y)
-    intervals = [*series.low, *series.high]
+    x = list(series.x)
+    y = list(series.y)
+    stand, values = (y, x) if sideways else (x, y)
+
+    values += series.low
+    values += series.high
     if series.kind == "bars":
-        intervals += series.base or [0.0]
-        stand = y if sideways else x
-        edges = [value + side * series.width / 2 for value in stand for side in (-1, 1)]
-        stand += edges
-    if sideways:
-        x += intervals
-    else:
-        y += intervals
+        values += series.base or [0.0]
+        half = series.width / 2
+        left = [place - half for place in stand]
+        right = [place + half for place in stand]
+        stand += left
+        stand += right
     return x, y

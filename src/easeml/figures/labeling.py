@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Reference, Series, numbers
+from easeml.figures.description import Axis, Reference, Series, numbers
+from easeml.figures.figure import Figure
 
 _MOST = 2000  # points that a curve shows
 _BINS = 40  # of a histogram of chances
@@ -14,17 +15,19 @@ _FIRST = 10  # rows of a queue that are shown apart
 
 def values(answer: Mapping[str, Any]) -> Figure:
     """Return the values of rows, sorted, within two standard errors where they are known."""
-    found, errors, labels = answer["values"], answer["standard_errors"], answer["labels"]
+    found = answer["values"]
+    labels = answer["labels"]
     order = thinned(sorted(range(len(found)), key=found.__getitem__))
+    places = [place for place, _ in order]
     rows = [row for _, row in order]
-    low, high = (), ()
-    if all(errors[row] is not None for row in rows):
-        low = tuple(found[row] - 2 * errors[row] for row in rows)
-        high = tuple(found[row] + 2 * errors[row] for row in rows)
+
+    shown = [found[row] for row in rows]
+    errors = [answer["standard_errors"][row] for row in rows]
+    low, high = _within_two_errors(shown, errors)
     value = Series(
         "value, within two standard errors" if low else "value",
-        numbers([place for place, _ in order]),
-        numbers([found[row] for row in rows]),
+        numbers(places),
+        numbers(shown),
         notes=tuple(f"row {row}, {labels[row]}" for row in rows),
         low=low,
         high=high,
@@ -52,7 +55,14 @@ def queue(answer: Mapping[str, Any]) -> Figure:
     ):
         if x[part]:
             series.append(
-                Series(name, x[part], y[part], kind="points", tone=tone, notes=tuple(notes[part]))
+                Series(
+                    name,
+                    x[part],
+                    y[part],
+                    kind="points",
+                    tone=tone,
+                    notes=tuple(notes[part]),
+                )
             )
     return Figure(
         "Rows to label next",
@@ -78,7 +88,14 @@ def suspects(answer: Mapping[str, Any]) -> Figure:
         Axis("chance of the row's own label", low=0.0, high=1.0),
         Axis("rows", low=0.0),
         (
-            Series("not flagged", middles, right, kind="bars", tone="1", width=width),
+            Series(
+                "not flagged",
+                middles,
+                right,
+                kind="bars",
+                tone="1",
+                width=width,
+            ),
             Series(
                 "probably wrong",
                 middles,
@@ -95,21 +112,40 @@ def suspects(answer: Mapping[str, Any]) -> Figure:
 
 def contributions(answer: Mapping[str, Any]) -> Figure:
     """Return the value of each owner's data within two standard errors, where they are known."""
-    found, errors = numbers(answer["values"]), answer["standard_errors"]
-    low, high = (), ()
-    if all(error is not None for error in errors):
-        pairs = list(zip(found, errors, strict=True))
-        low = tuple(value - 2 * error for value, error in pairs)
-        high = tuple(value + 2 * error for value, error in pairs)
+    found = numbers(answer["values"])
+    low, high = _within_two_errors(found, answer["standard_errors"])
     owners = tuple(answer["owners"])
     places = numbers(range(len(owners)))
     return Figure(
         "What each owner contributes",
         Axis("Shapley value"),
         Axis("owner", scale="category", categories=owners),
-        (Series("value", found, places, kind="bars", low=low, high=high),),
+        (
+            Series(
+                "value",
+                found,
+                places,
+                kind="bars",
+                low=low,
+                high=high,
+            ),
+        ),
         (Reference(0.0, "", axis="x"),),
     )
+
+
+def _within_two_errors(
+    values: Sequence[float], errors: Sequence[float | None]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return the ends of the intervals; none where an error is not known."""
+    low = []
+    high = []
+    for value, error in zip(values, errors, strict=True):
+        if error is None:
+            return (), ()
+        low.append(value - 2 * error)
+        high.append(value + 2 * error)
+    return tuple(low), tuple(high)
 
 
 def thinned(order: Sequence[int]) -> list[tuple[int, int]]:

@@ -12,6 +12,8 @@ from easeml.figures.description import Reference, Series
 from easeml.figures.frame import Frame
 from easeml.figures.theme import colour_of
 
+_Point = tuple[float, float]  # pixels from the left and from the top
+
 _KEPT = 'vector-effect="non-scaling-stroke"'
 _DOT_SIZE = {"dot": 9, "ring": 9, "square": 10, "tick": 3}
 _TICK_LENGTH = 12
@@ -45,11 +47,14 @@ def _region(frame: Frame, reference: Reference) -> str:
 
 def drawn_series(frame: Frame, series: Series) -> str:
     """Return all marks of a series."""
-    return _DRAWN[series.kind](frame, series)
+    draw = _DRAWN[series.kind]
+    return draw(frame, series)
 
 
 def _drawn_band(frame: Frame, series: Series) -> str:
-    return _area(_band(frame, series), series.tone, _FAINT) if series.low else ""
+    if not series.low:
+        return ""
+    return _area(_band(frame, series), series.tone, _FAINT)
 
 
 def _drawn_line(frame: Frame, series: Series) -> str:
@@ -68,7 +73,8 @@ def _drawn_bars(frame: Frame, series: Series) -> str:
 
 
 def _drawn_points(frame: Frame, series: Series) -> str:
-    return _intervals(frame, series, series.tone) + "".join(_dots(frame, series))
+    dots = _dots(frame, series)
+    return _intervals(frame, series, series.tone) + "".join(dots)
 
 
 _DRAWN = {
@@ -80,35 +86,49 @@ _DRAWN = {
 }
 
 
-def points_of(frame: Frame, series: Series) -> list[tuple[float, float]]:
+def points_of(frame: Frame, series: Series) -> list[_Point]:
     """Return the places of a series' values, from the left and from the top."""
-    return [(frame.across(x), frame.down(y)) for x, y in zip(series.x, series.y, strict=True)]
+    return _placed(frame, series.x, series.y)
 
 
-def _line(points: Sequence[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:g} {y:g}" for x, y in points) if points else ""
+def _placed(frame: Frame, x: Sequence[float], y: Sequence[float]) -> list[_Point]:
+    return list(zip(map(frame.across, x), map(frame.down, y), strict=True))
 
 
-def _steps(points: Sequence[tuple[float, float]]) -> str:
+def _line(points: Sequence[_Point]) -> str:
+    """Return the path from point to point."""
+    if not points:
+        return ""
+    corners = [f"{x:g} {y:g}" for x, y in points]
+    return "M" + "L".join(corners)
+
+
+def _steps(points: Sequence[_Point]) -> str:
     """Return a path that holds each value until the next one."""
     if not points:
         return ""
     (first_x, first_y), *others = points
-    return f"M{first_x:g} {first_y:g}" + "".join(f"H{x:g}V{y:g}" for x, y in others)
+    path = f"M{first_x:g} {first_y:g}"
+    for x, y in others:
+        path += f"H{x:g}V{y:g}"
+    return path
 
 
 def _band(frame: Frame, series: Series) -> str:
     """Return the outline of an interval around a line, or around the steps of one."""
-    high = [(frame.across(x), frame.down(y)) for x, y in zip(series.x, series.high, strict=True)]
-    low = [(frame.across(x), frame.down(y)) for x, y in zip(series.x, series.low, strict=True)]
+    high = _placed(frame, series.x, series.high)
+    low = _placed(frame, series.x, series.low)
     if not high:
         return ""
+
     if series.kind == "steps":
-        high, low = _corners(high), _corners(low)
-    return _line([*high, *reversed(low)]) + "Z"
+        high = _corners(high)
+        low = _corners(low)
+    there_and_back = [*high, *reversed(low)]
+    return _line(there_and_back) + "Z"
 
 
-def _corners(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+def _corners(points: Sequence[_Point]) -> list[_Point]:
     """Return the points of a line that holds each value until the next one."""
     found = [points[0]]
     for x, y in points[1:]:
@@ -117,38 +137,47 @@ def _corners(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]
 
 
 def _bars(frame: Frame, series: Series) -> str:
+    """Return the outlines of bars, from their bases to their values."""
     bases = series.base or (0.0,) * len(series.x)
+    half = series.width / 2
     parts = []
     for x, y, base in zip(series.x, series.y, bases, strict=True):
         if frame.figure.is_sideways:
             left, right = frame.across(base), frame.across(x)
-            top, bottom = frame.down(y - series.width / 2), frame.down(y + series.width / 2)
+            top, bottom = frame.down(y - half), frame.down(y + half)
         else:
-            left, right = frame.across(x - series.width / 2), frame.across(x + series.width / 2)
+            left, right = frame.across(x - half), frame.across(x + half)
             top, bottom = frame.down(y), frame.down(base)
         parts.append(f"M{left:g} {top:g}H{right:g}V{bottom:g}H{left:g}Z")
     return "".join(parts)
 
 
 def _intervals(frame: Frame, series: Series, tone: str) -> str:
+    """Return a line from the low to the high end of each value's interval."""
     if not series.low:
         return ""
+
     parts = []
     for x, y, low, high in zip(series.x, series.y, series.low, series.high, strict=True):
         if frame.figure.is_sideways:
-            parts.append(f"M{frame.across(low):g} {frame.down(y):g}H{frame.across(high):g}")
+            beside = frame.down(y)
+            parts.append(f"M{frame.across(low):g} {beside:g}H{frame.across(high):g}")
         else:
-            parts.append(f"M{frame.across(x):g} {frame.down(low):g}V{frame.down(high):g}")
+            along = frame.across(x)
+            parts.append(f"M{along:g} {frame.down(low):g}V{frame.down(high):g}")
     return _stroke("".join(parts), tone, _INTERVAL_WIDTH)
 
 
 def _dots(frame: Frame, series: Series) -> list[str]:
+    """Return the marks at the points, each with a rim in the colour of the ground."""
     size = _DOT_SIZE[series.mark]
+    points = points_of(frame, series)
     if series.mark == "tick":
         half = _TICK_LENGTH / 2
-        path = "".join(f"M{x:g} {y - half:g}V{y + half:g}" for x, y in points_of(frame, series))
-        return [_stroke(path, series.tone, size)]
-    path = "".join(f"M{x:g} {y:g}h0" for x, y in points_of(frame, series))
+        ticks = [f"M{x:g} {y - half:g}V{y + half:g}" for x, y in points]
+        return [_stroke("".join(ticks), series.tone, size)]
+
+    path = "".join(f"M{x:g} {y:g}h0" for x, y in points)
     cap = "square" if series.mark == "square" else "round"
     rim = _stroke(path, "surface", size + 2, cap)
     dots = [rim, _stroke(path, series.tone, size, cap)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Mark, Reference, Series, column
+from easeml.figures.description import Axis, Mark, Reference, Series, column
+from easeml.figures.figure import Figure
 
 _TONES = {
     "ok": "good",

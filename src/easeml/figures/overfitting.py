@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Reference, Series, column, numbers, tone_of
+from easeml.figures.description import Axis, Reference, Series, column, numbers, tone_of
+from easeml.figures.figure import Figure
 
 _PUBLISHED = ("non_adaptive", "plain", "monotone", "one_bit")
 
@@ -81,8 +82,9 @@ def round_bounds(bounds: Mapping[str, Any]) -> Figure:
 
 
 def attacked(results: Sequence[Mapping[str, Any]]) -> Figure:
-    """Return the share of runs in which a keeper of a test set was wrong, with intervals, beside
-    what was promised.
+    """Return how often a keeper of a test set was wrong, beside what was promised.
+
+    The shares of runs have intervals.
     """
     names = tuple(f"{result['keeper']}, {result['developer']}" for result in results)
     places = numbers(range(len(results)))

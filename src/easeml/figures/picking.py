@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.figures.description import Axis, Figure, Series, column
+from easeml.figures.description import Axis, Series, column
+from easeml.figures.figure import Figure
 
 
 def standings(picking: Mapping[str, Any], *, most: int = 30) -> Figure:
@@ -20,10 +21,14 @@ def standings(picking: Mapping[str, Any], *, most: int = 30) -> Figure:
     rows = sorted(picking["models"], key=place, reverse=True)[:most]
     names = tuple(row["model"] for row in rows)
     series = []
-    for chosen, name, tone in ((False, "other models", "muted"), (True, "chosen", "1")):
-        shown = [row for row in rows if (row["model"] == picking["model"]) is chosen]
-        if shown:
-            series.append(_estimates(name, tone, shown, names))
+    others = [row for row in rows if row["model"] != picking["model"]]
+    if others:
+        series.append(_estimates("other models", "muted", others, names))
+
+    chosen = [row for row in rows if row["model"] == picking["model"]]
+    if chosen:
+        series.append(_estimates("chosen", "1", chosen, names))
+
     title = f"{picking['model']}, chosen with {picking['labels']} of {picking['examples']} labels"
     return Figure(
         title,

@@ -45,7 +45,9 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
         return Span(-0.5, max(len(axis.categories), 1) - 0.5)
     if axis.scale == "log":
         return _log_span(axis, values)
-    low, high = min(values, default=0.0), max(values, default=1.0)
+
+    low = min(values, default=0.0)
+    high = max(values, default=1.0)
     room = _room(low, high)
     # Nothing lies beyond a zero, so no room is left there.
     begin = low - room * (low != 0)
@@ -54,7 +56,11 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
         begin = axis.low
     if axis.high is not None:
         end = axis.high
-    return Span(begin, end) if begin < end else Span(begin, begin + 1)
+
+    # A bound may lie beyond all values.
+    if begin >= end:
+        end = begin + 1
+    return Span(begin, end)
 
 
 def _room(low: float, high: float) -> float:
@@ -65,76 +71,105 @@ def _room(low: float, high: float) -> float:
 
 
 def _log_span(axis: Axis, values: Sequence[float]) -> Span:
+    # What is not positive has no place on a logarithmic axis.
     positive = [value for value in values if value > 0]
-    low = axis.low or min(positive, default=0.1)
-    high = axis.high or max(positive, default=1.0)
-    if low < high:
-        return Span(low, high, log=True)
-    return Span(low / 2, low * 2, log=True)
+    low = axis.low
+    if low is None:
+        low = min(positive, default=0.1)
+    high = axis.high
+    if high is None:
+        high = max(positive, default=1.0)
+
+    # A single value stands in the middle.
+    if low >= high:
+        return Span(low / 2, low * 2, log=True)
+    return Span(low, high, log=True)
 
 
 def ticks_of(axis: Axis, span: Span) -> list[Tick]:
     """Return the ticks of an axis, in ascending order."""
     if axis.scale == "category":
         shares = map(span.share, range(len(axis.categories)))
-        return list(map(Tick, shares, map(shortened, axis.categories)))
+        names = map(shortened, axis.categories)
+        return list(map(Tick, shares, names))
+
     if span.log:
         values = log_values(span.low, span.high)
-        return [Tick(span.share(value), _tick_text(value, 0)) for value in values]
-    values = round_values(span.low, span.high)
-    digits = _digits(values)
-    return [Tick(span.share(value), _tick_text(value, digits)) for value in values]
+        digits = 0
+    else:
+        values = round_values(span.low, span.high)
+        digits = _digits(values)
+
+    shares = map(span.share, values)
+    texts = [_tick_text(value, digits) for value in values]
+    return list(map(Tick, shares, texts))
 
 
 def round_values(low: float, high: float) -> list[float]:
-    """Return three to eight values that are multiples of one, two or five times a power of ten between two bounds."""
+    """Return three to eight round values between two bounds.
+
+    They are multiples of one, two or five times a power of ten.
+    """
     rough = (high - low) / _INTERVALS
     power = 10.0 ** math.floor(math.log10(rough))
-    step = power * 10
-    for factor in (1, 2, 5):
-        if power * factor >= rough:
-            step = power * factor
-            break
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    steps = [power, 2 * power, 5 * power]
+    step = next((step for step in steps if step >= rough), 10 * power)
+
+    # Bounds that miss a multiple by rounding only count as it.
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
     return [step * count for count in range(first, last + 1)]
 
 
 def log_values(low: float, high: float) -> list[float]:
     """Return the powers of ten between two positive bounds; 2 and 5 times them if there are few."""
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    first = math.floor(math.log10(low))
+    last = math.ceil(math.log10(high))
     stride = max(1, math.ceil((last - first) / _MOST_POWERS))
-    factors = (1,) if math.log10(high / low) >= _LEAST_DECADES else (1, 2, 5)
+
+    decades = math.log10(high / low)
+    factors = (1,) if decades >= _LEAST_DECADES else (1, 2, 5)
+
     found = []
     for power in range(first, last + 1, stride):
-        for factor in factors:
-            value = factor * 10.0**power
-            if low * (1 - 1e-9) <= value <= high * (1 + 1e-9):
-                found.append(value)
-    return found
+        found += [factor * 10.0**power for factor in factors]
+
+    # A value may miss a bound by rounding.
+    least = low * (1 - 1e-9)
+    most = high * (1 + 1e-9)
+    return [value for value in found if least <= value <= most]
 
 
 def exact(value: float) -> str:
     """Return a value as it is told on hover: whole numbers in full, others to six digits."""
-    if value == round(value) and abs(value) < 1e9:
+    is_whole = value == round(value)
+    if is_whole and abs(value) < 1e9:
         return f"{value:,.0f}"
     return f"{value:.6g}"
 
 
 def shortened(name: str) -> str:
     """Return a category's name as it fits beside an axis."""
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    if len(name) <= _LONGEST:
+        return name
+    kept = name[: _LONGEST - 1]
+    return f"{kept}…"
 
 
 def _digits(values: Sequence[float]) -> int:
     """Return how many decimals tell the ticks of a linear axis apart."""
     if len(values) < 2:
         return 3
-    return max(0, -math.floor(math.log10(values[1] - values[0]) + 1e-9))
+    step = values[1] - values[0]
+    magnitude = math.floor(math.log10(step) + 1e-9)
+    return max(0, -magnitude)
 
 
 def _tick_text(value: float, digits: int) -> str:
-    if value and not 1e-4 <= abs(value) < 1e6:
-        return f"{value:.3g}"
+    is_ordinary = value == 0 or 1e-4 <= abs(value) < 1e6
+    if not is_ordinary:
+        return f"{value:.3g}"  # 1.5e+07
+
     if digits:
         return f"{value:.{digits}f}"
-    return f"{value:,.10g}"
+    return f"{value:,.10g}"  # as many as are needed

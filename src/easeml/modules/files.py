@@ -22,7 +22,10 @@ def load_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise Damaged(f"The file cannot be read: {error}", where=str(path)) from error
+        raise Damaged(
+            f"The file cannot be read: {error}",
+            where=str(path),
+        ) from error
 
 
 def save_arrays(path: Path, **arrays: NDArray[Any]) -> None:
@@ -36,7 +39,10 @@ def load_arrays(path: Path) -> dict[str, NDArray[Any]]:
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise Damaged(f"The file cannot be read: {error}", where=str(path)) from error
+        raise Damaged(
+            f"The file cannot be read: {error}",
+            where=str(path),
+        ) from error
 
 
 def save_estimator(path: Path, estimator: Any) -> None:
@@ -56,4 +62,7 @@ def load_estimator(path: Path, trusted: Sequence[str]) -> Any:
     try:
         return load(path, trusted=list(trusted))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, BadZipFile) as error:
-        raise Damaged(f"The file cannot be read: {error}", where=str(path)) from error
+        raise Damaged(
+            f"The file cannot be read: {error}",
+            where=str(path),
+        ) from error

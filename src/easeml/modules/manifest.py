@@ -75,14 +75,22 @@ def read(folder: Path) -> dict[str, Any]:
         good = document["format"] == FORMAT
         whole = document["schema_digest"] == _digest(document["schema_in"], document["schema_out"])
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise Damaged(f"The manifest cannot be read: {error}", where=str(folder / _FILE)) from error
+        raise Damaged(
+            f"The manifest cannot be read: {error}",
+            where=str(folder / _FILE),
+        ) from error
     if not good:
         remedy = "Use the release of easeml that made it, or train it again."
         raise Damaged(
-            f"The model has format {document['format']}.", where=str(folder / _FILE), remedy=remedy
+            f"The model has format {document['format']}.",
+            where=str(folder / _FILE),
+            remedy=remedy,
         )
     if not whole:
-        raise Damaged("The schemas do not match their digest.", where=str(folder / _FILE))
+        raise Damaged(
+            "The schemas do not match their digest.",
+            where=str(folder / _FILE),
+        )
     return document
 
 
@@ -124,7 +132,10 @@ def check_parity(
     now = _numbers(predict(_frame(manifest["parity"]["columns"], schema_in)))
     if kept.shape != now.shape or not np.allclose(kept, now, rtol=_TOLERANCE, atol=_TOLERANCE):
         remedy = f"It was made with {manifest['libraries']}; train it again."
-        raise Damaged("The loaded model does not predict as the trained one did.", remedy=remedy)
+        raise Damaged(
+            "The loaded model does not predict as the trained one did.",
+            remedy=remedy,
+        )
 
 
 def _numbers(predictions: Predictions) -> Any:
@@ -176,5 +187,8 @@ def _versions(libraries: Iterable[str]) -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError as error:
             remedy = "Name the distribution as pip knows it in runtime.libraries of the module."
-            raise InvalidInput(f"There is no library {name!r}.", remedy=remedy) from error
+            raise InvalidInput(
+                f"There is no library {name!r}.",
+                remedy=remedy,
+            ) from error
     return found

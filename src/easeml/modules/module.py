@@ -90,7 +90,9 @@ class Module:
         except (ImportError, AttributeError) as error:
             remedy = "Install the package that the module needs."
             raise InvalidInput(
-                f"{self.entry} cannot be loaded: {error}", where=self.name, remedy=remedy
+                f"{self.entry} cannot be loaded: {error}",
+                where=self.name,
+                remedy=remedy,
             ) from error
 
     def choice(self, config: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -106,7 +108,10 @@ def parse(text: str, where: str) -> Module:
     try:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"This is not TOML: {error}", where=where) from error
+        raise InvalidInput(
+            f"This is not TOML: {error}",
+            where=where,
+        ) from error
     _check(document, where)
     document = _with_schemas(document)
     space = document.get("space", {})
@@ -136,18 +141,29 @@ def _check(document: dict[str, Any], where: str) -> None:
     for key, value in document.items():
         if key not in _TYPES:
             raise InvalidInput(
-                f"Unknown key {key!r}.", where=where, remedy=f"Keys: {', '.join(sorted(_TYPES))}."
+                f"Unknown key {key!r}.",
+                where=where,
+                remedy=f"Keys: {', '.join(sorted(_TYPES))}.",
             )
         _check_type(value, _TYPES[key], key, where)
     for key in ("name", "version", "title"):
         if not document.get(key):
-            raise InvalidInput(f"{key} is missing.", where=where)
+            raise InvalidInput(
+                f"{key} is missing.",
+                where=where,
+            )
     if document.get("kind") not in KINDS:
-        raise InvalidInput("kind is not known.", where=where, remedy=f"Kinds: {', '.join(KINDS)}.")
+        raise InvalidInput(
+            "kind is not known.",
+            where=where,
+            remedy=f"Kinds: {', '.join(KINDS)}.",
+        )
     if document.get("contract") != CONTRACT_VERSION:
         remedy = f"Write contract = {CONTRACT_VERSION}, or install a release of the module for that contract."
         raise InvalidInput(
-            "contract is missing, or of another version.", where=where, remedy=remedy
+            "contract is missing, or of another version.",
+            where=where,
+            remedy=remedy,
         )
     _check_runtime(document.get("runtime", {}), where)
     _check_numbers(document, where)
@@ -162,7 +178,10 @@ def _check_type(value: Any, wanted: type, key: str, where: str) -> None:
         and not all(isinstance(one, str) for one in value)
     )
     if strange or not good:
-        raise InvalidInput(f"{key} is not {_SAID[wanted]}.", where=where)
+        raise InvalidInput(
+            f"{key} is not {_SAID[wanted]}.",
+            where=where,
+        )
 
 
 def _check_runtime(runtime: dict[str, Any], where: str) -> None:
@@ -172,7 +191,11 @@ def _check_runtime(runtime: dict[str, Any], where: str) -> None:
     )
     if runtime.get("kind") != "python" or not whole:
         remedy = "Write runtime.kind = 'python' and runtime.entry = 'package.module:Class'."
-        raise InvalidInput("runtime is not a python class.", where=where, remedy=remedy)
+        raise InvalidInput(
+            "runtime is not a python class.",
+            where=where,
+            remedy=remedy,
+        )
     if unknown := sorted(set(runtime) - {"kind", "entry", "parameters", "libraries"}):
         raise InvalidInput(
             f"Unknown key 'runtime.{unknown[0]}'.",
@@ -194,19 +217,32 @@ def _check_numbers(document: dict[str, Any], where: str) -> None:
                 or not isinstance(value, int | float)
                 or not 0 <= value < float("inf")
             ):
-                raise InvalidInput(f"{table}.{key} is not a number from 0.", where=where)
+                raise InvalidInput(
+                    f"{table}.{key} is not a number from 0.",
+                    where=where,
+                )
 
 
 def _check_schemas(document: dict[str, Any], where: str) -> None:
     accepts, kind = document.get("accepts"), document["kind"]
     if accepts is not None and (accepts not in _TARGETS or kind != "model"):
-        raise InvalidInput(f"accepts is not one of {', '.join(_TARGETS)}, of a model.", where=where)
+        raise InvalidInput(
+            f"accepts is not one of {', '.join(_TARGETS)}, of a model.",
+            where=where,
+        )
     if accepts is not None and {"schema_in", "schema_out"} & set(document):
-        raise InvalidInput("accepts stands in the place of schema_in and schema_out.", where=where)
+        raise InvalidInput(
+            "accepts stands in the place of schema_in and schema_out.",
+            where=where,
+        )
     for key in ("schema_in",) if kind == "objective" else ("schema_in", "schema_out"):
         if accepts is None and key not in document:
             remedy = f"Write accepts = one of {', '.join(_TARGETS)}." if kind == "model" else ""
-            raise InvalidInput(f"{key} is missing.", where=where, remedy=remedy)
+            raise InvalidInput(
+                f"{key} is missing.",
+                where=where,
+                remedy=remedy,
+            )
 
 
 def _with_schemas(document: dict[str, Any]) -> dict[str, Any]:

@@ -91,7 +91,9 @@ def parameters_of(kind: type) -> set[str]:
             "Name a class with fit, predict and get_params, or one of easeml's contract of modules."
         )
         raise InvalidInput(
-            f"{kind.__qualname__} is no estimator.", where="runtime.entry", remedy=remedy
+            f"{kind.__qualname__} is no estimator.",
+            where="runtime.entry",
+            remedy=remedy,
         )
     names = {name for one in kind.__mro__ if "__init__" in vars(one) for name in _named(one)}
     return names - {"self"}

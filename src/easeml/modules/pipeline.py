@@ -159,7 +159,9 @@ def load_trained(folder: Path) -> TrainedPipeline:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         remedy = f"It was made with {document['libraries']}; train it again."
         raise Damaged(
-            f"The model cannot be loaded: {error}", where=str(folder), remedy=remedy
+            f"The model cannot be loaded: {error}",
+            where=str(folder),
+            remedy=remedy,
         ) from error
     return TrainedPipeline(
         description=description,
@@ -188,7 +190,10 @@ def _kinds(pipeline: Mapping[str, Any]) -> list[tuple[Mapping[str, Any], str]]:
 def _complete_choice(choice: Mapping[str, Any], kind: str) -> dict[str, Any]:
     module = _module_of(choice)
     if module.kind != kind:
-        raise InvalidInput(f"{module.name} is a {module.kind}, not a {kind}.", where="pipeline")
+        raise InvalidInput(
+            f"{module.name} is a {module.kind}, not a {kind}.",
+            where="pipeline",
+        )
     complete = {
         "module": module.name,
         "config": spaces.complete(module.space, choice.get("config", {}), module.name),

@@ -54,7 +54,8 @@ class Registry:
             return self._by_name[name]
         except KeyError:
             raise NotFound(
-                f"There is no module {name!r}.", remedy="Install the package that brings it."
+                f"There is no module {name!r}.",
+                remedy="Install the package that brings it.",
             ) from None
 
     @property
@@ -104,7 +105,11 @@ class Registry:
         """
         chain, reason = self._chain(model, _schema(schema_in))
         if reason:
-            raise InvalidInput(reason, where=model.name, remedy="Choose a model that fits.")
+            raise InvalidInput(
+                reason,
+                where=model.name,
+                remedy="Choose a model that fits.",
+            )
         return chain
 
     def _chain(self, model: Module, source: Schema) -> tuple[list[Module], str]:

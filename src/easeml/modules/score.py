@@ -135,7 +135,9 @@ def _prepare(
         good = known >= 0
     if not good.any():
         raise InvalidInput(
-            "No row has an actual value.", where="actual", remedy="Give rows with labels."
+            "No row has an actual value.",
+            where="actual",
+            remedy="Give rows with labels.",
         )
     return known[good], predicted[good]
 
@@ -148,7 +150,9 @@ def _check_labels(actual: Any, codes: NDArray[np.intp], classes: NDArray[Any]) -
         label = pd.Series(actual).iloc[strange[0]]
         remedy = f"Labels: {', '.join(map(str, classes[:20]))}."
         raise InvalidInput(
-            f"{label!r} is no label.", where=f"actual, row {strange[0]}", remedy=remedy
+            f"{label!r} is no label.",
+            where=f"actual, row {strange[0]}",
+            remedy=remedy,
         )
 
 
@@ -156,7 +160,10 @@ def _probabilities(name: str, predictions: Predictions) -> NDArray[np.float64]:
     if predictions.probabilities is not None:
         return np.asarray(predictions.probabilities, dtype=np.float64)
     if _objective(name).needs_probabilities:
-        raise InvalidInput(f"{name} needs class probabilities.", where="predictions")
+        raise InvalidInput(
+            f"{name} needs class probabilities.",
+            where="predictions",
+        )
     assert predictions.classes is not None  # _prepare() asks for category targets only
     return np.eye(len(predictions.classes))[encode_labels(predictions.values, predictions.classes)]
 

@@ -41,7 +41,10 @@ class Target:
         name, node = next(iter(schema_out["nodes"].items()))
         column = node.get("column", name)
         if column not in frame.columns:
-            raise InvalidInput("The target column is not there.", where=column)
+            raise InvalidInput(
+                "The target column is not there.",
+                where=column,
+            )
         if node["type"] != "category":
             values = as_numbers(frame[column])
             _check_values(values, column, np.isfinite(values.reshape(len(values), -1)).all(axis=1))
@@ -149,16 +152,22 @@ def encode_labels(labels: Any, classes: NDArray[Any]) -> NDArray[np.intp]:
 def _check_values(values: NDArray[Any], column: str, good: Any) -> None:
     if len(values) == 0:
         raise InvalidInput(
-            "There are no training rows.", where=column, remedy="Give the dataset more rows."
+            "There are no training rows.",
+            where=column,
+            remedy="Give the dataset more rows.",
         )
     if not good.all():
         position = int(np.flatnonzero(~good)[0])
         remedy = "Declare the dataset again; rows without a target are left out then."
         raise InvalidInput(
-            "A target value is missing.", where=f"{column}, row {position}", remedy=remedy
+            "A target value is missing.",
+            where=f"{column}, row {position}",
+            remedy=remedy,
         )
     if len(np.unique(values, axis=0)) < 2:
         remedy = "Choose another target, or give rows with other values."
         raise InvalidInput(
-            "The target is constant in the training rows.", where=column, remedy=remedy
+            "The target is constant in the training rows.",
+            where=column,
+            remedy=remedy,
         )

@@ -95,7 +95,9 @@ class LocalExecutor:
     def _fork(self, limits: Limits) -> _Child:
         theirs, ours = self._context.Pipe(duplex=False)
         process = self._context.Process(
-            target=_child, args=(self._run, theirs, limits), daemon=True
+            target=_child,
+            args=(self._run, theirs, limits),
+            daemon=True,
         )
         process.start()
         theirs.close()
@@ -163,7 +165,11 @@ class _LocalExecution:
         code = self._process.exitcode
         written = self._read_result()
         if self._killed:
-            return "killed", TaskResult(ok=False, error="The attempt was stopped.", retry=True)
+            return "killed", TaskResult(
+                ok=False,
+                error="The attempt was stopped.",
+                retry=True,
+            )
         if timed_out:
             text = f"The task ran longer than its limit of {self._seconds:g} s and was stopped."
             return "timed-out", TaskResult(ok=False, error=self._with_log(text))
@@ -177,7 +183,11 @@ class _LocalExecution:
             else f"ended with exit code {code}"
         )
         text = f"The process of the task {how} before it had a result."
-        return "crashed", TaskResult(ok=False, error=self._with_log(text), retry=True)
+        return "crashed", TaskResult(
+            ok=False,
+            error=self._with_log(text),
+            retry=True,
+        )
 
     def _read_result(self) -> TaskResult | None:
         with suppress(FileNotFoundError, ValidationError):

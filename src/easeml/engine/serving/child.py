@@ -73,7 +73,11 @@ class _Child:
             case (
                 "load"
             ):  # beside the requests: a model that loads does not stop the one that serves
-                threading.Thread(target=self._load, args=(request,), daemon=True).start()
+                threading.Thread(
+                    target=self._load,
+                    args=(request,),
+                    daemon=True,
+                ).start()
             case "serve":
                 known = self._shelf.assign(request["application"], request["model_id"])
                 self._acknowledge(request, "" if known else "it has not been loaded")

@@ -47,7 +47,9 @@ class TenantChild:
         from easeml.engine.serving.child import serve  # here: it imports the modules room
 
         self._process = _context.Process(
-            target=serve, args=(theirs, handed, self._memory), daemon=True
+            target=serve,
+            args=(theirs, handed, self._memory),
+            daemon=True,
         )
         await asyncio.to_thread(self._process.start)
         theirs.close()

@@ -90,7 +90,8 @@ class LightGBM:
             booster = lightgbm.Booster(model_file=folder / _BOOSTER)
         except lightgbm.basic.LightGBMError as error:
             raise Damaged(
-                f"The booster cannot be read: {error}", where=str(folder / _BOOSTER)
+                f"The booster cannot be read: {error}",
+                where=str(folder / _BOOSTER),
             ) from error
         per_round = booster.num_model_per_iteration()
         is_number = "regression" in booster.dump_model(num_iteration=1)["objective"]

@@ -14,7 +14,11 @@ class Logistic(SklearnModel):
         """Return the estimator to fit."""
         from sklearn.linear_model import LogisticRegression
 
-        return LogisticRegression(C=config["C"], class_weight=class_weight(config), max_iter=300)
+        return LogisticRegression(
+            C=config["C"],
+            class_weight=class_weight(config),
+            max_iter=300,
+        )
 
 
 class Ridge(SklearnModel):

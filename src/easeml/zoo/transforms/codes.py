@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, save_arrays
-
-from ._table import Table, offsets
+from easeml.zoo.transforms.table_columns import Table, offsets
 
 _FILE = "codes.npz"
 

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from easeml.data import pixels
 from easeml.modules import Context
 from easeml.modules.files import load_json, save_json
-
-from ._cells import cells_of, dim_of, kinds
-from ._pictures import picture_features, shrunk
+from easeml.zoo.transforms.cell_columns import cells_of, dim_of, kinds
+from easeml.zoo.transforms.picture_features import picture_features, shrunk
 
 _FILE = "images.json"
 _LARGEST = 1e30

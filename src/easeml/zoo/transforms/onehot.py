@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, save_arrays
-
-from ._table import Table, offsets
+from easeml.zoo.transforms.table_columns import Table, offsets
 
 _FILE = "onehot.npz"
 
@@ -58,7 +57,11 @@ class FittedOneHot:
         self.table.save(folder)
         width = np.asarray(self.width)
         save_arrays(
-            folder / _FILE, fill=self.fill, marked=self.marked, slots=self.slots, width=width
+            folder / _FILE,
+            fill=self.fill,
+            marked=self.marked,
+            slots=self.slots,
+            width=width,
         )
 
 

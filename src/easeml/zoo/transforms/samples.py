@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from easeml.data import CELLS
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, load_json, save_arrays, save_json
+from easeml.zoo.transforms.cell_columns import cells_of, dim_of, kinds
+from easeml.zoo.transforms.graph_features import GraphFeatures
+from easeml.zoo.transforms.tensor_features import TensorFeatures
 
-from ._cells import cells_of, dim_of, kinds
-from ._graphs import GraphFeatures
-from ._tensors import TensorFeatures
 from .images import FittedImages, fit_images, load_images
 from .onehot import FittedOneHot, TableOneHot
 

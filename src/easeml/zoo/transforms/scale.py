@@ -32,7 +32,10 @@ class FittedScale:
     def save(self, folder: Path) -> None:
         """Write centre and scale."""
         save_arrays(
-            folder / _FILE, centre=self.centre, scale=self.scale, squash=np.asarray(self.squash)
+            folder / _FILE,
+            centre=self.centre,
+            scale=self.scale,
+            squash=np.asarray(self.squash),
         )
 
 

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, load_json, save_arrays, save_json
-
-from ._cells import cells_of, dim_of, kinds
-from ._kernels import Kernels, resampled, statistics
+from easeml.zoo.transforms.cell_columns import cells_of, dim_of, kinds
+from easeml.zoo.transforms.random_kernels import Kernels, resampled, statistics
 
 _FILES = "series.json", "series.npz"
 _MOST_STEPS = 512
@@ -69,7 +68,12 @@ class FittedSeries:
         """Write all files."""
         save_json(folder / _FILES[0], [self.column, self.steps, self.raw])
         held = {field.name: getattr(self.kernels, field.name) for field in fields(self.kernels)}
-        save_arrays(folder / _FILES[1], centre=self.centre, scale=self.scale, **held)
+        save_arrays(
+            folder / _FILES[1],
+            centre=self.centre,
+            scale=self.scale,
+            **held,
+        )
 
 
 class Series:

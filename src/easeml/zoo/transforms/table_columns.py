@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
 from easeml.modules.files import load_json, save_json
-
-from ._dates import FEATURES, date_features
-from ._text import TextColumn
+from easeml.zoo.transforms.date_features import FEATURES, date_features
+from easeml.zoo.transforms.text_features import TextColumn
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,7 +183,11 @@ def _column(frame: "pd.DataFrame | ColumnTable", column: str) -> Any:
         values = frame[column]
     except KeyError:
         remedy = "Give every column of the application's input schema."
-        raise InvalidInput("The column is not there.", where=column, remedy=remedy) from None
+        raise InvalidInput(
+            "The column is not there.",
+            where=column,
+            remedy=remedy,
+        ) from None
     return getattr(values, "array", values)  # of a Series
 
 

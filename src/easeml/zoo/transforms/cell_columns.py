@@ -14,7 +14,11 @@ def cells_of(data: Any, column: str) -> Sequence[Any]:
         return list(data[column])
     except KeyError:
         remedy = "Give every column of the application's input schema."
-        raise InvalidInput("The column is not there.", where=column, remedy=remedy) from None
+        raise InvalidInput(
+            "The column is not there.",
+            where=column,
+            remedy=remedy,
+        ) from None
 
 
 def kinds(schema_in: Mapping[str, Any]) -> dict[str, str]:
