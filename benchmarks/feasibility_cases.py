@@ -3,7 +3,8 @@
 Every case draws ``(frame, labels)`` of a pattern without noise. ``flipped`` then replaces a share
 of the labels by another class, drawn evenly: the least error of any model is that share. The
 ``tuning`` half was looked at while the study was built, the ``final`` half was not: other
-generators, other seeds.
+generators, other seeds. The ``fresh`` half was written, and not looked at, when views were added
+after two seeds of the final half: it judges those views.
 """
 
 from collections.abc import Callable
@@ -17,7 +18,7 @@ Draw = Callable[[int, np.random.Generator], tuple[pd.DataFrame, np.ndarray]]
 
 @dataclass(frozen=True)
 class Case:
-    """A pattern: its name, its half (``tuning`` or ``final``), and how its rows are drawn."""
+    """A pattern: its name, its half, and how its rows are drawn."""
 
     name: str
     half: str
@@ -227,6 +228,62 @@ def ring(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]
     return pd.DataFrame(X, columns=list("abcdef")), (np.hypot(X[:, 2], X[:, 3]) < 0.8).astype(int)
 
 
+# ---------------------------------------------------------------- the half that judges what came later
+
+
+def moved_parity(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Parity of five columns above limits that are not their medians, among six others."""
+    frame = noise_columns(rows, 11, rng)
+    limits = rng.uniform(-0.2, 0.2, 5)
+    return _shuffled(frame, rng), (frame.iloc[:, :5] > limits).sum(axis=1).to_numpy() % 2
+
+
+def ratio(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Whether one positive number is more than 1.3 times another."""
+    frame = noise_columns(rows, 6, rng)
+    frame["debt"], frame["income"] = rng.lognormal(0, 0.8, (2, rows))
+    return frame, (frame["debt"] > 1.3 * frame["income"]).astype(int).to_numpy()
+
+
+def place_or_number(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Some of 60 places, or a high number, decide."""
+    frame = noise_columns(rows, 6, rng)
+    place = rng.integers(0, 60, rows)
+    frame["place"] = [f"place {number}" for number in rng.permutation(60)[place]]
+    chosen = rng.random(60) < 0.35
+    return frame, (chosen[place] | (frame["noise 1"] > 0.8).to_numpy()).astype(int)
+
+
+def highest_of_three(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Which of three numbers is the highest."""
+    frame = noise_columns(rows, 9, rng)
+    return frame, frame.iloc[:, [1, 4, 6]].to_numpy().argmax(axis=1)
+
+
+def weekend(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Whether a time stamp of two years is at a weekend."""
+    frame = noise_columns(rows, 5, rng)
+    seconds = rng.integers(0, 730 * 86_400, rows)
+    frame["sold"] = pd.Timestamp("2021-05-01") + pd.to_timedelta(seconds, unit="s")
+    return frame, (frame["sold"].dt.day_of_week >= 5).astype(int).to_numpy()
+
+
+def prototypes(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """The class of the nearest of twelve points in three dimensions, among three other columns."""
+    points, X = rng.uniform(-1, 1, (12, 3)), rng.uniform(-1, 1, (rows, 6))
+    nearest = ((X[:, None, :3] - points) ** 2).sum(axis=2).argmin(axis=1)
+    return pd.DataFrame(X, columns=list("abcdef")), np.arange(12)[nearest] % 2
+
+
+def missing_or_low(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Whether a number is missing or low decides, for one of two kinds; the reverse for the other."""
+    frame = noise_columns(rows, 7, rng)
+    frame["noise 2"] = frame["noise 2"].mask(rng.random(rows) < 0.2)
+    frame["kind"] = rng.choice(["new", "old"], rows)
+    low = frame["noise 2"].isna() | (frame["noise 2"] < -0.4)
+    return frame, (low ^ (frame["kind"] == "old")).astype(int).to_numpy()
+
+
 CASES = [
     Case("parity of 2 signs", "tuning", sign_parity(2)),
     Case("parity of 3 signs", "tuning", sign_parity(3)),
@@ -251,4 +308,11 @@ CASES = [
     Case("60 uneven classes", "final", uneven_classes),
     Case("checkerboard", "final", checkerboard),
     Case("ring", "final", ring),
+    Case("parity of 5, moved", "fresh", moved_parity),
+    Case("ratio", "fresh", ratio),
+    Case("place or number", "fresh", place_or_number),
+    Case("highest of three", "fresh", highest_of_three),
+    Case("weekend", "fresh", weekend),
+    Case("prototypes", "fresh", prototypes),
+    Case("missing or low", "fresh", missing_or_low),
 ]

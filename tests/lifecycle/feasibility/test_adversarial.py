@@ -55,6 +55,20 @@ def test_with_noise_a_goal_above_the_truth_is_unrealistic():
     assert answer.assumes
 
 
+def test_a_parity_of_six_columns_is_found():
+    X, y = CASES.sign_parity(6)(600, np.random.default_rng(0))
+    assert bayes_error(X, y, goal=0.9).verdict == "realistic"
+
+
+def test_nothing_found_in_a_wide_table_leaves_it_open():
+    """A parity of seven among 24 columns cannot be told from noise, so noise stays open too."""
+    rng = np.random.default_rng(0)
+    answer = bayes_error(rng.normal(size=(200, 24)), rng.integers(0, 2, 200), goal=0.8)
+    assert answer.verdict == "cannot tell"
+    assert answer.next_verdict != "unrealistic"
+    assert "many columns together" in answer.notes[-1]
+
+
 def test_categories_of_many_values_give_the_same_answer_again():
     """Nothing is drawn from NumPy's global random state: its next number stays what it was."""
     np.random.seed(1)

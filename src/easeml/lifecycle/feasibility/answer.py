@@ -11,6 +11,7 @@ import numpy as np
 
 from easeml.lifecycle.feasibility.bounds import mean_interval
 from easeml.lifecycle.feasibility.curve import END_POWERS, Fitted, fit_curve, still_to_fall
+from easeml.lifecycle.feasibility.laggards import end_of_laggard
 from easeml.lifecycle.feasibility.race import Track
 from easeml.lifecycle.feasibility.result import Forecast, Verdict
 
@@ -107,7 +108,7 @@ def weigh(
     for chosen_on, judged_on in ((half, ~half), (~half, half)):
         reached[judged_on] = losses[losses[:, chosen_on].mean(axis=1).argmin(), judged_on]
     track, way = ways[int(losses[:-1].mean(axis=1).argmin())]
-    floors = _floors(running, track, rare, seed)
+    floors = _floors(running, track, rare, hidden, seed)
     return Sides(
         track,
         way,
@@ -117,17 +118,23 @@ def weigh(
     )
 
 
-def _floors(running: list[Track], leader: Track, rare: np.ndarray, seed: int) -> np.ndarray:
+def _floors(
+    running: list[Track], leader: Track, rare: np.ndarray, hidden: HiddenError, seed: int
+) -> np.ndarray:
     """Return losses at endless rows, one a draw: of the leader with all that is unsure of its
-    curve, and of the others where their curves are expected to pass below.
+    curve, and of the others where they are expected to pass below.
     """
     floors = _end(leader, rare, seed).ends(np.random.default_rng(seed))
     floors = np.minimum(floors, _slowest_end(leader))
     for track in running:
         if len(track.readings) < FEWEST_POINTS:
             return np.zeros(DRAWS)
-        if track is not leader:
-            floors = np.minimum(floors, _end(track, rare, seed).at(math.inf)[0])
+        if track is leader:
+            continue
+        end = float(_end(track, rare, seed).at(math.inf)[0])
+        if hidden.classes:
+            end = end_of_laggard(leader, track, end, hidden.baseline, hidden.classes)
+        floors = np.minimum(floors, end)
     return floors
 
 

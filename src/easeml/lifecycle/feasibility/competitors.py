@@ -16,7 +16,7 @@ from easeml.lifecycle.feasibility.inputs import Inputs
 from easeml.lifecycle.feasibility.pattern_arm import PatternArm
 from easeml.lifecycle.feasibility.patterns import MANY_CLASSES, Patterns
 from easeml.lifecycle.feasibility.representations import Representation
-from easeml.lifecycle.feasibility.standard import standard
+from easeml.lifecycle.feasibility.standard import products, standard
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,10 @@ def enter(
     arms.append(ScoreArm("kernel scores", linear, matrices["random features"], folds, target))
     if target.classes:
         arms.append(ScoreArm("logistic scores", learners.logistic, base, folds, target))
+    multiplied = products(base) if target.classes <= MANY_CLASSES else None
+    if multiplied is not None:
+        learner = learners.logistic if target.classes else learners.ridge
+        arms.append(ScoreArm("scores of products", learner, multiplied, folds, target))
     trees = learners.boosted(target.classes, seed)
     if target.classes > MANY_CLASSES:
         # boosted trees for every class and round cost more than a forest

@@ -10,6 +10,7 @@ POWERS = np.linspace(0.4, 1.0, 7)
 SLOWEST = 0.3  # neighbours in d dimensions converge with n^(-2/d)
 END_POWERS = np.linspace(SLOWEST, 2.0, 18)  # and what is learned value by value, all but at once
 DRAWS = 200
+MISFIT = 0.02  # of the level: how far means may lie from a power law
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,9 @@ def fit_curve(
     """Fit power laws to a curve. ``counts``: (points,) training rows, ``losses``: (points,
     evaluated rows).
 
-    Powers are weighted by how well they fit (the likelihood of normal residues of unknown size);
-    points count by the square root of their rows, as larger training sets vary less.
+    Powers are weighted by how well they fit: the likelihood of normal residues, whose size is the
+    sampling error between neighbouring points and ``MISFIT`` of the level. Points count by the
+    square root of their rows, as larger training sets vary less.
     """
     rows = losses.shape[1]
     samples = np.vstack([np.ones(rows), rng.multinomial(rows, np.full(rows, 1 / rows), draws - 1)])
@@ -67,9 +69,20 @@ def fit_curve(
     through_zero = np.maximum(0, means @ (weight[:, None] * x) / (weight @ x**2))
     a, b = np.where(a < 0, 0.0, a), np.where(a < 0, through_zero, b)
     gaps = means[:, None, :] - a[:, :, None] - b[:, :, None] * x.T
-    residue = np.maximum((gaps**2 * weight).sum(axis=2), (0.02 * level[:, None]) ** 2 + 1e-12)
-    fits = residue ** (-max(0, len(counts) - 2) / 2)
+    variance = _sampling_error(losses) ** 2 + (MISFIT * level) ** 2 + 1e-12
+    residue = (gaps**2 * weight).sum(axis=2) / variance[:, None]
+    # of as many points, two are spent on the fit
+    free = max(0, len(counts) - 2)
+    fits = np.exp(-free * (residue - residue.min(axis=1, keepdims=True)) / 2)
     return Fitted(powers, a, b, fits / fits.sum(axis=1, keepdims=True))
+
+
+def _sampling_error(losses: np.ndarray) -> float:
+    """Return the mean standard error of what mean losses fall from point to point; 0 for one."""
+    if len(losses) < 2:
+        return 0.0
+    falls = losses[:-1] - losses[1:]
+    return float(falls.std(axis=1).mean() / np.sqrt(losses.shape[1]))
 
 
 def still_to_fall(losses: np.ndarray) -> float:

@@ -29,7 +29,7 @@ from easeml.lifecycle.feasibility.inputs import Inputs, Task, check_inputs, chec
 from easeml.lifecycle.feasibility.noise import label_noise
 from easeml.lifecycle.feasibility.race import Track, race
 from easeml.lifecycle.feasibility.representations import Representation
-from easeml.lifecycle.feasibility.result import BayesError
+from easeml.lifecycle.feasibility.result import NOTHING_FOUND, BayesError
 from easeml.lifecycle.feasibility.told import assumptions, notes, tried
 from easeml.lifecycle.feasibility.unseen import rows_with_rare_values
 
@@ -297,6 +297,9 @@ def _answer(asked: _Asked, course: _Course, tracks: list[Track], final: bool) ->
         answer = replace(
             answer, noise=label_noise(sides.track, answer.estimate, asked.goal, classes, rows)
         )
+    may_hide = not course.competitors.patterns.are_all_tried(count)
+    if may_hide and answer.upper >= answer.baseline:
+        answer = replace(answer, notes=(*answer.notes, NOTHING_FOUND))
     if asked.goal is None:
         return answer
     return _judged(answer, sides, asked.goal, confidence, split)
@@ -307,12 +310,13 @@ def _judged(
 ) -> BayesError:
     """Return the answer with a verdict, its risk, and what more rows would make of it."""
     verdict, risk = judge(sides, goal, confidence)
-    if verdict == "unrealistic" and not answer.final:
+    is_open = NOTHING_FOUND in answer.notes
+    if verdict == "unrealistic" and (is_open or not answer.final):
         verdict, risk = "cannot tell", None
     if risk is not None:
         return replace(answer, verdict=verdict, risk=min(1.0, risk * split))
     change = more_examples(sides, goal, confidence, answer.rows)
-    if change is None:
+    if change is None or (is_open and change[1] == "unrealistic"):
         return replace(answer, verdict=verdict)
     return replace(answer, verdict=verdict, more_examples=change[0], next_verdict=change[1])
 

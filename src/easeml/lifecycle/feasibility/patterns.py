@@ -1,4 +1,4 @@
-"""Patterns that greedy learners miss: cells of one to four columns, and periods of one.
+"""Patterns that greedy learners miss: cells of one to four columns, parities of more, and periods.
 
 Stage by stage, from one column to four: of all sets of columns, cut into cells, those whose cells
 explain more of what is left of the target than chance over all sets tried allows. Each set found
@@ -8,7 +8,7 @@ before the next is sought.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import comb
@@ -18,6 +18,7 @@ from scipy.stats import chi2
 
 from easeml.lifecycle.compiled import njit
 from easeml.lifecycle.feasibility.columns import Column, cells, parted
+from easeml.lifecycle.feasibility.parities import MOST_COLUMNS, parity_gains, set_sizes
 
 BINS = {1: 64, 2: 8, 3: 4, 4: 2}  # cells a column, by the number of columns
 MOST_FOUND = {1: 10, 2: 4, 3: 3, 4: 3}
@@ -77,7 +78,21 @@ class Patterns:
         """Return how many sets of columns and periods the search compares."""
         sets = sum(comb(len(self.columns), order) for order in self.orders(rows))
         periods = sum(wave.shape[1] // 2 for wave in self.waves if wave is not None)
-        return max(1, sets + periods)
+        return max(1, sets + periods + self.parities)
+
+    def are_all_tried(self, rows: int) -> bool:
+        """Tell whether every set of columns is searched, so that no pattern hides in many."""
+        if not self.columns:
+            return False
+        return bool(self.parities) or len(self.columns) in self.orders(rows)
+
+    @property
+    def parities(self) -> int:
+        """How many sets of more columns than ``orders`` are searched for a parity."""
+        columns = len(self.columns)
+        if columns > MOST_COLUMNS or self.classes > MANY_CLASSES:
+            return 0
+        return sum(comb(columns, order) for order in range(max(BINS) + 1, columns + 1))
 
 
 def find(patterns: Patterns, target: np.ndarray, rows: np.ndarray) -> list[Cut]:
@@ -92,6 +107,8 @@ def find(patterns: Patterns, target: np.ndarray, rows: np.ndarray) -> list[Cut]:
     found += _periodic(patterns, left, rows)
     for order in patterns.orders(len(rows)):
         found += _of_order(patterns, order, left, rows)
+    if patterns.parities:
+        found += _parities(patterns, left, rows)
     return found
 
 
@@ -140,12 +157,34 @@ def _of_order(patterns: Patterns, order: int, left: np.ndarray, rows: np.ndarray
         members = sets[best]
         cut = _joined([patterns.cut[order][member] for member in members], patterns, members)
         if order > 1:
-            finer = _with_best_limits(patterns, members, left, rows)
+            finer = _with_best_limits(patterns, members, left, rows, _joined)
             if finer is not None:
                 found.append(finer)
         found.append(cut)
         _take_away(found[-2:] if order > 1 else found[-1:], left, rows)
     return found
+
+
+def _parities(patterns: Patterns, left: np.ndarray, rows: np.ndarray) -> list[Cut]:
+    """Return the parity of more than four columns that explains most, if chance would not."""
+    halves = patterns.cut[4] % 2  # a missing cell counts as low
+    gains = parity_gains(halves[:, rows], _standard(left))
+    gains[set_sizes(len(halves)) <= max(BINS)] = 0.0
+    best = int(gains.argmax())
+    if chi2.logsf(gains[best], len(left)) + np.log(patterns.parities) > np.log(CHANCE):
+        return []
+    members = np.flatnonzero(best >> np.arange(len(halves)) & 1)
+    cut = _parity([patterns.cut[4][member] for member in members], patterns, members)
+    finer = _with_best_limits(patterns, members, left, rows, _parity)
+    found = [cut] if finer is None else [finer, cut]
+    _take_away(found, left, rows)
+    return found
+
+
+def _parity(parts: Sequence[np.ndarray], patterns: Patterns, members: np.ndarray) -> Cut:
+    """Return two cells: by whether an even number of the columns is high."""
+    names = ", ".join(patterns.columns[member].name for member in members)
+    return Cut(f"parity of {names}", np.sum([part % 2 for part in parts], axis=0) % 2)
 
 
 def _joined(parts: Sequence[np.ndarray], patterns: Patterns, members: np.ndarray) -> Cut:
@@ -156,7 +195,11 @@ def _joined(parts: Sequence[np.ndarray], patterns: Patterns, members: np.ndarray
 
 
 def _with_best_limits(
-    patterns: Patterns, members: np.ndarray, left: np.ndarray, rows: np.ndarray
+    patterns: Patterns,
+    members: np.ndarray,
+    left: np.ndarray,
+    rows: np.ndarray,
+    join: Callable[[Sequence[np.ndarray], Patterns, np.ndarray], Cut],
 ) -> Cut | None:
     """Return the set with every number parted in two where it explains most; None without numbers.
 
@@ -179,19 +222,19 @@ def _with_best_limits(
             for level, limit in zip(levels, np.nanquantile(numbers, levels), strict=True):
                 before = parts[place]
                 parts[place] = parted(columns[place], float(limit))
-                gain = _gain(np.array([part[rows] for part in parts]), standard)
+                gain = _gain(join(parts, patterns, members).codes[rows], standard)
                 if gain > most:
                     most, at[place] = gain, float(level)
                 else:
                     parts[place] = before
-    cut = _joined(parts, patterns, members)
+    cut = join(parts, patterns, members)
     return Cut(f"{cut.name}, limits moved", cut.codes)
 
 
 def _gain(codes: np.ndarray, standard: np.ndarray) -> float:
-    sizes = codes.max(axis=1) + 1
-    members = np.arange(len(codes))[None, :]
-    return float(_gains(codes, sizes, members, standard)[0][0])
+    """Return what cells explain, (rows,), whatever their number."""
+    sizes = np.array([codes.max() + 1])
+    return float(_gains(codes[None], sizes, np.zeros((1, 1), np.int64), standard)[0][0])
 
 
 def _explained(cuts: Sequence[Cut], left: np.ndarray, rows: np.ndarray) -> list[Cut]:

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 
 Verdict = Literal["realistic", "unrealistic", "cannot tell"]
 
+NOTHING_FOUND = (
+    "Nothing that was tried predicts better than always guessing the same, and not every set of "
+    "columns was searched: what decides may hide in many columns together."
+)
+
 
 @dataclass(frozen=True)
 class Tried:

@@ -12,6 +12,7 @@ from easeml.lifecycle.feasibility.inputs import Inputs
 
 COMPONENTS = 50
 FEATURES = 256
+MOST_MULTIPLIED = 24  # columns: of more, products cost more than they tell
 
 
 def standard(inputs: Inputs, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -52,6 +53,20 @@ def random_features(matrix: np.ndarray, seed: int) -> np.ndarray:
     width = float(np.sqrt(np.median(((one - other) ** 2).sum(axis=1)))) or 1.0
     directions = rng.standard_normal((matrix.shape[1], FEATURES)) / width
     return np.cos(matrix @ directions + rng.uniform(0, 2 * np.pi, FEATURES))
+
+
+def products(matrix: np.ndarray) -> np.ndarray | None:
+    """Return the columns, their squares and their products by two; None where that is too many.
+
+    For what a number says depends on another, or on a category.
+    """
+    columns = matrix.shape[1]
+    if columns > MOST_MULTIPLIED:
+        return None
+    one, other = np.triu_indices(columns)
+    found = np.hstack([matrix, matrix[:, one] * matrix[:, other]])
+    found = found[:, found.std(axis=0) > 0]
+    return _scaled(found) if found.shape[1] else None
 
 
 def _numbers(rows: np.ndarray, seed: int) -> dict[str, np.ndarray]:

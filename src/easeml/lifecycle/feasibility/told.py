@@ -49,9 +49,10 @@ def assumptions(competitors: Competitors, rows: int) -> tuple[str, ...]:
     if patterns.columns:
         orders = patterns.orders(rows)
         most = max(orders, default=1)
+        parities = ", but for parities of any number" if patterns.parities else ""
         found.append(
-            f"No pattern needs more than {most} columns at once, or more than {PERIODS} periods "
-            f"over a column's range ({patterns.tried(rows)} patterns compared)."
+            f"No pattern needs more than {most} columns at once{parities}, or more than {PERIODS} "
+            f"periods over a column's range ({patterns.tried(rows)} patterns compared)."
         )
     if competitors.names:
         listed = ", ".join(competitors.names)
