@@ -56,8 +56,8 @@ def test_without_a_terminal_a_line_is_printed_for_each_change():
     for best in (0.5, 0.5, 0.75):
         progress.show({"cellar": application(best, served=best > 0.5)})
     assert out.getvalue().splitlines() == [
-        "cellar: searching; best quality 0.5; 0 of 5 candidates; serves nothing yet",
-        "cellar: searching; best quality 0.75; 0 of 5 candidates; serves forest [a]",
+        "cellar: searching; best so far score 0.5000; 0 of 5 candidates; serves nothing yet",
+        "cellar: searching; best so far score 0.7500; 0 of 5 candidates; serves forest [a]",
     ]
 
 

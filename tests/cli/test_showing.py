@@ -6,6 +6,8 @@ import pytest
 
 from easeml.cli import watching
 from easeml.cli.showing import print_application
+from easeml.cli.watching import progress_line
+from easeml.contract.measures import best_found, of_event
 from easeml.contract.resources import Application
 
 
@@ -47,12 +49,14 @@ def test_an_application_that_is_not_pinned_has_no_such_line(
 def test_an_error_is_shown_in_the_unit_of_the_target(capsys: pytest.CaptureFixture[str]) -> None:
     measure = {"value": 5012.3, "low": 4800.0, "high": 5230.9}
     measure |= {"lower_is_better": True, "in_unit_of_target": True}
+    measure |= {"baseline": 8512.0, "guess": "the mean"}
     test = {"value": 0.5867, "low": 0.57, "high": 0.6, "rows": 400, "model_id": "m1"}
     test |= {"readings": 2, "measure": measure}
     application = _application(test_quality=test)
     print_application(application)
     printed = " ".join(capsys.readouterr().out.split())
     assert "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows" in printed
+    assert "compared 41% below always guessing the mean (8,512)" in printed
     assert "test score 0.5867 (0.5700 to 0.6000), where 1 is best" in printed
 
 
@@ -77,3 +81,27 @@ def test_a_reason_to_wait_is_printed_once_it_lasts(
     shown.look(waits)
     shown.look(waits)
     assert capsys.readouterr().err == "The quota is used up.\n"
+
+
+def _job(**changes: Any) -> dict[str, Any]:
+    improvement = {"task_id": "t1", "name": "tree", "quality": 0.41, "cost": 1.0, "finished": 1.0}
+    improvement["measure"] = {"value": 5012.3, "lower_is_better": True, "in_unit_of_target": True}
+    job = {"id": "j1", "application_id": "a1", "version_id": "v1", "state": "running"}
+    return {**job, "best_quality": 0.41, "improvements": [improvement], "created": 0.0, **changes}
+
+
+def test_the_best_of_a_search_is_in_the_unit_of_the_target() -> None:
+    application = _application(job=_job())
+    assert best_found(application) == "rmse 5,012 price"
+    assert progress_line("prices", application).split("; ")[1] == "best so far rmse 5,012 price"
+
+
+def test_a_search_of_before_has_its_score_called_a_score() -> None:
+    assert best_found(_application(job=_job(improvements=[]))) == "score 0.4100"
+
+
+def test_an_event_tells_its_measure_in_its_own_unit() -> None:
+    measure = {"value": 0.14, "lower_is_better": True, "in_unit_of_target": False}
+    told = {"objective": "log-loss", "target": "kind", "quality": 0.87, "measure": measure}
+    assert of_event(told) == "log-loss 0.14"
+    assert of_event({"quality": 0.87}) == "score 0.8700"

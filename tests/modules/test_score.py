@@ -130,3 +130,32 @@ def test_an_accuracy_is_its_own_score() -> None:
     found = measured("accuracy", actual, told)
     assert (found.value, found.low, found.high) == interval("accuracy", actual, told)
     assert not found.lower_is_better
+
+
+def test_a_measure_stands_beside_always_guessing_the_commonest_class() -> None:
+    actual = np.array(["a"] * 6 + ["b"] * 4)
+    learnt = np.array(["a"] * 70 + ["b"] * 30)
+    right = Predictions(actual.astype(object), None, np.array(["a", "b"], dtype=object))
+    found = measured("accuracy", actual, right, learnt=learnt)
+    assert (found.value, found.baseline, found.guess) == (1.0, 0.6, "the commonest class")
+    balanced = measured("balanced-accuracy", actual, right, learnt=learnt)
+    assert balanced.baseline == 0.5
+
+
+def test_the_baseline_of_an_error_is_the_mean_of_the_train_rows() -> None:
+    actual = np.array([1.0, 2.0, 6.0])
+    found = measured("rmse", actual, Predictions(actual, None, None), learnt=np.array([2.0, 4.0]))
+    expected = np.sqrt(np.mean((actual - 3.0) ** 2))
+    assert found.baseline == pytest.approx(expected)
+    assert (found.value, found.guess) == (0.0, "the mean")
+
+
+def test_the_baseline_of_probabilities_is_the_shares_of_the_classes() -> None:
+    actual = np.array(["a", "b"])
+    learnt = np.array(["a", "a", "a", "b"])
+    shares = np.array([[0.9, 0.1], [0.2, 0.8]])
+    told = Predictions(actual.astype(object), shares, np.array(["a", "b"], dtype=object))
+    found = measured("log-loss", actual, told, learnt=learnt, resamples=0)
+    assert found.baseline == pytest.approx(-np.mean(np.log([0.75, 0.25])))
+    assert found.guess == "the shares of the classes"
+    assert found.low is None

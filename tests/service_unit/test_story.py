@@ -59,7 +59,9 @@ def train(store: Store, app: Application, arm: int, quality: float) -> None:
     """Choose, train and consider a promotion, as scheduler and worker do."""
     assert decide(store, app, arm) is not None
     _, attempt = claim(store, "search")
+    measure = {"value": quality, "lower_is_better": False, "in_unit_of_target": False}
     value = {"quality": quality, "metrics": {"accuracy": quality}}
+    value["measures"] = {"accuracy": measure}
     outputs = ["model", "predictions"]
     bring(
         store,
@@ -254,6 +256,9 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
         (board[1].id, ""),
         (board[0].id, board[1].id),
     ]
+    assert changes[-1].reason == "accuracy 0.8 on validation rows, over accuracy 0.7"
+    assert board[0].measure is not None
+    assert (board[0].measure.value, app.job.improvements[-1].measure.value) == (0.8, 0.8)
     told = [kind for kind, subject in events(store, ann) if subject == app.id]
     assert (told.count("application.first-model"), told.count("promotion.live")) == (1, 2)
     for number in range(2):

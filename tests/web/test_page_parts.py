@@ -10,13 +10,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from easeml.contract.progress import Progress, ProgressPoint
-from easeml.contract.resources import Column, Improvement, Version
+from easeml.contract.resources import Application, Column, Improvement, Measure, Version
 from easeml.contract.scheduling import LossCurve, SchedulerView, Share
 from easeml.errors import NotAllowed
 from easeml.web import formatting, session
-from easeml.web.charts import histogram_figure, quality_figure, spark_figure, time_unit
+from easeml.web.charts import histogram_figure, spark_figure, time_unit
+from easeml.web.quality_chart import quality_figure
 from easeml.web.scheduler_charts import spent_losses, tones
 from easeml.web.views.declaring import Wishes
+
+APPLICATION = Application(
+    id="app_1", name="prices", state="serving", dataset_id="dat_1", version_id="ver_1",
+    target="price", objective="rmse", objective_title="Root mean squared error", endpoint="/",
+    created=0.0,
+)  # fmt: skip
 
 quality = st.floats(-1, 1)
 cost = st.floats(0, 1e6)
@@ -44,7 +51,7 @@ def progress(found: list[tuple[float, float]]) -> Progress:
 @given(st.lists(st.tuples(quality, cost), min_size=1, max_size=60))
 def test_every_task_is_a_point_of_the_chart_with_its_own_values(found: list[tuple[float, float]]):
     told = progress(found)
-    figure = quality_figure(told)
+    figure = quality_figure(told, APPLICATION)
     assert figure is not None
     length, _ = time_unit(told.cost)
     dots = [one for one in figure.series if one.kind == "points"]
@@ -56,7 +63,7 @@ def test_every_task_is_a_point_of_the_chart_with_its_own_values(found: list[tupl
 
 @given(st.lists(st.tuples(quality, cost), min_size=1, max_size=60))
 def test_the_line_of_the_best_rises_to_the_best_task(found: list[tuple[float, float]]):
-    figure = quality_figure(progress(found))
+    figure = quality_figure(progress(found), APPLICATION)
     assert figure is not None
     line = next(one for one in figure.series if one.kind == "steps")
     assert list(line.y) == sorted(line.y)
@@ -64,7 +71,9 @@ def test_the_line_of_the_best_rises_to_the_best_task(found: list[tuple[float, fl
 
 
 def test_tasks_far_below_are_a_series_that_says_so():
-    figure = quality_figure(progress([(0.9, 1.0), (0.91, 1.0), (0.92, 1.0), (-3.0, 1.0)]))
+    figure = quality_figure(
+        progress([(0.9, 1.0), (0.91, 1.0), (0.92, 1.0), (-3.0, 1.0)]), APPLICATION
+    )
     assert figure is not None
     far = next(one for one in figure.series if one.name == "below the axis")
     assert far.y == (-3.0,)
@@ -72,8 +81,50 @@ def test_tasks_far_below_are_a_series_that_says_so():
     assert "1 task is worse than" in figure.note
 
 
+def errors(values: list[float], baseline: float) -> Progress:
+    """Return the progress of a search whose models have these errors, in units of the target."""
+    told = progress([(1 - value / baseline, 1.0) for value in values])
+    for point, value in zip(told.points, values, strict=True):
+        point.measure = Measure(
+            value=value, lower_is_better=True, in_unit_of_target=True, baseline=baseline,
+            guess="the mean",
+        )  # fmt: skip
+    return told
+
+
+@given(st.lists(st.floats(100, 20_000), min_size=1, max_size=30), st.floats(100, 20_000))
+def test_errors_are_drawn_in_the_unit_of_the_target(values: list[float], baseline: float):
+    figure = quality_figure(errors(values, baseline), APPLICATION)
+    assert figure is not None
+    assert figure.y.title == "Root mean squared error on validation rows"
+    assert figure.y.unit == "price"
+    dots = [one for one in figure.series if one.kind == "points"]
+    assert sorted(y for one in dots for y in one.y) == sorted(values)
+    line = next(one for one in figure.series if one.kind == "steps")
+    assert list(line.y) == sorted(line.y, reverse=True)
+    assert line.y[-1] == min(values)
+    far = [one for one in dots if one.name == "above the axis"]
+    assert figure.y.high is not None
+    assert all(y > figure.y.high for one in far for y in one.y)
+
+
+def test_the_baseline_is_a_line_of_the_chart():
+    figure = quality_figure(errors([5_000.0, 4_000.0], baseline=8_500.0), APPLICATION)
+    assert figure is not None
+    (line,) = figure.references
+    assert (line.value, line.name) == (8_500.0, "always guessing the mean: 8,500")
+
+
+def test_a_far_baseline_is_at_the_edge_and_says_so():
+    figure = quality_figure(errors([50.0, 51.0, 52.0], baseline=8_500.0), APPLICATION)
+    assert figure is not None
+    (line,) = figure.references
+    assert line.value == figure.y.high
+    assert line.name == "always guessing the mean: 8,500, above the axis"
+
+
 def test_no_task_no_chart():
-    assert quality_figure(progress([])) is None
+    assert quality_figure(progress([]), APPLICATION) is None
     assert spark_figure([], 0.0) is None
 
 

@@ -10,7 +10,7 @@ import typer
 from easeml.cli import asking
 from easeml.cli.constraints import read_constraints
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import is_interactive, moment, print_json, print_table, say, text
+from easeml.cli.output import is_interactive, moment, print_json, print_table, say
 from easeml.cli.showing import (
     ask_for_target,
     print_application,
@@ -21,7 +21,8 @@ from easeml.cli.uploading import upload_with_progress
 from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import LastingReason, watch_application
 from easeml.client import Client, Milestone, made_request
-from easeml.contract.resources import Application, Declaration
+from easeml.contract.measures import best_found, in_unit
+from easeml.contract.resources import Application, Declaration, TrainedModel
 from easeml.errors import InvalidInput, TimedOut
 
 
@@ -177,14 +178,14 @@ def list_applications(as_json: Json = False) -> None:
             one.name,
             one.state,
             one.job.state if one.job else None,
-            one.job.best_quality if one.job else None,
+            best_found(one),
             one.live_model.name if one.live_model else None,
             moment(one.created),
             one.job.waiting_reason if one.job else None,
         )
         for one in found
     ]
-    headings = ["id", "name", "state", "search", "best quality", "serves", "created", "waiting"]
+    headings = ["id", "name", "state", "search", "best so far", "serves", "created", "waiting"]
     return print_table(headings, rows)
 
 
@@ -228,6 +229,7 @@ def wait(
 def models(application_id: ApplicationId, as_json: Json = False) -> None:
     """List the trained models of an application, best first."""
     with Client() as client:
+        application = client.application(application_id)
         found = list(client.models(application_id))
     if as_json:
         return print_json(found)
@@ -235,14 +237,24 @@ def models(application_id: ApplicationId, as_json: Json = False) -> None:
         (
             model.id,
             model.name,
-            text(model.quality) + ("" if model.comparable else " (on fewer rows)"),
+            _measure_of(model, application.target),
+            model.quality,
             model.version,
             moment(model.created),
             len(model.notes),
         )
         for model in found
     ]
-    return print_table(["id", "name", "quality (validation)", "version", "created", "notes"], rows)
+    say(f"Measured on validation rows. Score: {application.objective}, scaled so that 1 is best.")
+    return print_table(
+        ["id", "name", application.objective, "score", "version", "created", "notes"], rows
+    )
+
+
+def _measure_of(model: TrainedModel, target: str) -> str:
+    """Return a model's measure in its own unit; models of older versions have a score alone."""
+    value = in_unit(model.measure, target) if model.measure else "-"
+    return value if model.comparable else f"{value} (on fewer rows)"
 
 
 @app.command()

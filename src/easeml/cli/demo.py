@@ -17,7 +17,8 @@ from easeml.cli.demo_state import DemoState
 from easeml.cli.output import console, print_error, text
 from easeml.cli.watching import Progress, progress_on
 from easeml.client import AsyncClient, made_request
-from easeml.contract.resources import Application, Declaration, Prediction
+from easeml.contract.measures import in_unit
+from easeml.contract.resources import Application, Declaration, Measure, Prediction
 from easeml.contract.states import JobState
 from easeml.errors import Conflict, EasemlError, NotFound, NotReady, NotSignedIn, Unreachable
 
@@ -85,9 +86,8 @@ class _Demo:
                 prediction = await self._predict(client, application.id, row, shown)
                 if prediction is not None and prediction.model_id != shown:
                     shown = prediction.model_id
-                    self._tell(
-                        table, prediction, actual, live.quality if live.id == shown else None
-                    )
+                    good = live.measure if live.id == shown else None
+                    self._tell(table, prediction, actual, good)
 
     async def _signed_in(self, name: str) -> str:
         """Return an API key of a tenant of the demo, made by the provider if he is new."""
@@ -162,7 +162,7 @@ class _Demo:
         return None
 
     def _tell(
-        self, table: DemoTable, prediction: Prediction, actual: str, quality: float | None
+        self, table: DemoTable, prediction: Prediction, actual: str, measure: Measure | None
     ) -> None:
         tenant = self._state.tenant(table.tenant)
         what = "promoted, now"
@@ -171,7 +171,7 @@ class _Demo:
             self._state.save()
             what = f"first prediction {tenant.first_prediction:.1f} s after the service was up:"
         value, model = text(prediction.predictions[0]), prediction.model_name
-        good = "" if quality is None else f", quality {quality:.4f}"
+        good = "" if measure is None else f", {in_unit(measure, table.target)} on validation rows"
         self._say(
             f"{table.tenant}: {what} {table.target} = {value} (actual {actual}) by {model}{good}"
         )

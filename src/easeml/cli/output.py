@@ -90,13 +90,6 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def number(value: float) -> str:
-    """Return a measured number with about four digits, thousands apart."""
-    if abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.4g}"
-
-
 def moment(seconds: float | None) -> str:
     """Return a time of the epoch in local time; the bare number where the calendar does not reach
     so far.

@@ -13,11 +13,11 @@ import typer
 
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import notes, print_json
-from easeml.cli.output import number as measure_text
 from easeml.cli.progress import progress
 from easeml.cli.uploading import as_file
 from easeml.client import Client
-from easeml.contract.resources import Prediction
+from easeml.contract import measures
+from easeml.contract.resources import Measure, Prediction
 from easeml.errors import Conflict, InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
@@ -348,11 +348,11 @@ def _write(out: Path, table: str) -> None:
 
 def _measured(quality: dict[str, Any]) -> str:
     """Return how good the predictions are, in the objective's own unit."""
-    measure = quality.get("measure") or quality
-    interval = f"{measure_text(measure['low'])} to {measure_text(measure['high'])}"
-    better = ", lower is better" if measure.get("lower_is_better") else ""
-    value = f"{quality['objective']} {measure_text(measure['value'])} ({interval}{better})"
-    return f"{value} on the {quality['rows']:,} rows that have their label."
+    measure = Measure.model_validate(quality["measure"])
+    better = ", lower is better" if measure.lower_is_better else ""
+    value = measures.in_unit(measure, quality.get("target", ""))
+    named = f"{quality['objective']} {value} ({measures.interval(measure)}{better})"
+    return f"{named} on the {quality['rows']:,} rows that have their label."
 
 
 def _say(prediction: Prediction, out: Path | None) -> None:

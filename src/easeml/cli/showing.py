@@ -5,7 +5,8 @@ from collections import Counter
 import click
 import typer
 
-from easeml.cli.output import console, notes, number, print_pairs, print_table, say, text
+from easeml.cli.output import console, notes, print_pairs, print_table, say
+from easeml.contract.measures import against_baseline, best_found, in_unit, interval
 from easeml.contract.reports import Report, ReportNumber
 from easeml.contract.resources import Application, Column, Declaration, Proposal, Version
 
@@ -79,13 +80,11 @@ def print_application(application: Application) -> None:
             ("serves", f"{model.name} ({model.id})" if model else "nothing yet"),
             ("pinned", _pinned(application)),
             (f"test {application.objective}", _test_measure(application)),
+            ("compared", _compared(application)),
             ("test score", _test_score(application)),
             ("search", job.state if job else None),
             ("waiting", job.waiting_reason if job else None),
-            (
-                "best score",
-                f"{text(job.best_quality)} on validation rows (optimistic)" if job else None,
-            ),
+            ("best so far", _best(application)),
             ("expected improvement", expected_improvement(application)),
             ("running", application.running),
             ("next", application.next),
@@ -122,12 +121,27 @@ def _with_interval(number: ReportNumber) -> str:
 
 
 def expected_improvement(application: Application) -> str | None:
-    """Return how much quality the search still expects to gain, with its error."""
+    """Return how much score the search still expects to gain, with its error."""
     job = application.job
     if job is None or job.expected_improvement is None:
         return None
     error = job.expected_improvement_error
-    return f"{job.expected_improvement:.4f}" + (f" ± {error:.4f}" if error is not None else "")
+    gain = f"{job.expected_improvement:.4f}" + (f" ± {error:.4f}" if error is not None else "")
+    return f"{gain} of score"
+
+
+def _best(application: Application) -> str | None:
+    """Return the best that the search found, in its own unit."""
+    found = best_found(application)
+    return f"{found} on validation rows (optimistic)" if found else None
+
+
+def _compared(application: Application) -> str | None:
+    """Return how much better than always guessing alike the live model is on test rows."""
+    found = application.test_quality
+    if found is None or found.measure is None:
+        return None
+    return against_baseline(found.measure)
 
 
 def _pinned(application: Application) -> str | None:
@@ -143,11 +157,10 @@ def _test_measure(application: Application) -> str | None:
     if found is None or found.measure is None:
         return None
     measure = found.measure
-    unit = f" {application.target}" if measure.in_unit_of_target else ""
     better = ", lower is better" if measure.lower_is_better else ""
-    value = f"{number(measure.value)}{unit}"
-    interval = f"{number(measure.low)} to {number(measure.high)}{better}"
-    return f"{value} ({interval}) on {found.rows} test rows, read {found.readings} times"
+    value = f"{in_unit(measure, application.target)} ({interval(measure)}{better})"
+    times = "once" if found.readings == 1 else f"{found.readings} times"
+    return f"{value} on {found.rows:,} test rows, read {times}"
 
 
 def _test_score(application: Application) -> str | None:

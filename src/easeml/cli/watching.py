@@ -12,6 +12,7 @@ from rich.table import Table
 from easeml.cli.output import console, notes, text
 from easeml.cli.showing import expected_improvement
 from easeml.client import Client, Milestone, has_reached
+from easeml.contract.measures import best_found
 from easeml.contract.resources import Application
 from easeml.contract.states import JobState
 
@@ -74,7 +75,7 @@ def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
     for heading in (
         "application",
         "state",
-        "best quality",
+        "best so far",
         "running",
         "expected improvement",
         "cost",
@@ -86,7 +87,7 @@ def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
         cells = (
             label,
             state_of(one),
-            text(job.best_quality if job else None),
+            text(best_found(one)),
             text(one.running or (job.waiting_reason if job else None)),
             text(expected_improvement(one)),
             f"{job.cost if job else 0:.1f} s",
@@ -97,12 +98,12 @@ def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
 
 
 def progress_line(label: str, one: Application) -> str:
-    """Return what is worth a new line when it changes: state, best quality and what is served."""
+    """Return what is worth a new line when it changes: state, what was found and is served."""
     job = one.job
-    best = text(job.best_quality if job else None)
+    best = text(best_found(one))
     done = f"{job.tasks_done} of {job.candidates} candidates" if job else "no candidates yet"
     serves = one.live_model.name if one.live_model else "nothing yet"
-    line = f"{label}: {state_of(one)}; best quality {best}; {done}; serves {serves}"
+    line = f"{label}: {state_of(one)}; best so far {best}; {done}; serves {serves}"
     reason = _lasting_reason(one)
     return f"{line}; {reason}" if reason else line
 

@@ -9,7 +9,8 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, print_pairs, print_table, say
 from easeml.client import Client
-from easeml.contract.resources import Job
+from easeml.contract.measures import best_of, figure
+from easeml.contract.resources import Job, Task
 from easeml.errors import Conflict
 
 tasks = typer.Typer(no_args_is_help=True, help="Pieces of work.")
@@ -46,15 +47,26 @@ def list_tasks(
             task.name,
             task.state,
             task.attempts,
-            task.quality,
+            _found(task),
             f"{task.cost:.1f}",
             task.error.strip().rpartition("\n")[2],
         )
         for task in found
     ]
     return print_table(
-        ["id", "kind", "name", "state", "attempts", "quality", "seconds", "error"], rows
+        ["id", "kind", "name", "state", "attempts", "measured", "seconds", "error"], rows
     )
+
+
+def _found(task: Task) -> str | None:
+    """Return how good a training task's model is, in its own unit."""
+    return figure(task.measure.value) if task.measure else None
+
+
+def _best(job: Job) -> str | None:
+    """Return the best that a search found, in its own unit."""
+    best = best_of(job)
+    return figure(best.value) if best else None
 
 
 @tasks.command("show")
@@ -76,7 +88,8 @@ def show_task(
             ("subject", task.subject),
             ("job", task.job_id),
             ("attempts", task.attempts),
-            ("quality", task.quality),
+            ("measured", _found(task)),
+            ("score (1 is best)", task.quality),
             ("device seconds", f"{task.cost:.2f}"),
             ("created", moment(task.created)),
             ("started", moment(task.started)),
@@ -112,7 +125,7 @@ def report_task(
     )
     if report.importance:
         print_table(
-            ["column", "quality lost"],
+            ["column", "score lost"],
             [(one.column, f"{one.loss:.4f}") for one in report.importance.items],
         )
     return None
@@ -147,6 +160,7 @@ def list_jobs(
             job.id,
             job.application_id,
             job.state,
+            _best(job),
             job.best_quality,
             job.expected_improvement,
             _done(job),
@@ -155,7 +169,16 @@ def list_jobs(
         for job in found
     ]
     return print_table(
-        ["id", "application", "state", "best quality", "expected improvement", "tasks", "seconds"],
+        [
+            "id",
+            "application",
+            "state",
+            "best so far",
+            "best score",
+            "expected improvement",
+            "tasks",
+            "seconds",
+        ],
         rows,
     )
 
@@ -173,7 +196,8 @@ def show_job(work_id: WorkId, as_json: Json = False) -> None:
             ("id", job.id),
             ("application", job.application_id),
             ("state", job.state),
-            ("best quality", job.best_quality),
+            ("best so far", _best(job)),
+            ("best score (1 is best)", job.best_quality),
             ("expected improvement", job.expected_improvement),
             ("its standard error", error),
             ("tasks", _done(job)),

@@ -1,6 +1,6 @@
 """The REST types of how a search went."""
 
-from easeml.contract.resources import Answer
+from easeml.contract.resources import Answer, Measure
 
 
 class ProgressPoint(Answer):
@@ -9,6 +9,7 @@ class ProgressPoint(Answer):
     task_id: str
     name: str
     quality: float
+    measure: Measure | None = None  # the quality in its own unit
     cost: float
     spent: float
     better: bool  # than all before it

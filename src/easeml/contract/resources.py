@@ -244,8 +244,27 @@ class Proposal(Answer):
     models: list[ModelOption]
 
 
+class Measure(Answer):
+    """A measure in its own unit, with its 95 % interval where there is one.
+
+    ``in_unit_of_target``: its unit is that of the target column. ``baseline``: what always guessing
+    ``guess`` (such as the commonest class) reaches on the same rows.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    lower_is_better: bool
+    in_unit_of_target: bool
+    baseline: float | None = None
+    guess: str = ""
+
+
 class TrainedModel(Answer):
     """A trained model; quality on the validation rows of the version that it learned from.
+
+    ``measure``: the quality in its own unit; ``measures``: by every objective that fits. Models of
+    older versions of easeml have none.
 
     ``comparable``: these are the validation rows that the application's data has now.
     """
@@ -253,6 +272,8 @@ class TrainedModel(Answer):
     id: str
     name: str
     quality: float
+    measure: Measure | None = None
+    measures: dict[str, Measure] = Field(default_factory=dict)
     low: float | None = None  # 95 % interval of the quality on these rows
     high: float | None = None
     latency: float | None = None  # seconds to predict one row, as measured after training
@@ -276,6 +297,7 @@ class Improvement(Answer):
     task_id: str
     name: str
     quality: float
+    measure: Measure | None = None
     cost: float
     finished: float
 
@@ -309,19 +331,6 @@ class JobLimits(Request):
     max_tasks: int | None = Field(None, gt=0, le=2**32 - 1)
     max_seconds: float | None = Field(None, gt=0, le=2**32 - 1)
     deadline: AwareDatetime | None = None
-
-
-class Measure(Answer):
-    """A measure in its own unit, with its 95 % interval.
-
-    ``in_unit_of_target``: its unit is that of the target column.
-    """
-
-    value: float
-    low: float
-    high: float
-    lower_is_better: bool
-    in_unit_of_target: bool
 
 
 class TestQuality(Answer):
@@ -407,6 +416,7 @@ class Task(Answer):
     name: str = ""
     attempts: int
     quality: float | None = None
+    measure: Measure | None = None  # the quality in its own unit
     cost: float
     error: str = ""
     result: dict[str, Any] = Field(default_factory=dict)

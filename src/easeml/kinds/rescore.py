@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -27,19 +28,21 @@ class RescoreSpec(Spec):
 
 
 def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Return ``{quality, rows}``: of the trained model, on the validation rows of the version.
+    """Return ``{quality, measure, rows}``: of the trained model, on the validation rows of the
+    version. ``measure``: in its own unit, an ``easeml.modules.Measured``.
 
     Writes no output.
     """
     from easeml.data import read_version
-    from easeml.modules import score
+    from easeml.modules import measured, score
     from easeml.modules.pipeline import load_trained
 
     version = read_version(inputs / "version")
     rows = version.validation
     predictions = load_trained(inputs / "model").predict(rows)
     quality = score(spec.objective, rows[version.target], predictions)
-    return TaskResult(ok=True, value={"quality": quality, "rows": len(rows)})
+    measure = asdict(measured(spec.objective, rows[version.target], predictions, resamples=0))
+    return TaskResult(ok=True, value={"quality": quality, "measure": measure, "rows": len(rows)})
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
@@ -52,7 +55,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     """Keep the quality."""
     from easeml.service.advice import rescoring
 
-    rescoring.record(tx, task, float(result.value["quality"]))
+    rescoring.record(tx, task, float(result.value["quality"]), result.value.get("measure"))
 
 
 def failed(tx: Transaction, task: Task) -> None:

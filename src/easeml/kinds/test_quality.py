@@ -45,7 +45,10 @@ def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> Tas
     actual = version.test.set_index("_row").loc[rows, version.target]
     value, low, high = interval(spec.objective, actual.to_numpy(), predictions)
     found = {"value": value, "low": low, "high": high, "rows": len(rows)}
-    found["measure"] = asdict(measured(spec.objective, actual.to_numpy(), predictions))
+    learnt = version.train[version.target]
+    found["measure"] = asdict(
+        measured(spec.objective, actual.to_numpy(), predictions, learnt=learnt)
+    )
     return TaskResult(ok=True, value=found)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -46,9 +47,10 @@ class TrainSpec(Spec):
 
 def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     """Write outputs ``model``, ``predictions`` and ``evaluation``; return ``{quality, low, high,
-    metrics, name, seconds, latency}``.
+    metrics, measures, name, seconds, latency}``.
 
-    Quality is on validation rows, and so are ``metrics``: the quality by every objective that fits.
+    Quality is on validation rows, and so are ``metrics``, the quality by every objective that fits,
+    and ``measures``, the same in their own units (``easeml.modules.Measured``).
     Test rows are predicted, for the ledger, and never scored here. ``low`` and ``high``: 95 %
     interval of the quality. ``seconds``: of fitting and predicting; ``latency``: of predicting one
     row. ``fault``: how the model is worse than the baseline, in a sentence; empty where it is not.
@@ -90,6 +92,9 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     actual = frames["validation"][version.target]
     _, low, high = interval(spec.objective, actual, predictions["validation"], resamples=_RESAMPLES)
     value |= {"low": low, "high": high, "latency": latency}
+    value["measures"] = _measures(
+        spec, actual, predictions["validation"], version.train[version.target]
+    )
     fault = fault_of(version.train[version.target], actual, predictions["validation"])
     value["fault"] = fault
     notes = [*trained.notes, *([fault] if fault else [])]
@@ -121,12 +126,32 @@ def _report(curve: list[CurvePoint], step: int, quality: float | None) -> None:
 
 
 def _metrics(spec: TrainSpec, actual: Any, predictions: Predictions) -> dict[str, float]:
-    from easeml.modules import load_registry, score
+    from easeml.modules import score
+
+    return {name: score(name, actual, predictions) for name in _objectives(spec)}
+
+
+def _measures(
+    spec: TrainSpec, actual: Any, predictions: Predictions, learnt: Any
+) -> dict[str, dict[str, Any]]:
+    """Return what every objective says in its own unit, that of the search with its interval."""
+    from easeml.modules import measured
+
+    found = {}
+    for name in _objectives(spec):
+        resamples = _RESAMPLES if name == spec.objective else 0
+        measure = measured(name, actual, predictions, resamples=resamples, learnt=learnt)
+        found[name] = asdict(measure)
+    return found
+
+
+def _objectives(spec: TrainSpec) -> list[str]:
+    """Return the names of the objectives that fit, and of that of the search."""
+    from easeml.modules import load_registry
     from easeml.schema import Schema
 
     fitting = load_registry().objectives_for(Schema.from_json(spec.schema_out))
-    names = {spec.objective, *(objective.name for objective in fitting)}
-    return {name: score(name, actual, predictions) for name in sorted(names)}
+    return sorted({spec.objective, *(objective.name for objective in fitting)})
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

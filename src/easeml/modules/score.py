@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from easeml.errors import InvalidInput
 
+from .baseline import always_the_same, name_of_guess
 from .contract import Objective, Predictions
 from .registry import Registry, load_registry
 from .target import as_numbers, encode_labels
@@ -71,26 +72,51 @@ class Measured:
     """A measure in its own unit with its 95 % interval, such as an error of 5,012 (4,800 to 5,230).
 
     ``lower_is_better``: it is an error. ``in_unit_of_target``: its unit is that of the target.
+    ``baseline``: what always guessing ``guess`` (such as the commonest class) reaches on the same
+    rows; None where it was not asked for.
     """
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     lower_is_better: bool
     in_unit_of_target: bool
+    baseline: float | None = None
+    guess: str = ""
 
 
 def measured(
-    objective: str, actual: Any, predictions: Predictions, *, resamples: int = _MOST_RESAMPLES
+    objective: str,
+    actual: Any,
+    predictions: Predictions,
+    *,
+    resamples: int = _MOST_RESAMPLES,
+    learnt: Any = None,
 ) -> Measured:
-    """Return the measure of an objective in its own unit. Arguments and errors as ``interval``."""
+    """Return the measure of an objective in its own unit. Arguments and errors as ``interval``.
+
+    ``resamples`` 0: without an interval. ``learnt``: the answers of the train rows, for the
+    baseline.
+    """
     measure = _objective(objective)
     known, predicted = _prepare(objective, actual, predictions)
-    found = _with_interval(objective, measure.value, known, predicted, resamples)
+    if resamples:
+        found, low, high = _with_interval(objective, measure.value, known, predicted, resamples)
+    else:
+        found, low, high = measure.value(known, predicted), None, None
+    baseline, guess = None, ""
+    if learnt is not None:
+        same = always_the_same(learnt, len(actual), predictions.classes)
+        baseline = measure.value(*_prepare(objective, actual, same))
+        guess = name_of_guess(predictions.classes, measure.needs_probabilities)
     return Measured(
-        *found,
+        found,
+        low,
+        high,
         lower_is_better=getattr(measure, "lower_is_better", False),
         in_unit_of_target=getattr(measure, "in_unit_of_target", False),
+        baseline=baseline,
+        guess=guess,
     )
 
 

@@ -131,15 +131,21 @@ class Queue:
         )
 
     def complete(
-        self, attempt: Attempt, *, result: dict[str, Any], quality: float | None, cost: float
+        self,
+        attempt: Attempt,
+        *,
+        result: dict[str, Any],
+        quality: float | None,
+        cost: float,
+        measure: dict[str, Any] | None = None,
     ) -> Task:
         """Accept a result: the task is done. ``cost`` (device seconds) adds to the task's.
 
-        Raises ``Fenced`` unless the attempt is running and current.
+        ``measure``: the quality in its own unit. Raises ``Fenced`` unless the attempt is running
+        and current.
         """
-        return self._finish(
-            attempt, TaskState.DONE, "", {"result": result, "quality": quality, "cost": cost}
-        )
+        found = {"result": result, "quality": quality, "measure": measure or {}, "cost": cost}
+        return self._finish(attempt, TaskState.DONE, "", found)
 
     def fail(self, attempt: Attempt, *, error: str, retry: bool, cost: float) -> Task:
         """Record a failure. With ``retry`` the task waits again until ``max_attempts`` of its

@@ -218,6 +218,7 @@ class Task:
     attempts: int = 0  # started so far; the current attempt's number is the fencing token
     result: Json = field(default_factory=dict)
     quality: float | None = None
+    measure: Json = field(default_factory=dict)  # the quality in its own unit
     cost: float = 0.0
     error: str = ""
     created: float = 0.0

@@ -7,6 +7,9 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from easeml.contract import measures
+from easeml.contract.resources import Task, TrainedModel
+
 _UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 _TONES = {  # state -> tone of its badge
     "serving": "good",
@@ -26,8 +29,15 @@ _TONES = {  # state -> tone of its badge
 
 
 def quality(value: float | None) -> str:
-    """Say a quality (1 is best) to four digits."""
+    """Say a score (1 is best) to four digits."""
     return "–" if value is None else f"{value:.4f}"
+
+
+def found(one: Task | TrainedModel, target: str = "") -> str:
+    """Say how good a task's model is: in its own unit where that is known, else its score."""
+    if one.measure is not None:
+        return measures.in_unit(one.measure, target)
+    return quality(one.quality)
 
 
 def gain(value: float | None) -> str:
@@ -127,6 +137,12 @@ def counted(count: int, noun: str) -> str:
 FILTERS = {
     "quality": quality,
     "gain": gain,
+    "found": found,
+    "in_unit": measures.in_unit,
+    "interval": measures.interval,
+    "against_baseline": measures.against_baseline,
+    "best_found": measures.best_found,
+    "of_event": measures.of_event,
     "seconds": seconds,
     "ago": ago,
     "day": day,

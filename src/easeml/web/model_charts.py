@@ -87,14 +87,14 @@ def residuals(evaluation: Evaluation) -> Figure | None:
 
 
 def learning(evaluation: Evaluation) -> Figure | None:
-    """Return the quality that the model reported while it learned."""
+    """Return the score that the model reported while it learned."""
     found = evaluation.curve
     if len(found) < 2:
         return None
     steps = numbers(one.step for one in found)
     qualities = numbers(one.quality for one in found)
-    line = Series("quality", steps, qualities, tone="accent")
-    return Figure("Learning curve", Axis("step"), Axis("quality"), (line,))
+    line = Series("score", steps, qualities, tone="accent")
+    return Figure("Learning curve", Axis("step"), Axis("score"), (line,))
 
 
 def _percent(title: str) -> Axis:

@@ -9,7 +9,14 @@ from easeml.service.advice import reports
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, DatasetVersion, Report, Task, TrainedModel
+from easeml.store.records import (
+    Application,
+    DatasetVersion,
+    Json,
+    Report,
+    Task,
+    TrainedModel,
+)
 
 KIND = "rescore"
 
@@ -55,10 +62,26 @@ def request(tx: Transaction, application: Application) -> bool:
     return True
 
 
-def record(tx: Transaction, task: Task, quality: float | None) -> Report:
-    """Keep what ``task`` found; None: the model could not be scored."""
+def live_measure(tables: Tables, application: Application) -> Json | None:
+    """Return ``live_quality`` in its own unit, an ``easeml.modules.Measured``; None likewise."""
+    if not application.live_model_id:
+        return None
+    model = tables.models.get(application.live_model_id)
+    if _is_comparable(tables, application, model):
+        return tables.tasks.get(model.task_id).measure
+    report = _report(tables, application)
+    return None if report is None else report.value.get("measure")
+
+
+def record(
+    tx: Transaction, task: Task, quality: float | None, measure: Json | None = None
+) -> Report:
+    """Keep what ``task`` found; None: the model could not be scored.
+
+    ``measure``: the quality in its own unit, an ``easeml.modules.Measured``.
+    """
     model = tx.scoped(task.tenant_id).models.get(task.subject)
-    value = {"model_id": model.id, "quality": quality}
+    value = {"model_id": model.id, "quality": quality, "measure": measure}
     return reports.keep(tx, task, model.application_id, task.payload["version_id"], value)
 
 

@@ -3,12 +3,13 @@
 Every change is a compare-and-set with a record.
 """
 
+from easeml.contract.measures import of_event
 from easeml.contract.states import ApplicationState, PromotionKind, PromotionState
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.service.advice import importance, rescoring, test_quality
 from easeml.store import Tables, Transaction
-from easeml.store.records import Application, Promotion, TrainedModel
+from easeml.store.records import Application, Json, Promotion, TrainedModel
 
 
 def consider(tx: Transaction, application_id: str) -> Promotion | None:
@@ -31,10 +32,31 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
         or (before is not None and model.quality <= before)
     ):
         return None
-    reason = f"validation quality {model.quality:.4f}" + (
-        f" over {before:.4f}" if before is not None else ""
-    )
+    reason = _why_better(tables, application, model)
     return make_live(tx, application, model, PromotionKind.BETTER, reason)
+
+
+def _why_better(tables: Tables, application: Application, model: TrainedModel) -> str:
+    """Return the measure of a model on validation rows, and that of what serves before it."""
+    data = _event_data(tables, application, model)
+    reason = f"{of_event(data)} on validation rows"
+    before = rescoring.live_quality(tables, application)
+    if before is None:
+        return reason
+    live = {**data, "quality": before, "measure": rescoring.live_measure(tables, application)}
+    return f"{reason}, over {of_event(live)}"
+
+
+def _event_data(tables: Tables, application: Application, model: TrainedModel) -> Json:
+    """Return what events tell of a model."""
+    return {
+        "model_id": model.id,
+        "name": model.name,
+        "quality": model.quality,
+        "measure": tables.tasks.get(model.task_id).measure,
+        "objective": application.objective,
+        "target": application.target,
+    }
 
 
 def make_live(
@@ -53,7 +75,7 @@ def make_live(
         state=ApplicationState.SERVING,
     )
     promotion = _record(tables, application, model, kind, reason)
-    data = {"model_id": model.id, "name": model.name, "quality": model.quality}
+    data = _event_data(tables, application, model)
     if not application.live_model_id:
         tx.events.append("application.first-model", application.id, data, application.tenant_id)
     tx.events.append("promotion.live", application.id, data, application.tenant_id)

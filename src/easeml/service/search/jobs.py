@@ -177,6 +177,7 @@ def _improvement(result: Result, names: dict[str, str]) -> resources.Improvement
         task_id=task.id,
         name=names[task.candidate_id],
         quality=result.quality,
+        measure=task.measure or None,
         cost=result.spent,
         finished=task.finished or task.created,
     )

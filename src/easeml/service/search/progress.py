@@ -35,6 +35,7 @@ def get(store: Store, caller: Caller, job_id: str, points: int) -> Progress:
                 task_id=one.task.id,
                 name=names[one.task.candidate_id],
                 quality=one.quality,
+                measure=one.task.measure or None,
                 cost=one.task.cost,
                 spent=one.spent,
                 better=one.is_better,

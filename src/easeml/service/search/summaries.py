@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
+from typing import Any
 
 from easeml.contract.states import TASKS_UNDER_WAY, TaskGroup, TaskState
 from easeml.store import Tables
@@ -18,6 +19,7 @@ class TrainingTask:
     candidate_id: str
     state: TaskState
     quality: float | None
+    measure: dict[str, Any]
     cost: float
     created: float
     finished: float | None

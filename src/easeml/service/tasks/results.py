@@ -56,8 +56,12 @@ def accept(
     problem = _what_lacks(kind, result, digests)
     if problem:
         return _fail(tx, attempt, problem, False, result.cost)
-    quality = float(result.value["quality"]) if kind.group == TaskGroup.TRAIN else None
-    done = tx.queue.complete(attempt, result=_kept(result), quality=quality, cost=result.cost)
+    is_training = kind.group == TaskGroup.TRAIN
+    quality = float(result.value["quality"]) if is_training else None
+    measure = _measure(task, result) if is_training else None
+    done = tx.queue.complete(
+        attempt, result=_kept(result), quality=quality, cost=result.cost, measure=measure
+    )
     for name, digest in digests.items():
         artefact_references.keep(tx, task.tenant_id, digest, sizes.get(name, 0))
     kind.record(tx, done, result, digests)
@@ -82,6 +86,12 @@ def _fail(tx: Transaction, attempt: Attempt, error: str, retry: bool, cost: floa
     if failed.state == TaskState.FAILED:
         after_failure(tx, failed)
     return failed
+
+
+def _measure(task: Task, result: TaskResult) -> dict[str, Any]:
+    """Return the quality in its own unit; nothing where a kind of task does not bring it."""
+    measures = result.value.get("measures", {})
+    return measures.get(task.payload.get("objective"), {})
 
 
 def _kept(result: TaskResult) -> dict[str, Any]:
@@ -110,5 +120,12 @@ def _what_lacks(kind: Kind, result: TaskResult, digests: Mapping[str, str]) -> s
 
 def _tell(tx: Transaction, event: str, task: Task) -> None:
     name = task_views.names(tx.scoped(task.tenant_id), [task])[task.id]
-    data = {"job_id": task.job_id, "name": name, "quality": task.quality, "cost": task.cost}
+    data = {
+        "job_id": task.job_id,
+        "name": name,
+        "quality": task.quality,
+        "measure": task.measure,
+        "objective": task.payload.get("objective", ""),
+        "cost": task.cost,
+    }
     tx.events.append(event, task.id, data, task.tenant_id)

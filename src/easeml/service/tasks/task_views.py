@@ -92,6 +92,7 @@ def _show(task: Task, name: str) -> resources.Task:
         name=name,
         attempts=task.attempts,
         quality=task.quality,
+        measure=task.measure or None,
         cost=task.cost,
         error=task.error,
         result=task.result,

@@ -8,8 +8,8 @@ from starlette.routing import Route
 
 from easeml.contract.resources import Application
 from easeml.errors import InvalidInput
-from easeml.web.charts import quality_figure
 from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.quality_chart import quality_figure
 from easeml.web.report_parts import ShownReport, shown
 
 TABS = (
@@ -43,7 +43,7 @@ async def overview(context: PageContext) -> Response:
     """Show quality over cost, the best models, and what happens now."""
     application = await load(context)
     chart = (
-        quality_figure(await context.client.progress(application.job.id))
+        quality_figure(await context.client.progress(application.job.id), application)
         if application.job
         else None
     )

@@ -1,0 +1,71 @@
+"""A measure in words: the one place from which pages, commands and events take them."""
+
+from typing import Any
+
+from easeml.contract.resources import Application, Job, Measure
+
+
+def figure(value: float) -> str:
+    """Return a measured number with about four digits, thousands apart."""
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.4g}"
+
+
+def in_unit(measure: Measure, target: str) -> str:
+    """Return the value with its unit: 0.9798, or 5,012 price."""
+    unit = f" {target}" if measure.in_unit_of_target else ""
+    return figure(measure.value) + unit
+
+
+def interval(measure: Measure) -> str:
+    """Return the 95 % interval, 4,800 to 5,230; nothing where there is none."""
+    if measure.low is None or measure.high is None:
+        return ""
+    return f"{figure(measure.low)} to {figure(measure.high)}"
+
+
+def against_baseline(measure: Measure) -> str:
+    """Return how much better than always guessing alike; nothing where that is not known."""
+    if measure.baseline is None:
+        return ""
+    always = f"always guessing {measure.guess} ({figure(measure.baseline)})"
+    gain = measure.value - measure.baseline
+    if measure.lower_is_better:
+        gain = -gain
+    if gain <= 0:
+        return f"no better than {always}"
+    if measure.lower_is_better:
+        return f"{gain / measure.baseline:.0%} below {always}"
+    return f"{figure(gain)} above {always}"
+
+
+def best_of(job: Job | None) -> Measure | None:
+    """Return the best measure that a search found so far; None where there is none."""
+    if job is None or not job.improvements:
+        return None
+    return job.improvements[-1].measure
+
+
+def best_found(application: Application) -> str:
+    """Return the best that a search found so far, in its own unit; nothing before its first model.
+
+    Searches of older versions of easeml know the score alone.
+    """
+    job = application.job
+    if job is None or job.best_quality is None:
+        return ""
+    best = best_of(job)
+    if best is None:
+        return f"score {job.best_quality:.4f}"
+    return f"{application.objective} {in_unit(best, application.target)}"
+
+
+def of_event(data: dict[str, Any]) -> str:
+    """Return the quality that an event tells, in its own unit where it has it, else the score."""
+    if data.get("measure"):
+        named = data.get("objective", "")
+        value = in_unit(Measure.model_validate(data["measure"]), data.get("target", ""))
+        return f"{named} {value}".strip()
+    quality = data.get("quality")
+    return "" if quality is None else f"score {quality:.4f}"

@@ -1,0 +1,36 @@
+"""What always guessing alike reaches: the line that every model has to beat."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contract import Predictions
+from .target import as_numbers, encode_labels
+
+MEAN, COMMONEST, SHARES = "the mean", "the commonest class", "the shares of the classes"
+
+
+def always_the_same(learnt: Any, rows: int, classes: NDArray[Any] | None) -> Predictions:
+    """Return the predictions of a model that gives each of ``rows`` rows the same answer.
+
+    ``learnt``: the answers of the train rows. Of a number, or each element of a tensor, it says the
+    mean; of a category the commonest of ``classes``, with their shares as probabilities.
+    """
+    if classes is None:
+        known = as_numbers(learnt)
+        finite = np.isfinite(known).reshape(len(known), -1).all(axis=1)
+        mean = known[finite].mean(axis=0)
+        return Predictions(np.broadcast_to(mean, (rows, *np.shape(mean))), None, None)
+    codes = encode_labels(learnt, classes)
+    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+    shares = np.tile(counts / counts.sum(), (rows, 1))
+    labels = np.repeat(np.asarray(classes)[[counts.argmax()]], rows)
+    return Predictions(labels, shares, classes)
+
+
+def name_of_guess(classes: NDArray[Any] | None, needs_probabilities: bool) -> str:
+    """Return in words what is always guessed."""
+    if classes is None:
+        return MEAN
+    return SHARES if needs_probabilities else COMMONEST
