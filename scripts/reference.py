@@ -187,7 +187,10 @@ def spoken_summary(operation: dict[str, Any]) -> str:
 
 
 def type_text(name: str, schema: dict[str, Any]) -> str:
-    """Return the section of one type."""
+    """Return the section of one type: its fields, or the words of an enumeration."""
+    if "enum" in schema:
+        words = ", ".join(f"`{word}`" for word in schema["enum"])
+        return f"## {name}\n\n{sentence(schema.get('description'), name)}\n\nOne of {words}."
     required = schema.get("required", [])
     rows = [
         (f"`{field}`", type_name(about), "yes" if field in required else "no", default_text(about))

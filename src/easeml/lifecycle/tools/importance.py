@@ -140,7 +140,7 @@ def _advice(weights: list[_Weight]) -> str:
 
 def _table(weights: list[_Weight]) -> Table:
     rows = tuple((one.column, one.loss, one.error) for one in weights[:_LISTED])
-    return Table("Importance of columns", ("Column", "Quality lost", "Standard error"), rows)
+    return Table("Importance of columns", ("Column", "Score lost", "Standard error"), rows)
 
 
 def _figure(weights: list[_Weight]) -> Figure:
@@ -155,7 +155,7 @@ def _figure(weights: list[_Weight]) -> Figure:
         low = numbers(one.loss - 2 * error for one, error in pairs)
         high = numbers(one.loss + 2 * error for one, error in pairs)
     bars = Series(
-        "quality lost, within two standard errors" if low else "quality lost",
+        "score lost, within two standard errors" if low else "score lost",
         numbers(one.loss for one in shown),
         numbers(range(len(shown))),
         kind="bars",
@@ -165,7 +165,7 @@ def _figure(weights: list[_Weight]) -> Figure:
     )
     return Figure(
         "What the model looks at",
-        Axis("quality lost when the column is shuffled"),
+        Axis("score lost when the column is shuffled"),
         Axis("column", scale="category", categories=tuple(one.column for one in shown)),
         (bars,),
     )
