@@ -104,9 +104,7 @@ def report_task(
     task_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a training task.")],
     as_json: Json = False,
 ) -> None:
-    """Show how the model of a training task does on validation rows: where it errs, and which
-    columns it needs.
-    """
+    """Show how the model of a training task does on validation rows: where it errs."""
     with Client() as client:
         report = client.task_report(task_id)
     if as_json:
@@ -123,11 +121,6 @@ def report_task(
         ["row", "actual", "predicted", "error" if found.residuals else "probability of actual"],
         [(one.row, one.actual, one.predicted, f"{one.score:.4g}") for one in found.worst],
     )
-    if report.importance:
-        print_table(
-            ["column", "score lost"],
-            [(one.column, f"{one.loss:.4f}") for one in report.importance.items],
-        )
     return None
 
 

@@ -1,8 +1,14 @@
 """A measure in words: the one place from which pages, commands and events take them."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from easeml.contract.resources import Application, Job, Measure
+
+
+def kept(measure: Mapping[str, Any]) -> Measure | None:
+    """Return a measure as a task kept it; None where it kept none."""
+    return Measure.model_validate(measure) if measure else None
 
 
 def figure(value: float) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from easeml.contract import resources
+from easeml.contract import measures, resources
 from easeml.service.advice import rescoring
 from easeml.store import Tables
 from easeml.store.records import Task, TrainedModel
@@ -71,7 +71,7 @@ def _show(
         cost=task.cost,
         size=size,
         config=pipeline.get("model", {}).get("config", {}),
-        measure=task.measure or None,
+        measure=measures.kept(task.measure),
         metrics=model.metrics,
         measures=task.result.get("measures", {}),
         notes=model.notes,

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from easeml.contract import resources
+from easeml.contract import measures, resources
 from easeml.contract.states import ENDED_JOBS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
@@ -177,7 +177,7 @@ def _improvement(result: Result, names: dict[str, str]) -> resources.Improvement
         task_id=task.id,
         name=names[task.candidate_id],
         quality=result.quality,
-        measure=task.measure or None,
+        measure=measures.kept(task.measure),
         cost=result.spent,
         finished=task.finished or task.created,
     )

@@ -2,6 +2,7 @@
 
 import math
 
+from easeml.contract import measures
 from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.states import PromotionState
 from easeml.service.access.caller import Caller
@@ -35,7 +36,7 @@ def get(store: Store, caller: Caller, job_id: str, points: int) -> Progress:
                 task_id=one.task.id,
                 name=names[one.task.candidate_id],
                 quality=one.quality,
-                measure=one.task.measure or None,
+                measure=measures.kept(one.task.measure),
                 cost=one.task.cost,
                 spent=one.spent,
                 better=one.is_better,

@@ -1,6 +1,6 @@
 """Tasks and the scheduler's decisions, to look at."""
 
-from easeml.contract import resources
+from easeml.contract import measures, resources
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_of, page_records
 from easeml.service.tasks.kinds import called
@@ -92,7 +92,7 @@ def _show(task: Task, name: str) -> resources.Task:
         name=name,
         attempts=task.attempts,
         quality=task.quality,
-        measure=task.measure or None,
+        measure=measures.kept(task.measure),
         cost=task.cost,
         error=task.error,
         result=task.result,
