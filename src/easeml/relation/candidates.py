@@ -1,0 +1,195 @@
+"""Saying what cells and rows could be: candidates that come to a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from easeml.errors import InvalidInput
+from easeml.relation.blocks import Blocks, CandidateCells, concatenated, offsets
+from easeml.relation.content import Content, Source
+
+_SLACK = 1e-6  # how far probabilities may be from a sum of one
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way a row could be: ``cells`` by column, its probability, and whether the row exists."""
+
+    cells: Mapping[str, Any]
+    weight: float
+    present: bool = True
+
+
+@dataclass(frozen=True)
+class RowCandidates:
+    """All ways of one row, of which one is true. All present ones name the same columns."""
+
+    row_id: Any
+    candidates: Sequence[Candidate]
+    source: Source | None = None
+
+
+def cell_candidates(
+    row_id: Any, column: str, weights: Mapping[Any, float], source: Source | None = None
+) -> RowCandidates:
+    """Return what one cell could be: ``weights`` has a probability for each value."""
+    candidates = [Candidate({column: value}, weight) for value, weight in weights.items()]
+    return RowCandidates(row_id, candidates, source)
+
+
+def optional_row(row_id: Any, probability: float, source: Source | None = None) -> RowCandidates:
+    """Return that a row exists with this probability."""
+    there = Candidate({}, probability)
+    absent = Candidate({}, 1.0 - probability, present=False)
+    return RowCandidates(row_id, [there, absent], source)
+
+
+Latest = dict[int, dict[frozenset[str], RowCandidates]]
+"""By position of the row, and by what they cover: the candidates that count."""
+
+
+def with_all(content: Content, told: Sequence[RowCandidates]) -> Content:
+    """Return the content with candidates for some rows; the last word on a cell counts.
+
+    What is told of a cell replaces what was told of it before. Candidates of weight 0 are left out.
+
+    Raises:
+        NotFound: where there is no such row.
+        InvalidInput: where columns, values or weights do not fit, or where only some of the cells
+            that vary together are told anew.
+    """
+    latest: Latest = {}
+    for each in told:
+        row = latest.setdefault(content.position_of(each.row_id), {})
+        covered = _columns_of(content, each)
+        for names in list(row):
+            _check_whole(names, covered, each.row_id)
+            if names <= covered:
+                del row[names]
+        row[covered] = each
+    sources = _numbered(told, content.sources)
+    counted = [(row, each) for row, found in latest.items() for each in found.values()]
+    made = _made(content, counted, sources)
+    kept = content.blocks.take(_kept(content.blocks, latest))
+    blocks = concatenated([kept, made])
+    return replace(content, blocks=blocks, sources=tuple(sources))
+
+
+_PRESENCE = ""  # stands for a column where only the existence of a row is in doubt
+
+
+def _columns_of(content: Content, told: RowCandidates) -> frozenset[str]:
+    """Return the columns that the candidates of a row cover. Raises InvalidInput."""
+    where = f"row {told.row_id!r}"
+    present = [set(each.cells) for each in told.candidates if each.present]
+    covered = set().union(*present)
+    if any(names != covered for names in present):
+        raise InvalidInput("The candidates name different columns.", where=where)
+    for column in covered:
+        content.type_of(column)
+    _checked_weights(told, where)
+    if covered:
+        return frozenset(covered)
+    if all(each.present for each in told.candidates):
+        raise InvalidInput("The candidates name no column.", where=where)
+    return frozenset([_PRESENCE])
+
+
+def _checked_weights(told: RowCandidates, where: str) -> None:
+    weights = np.array([each.weight for each in told.candidates], np.float64)
+    if len(weights) == 0:
+        raise InvalidInput("There are no candidates.", where=where, remedy="Give at least one.")
+    fair = np.isfinite(weights).all() and (weights >= 0).all()
+    if not fair or abs(weights.sum() - 1.0) > _SLACK:
+        raise InvalidInput(
+            f"The weights are not probabilities: their sum is {weights.sum():g}.",
+            where=where,
+            remedy="Give numbers of at least 0 that sum to 1.",
+        )
+
+
+def _check_whole(before: frozenset[str], now: frozenset[str], row_id: Any) -> None:
+    """Refuse candidates for a part of the cells that vary together."""
+    if before & now and not before <= now:
+        names = ", ".join(sorted(repr(name) for name in before if name))
+        raise InvalidInput(
+            f"The cells of {names} vary together.",
+            where=f"row {row_id!r}",
+            remedy="Give candidates for all of them, or for none.",
+        )
+
+
+def _kept(blocks: Blocks, latest: Latest) -> np.ndarray:
+    """Return the numbers of the blocks that nothing replaces."""
+    keep = np.ones(len(blocks), bool)
+    for row, told in latest.items():
+        low, high = np.searchsorted(blocks.row, [row, row + 1])
+        for number in range(low, high):
+            before = blocks.columns_of(number) or {_PRESENCE}
+            for now, each in told.items():
+                _check_whole(frozenset(before), now, each.row_id)
+                keep[number] &= not before <= now
+    return np.flatnonzero(keep)
+
+
+def _numbered(told: Sequence[RowCandidates], known: Sequence[Source]) -> dict[Source, int]:
+    """Return the number of each source, those that are known first."""
+    numbers = {source: number for number, source in enumerate(known)}
+    for each in told:
+        if each.source is not None:
+            numbers.setdefault(each.source, len(numbers))
+    return numbers
+
+
+def _made(
+    content: Content, told: Sequence[tuple[int, RowCandidates]], sources: Mapping[Source, int]
+) -> Blocks:
+    """Return the blocks of what is told of rows, by their positions."""
+    rows, sizes, weights, present, origins = [], [], [], [], []
+    cells: dict[str, tuple[list[int], list[Any]]] = {}
+    for row, each_row in told:
+        alive = [each for each in each_row.candidates if each.weight > 0]
+        total = sum(each.weight for each in alive)
+        number = -1 if each_row.source is None else sources[each_row.source]
+        for each in alive:
+            for column, value in each.cells.items() if each.present else ():
+                place, values = cells.setdefault(column, ([], []))
+                place.append(len(weights))
+                values.append(value)
+            weights.append(each.weight / total)
+            present.append(each.present)
+            origins.append(number)
+        rows.append(row)
+        sizes.append(len(alive))
+    begin = int(content.blocks.variable.max(initial=-1)) + 1
+    return Blocks(
+        row=np.array(rows, np.int64),
+        variable=begin + np.arange(len(rows)),
+        first=offsets(np.array(sizes, np.int64)),
+        weight=np.array(weights, np.float64),
+        present=np.array(present, bool),
+        source=np.array(origins, np.int32),
+        cells={
+            column: CandidateCells(np.array(place, np.int64), typed(content, column, values))
+            for column, (place, values) in cells.items()
+        },
+    ).sorted()
+
+
+def typed(content: Content, column: str, values: Sequence[Any]) -> pa.Array:
+    """Return values as an array of a column's type. Raises InvalidInput, naming the column."""
+    kind = content.type_of(column)
+    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
+    try:
+        return pa.array(plain, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise InvalidInput(
+            f"A candidate is not of the column's type, {kind}: {error}.",
+            where=f"column {column!r}",
+            remedy="Convert the column first, or give values of its type.",
+        ) from error

@@ -1,0 +1,97 @@
+"""What a relation holds: certain cells as one Arrow table, and beside it the blocks of candidates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from easeml.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.relation.blocks import Blocks
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where candidates come from: a tool, its version, and the seed of what it drew."""
+
+    tool: str
+    version: str = ""
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Content:
+    """Rows whose cells are certain, except where a block says otherwise.
+
+    ``table`` (N rows): cells as they were given; null where nothing is known. ``row_ids`` (N,):
+    what names a row for as long as it lives. ``roles`` (N,) int8: numbers of ``ALL_ROLES``, or
+    None. ``target``: the column of labels, if any. ``blocks``: what could be instead. ``sources``:
+    what the candidates' source numbers mean.
+    """
+
+    table: pa.Table
+    row_ids: pd.Index
+    roles: np.ndarray | None
+    target: str | None
+    blocks: Blocks
+    sources: tuple[Source, ...]
+
+    def position_of(self, row_id: Any) -> int:
+        """Return the position of a row. Raises NotFound."""
+        try:
+            return int(self.row_ids.get_loc(row_id))  # pyright: ignore[reportArgumentType]
+        except (KeyError, TypeError) as error:
+            raise NotFound(
+                "There is no such row.",
+                where=f"row {row_id!r}",
+                remedy="Row ids are those of the frame's index; 'row_ids' lists them.",
+            ) from error
+
+    def type_of(self, column: str) -> pa.DataType:
+        """Return the type of a column's values; of categories, that of their names.
+
+        Raises InvalidInput.
+        """
+        if column not in self.table.column_names:
+            listed = ", ".join(self.table.column_names)
+            raise InvalidInput(
+                "There is no such column.",
+                where=f"column {column!r}",
+                remedy=f"Name one of {listed}.",
+            )
+        kind = self.table.schema.field(column).type
+        return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def plain_values(column: pa.ChunkedArray | pa.Array) -> pa.Array:
+    """Return a column as one array; categories as their names."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks)
+    if pa.types.is_dictionary(whole.type):
+        return whole.dictionary_decode()
+    return whole
+
+
+def numbers_in(values: pa.Array, column: str) -> np.ndarray:
+    """Return values as (n,) float64, NaN where there is none. Raises InvalidInput."""
+    kind = values.type
+    countable = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    if not (countable or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
+        raise InvalidInput(
+            f"holds {kind}, not numbers.",
+            where=f"column {column!r}",
+            remedy="Ask about a column of numbers.",
+        )
+    if pa.types.is_boolean(kind):
+        values = values.cast(pa.int8())
+    numbers = values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    if np.isinf(numbers).any():
+        raise InvalidInput("holds infinity.", where=f"column {column!r}", remedy="Leave it out.")
+    return numbers

@@ -1,0 +1,182 @@
+"""The file form: a Parquet file that any program reads, and the candidates in another beside it.
+
+``wines.parquet`` has the rows as they were given; their ids, roles and what belongs to them stand
+in columns and metadata that begin with ``easeml``. ``wines.candidates.parquet`` has a line for each
+candidate. Both name the same mark, so that halves of different relations are not taken for one.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from easeml.data import ALL_ROLES
+from easeml.errors import Damaged, InvalidInput, NotFound
+from easeml.relation.blocks import Blocks, CandidateCells, offsets
+from easeml.relation.content import Content, Source
+
+_FORMAT = 1
+_KEY = b"easeml"
+_ROW, _ROLE = "easeml:row", "easeml:role"
+_CELL = "cell:"
+
+
+def save(content: Content, path: Path) -> None:
+    """Write a relation to a file, and its candidates beside it. Raises InvalidInput."""
+    beside = candidates_path(path)
+    candidates = _candidates_table(content.blocks)
+    mark = _mark(candidates)
+    about = {
+        "format": _FORMAT,
+        "target": content.target,
+        "sources": [asdict(source) for source in content.sources],
+        "range": _range(content.row_ids),
+        "index_name": content.row_ids.name,
+        "candidates": mark,
+    }
+    rows = content.table
+    if about["range"] is None:
+        rows = rows.append_column(_ROW, pa.Array.from_pandas(content.row_ids))
+    if content.roles is not None:
+        roles = pa.DictionaryArray.from_arrays(pa.array(content.roles), pa.array(ALL_ROLES))
+        rows = rows.append_column(_ROLE, roles)
+    metadata = {**(rows.schema.metadata or {}), _KEY: json.dumps(about).encode()}
+    try:
+        if mark:
+            _write(candidates.replace_schema_metadata({_KEY: mark.encode()}), beside)
+        _write(rows.replace_schema_metadata(metadata), path)
+        if not mark:
+            beside.unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"cannot be written: {error.strerror}.", where=str(path)) from error
+
+
+def load(path: Path) -> Content:
+    """Read what ``save`` wrote, or any Parquet file, whose cells are then certain.
+
+    Raises:
+        NotFound: where there is no such file.
+        InvalidInput: where it is no Parquet file.
+        Damaged: where the file of candidates is missing, or belongs to another relation.
+    """
+    rows = _read(path)
+    metadata = dict(rows.schema.metadata or {})
+    about = json.loads(metadata.pop(_KEY, b"{}"))
+    row_ids, roles = _index_of(rows, about), None
+    if _ROLE in rows.column_names:
+        known = {role: number for number, role in enumerate(ALL_ROLES)}
+        roles = np.array([known[role] for role in rows.column(_ROLE).to_pylist()], np.int8)
+    kept = [name for name in rows.column_names if name not in (_ROW, _ROLE)]
+    table = rows.select(kept).replace_schema_metadata(metadata or None)
+    blocks = _load_blocks(path, about["candidates"]) if about.get("candidates") else Blocks.none()
+    sources = tuple(Source(**source) for source in about.get("sources", ()))
+    return Content(table, row_ids, roles, about.get("target"), blocks, sources)
+
+
+def candidates_path(path: Path) -> Path:
+    """Return the file of candidates that belongs to a file of rows."""
+    return path.with_name(f"{path.stem}.candidates{path.suffix}")
+
+
+def _candidates_table(blocks: Blocks) -> pa.Table:
+    """Return a line for each candidate; its cells are structs, null where it says nothing."""
+    columns = {
+        "row": blocks.row[blocks.block],
+        "block": blocks.block,
+        "variable": blocks.variable[blocks.block],
+        "weight": blocks.weight,
+        "exists": blocks.present,
+        "source": blocks.source,
+    }
+    table = pa.table(columns)
+    for name, cells in blocks.cells.items():
+        pick = np.zeros(len(blocks.weight), np.int64)
+        says = np.zeros(len(blocks.weight), bool)
+        pick[cells.place] = np.arange(len(cells.place))
+        says[cells.place] = True
+        values = cells.values.take(pa.array(pick, mask=~says))
+        cell = pa.StructArray.from_arrays([values], ["value"], mask=pa.array(~says))
+        table = table.append_column(_CELL + name, cell)
+    return table
+
+
+def _load_blocks(path: Path, mark: str) -> Blocks:
+    beside = candidates_path(path)
+    try:
+        table = _read(beside)
+    except NotFound as error:
+        remedy = "Put it back beside the file of rows; they belong together."
+        raise Damaged(
+            "The file of candidates is missing.", where=str(beside), remedy=remedy
+        ) from error
+    if (table.schema.metadata or {}).get(_KEY, b"").decode() != mark or _mark(table) != mark:
+        remedy = "Bring both files from the same place."
+        raise Damaged("belongs to another relation.", where=str(beside), remedy=remedy)
+    block = table.column("block").to_numpy()
+    leads = np.flatnonzero(np.diff(block, prepend=-1))
+    cells = {}
+    for name in table.column_names:
+        if name.startswith(_CELL):
+            column = table.column(name).combine_chunks()
+            place = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
+            values = column.field(0).take(pa.array(place))
+            cells[name.removeprefix(_CELL)] = CandidateCells(place, values)
+    return Blocks(
+        row=table.column("row").to_numpy()[leads],
+        variable=table.column("variable").to_numpy()[leads],
+        first=offsets(np.bincount(block)),
+        weight=table.column("weight").to_numpy(),
+        present=table.column("exists").to_numpy(),
+        source=table.column("source").to_numpy(),
+        cells=cells,
+    )
+
+
+def _mark(table: pa.Table) -> str:
+    """Return a digest of candidates; empty where there are none."""
+    if table.num_rows == 0:
+        return ""
+    digest = blake2b(digest_size=16)
+    for name in ("row", "block", "variable", "weight", "exists", "source"):
+        digest.update(np.ascontiguousarray(table.column(name).to_numpy()).tobytes())
+    for name in table.column_names:
+        if name.startswith(_CELL):
+            digest.update(name.encode() + repr(table.column(name).to_pylist()).encode())
+    return digest.hexdigest()
+
+
+def _range(row_ids: pd.Index) -> list[int] | None:
+    if isinstance(row_ids, pd.RangeIndex):
+        return [row_ids.start, row_ids.stop, row_ids.step]
+    return None
+
+
+def _index_of(rows: pa.Table, about: dict) -> pd.Index:
+    if _ROW in rows.column_names:
+        index = pd.Index(rows.column(_ROW).to_pandas())
+    else:
+        index = pd.RangeIndex(*(about.get("range") or [rows.num_rows]))
+    return index.rename(about.get("index_name"))
+
+
+def _write(table: pa.Table, path: Path) -> None:
+    """Write a file such that others see all of it, or what was there before."""
+    part = path.with_name(f".{path.name}.part")
+    pq.write_table(table, part)
+    part.replace(path)
+
+
+def _read(path: Path) -> pa.Table:
+    try:
+        return pq.read_table(path)
+    except FileNotFoundError as error:
+        raise NotFound("There is no such file.", where=str(path)) from error
+    except (OSError, pa.ArrowInvalid) as error:
+        raise InvalidInput(f"is no Parquet file: {error}.", where=str(path)) from error

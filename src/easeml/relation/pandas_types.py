@@ -1,0 +1,53 @@
+"""What pandas wrote about the columns of an Arrow table: their types there, kept along operations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+_KEY = b"pandas"
+
+
+def object_columns(table: pa.Table) -> list[str]:
+    """Return the columns of text that were Python objects, and not pandas' type of text."""
+    return [
+        name
+        for name, entry in _entries(table).items()
+        if entry.get("numpy_type") == "object" and entry.get("pandas_type") in ("unicode", "empty")
+    ]
+
+
+def without_type(table: pa.Table, name: str) -> pa.Table:
+    """Forget what pandas wrote about a column, which now holds something else."""
+    entries = _entries(table)
+    entries.pop(name, None)
+    return _with_entries(table, entries)
+
+
+def with_types_of(table: pa.Table, other: pa.Table, names: Mapping[str, str]) -> pa.Table:
+    """Take over what pandas wrote about columns of another table; ``names``: theirs, and here."""
+    entries = _entries(table)
+    for name, entry in _entries(other).items():
+        if name in names:
+            entries[names[name]] = {**entry, "name": names[name], "field_name": names[name]}
+    return _with_entries(table, entries)
+
+
+def _entries(table: pa.Table) -> dict[str, dict[str, Any]]:
+    written = json.loads((table.schema.metadata or {}).get(_KEY, b"{}"))
+    present = set(table.column_names)
+    listed = [entry for entry in written.get("columns", ()) if entry["field_name"] in present]
+    return {entry["field_name"]: entry for entry in listed}
+
+
+def _with_entries(table: pa.Table, entries: Mapping[str, dict[str, Any]]) -> pa.Table:
+    metadata = dict(table.schema.metadata or {})
+    if _KEY not in metadata and not entries:
+        return table
+    written = json.loads(metadata.get(_KEY, b"{}"))
+    written = {"index_columns": [], "column_indexes": [], **written}
+    metadata[_KEY] = json.dumps({**written, "columns": list(entries.values())}).encode()
+    return table.replace_schema_metadata(metadata)

@@ -1,0 +1,175 @@
+"""Every answer over a relation is what all its worlds, one by one, say."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+
+from easeml.errors import EasemlError
+from easeml.relation import Distribution, Relation, Source
+from easeml.relation.distributions import DRAWS
+from relation.worlds import ANSWERS, GROUPS, Doubtful, agree, doubtful, known, probabilities
+
+
+@pytest.fixture
+def three_rows() -> Relation:
+    """The relation of the paper's plan: {10, 20 each .5}, {5}, {0: .2, 30: .8}."""
+    relation = Relation.from_frame(pd.DataFrame({"x": [10, 5, 0]}))
+    return relation.with_candidates(0, "x", {10: 0.5, 20: 0.5}).with_candidates(
+        2, "x", {0: 0.2, 30: 0.8}
+    )
+
+
+def test_three_rows_give_the_published_numbers(three_rows: Relation):
+    total = three_rows.sum("x")
+    assert total.distribution == pytest.approx({15: 0.1, 25: 0.1, 45: 0.4, 55: 0.4}, abs=1e-12)
+    assert (total.mean, total.variance) == pytest.approx((44, 169))
+    assert three_rows.entropy() == pytest.approx(1.721928, abs=1e-6)
+    assert three_rows.worlds_log10() == pytest.approx(math.log10(4))
+    counted = three_rows.count("x > 8")
+    assert [counted.distribution[n] for n in range(4)] == pytest.approx([0, 0.2, 0.8, 0])
+
+
+@settings(max_examples=60)
+@given(doubtful())
+def test_sums_means_and_extremes_are_those_of_all_worlds(found: Doubtful):
+    relation, worlds = found.relation(), found.worlds()
+    for name, answer in ANSWERS.items():
+        for column in ("x", "y"):
+            expected = probabilities(worlds, lambda rows: answer(known(rows, column)))  # noqa: B023
+            agree(getattr(relation, name)(column), expected)
+    agree(relation.count(), probabilities(worlds, len))
+    assert relation.worlds_log10() == pytest.approx(
+        math.log10(math.prod(len(doubt.ways) for doubt in found.doubts))
+        if not _repeats(found)
+        else relation.worlds_log10()
+    )
+
+
+def _repeats(found: Doubtful) -> bool:
+    """Tell whether some doubt has the same way twice."""
+    return any(
+        left == right
+        for doubt in found.doubts
+        for place, (left, _) in enumerate(doubt.ways)
+        for right, _ in doubt.ways[:place]
+    )
+
+
+@settings(max_examples=50)
+@given(doubtful())
+def test_conditions_count_the_rows_that_meet_them(found: Doubtful):
+    relation, worlds = found.relation(), found.worlds()
+    cases = {
+        "x > 1": lambda row: row["x"] is not None and row["x"] > 1,
+        "x > y or group == 'red'": lambda row: (
+            row["group"] == "red" or (row["x"] is not None and row["x"] > row["y"])
+        ),
+        "x is None and not (group in ['red', 'blue'])": lambda row: (
+            row["x"] is None and row["group"] not in ("red", "blue")
+        ),
+    }
+    for text, meets in cases.items():
+        expected = probabilities(worlds, lambda rows: sum(map(meets, rows)))  # noqa: B023
+        agree(relation.count(text), expected)
+    expected = probabilities(worlds, lambda rows: sum(row["y"] > 0.5 for row in rows))
+    agree(relation.count(lambda frame: frame["y"] > 0.5), expected)
+
+
+@settings(max_examples=40)
+@given(doubtful())
+def test_groups_are_those_of_all_worlds(found: Doubtful):
+    relation, worlds = found.relation(), found.worlds()
+    counts, means = relation.group_by("group").count(), relation.group_by("group").average("y")
+    for group in GROUPS:
+        expected = probabilities(worlds, lambda rows: len(_of(rows, group)))  # noqa: B023
+        if group not in counts:
+            assert set(expected) == {0}
+            continue
+        agree(counts[group], expected)
+        average = ANSWERS["average"]
+        expected = probabilities(worlds, lambda rows: average(known(_of(rows, group), "y")))  # noqa: B023
+        agree(means[group], expected)
+
+
+def _of(rows: list[dict], group: str) -> list[dict]:
+    return [row for row in rows if row["group"] == group]
+
+
+def test_many_rows_are_convolved_exactly():
+    shares = np.random.default_rng(1).random(3000)
+    relation = Relation.from_frame(pd.DataFrame({"x": np.zeros(3000)}))
+    for row, share in enumerate(shares[:300]):
+        relation = relation.with_candidates(row, "x", {0.0: 1 - share, 1.0: share})
+    counted = relation.count("x == 1")
+    assert counted.exact
+    assert counted.mean == pytest.approx(shares[:300].sum())
+    assert counted.variance == pytest.approx((shares[:300] * (1 - shares[:300])).sum())
+    assert counted.probabilities.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_what_has_too_many_sums_is_drawn_and_says_so():
+    rng = np.random.default_rng(0)
+    relation = Relation.from_frame(pd.DataFrame({"x": rng.normal(size=60)}))
+    for row in range(60):
+        ways = rng.normal(size=3)
+        relation = relation.with_candidates(row, "x", dict(zip(ways, [0.2, 0.3, 0.5], strict=True)))
+    total = relation.sum("x")
+    assert not total.exact
+    assert total.error == pytest.approx(math.sqrt(math.log(40) / (2 * DRAWS)))
+    drawn = sum(value * share for value, share in total.distribution.items())
+    assert drawn == pytest.approx(total.mean, abs=5 * math.sqrt(total.variance / DRAWS))
+    assert relation.sum("x").distribution == total.distribution
+
+
+def test_a_distribution_tells_its_quantiles(three_rows: Relation):
+    total = three_rows.sum("x")
+    assert [total.quantile(share) for share in (0.1, 0.2, 0.21, 1.0)] == [15, 25, 45, 55]
+    assert "exact" in repr(total)
+
+
+def test_an_empty_relation_has_answers():
+    relation = Relation.from_frame(pd.DataFrame({"x": np.zeros(0)}))
+    assert relation.sum("x").distribution == {0.0: 1.0}
+    assert relation.count().distribution == {0.0: 1.0}
+    empty: Distribution = relation.average("x")
+    assert empty.undefined == 1.0
+    assert math.isnan(empty.mean)
+    assert relation.max("x").undefined == 1.0
+    assert (relation.entropy(), relation.worlds_log10()) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("weights", "column", "row", "words"),
+    [
+        ({1: 0.5, 2: 0.6}, "x", 0, "sum is 1.1"),
+        ({1: -0.5, 2: 1.5}, "x", 0, "not probabilities"),
+        ({}, "x", 0, "no candidates"),
+        ({"a": 1.0}, "x", 0, "not of the column's type"),
+        ({1: 1.0}, "z", 0, "no such column"),
+        ({1: 1.0}, "x", 9, "no such row"),
+    ],
+)
+def test_candidates_that_do_not_fit_are_refused(
+    three_rows: Relation, weights: dict, column: str, row: int, words: str
+):
+    with pytest.raises(EasemlError, match=words):
+        three_rows.with_candidates(row, column, weights)
+
+
+def test_the_last_word_on_a_cell_counts(three_rows: Relation):
+    known_now = three_rows.with_candidates(0, "x", {7: 1.0}, Source("a person"))
+    assert known_now.sum("x").distribution == pytest.approx({12: 0.2, 42: 0.8})
+    assert known_now.to_frame()["x"].tolist() == [7, 5, 30]
+    assert known_now.candidates()["tool"].dropna().tolist() == ["a person"]
+    assert three_rows.sum("x").mean == 44
+
+
+def test_answers_are_about_numbers():
+    relation = Relation.from_frame(pd.DataFrame({"name": ["a", "b"], "far": [1.0, math.inf]}))
+    with pytest.raises(EasemlError, match="not numbers"):
+        relation.sum("name")
+    with pytest.raises(EasemlError, match="infinity"):
+        relation.sum("far")
