@@ -1,18 +1,15 @@
 """easeml: a self-hosted, multi-tenant, declarative machine-learning service."""
 
-from typing import TYPE_CHECKING
+from importlib import import_module
 
-if TYPE_CHECKING:
-    from easeml.relation import Relation
-
-__all__ = ["Relation"]
 __version__ = "0.1.0"
+
+_PUBLIC = {"Relation": "easeml.relation"}
+"""Names of rooms that are also names of the package, with their rooms."""
 
 
 def __getattr__(name: str) -> object:
-    """Load what needs pandas when it is first asked for."""
-    if name == "Relation":
-        from easeml.relation import Relation
-
-        return Relation
+    """Load what needs pandas when it is first asked for. No room is imported with the package."""
+    if name in _PUBLIC:
+        return getattr(import_module(_PUBLIC[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
