@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "extending"
+NAMES = ["model", "transform", "objective", "policy", "optimizer", "tool", "kind-of-task"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
 
@@ -65,11 +66,13 @@ def run(arguments: list[str], site: Path, place: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("name", ["model", "transform", "objective", "policy", "optimizer"])
+@pytest.mark.parametrize("name", NAMES)
 def test_a_plug_in_is_found_checked_and_used_as_its_page_says(name: str, tmp_path: Path) -> None:
     said = follow(PAGES / f"{name}.md", tmp_path)
     if name == "policy":
         assert "highest-mean" in said
+    if name == "tool":
+        assert "of 400 rows contradict others" in said
 
 
 def test_without_its_entry_point_a_plug_in_is_not_found(tmp_path: Path) -> None:
@@ -95,3 +98,16 @@ def test_a_broken_plug_in_is_told_and_harms_no_other(tmp_path: Path) -> None:
     assert any("division by zero" in problem for problem in problems)
     assert any("another policy 'fifo'" in problem for problem in problems)
     assert fifo == "Fifo"
+
+
+def test_the_costs_that_are_told_are_those_of_the_examples() -> None:
+    told = re.findall(r"(\d+) files, (\d+) lines \|$", (PAGES / "README.md").read_text(), re.M)
+    counted = []
+    for name in NAMES:
+        blocks = [text for _, text in BLOCK.findall((PAGES / f"{name}.md").read_text("utf-8"))]
+        files = [text for text in blocks if FILE.match(text)]
+        lines = sum(len(text.splitlines()) - 1 for text in files)  # without the name of the file
+        counted.append((str(len(files)), str(lines)))
+    assert len(counted) == len(NAMES)
+    for cost in counted:
+        assert cost in told

@@ -13,9 +13,9 @@ from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import is_interactive, moment, print_json, print_table, say
 from easeml.cli.showing import (
     ask_for_target,
+    print_answer,
     print_application,
     print_proposal,
-    print_report,
 )
 from easeml.cli.uploading import upload_with_progress
 from easeml.cli.versions import feed_and_wait, say_version
@@ -314,7 +314,7 @@ def _ask_for_goal(client: Client, declaration: Declaration, goal: float, quiet: 
         return
     for report in client.version_reports(declaration.version_id or ""):
         if report.task_id == task.id:
-            print_report(report)
+            print_answer(report)
 
 
 def _answer(application: Application, as_json: bool) -> None:

@@ -7,7 +7,7 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from easeml.cli.options import ApplicationId, Json
 from easeml.cli.output import print_json
-from easeml.cli.showing import print_report
+from easeml.cli.showing import print_answer
 from easeml.client import Client
 from easeml.errors import InvalidInput
 
@@ -41,7 +41,7 @@ def report(
     if as_json:
         print_json(found)
     else:
-        print_report(found)
+        print_answer(found)
 
 
 def _parameters(options: list[str]) -> dict[str, JsonValue]:

@@ -1,6 +1,8 @@
 """How a proposal and an application look."""
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 import typer
@@ -9,6 +11,11 @@ from easeml.cli.output import console, notes, print_pairs, print_table, say
 from easeml.contract.measures import against_baseline, best_found, in_unit, interval
 from easeml.contract.reports import Report, ReportNumber
 from easeml.contract.resources import Application, Column, Declaration, Proposal, Version
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.tool import Number, ToolAnswer
+
+_SHOWN_ROWS = 20
 
 
 def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
@@ -101,23 +108,30 @@ def print_application(application: Application) -> None:
     )
 
 
-def print_report(report: Report) -> None:
-    """Print what a lifecycle tool answered: advice, numbers with intervals, what it assumes."""
-    if report.verdict:
-        say(f"{report.verdict.capitalize()}. {report.advice}")
-    else:
-        say(report.advice)
-    print_pairs([(one.title, _with_interval(one)) for one in report.numbers])
-    for assumption in report.assumes:
+def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> None:
+    """Print what a lifecycle tool answered, here or in the service; ``said``: notes on the files.
+
+    What it assumes, and notes, go to standard error.
+    """
+    opening = f"{answer.verdict.capitalize()}. " if answer.verdict else ""
+    say(opening + answer.advice)
+    print_pairs((one.title, _with_interval(one)) for one in answer.numbers)
+    for table in answer.tables:
+        say(f"\n{table.title}")
+        print_table(table.columns, table.rows[:_SHOWN_ROWS])
+        if len(table.rows) > _SHOWN_ROWS:
+            say(f"... and {len(table.rows) - _SHOWN_ROWS} more rows.")
+    for assumption in answer.assumes:
         notes().print(f"Assumed: {assumption}", markup=False)
-    for note in report.notes:
+    for note in (*said, *answer.notes):
         notes().print(f"Note: {note}", markup=False)
 
 
-def _with_interval(number: ReportNumber) -> str:
-    if number.low is None or number.high is None:
-        return f"{number.value:.4f}"
-    return f"{number.value:.4f} ({number.low:.4f} to {number.high:.4f})"
+def _with_interval(one: "ReportNumber | Number") -> str:
+    if one.low is None or one.high is None:
+        is_count = float(one.value).is_integer() and abs(one.value) > 1
+        return f"{one.value:,.0f}" if is_count else f"{one.value:.4f}"
+    return f"{one.value:.4f} ({one.low:.4f} to {one.high:.4f})"
 
 
 def expected_improvement(application: Application) -> str | None:

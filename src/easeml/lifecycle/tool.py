@@ -6,26 +6,38 @@ state to ask it with again. It reads no file and knows no clock; whoever uses it
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal
+from functools import cache
+from typing import Any, Literal
 
 from pydantic import TypeAdapter, ValidationError
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.tool_answer import Number, Table, ToolAnswer
+from easeml.search.installed import Installed, find_installed
 
-if TYPE_CHECKING:
-    from easeml.figures import Figure
+__all__ = [
+    "Fact",
+    "Number",
+    "Rows",
+    "Table",
+    "Tool",
+    "ToolAnswer",
+    "all_tools",
+    "installed_tools",
+    "tool_named",
+]
 
-Fact = Literal["inputs", "answers", "predict", "quality"]
+Fact = Literal["inputs", "answers", "predict", "quality", "representations", "progress"]
 """What a tool may need.
 
 ``inputs``: a frame of typed columns, a row a sample. ``answers``: the column to predict, of
 categories or numbers, in the same order. ``predict``: the model in question, a function of a frame
 like ``inputs``. ``quality``: a function of answers and of what ``predict`` returned for them; 1 is
-best.
+best. ``representations``: pre-trained models to look at the inputs with, each an
+``easeml.lifecycle.feasibility.Representation``. ``progress``: is called with the share of the work
+that is done.
 """
 
 Rows = Literal["known", "validation"]
@@ -33,53 +45,11 @@ Rows = Literal["known", "validation"]
 the latter alone. Test rows are for the ledger.
 """
 
-PACKAGE = "easeml.lifecycle.tools"
-
-
-@dataclass(frozen=True, slots=True)
-class Number:
-    """A number of an answer, with the interval that is claimed for it; None: none is claimed."""
-
-    name: str
-    title: str
-    value: float
-    low: float | None = None
-    high: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table of an answer: each row has a cell, a text or a number, for each of ``columns``."""
-
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolAnswer:
-    """What a tool found.
-
-    ``advice``: in a sentence or two, what was found and what to do next. ``assumes``: what has to
-    hold for it, a sentence each. ``verdict``: a word or two, where something was asked that has
-    one. ``unfinished``: asked again with the same facts and the state that came with this answer,
-    the tool says it more exactly.
-    """
-
-    advice: str
-    numbers: tuple[Number, ...]
-    assumes: tuple[str, ...]
-    verdict: str = ""
-    figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
-    unfinished: bool = False
-
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool, declared as ``TOOL`` in a file of ``easeml.lifecycle.tools`` of the same name.
+    """A tool, declared in ``TOOLS`` of a file of ``easeml.lifecycle.tools``, or of a file that an
+    entry point of the group ``easeml.tools`` names.
 
     ``config``: a frozen dataclass of its parameters, each with a default. ``open(config)`` returns
     the first state, ``ask(state, facts)`` an answer and the state after it; states are values.
@@ -93,6 +63,13 @@ class Tool:
     open: Callable[[Any], Any]
     ask: Callable[[Any, Mapping[Fact, Any]], tuple[ToolAnswer, Any]] = field(repr=False)
     rows: Rows = "known"
+    may: tuple[Fact, ...] = ()  # facts that it uses where they are there
+    yes: str = ""  # the verdict with which a command ends with 0; with any other, it ends with 1
+
+    @property
+    def asks_about_a_model(self) -> bool:
+        """Does it need a model, rather than data alone?"""
+        return "predict" in self.needs
 
     def configured(self, parameters: Mapping[str, Any]) -> Any:
         """Return the configuration that ``parameters`` (JSON) say.
@@ -134,17 +111,21 @@ class Tool:
         return answer
 
 
+@cache
+def installed_tools() -> Installed[Tool]:
+    """Return every tool that is installed; looked for once a process."""
+    return find_installed("tool", "", "easeml.lifecycle.tools", "easeml.tools", "TOOLS")
+
+
 def all_tools() -> list[Tool]:
     """Return every tool, by name."""
-    modules = pkgutil.iter_modules(import_module(PACKAGE).__path__)
-    found = [import_module(f"{PACKAGE}.{module.name}").TOOL for module in modules]
-    return sorted(found, key=lambda tool: tool.name)
+    return list(installed_tools().by_name.values())
 
 
 def tool_named(name: str) -> Tool:
     """Return the tool of that name; raises ``InvalidInput`` naming all that there are."""
-    tools = {tool.name: tool for tool in all_tools()}
-    if name not in tools:
-        remedy = f"There are: {', '.join(tools)}."
-        raise InvalidInput(f"There is no tool named {name!r}.", where="tool", remedy=remedy)
-    return tools[name]
+    found = installed_tools()
+    if name in found.by_name:
+        return found.by_name[name]
+    remedy = " ".join([f"There are: {', '.join(found.by_name)}.", *found.problems])
+    raise InvalidInput(f"There is no tool named {name!r}.", where="tool", remedy=remedy)

@@ -9,7 +9,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from easeml.cli import feasibility
+from easeml.cli import tools
 from easeml.errors import EasemlError
 
 RUNNER = CliRunner()
@@ -29,8 +29,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(*words: str):
     app = typer.Typer()
-    feasibility.register(app)
-    return RUNNER.invoke(app, list(words))
+    tools.register(app)
+    return RUNNER.invoke(app, ["feasibility", *words])
 
 
 def test_yes_as_one_json_document(table: Path):
@@ -38,8 +38,9 @@ def test_yes_as_one_json_document(table: Path):
     assert answer.exit_code == 0, answer.output
     document = json.loads(answer.stdout)
     assert document["verdict"] == "realistic"
-    assert document["lower"] <= document["estimate"] <= document["upper"]
-    assert document["classes"] == ["thin", "wide"]
+    best = document["numbers"][0]
+    assert 0.8 <= best["low"] <= best["value"] <= best["high"]
+    assert document["figures"][0]["x"]["title"]
 
 
 @pytest.mark.parametrize("ending", ["html", "csv", "json"])
@@ -47,7 +48,7 @@ def test_no_with_a_file_for_people(table: Path, tmp_path: Path, ending: str):
     out = tmp_path / f"answer.{ending}"
     answer = run(str(table), "--target", "kind", "--goal", "1.0", "--out", str(out))
     assert answer.exit_code == 1, answer.output
-    assert "representation" in answer.stdout
+    assert "Representation" in answer.stdout
     assert out.read_text("utf-8")
 
 

@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from easeml.lifecycle.tool import Fact, Number, Tool, ToolAnswer
+from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
 
 if TYPE_CHECKING:
     from easeml.lifecycle.feasibility import BayesError
 
-_ASSUMES = (
-    "The rows are drawn like those that will be predicted.",
-    "What can be learned from the inputs shows in at least one of the representations tried.",
-)
+_LEAST_RISK = 1e-4  # what is less is not claimed
+_GOAL = "Wanted accuracy, or R2 where the target is a number: 0.9 is 90 %."
 
 
 @dataclass(frozen=True)
 class FeasibilityConfig:
-    """``goal``: the wanted accuracy, or R2; without it there is no verdict. ``confidence``: of the
-    bounds together. ``seed``: of folds and learners.
-    """
+    """Without a goal there is no verdict."""
 
-    goal: Annotated[float, Field(le=1)] | None = None
-    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    seed: int = 0
+    goal: Annotated[float | None, Field(le=1, description=_GOAL)] = None
+    confidence: Annotated[
+        float, Field(gt=0, lt=1, description="Of the bounds and of the verdict.")
+    ] = 0.95
+    quick: Annotated[bool, Field(description="Stop as soon as the verdict is decided.")] = False
+    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
 
 
 def _open(config: FeasibilityConfig) -> FeasibilityConfig:
@@ -46,13 +45,28 @@ def _ask(
         answers,
         goal=state.goal,
         task="regression" if answers.dtype.kind == "f" else "classification",
+        representations=facts.get("representations", ()),
         confidence=state.confidence,
+        until_decided=state.quick,
         seed=state.seed,
+        progress=facts.get("progress"),
     )
     return _answer(found), state
 
 
 def _answer(found: BayesError) -> ToolAnswer:
+    return ToolAnswer(
+        advice=found.advice,
+        numbers=_numbers(found),
+        assumes=found.assumes,
+        verdict=found.verdict or "",
+        figures=(found.figure(),),
+        tables=(_table(found),),
+        notes=found.notes,
+    )
+
+
+def _numbers(found: BayesError) -> tuple[Number, ...]:
     quality = "accuracy" if found.classes else "R2"
     best = Number(
         "best",
@@ -61,23 +75,43 @@ def _answer(found: BayesError) -> ToolAnswer:
         low=1 - found.upper,
         high=1 - found.lower,
     )
-    baseline = Number("baseline", f"{quality} without looking at the inputs", 1 - found.baseline)
-    return ToolAnswer(
-        advice=found.advice,
-        numbers=(best, baseline),
-        assumes=_ASSUMES,
-        verdict=found.verdict or "",
-        figures=(found.figure(),),
-        notes=found.notes,
-    )
+    numbers = [
+        best,
+        Number("reached", f"Best {quality} of a quick learner", 1 - found.reached),
+        Number("baseline", f"{quality} without looking at the inputs", 1 - found.baseline),
+    ]
+    if found.risk is not None:
+        risk = max(found.risk, _LEAST_RISK)
+        numbers.append(Number("risk", "Chance that the verdict is wrong, at most", risk))
+    noise = found.noise
+    if noise is not None:
+        share = Number("noise", "Wrong labels, at most", noise.share, noise.low, noise.high)
+        numbers.append(share)
+    if found.noise_variance is not None:
+        numbers.append(Number("noise-variance", "Variance of the noise", found.noise_variance))
+    numbers.append(Number("rows", "Rows", found.rows))
+    return tuple(numbers)
 
 
-TOOL = Tool(
-    name="feasibility",
-    title="Is the goal realistic?",
-    about="Says between which bounds the best quality lies that any model can reach.",
-    needs=("inputs", "answers"),
-    config=FeasibilityConfig,
-    open=_open,
-    ask=_ask,
+def _table(found: BayesError) -> Table:
+    """List the ways in which the inputs were looked at, the best first."""
+    rows = []
+    for one in sorted(found.tried, key=lambda tried: (bool(tried.dropped), tried.error)):
+        rows.append((one.name, one.rows, one.way, one.error, one.lower, one.dropped))
+    columns = ("Representation", "Rows", "Best way", "Error", "Bound", "Dropped")
+    return Table("Representations", columns, tuple(rows))
+
+
+TOOLS = (
+    Tool(
+        name="feasibility",
+        title="Is the goal realistic?",
+        about="Says between which bounds the best quality lies that any model can reach.",
+        needs=("inputs", "answers"),
+        may=("representations", "progress"),
+        config=FeasibilityConfig,
+        open=_open,
+        ask=_ask,
+        yes="realistic",
+    ),
 )

@@ -29,13 +29,11 @@ _ASSUMES = (
 
 @dataclass(frozen=True)
 class ImportanceConfig:
-    """``rounds``: how often each column is shuffled. ``rows``: how many are predicted at most.
-    ``seed``: of what is drawn.
-    """
+    """What is drawn by chance is the same for the same seed."""
 
-    rounds: Annotated[int, Field(ge=1, le=100)] = 10
-    rows: Annotated[int, Field(ge=2)] = 1000
-    seed: int = 0
+    rounds: Annotated[int, Field(ge=1, le=100, description="How often a column is shuffled.")] = 10
+    rows: Annotated[int, Field(ge=2, description="Rows that are predicted at most.")] = 1000
+    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
 
 
 @dataclass(frozen=True)
@@ -180,13 +178,15 @@ def _unmeasured(columns: list[str], losses: tuple[tuple[float, ...], ...]) -> tu
     return (f"There was no time for {count}: {listed}. Nothing is known of their importance.",)
 
 
-TOOL = Tool(
-    name="importance",
-    title="What does the model look at?",
-    about="Says how much quality each column is worth to a model: what is lost when it is shuffled.",
-    needs=("inputs", "answers", "predict", "quality"),
-    config=ImportanceConfig,
-    open=_open,
-    ask=_ask,
-    rows="validation",
+TOOLS = (
+    Tool(
+        name="importance",
+        title="What does the model look at?",
+        about="Says how much quality each column is worth to a model: what is lost when it is shuffled.",
+        needs=("inputs", "answers", "predict", "quality"),
+        config=ImportanceConfig,
+        open=_open,
+        ask=_ask,
+        rows="validation",
+    ),
 )

@@ -97,7 +97,7 @@ def about_model(tables: Tables, model: TrainedModel) -> list[records.Report]:
 
 
 def _live_model(tables: Tables, application: Application, tool: Tool) -> TrainedModel | None:
-    if "predict" not in tool.needs:
+    if not tool.asks_about_a_model:
         return None
     if application.live_model_id:
         return tables.models.get(application.live_model_id)

@@ -41,7 +41,7 @@ def ask(
             return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
         tool = tool_named(wish.tool)
         tool.configured(wish.parameters)
-        if "predict" in tool.needs:
+        if tool.asks_about_a_model:
             raise Conflict(f"{tool.name} is asked about a model, and there is none before Start.")
         plan = declaration_plan.plan(tables, declaration, knowledge_base.current(tx))
         told = {

@@ -2,8 +2,9 @@
 
 A kind says what a task is told (its spec) and given (inputs), what runs (its body), what that has
 to bring, what is recorded then, and how it is shown. Nothing imports the kinds: a file added to the
-package is a kind more. Bodies run in a child that knows no database, so a kind's file imports the
-store, the use cases and heavy libraries only inside the functions that need them.
+package, or named by an entry point of the group ``easeml.kinds``, is a kind more. Bodies run in a
+child that knows no database, so a kind's file imports the store, the use cases and heavy libraries
+only inside the functions that need them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import pkgutil
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -79,7 +82,8 @@ def find_kind(name: str) -> Kind | None:
         is_file = found is not None and found.submodule_search_locations is None
         if is_file:
             return load_kind(module)
-    return None
+    brought = _brought()
+    return load_kind(brought[name]) if name in brought else None
 
 
 def kind_named(name: str) -> Kind:
@@ -116,4 +120,11 @@ def all_kinds() -> list[Kind]:
         for module in pkgutil.iter_modules(import_module(package).__path__):
             if not module.ispkg:
                 found.append(load_kind(f"{package}.{module.name}"))
+    found += [load_kind(module) for module in _brought().values()]
     return sorted(found, key=lambda kind: kind.name)
+
+
+@cache
+def _brought() -> dict[str, str]:
+    """Return the modules of kinds that other packages bring, by the names of the kinds."""
+    return {point.name: point.value for point in entry_points(group="easeml.kinds")}

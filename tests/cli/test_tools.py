@@ -1,0 +1,93 @@
+"""``easeml tool``: a command is made from what a tool declares."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import pandas as pd
+import pytest
+import typer
+from pydantic import Field
+from typer.testing import CliRunner
+
+from easeml.cli import tools
+from easeml.errors import InvalidInput
+from easeml.lifecycle.tool import Number, Tool, ToolAnswer
+from easeml.modules import load_registry
+from easeml.modules.pipeline import fit, save
+
+RUNNER = CliRunner()
+
+
+@dataclass(frozen=True)
+class Config:
+    """What the tool of this test takes."""
+
+    least: Annotated[int, Field(ge=1, description="Rows that are enough.")] = 2
+    loud: bool = False
+
+
+def ask(state, facts):
+    rows = len(facts["inputs"])
+    verdict = "enough" if rows >= state.least else "too few"
+    advice = f"{rows} rows!" if state.loud else f"{rows} rows."
+    return ToolAnswer(advice, (Number("rows", "Rows", rows),), ("They count.",), verdict), state
+
+
+COUNT = Tool(
+    name="count", title="How many?", about="Counts rows.", needs=("inputs", "answers"),
+    config=Config, open=lambda config: config, ask=ask, yes="enough",
+)  # fmt: skip
+
+
+def run(tool: Tool, *words: str):
+    app = typer.Typer()
+    app.command()(tools.command_of(tool))
+    return RUNNER.invoke(app, list(words))
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    random = np.random.default_rng(0)
+    width, height = random.normal(size=(2, 120))
+    frame = pd.DataFrame({"width": width, "height": height})
+    frame["kind"] = np.where(frame["width"] > 0, "wide", "thin")
+    path = tmp_path_factory.mktemp("tools") / "table.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_parameters_become_options_and_the_verdict_an_exit_code(table: Path) -> None:
+    told = run(COUNT, str(table), "--target", "kind", "--least", "5", "--loud")
+    assert (told.exit_code, told.stdout.splitlines()[0]) == (0, "Enough. 120 rows!")
+    assert run(COUNT, str(table), "--target", "kind", "--least", "500").exit_code == 1
+    assert "Rows that are enough." in run(COUNT, "--help").stdout
+    refused = run(COUNT, "absent.csv", "--target", "kind", "--least", "0")
+    assert isinstance(refused.exception, InvalidInput)  # before the file is read
+    assert refused.exception.where == "parameters.least"
+
+
+def test_a_tool_that_needs_a_model_reads_rows_as_the_model_does(
+    table: Path, tmp_path: Path
+) -> None:
+    from easeml.cli.local_tables import read_labelled
+    from easeml.lifecycle.tool import tool_named
+
+    rows = read_labelled(table, "kind")
+    frame = rows.inputs.assign(kind=rows.target)
+    registry = load_registry()
+    model = registry.get("logistic")
+    schema_in, schema_out = rows.schema_in.to_json(), rows.schema_out.to_json()
+    chain = [one.choice() for one in registry.candidates(model, rows.schema_in)]
+    pipeline = {"transforms": chain, "model": model.choice({})}
+    save(fit(pipeline, frame, schema_in, schema_out), tmp_path / "model", objective="accuracy")
+
+    out = tmp_path / "weights.csv"
+    words = [str(table), "--model", str(tmp_path / "model"), "--rounds", "3", "--out", str(out)]
+    told = run(tool_named("importance"), *words, "--json")
+    assert told.exit_code == 0, told.output
+    found = json.loads(told.stdout)
+    assert found["tables"][0]["rows"][0][0] == "width"
+    assert out.read_text().startswith("Column,Quality lost,Standard error\nwidth,")
