@@ -47,13 +47,18 @@ def read_facts(
     if tool.asks_about_a_model:
         facts, said = _of_model(given["file"], given["model"], given["objective"])
     else:
-        table = read_labelled(given["file"], given["target"])
-        facts, said = {"inputs": table.inputs, "answers": table.target}, table.notes
+        facts, said = _of_table(given["file"], given["target"])
     if given.get("embedding"):
         from easeml.lifecycle.feasibility import pretrained
 
         facts["representations"] = [pretrained(path) for path in given["embedding"]]
-    return {**facts, "progress": progress}, said
+    facts["progress"] = progress
+    return facts, said
+
+
+def _of_table(file: Path, target: str) -> tuple[dict[Fact, Any], list[str]]:
+    table = read_labelled(file, target)
+    return {"inputs": table.inputs, "answers": table.target}, table.notes
 
 
 def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fact, Any], list[str]]:
@@ -73,7 +78,7 @@ def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fac
     name = objective or trained.manifest.get("objective")
     if not name:
         raise InvalidInput("The model does not say what is good.", remedy="Name an --objective.")
-    facts = {
+    facts: dict[Fact, Any] = {
         "inputs": rows.frame,
         "answers": rows.labels,
         "predict": trained.predict,
