@@ -1,13 +1,19 @@
 """What a serving child holds, and what a predictor fetches for it."""
 
+import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from easeml.engine.predictor import fetched_whole
+from easeml.engine.predictor import Predictor
+from easeml.engine.serving.fetching import fetch, forget
 from easeml.engine.serving.shelf import Shelf
-from easeml.errors import NotFound
-from easeml.store import Store, TrainedModel
+from easeml.engine.serving.tenant import TenantChild
+from easeml.errors import Damaged, EasemlError, NotReady, Unreachable
+from easeml.settings import Settings
+from easeml.store import Store, Tenant, TrainedModel
+from easeml.store.records import Application, Candidate, DatasetVersion, Job, Task
 
 
 def test_a_model_waits_for_its_turn_while_another_application_is_assigned_first():
@@ -32,25 +38,127 @@ def test_the_replaced_model_is_forgotten_unless_it_serves_elsewhere():
     assert (shelf.of("app1"), shelf.of("app2"), shelf.of("app3")) == ("m2", "m3", None)
 
 
-def test_an_interrupted_fetch_is_not_taken_for_a_model(store: Store, tmp_path: Path):
-    source = tmp_path / "source"
-    source.mkdir()
-    (source / "a.json").write_text("{}")
-    (source / "b.bin").write_bytes(b"weights")
-    digest = store.artefacts.put("t1", source)
+def test_a_fetch_is_whole_or_nothing(store: Store, tmp_path: Path):
+    digest = _stored(store, tmp_path)
     missing = store.artefacts.members("t1", digest)["b.bin"]
     content = missing.read_bytes()
     missing.unlink()
-    model = _model(digest)
     folder = tmp_path / "serving"
-    folder.mkdir()
-    with pytest.raises(NotFound):
-        fetched_whole(store, model, folder)
+    with pytest.raises(Damaged, match="gone"):
+        fetch(store, _model(digest), folder)
     assert list(folder.iterdir()) == []
     missing.write_bytes(content)
-    fetched = fetched_whole(store, model, folder)
+    fetched = fetch(store, _model(digest), folder)
     assert sorted(path.name for path in fetched.iterdir()) == ["a.json", "b.bin"]
-    assert fetched_whole(store, model, folder) == fetched
+    forget(fetched)
+    assert list(folder.iterdir()) == []
+
+
+def test_a_store_that_is_away_is_no_fault_of_a_model(store: Store, tmp_path: Path):
+    digest = _stored(store, tmp_path)
+    (tmp_path / "artefacts" / "t1").rename(tmp_path / "away")
+    with pytest.raises(Unreachable, match="empty"):
+        fetch(store, _model(digest), tmp_path / "serving")
+
+
+class _Child(TenantChild):
+    """Loads what is whole; ``deaths``: how often it ends instead."""
+
+    deaths = 0
+    served = ""
+
+    def __init__(self, memory: int = 0):
+        self.ended = False
+
+    @property
+    def alive(self) -> bool:
+        return not self.ended
+
+    async def start(self) -> None:
+        """Nothing is forked."""
+
+    async def load(self, model_id: str, name: str, objective: str, folder: Path) -> None:
+        if _Child.deaths:
+            _Child.deaths -= 1
+            self.ended = True
+            raise NotReady("The serving process ended.")
+        if "bad" in (folder / "b.bin").read_text():
+            raise EasemlError(f"Model {model_id} could not be loaded.")
+
+    async def serve(self, application: str, model_id: str) -> None:
+        _Child.served = model_id
+
+
+@pytest.fixture
+def predictor(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Predictor:
+    monkeypatch.setattr("easeml.engine.predictor.TenantChild", _Child)
+    monkeypatch.setattr(_Child, "deaths", 0)
+    monkeypatch.setattr(_Child, "served", "")
+    return Predictor(store, Settings(home=tmp_path), tmp_path / "serving")
+
+
+def test_the_best_that_can_be_loaded_serves_and_the_api_says_so(
+    store: Store, tmp_path: Path, predictor: Predictor
+):
+    contents = {"best": "damaged", "next": "bad", "last": "good"}
+    models = _serving(store, tmp_path, contents)
+    damaged = store.artefacts.members("t1", models["best"].artefact)["b.bin"]
+    damaged.unlink()
+    damaged.write_text("damage!")
+    asyncio.run(predictor.set_up("t1", "app_1"))
+    assert _Child.served == models["last"].id
+    with store.read() as tx:
+        assert tx.unscoped().applications.get("app_1").live_model_id == models["last"].id
+        lost = {model.name: model.error for model in tx.unscoped().models.list() if model.error}
+        told = tx.events.newest("t1", ["model.lost"])
+    assert sorted(lost) == ["best", "next"]
+    assert "match their digest" in lost["best"]
+    assert [event.data["name"] for event in told] == ["next", "best"]
+    assert len(list((tmp_path / "serving").iterdir())) == 1
+
+
+def test_a_child_that_ends_while_it_is_set_up_is_replaced_once(
+    store: Store, tmp_path: Path, predictor: Predictor
+):
+    models = _serving(store, tmp_path, {"best": "good"})
+    _Child.deaths = 1
+    asyncio.run(predictor.set_up("t1", "app_1"))
+    assert _Child.served == models["best"].id
+    _Child.deaths = 2
+    with pytest.raises(NotReady):
+        asyncio.run(Predictor(store, Settings(home=tmp_path), tmp_path).set_up("t1", "app_1"))
+    with store.read() as tx:
+        assert tx.unscoped().applications.get("app_1").live_model_id == models["best"].id
+
+
+def _serving(store: Store, tmp_path: Path, contents: dict[str, str]) -> dict[str, TrainedModel]:
+    """Write an application with a stopped search and a model a content, the best first and live."""
+    with store.write() as tx:
+        tx.tenants.add(Tenant("t1", "ann"))
+        tables = tx.scoped("t1")
+        tables.applications.add(
+            Application("app_1", "t1", "a", "d", "v", "y", "accuracy", state="serving")
+        )
+        version = DatasetVersion("v", "t1", "d", 1, {"name": "declare"}, state="ready")
+        tables.versions.add(version)
+        tables.jobs.add(Job("job_1", "t1", "app_1", "v", state="stopped"))
+        tables.candidates.add(Candidate("cnd_1", "t1", "job_1", 0, "m", "m", {}, 1.0))
+        models = {}
+        for place, (name, content) in enumerate(contents.items()):
+            artefact = _stored(store, tmp_path / name, content)
+            model = replace(_model(artefact), id=f"mdl_{place}", name=name, task_id=f"t{place}")
+            tables.tasks.add(Task(f"t{place}", "t1", "train", "search", {}, state="done"))
+            models[name] = tables.models.add(replace(model, quality=0.9 - 0.1 * place))
+        tables.applications.update("app_1", live_model_id="mdl_0")
+    return models
+
+
+def _stored(store: Store, folder: Path, content: str = "weights") -> str:
+    source = folder / "source"
+    source.mkdir(parents=True)
+    (source / "a.json").write_text("{}")
+    (source / "b.bin").write_text(content)
+    return store.artefacts.put("t1", source)
 
 
 def _model(artefact: str) -> TrainedModel:

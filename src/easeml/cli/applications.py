@@ -241,7 +241,7 @@ def models(application_id: ApplicationId, as_json: Json = False) -> None:
             model.quality,
             model.version,
             moment(model.created),
-            len(model.notes),
+            f"lost: {model.error}" if model.error else len(model.notes),
         )
         for model in found
     ]

@@ -285,6 +285,7 @@ class TrainedModel(Answer):
     task_id: str
     version: int = 0  # number of the version
     comparable: bool = True
+    error: str = ""  # why it cannot be loaded any more
     created: float
 
 

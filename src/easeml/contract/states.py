@@ -113,11 +113,12 @@ class PromotionState(StrEnum):
 
 
 class PromotionKind(StrEnum):
-    """Why an endpoint changed: a better model, or what a user asked for."""
+    """Why an endpoint changed: a better model, what a user asked for, or a model that was lost."""
 
     BETTER = "better"
     ROLLBACK = "rollback"
     PIN = "pin"
+    FALLBACK = "fallback"
 
 
 class ModuleState(StrEnum):

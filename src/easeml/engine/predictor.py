@@ -7,7 +7,6 @@ import hmac
 import signal
 import socket
 import tempfile
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,9 +17,12 @@ from easeml.contract.states import ProcessKind
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.serving.child import problem
+from easeml.engine.serving.fetching import fetch, forget
 from easeml.engine.serving.frames import Header, answer_before_threads, encode, receive_frame_soon
 from easeml.engine.serving.tenant import TenantChild, warm_up
-from easeml.errors import EasemlError, NotReady
+from easeml.errors import EasemlError, InvalidInput, NotReady, StorageFull, Unreachable
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models import lost_models
 from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Application, TrainedModel
@@ -29,6 +31,7 @@ log = structlog.get_logger()
 SECRET_FILE = "internal.secret"  # noqa: S105 the name of a file
 _GREETING_SECONDS = 5.0
 _BACKLOG = 1024
+_STATUS = {"not-found": 404, "not-ready": 503, "unreachable": 503, "storage-full": 507}
 
 
 @dataclass
@@ -37,6 +40,7 @@ class _Slot:
 
     model_id: str = ""
     child: TenantChild | None = None
+    fetched: Path | None = None
     setting_up: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -65,20 +69,48 @@ class Predictor:
         """Load the live model of an application beside what serves, switch to it, and let the old
         one go.
 
+        A live model that cannot be loaded gives way to the best that can; then the API says so.
         Raises ``NotFound`` for another tenant's application, ``NotReady`` where there is no model
         yet.
         """
         slot = self._slots.setdefault((tenant, application), _Slot())
         async with slot.setting_up:
-            declared, model = await asyncio.to_thread(self._live, tenant, application)
-            child = await self._child(tenant)
-            if slot.child is child and slot.model_id == model.id:
-                return
-            folder = await asyncio.to_thread(self._fetch, model)
-            await child.load(model.id, model.name, declared.objective, folder)
-            await child.serve(application, model.id)
-            slot.model_id, slot.child = model.id, child
-            log.info("serving", application=application, model=model.id)
+            while True:
+                declared, model = await asyncio.to_thread(self._live, tenant, application)
+                try:
+                    return await self._set_up_twice(slot, declared, model)
+                except (NotReady, Unreachable, StorageFull):  # no fault of the model
+                    raise
+                except EasemlError as error:
+                    log.error("model given up", model=model.id, error=str(error))
+                    await asyncio.to_thread(self._give_up, declared, model, error.message)
+
+    async def _set_up_twice(self, slot: _Slot, declared: Application, model: TrainedModel) -> None:
+        """Set up a model; once more where the child ended meanwhile, for whatever reason."""
+        try:
+            await self._set_up(slot, declared, model)
+        except NotReady:
+            await self._set_up(slot, declared, model)
+
+    async def _set_up(self, slot: _Slot, declared: Application, model: TrainedModel) -> None:
+        child = await self._child(declared.tenant_id)
+        if slot.child is child and slot.model_id == model.id:
+            return
+        fetched = await asyncio.to_thread(fetch, self._store, model, self._folder)
+        try:
+            await child.load(model.id, model.name, declared.objective, fetched)
+            await child.serve(declared.id, model.id)
+        except BaseException:
+            await asyncio.to_thread(forget, fetched)
+            raise
+        if slot.fetched is not None:
+            await asyncio.to_thread(forget, slot.fetched)
+        slot.model_id, slot.child, slot.fetched = model.id, child, fetched
+        log.info("serving", application=declared.id, model=model.id)
+
+    def _give_up(self, application: Application, model: TrainedModel, reason: str) -> None:
+        with self._store.write() as tx:
+            lost_models.give_up(tx, application, model, reason, knowledge_base.current(tx))
 
     async def follow_promotions(self) -> None:
         """Set up every live model now, and each newly promoted one as its event arrives."""
@@ -131,28 +163,6 @@ class Predictor:
                 )
             return application, tables.models.get(application.live_model_id)
 
-    def _fetch(self, model: TrainedModel) -> Path:
-        return fetched_whole(self._store, model, self._folder)
-
-
-def fetched_whole(store: Store, model: TrainedModel, folder: Path) -> Path:
-    """Return the folder below ``folder`` with all of a model's files, fetched now if need be.
-
-    The name stands for whole, verified files: they are fetched beside, then renamed.
-    Raises ``NotFound`` and ``Damaged`` as the artefact store does, and leaves nothing then.
-    """
-    whole = folder / model.id
-    if whole.exists():
-        return whole
-    with tempfile.TemporaryDirectory(dir=folder, prefix="fetching-") as beside:
-        fetched = store.artefacts.fetch(model.tenant_id, model.artefact, Path(beside) / "model")
-        try:
-            fetched.rename(whole)
-        except OSError:
-            if not whole.exists():  # else another task was faster, with the same bytes
-                raise
-    return whole
-
 
 class _Door:
     """Where controllers come in: each connection is checked, and handed to the child that serves
@@ -174,27 +184,35 @@ class _Door:
             guest.add_done_callback(self._guests.discard)
 
     async def _receive(self, connection: socket.socket) -> None:
-        with connection, suppress(OSError, EOFError, TimeoutError, ValueError, KeyError):
-            async with asyncio.timeout(_GREETING_SECONDS):
-                header, _ = await receive_frame_soon(connection)
-            status, reply, child = await self._admit(header)
-            await asyncio.get_running_loop().sock_sendall(
-                connection, encode({"status": status}, reply)
-            )
-            if child is not None:
-                child.hand_over(connection, header["application"])
+        with connection:
+            try:
+                await self._let_in(connection)
+            except (OSError, EOFError, TimeoutError):
+                return  # who came has gone, or said nothing; or the child has, and they ask again
+            except Exception:
+                log.exception("a connection was not served")
+
+    async def _let_in(self, connection: socket.socket) -> None:
+        async with asyncio.timeout(_GREETING_SECONDS):
+            header, _ = await receive_frame_soon(connection)
+        status, reply, child = await self._admit(header)
+        answer = encode({"status": status}, reply)
+        await asyncio.get_running_loop().sock_sendall(connection, answer)
+        if child is not None:
+            child.hand_over(connection, header["application"])
 
     async def _admit(self, header: Header) -> tuple[int, bytes, TenantChild | None]:
         if not hmac.compare_digest(str(header.get("secret", "")), self._secret):
-            return (
-                401,
-                problem(401, "Not signed in", EasemlError("The internal secret does not match.")),
-                None,
-            )
+            error = EasemlError("The internal secret does not match.")
+            return 401, problem(401, "Not signed in", error), None
+        tenant, application = header.get("tenant"), header.get("application")
+        if not isinstance(tenant, str) or not isinstance(application, str):
+            error = InvalidInput("A connection names its tenant and its application.")
+            return 400, problem(400, "Not understood", error), None
         try:
-            return 200, b"", await self._predictor.child_of(header["tenant"], header["application"])
+            return 200, b"", await self._predictor.child_of(tenant, application)
         except EasemlError as error:
-            status = {"not-found": 404, "not-ready": 503}.get(error.code, 500)
+            status = _STATUS.get(error.code, 500)
             return status, problem(status, "No prediction", error), None
 
 

@@ -77,6 +77,18 @@ class ArtefactStore:
             self.fetch(tenant_id, member["digest"], destination / member["path"])
         return destination
 
+    def verify(self, tenant_id: str, digest: str) -> None:
+        """Read every byte of an artefact; raises ``NotFound``, and ``Damaged`` as ``fetch`` does."""
+        manifest = self._manifest(tenant_id, digest)
+        if manifest is not None:
+            for member in manifest["files"]:
+                self.verify(tenant_id, member["digest"])
+            return
+        with self.path(tenant_id, digest).open("rb") as file:
+            found = hashlib.file_digest(file, "sha256").hexdigest()
+        if found != digest:
+            raise _damaged(digest)
+
     def path(self, tenant_id: str, digest: str) -> Path:
         """Where a plain file's bytes lie, for reading only; not verified. Raises ``NotFound``."""
         path = self._place(tenant_id, digest)
@@ -110,6 +122,14 @@ class ArtefactStore:
                 f"The folder of data and models cannot be written to: {error.strerror}.",
                 remedy="The provider has to bring the folder back, or its permissions.",
             ) from error
+
+    def check_there(self, tenant_id: str) -> None:
+        """Raise ``Unreachable`` if nothing of a tenant is here: a disk may not be mounted."""
+        if not (self._root / tenant_id).is_dir():
+            raise Unreachable(
+                "The folder of data and models is empty.",
+                remedy="The provider has to bring it back, as by mounting its disk.",
+            )
 
     def exists(self, tenant_id: str, digest: str) -> bool:
         """Whether a file or folder with this digest is stored."""

@@ -269,6 +269,7 @@ class TrainedModel:
     evaluation: str = (
         ""  # digest of how it does on validation rows; empty in models of earlier releases
     )
+    error: str = ""  # why it cannot be loaded any more
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,12 @@ class TenantChild:
             raise NotReady("The serving process ended.")
         number = next(self._numbers)
         future = self._waiting[number] = asyncio.get_running_loop().create_future()
-        self._writer.write(encode({**header, "id": number}))
-        await self._writer.drain()
+        try:
+            self._writer.write(encode({**header, "id": number}))
+            await self._writer.drain()
+        except OSError as error:
+            self._waiting.pop(number, None)
+            raise NotReady("The serving process ended.") from error
         return await future
 
     async def stop(self) -> None:

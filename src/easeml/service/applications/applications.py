@@ -10,7 +10,7 @@ from easeml.service.applications import application_views, declaration_plan, que
 from easeml.service.knowledge import knowledge_base, rules
 from easeml.service.knowledge.trials import finished_trials
 from easeml.service.limits import quotas
-from easeml.service.models import promotion
+from easeml.service.models import lost_models, promotion
 from easeml.service.models.trained_models import show_models, versions_of_jobs
 from easeml.service.search import candidates, jobs
 from easeml.store import Store
@@ -104,16 +104,21 @@ def models(
 ) -> list[resources.TrainedModel]:
     """Return the application's trained models (``best``: so many), best on validation rows first.
 
-    Those that were measured on other validation rows, before these grew, come last. Raises
+    Those that were measured on other validation rows, before these grew, come after them, and those
+    that cannot be loaded any more last. Raises
     ``NotFound``.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        picked = tables.models.pick("quality", "id", "job_id", application_id=application.id)
-        versions = versions_of_jobs(tables, {job for *_, job in picked})
-        picked.sort(key=lambda row: (not versions[row[2]].is_comparable, -row[0], row[1]))
-        order = [id for _, id, _ in picked][:best]
+        picked = tables.models.pick(
+            "quality", "id", "job_id", "error", application_id=application.id
+        )
+        versions = versions_of_jobs(tables, {job for _, _, job, _ in picked})
+        picked.sort(
+            key=lambda row: (row[3] != "", not versions[row[2]].is_comparable, -row[0], row[1])
+        )
+        order = [id for _, id, _, _ in picked][:best]
         found = {model.id: model for model in tables.models.list(id=order, limit=None)}
         return show_models(tables, [found[id] for id in order])
 
@@ -141,11 +146,17 @@ def roll_back(
     """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the search
     does not undo it.
 
-    Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to.
+    Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to, or its files are gone or
+    damaged.
     """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        model = promotion.to_go_back_to(tables, application, model_id)
+    lost_models.check_files(store, model)
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
-        promotion.roll_back(tx, tables.applications.get(application_id), model_id)
+        promotion.roll_back(tx, tables.applications.get(application_id), model.id)
         return application_views.show(tx, tables.applications.get(application_id))
 
 

@@ -7,6 +7,8 @@ from easeml.store.records import Event
 
 KINDS = (
     "promotion.live",  # a better model serves
+    "model.lost",  # what serves now is another
+    "provider.model-lost",  # the same, for those who run this easeml
     "job.waiting",  # nothing of it can run until somebody acts
     "job.resting",  # the search converged, or its limits are used up
     "application.new-model",  # of the knowledge base, that its search goes on with

@@ -24,7 +24,7 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
         return None
     if rescoring.request(tx, application):
         return None
-    model = _best_model(tables, application)
+    model = best_model(tables, application)
     before = rescoring.live_quality(tables, application)
     if (
         model is None
@@ -84,13 +84,12 @@ def make_live(
     return promotion
 
 
-def roll_back(tx: Transaction, application: Application, model_id: str | None) -> Promotion:
-    """Let ``model_id`` (None: the model that the live one replaced) serve, and pin it.
+def to_go_back_to(tables: Tables, application: Application, model_id: str | None) -> TrainedModel:
+    """Return the model ``model_id`` (None: the model that the live one replaced).
 
     Raises ``NotFound`` for a model that is not the application's, ``Conflict`` if there is nothing
     to go back to.
     """
-    tables = tx.scoped(application.tenant_id)
     model_id = model_id or _previous(tables, application)
     model = tables.models.find(id=model_id, application_id=application.id)
     if model is None:
@@ -100,6 +99,18 @@ def roll_back(tx: Transaction, application: Application, model_id: str | None) -
         )
     if model.id == application.live_model_id:
         raise Conflict(f"{model.name} is live already.", where=model.id)
+    return model
+
+
+def roll_back(tx: Transaction, application: Application, model_id: str | None) -> Promotion:
+    """Let ``model_id`` (None: the model that the live one replaced) serve, and pin it.
+
+    Its files were found whole. Raises as ``to_go_back_to``.
+    """
+    tables = tx.scoped(application.tenant_id)
+    model = to_go_back_to(tables, application, model_id)
+    if model.error:  # the files were brought back
+        model = tables.models.update(model.id, error="")
     tables.applications.update(application.id, pinned=True)
     return make_live(tx, application, model, PromotionKind.ROLLBACK, "asked for by a user; pinned")
 
@@ -124,11 +135,12 @@ def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promo
     return promotion
 
 
-def _best_model(tables: Tables, application: Application) -> TrainedModel | None:
+def best_model(tables: Tables, application: Application) -> TrainedModel | None:
+    """Return the best model of the application's version that can be loaded."""
     jobs = tables.jobs.list(
         application_id=application.id, version_id=application.version_id, limit=None
     )
-    models = tables.models.list(job_id=[job.id for job in jobs], limit=None)
+    models = tables.models.list(job_id=[job.id for job in jobs], error="", limit=None)
     return max(models, key=lambda model: model.quality, default=None)
 
 

@@ -78,5 +78,6 @@ def _show(
         task_id=model.task_id,
         version=version.number,
         comparable=version.is_comparable,
+        error=model.error,
         created=model.created,
     )

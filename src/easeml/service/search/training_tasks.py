@@ -27,7 +27,7 @@ def write_decision(
         return None
     if tables.tasks.count(candidate_id=candidate.id, state=[*TASKS_UNDER_WAY, *FINISHED_TASKS]):
         return None
-    task = _request_training(tx, tables, registry, job, candidate)
+    task = request_training(tx, registry, job, candidate)
     tables.decisions.add(
         Decision(
             id=new_id("dec"),
@@ -76,9 +76,9 @@ def _predicted_cost_under_way(tables: Tables, job: Job) -> float:
     return sum(candidate.predicted_cost for candidate in candidates)
 
 
-def _request_training(
-    tx: Transaction, tables: Tables, registry: Registry, job: Job, candidate: Candidate
-) -> Task:
+def request_training(tx: Transaction, registry: Registry, job: Job, candidate: Candidate) -> Task:
+    """Write a training task of a candidate, also where it was trained before."""
+    tables = tx.scoped(job.tenant_id)
     application = tables.applications.get(job.application_id)
     version = tables.versions.get(job.version_id)
     retries = int(registry.get(candidate.model).resources.get("retries", 1))
