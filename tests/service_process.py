@@ -30,6 +30,15 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def _children(pid: int) -> list[int]:
+    """Return the process ids of a process's children."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _is_prefork(pid: int) -> bool:
+    return b"\0prefork\0" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 class EasemlProcess:
     """``easeml up`` on a home of its own; ``start`` again continues where it was.
 
@@ -104,12 +113,17 @@ class EasemlProcess:
                 self.call("POST", f"/api/v1/jobs/{job['id']}/stop")
 
     def kill(self, kind: str) -> None:
-        """Kill -9 one running process of a kind."""
-        processes = self.call("GET", "/api/v1/status")["processes"]
-        pids = [
-            p["pid"] for p in processes if p["kind"] == kind and Path(f"/proc/{p['pid']}").exists()
-        ]
-        if pids:  # else it was killed just before, and is about to be started again
+        """Kill -9 one running process of a kind, unless it was killed just before.
+
+        ``prefork``: the process that the workers and the predictor are forked from.
+        """
+        if kind == "prefork":
+            pids = [pid for pid in _children(self.process.pid) if _is_prefork(pid)]
+        else:
+            processes = self.call("GET", "/api/v1/status")["processes"]
+            of_kind = [process["pid"] for process in processes if process["kind"] == kind]
+            pids = [pid for pid in of_kind if Path(f"/proc/{pid}").exists()]
+        if pids:
             os.kill(pids[0], signal.SIGKILL)
 
     def wait_until_answering(self, seconds: float = 90.0) -> None:

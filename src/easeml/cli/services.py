@@ -11,7 +11,7 @@ import typer
 from easeml.cli.output import say
 
 PROVIDER = "admin"  # name of the user that the first start makes
-_KINDS = ("controller", "scheduler", "worker", "predictor")
+_KINDS = ("controller", "scheduler", "prefork", "worker", "predictor")
 _STOP_SECONDS = 5.0
 
 Home = Annotated[Path | None, typer.Option(help="Folder of all state (.easeml).")]
@@ -72,6 +72,7 @@ def process(
 
         {
             "scheduler": engine.run_scheduler,
+            "prefork": engine.run_prefork,
             "worker": engine.run_worker,
             "predictor": engine.run_predictor,
         }[kind](settings)

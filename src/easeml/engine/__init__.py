@@ -9,15 +9,24 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .predictor import run_predictor
     from .predictor_client import PredictorClient
+    from .prefork import run_prefork
     from .scheduler import run_scheduler
     from .supervisor import run_supervisor
     from .worker import run_worker
 
-__all__ = ["PredictorClient", "run_predictor", "run_scheduler", "run_supervisor", "run_worker"]
+__all__ = [
+    "PredictorClient",
+    "run_predictor",
+    "run_prefork",
+    "run_scheduler",
+    "run_supervisor",
+    "run_worker",
+]
 
 _HOMES = {
     "PredictorClient": "predictor_client",
     "run_predictor": "predictor",
+    "run_prefork": "prefork",
     "run_scheduler": "scheduler",
     "run_supervisor": "supervisor",
     "run_worker": "worker",

@@ -1,10 +1,15 @@
-"""Limits of a child process, set by the child itself before it touches anything of a user's."""
+"""Limits of a child process: how much it may use, and how it limits itself before it touches
+anything of a user's.
+"""
 
 import ctypes
 import os
 import resource
 import signal
 import sys
+
+from easeml.contract.tasks import Limits
+from easeml.settings import Settings
 
 _PR_SET_PDEATHSIG = 1
 _THREAD_VARIABLES = (
@@ -43,3 +48,19 @@ def die_with_parent() -> None:
     """Ask the kernel to kill this process when its parent ends (Linux; elsewhere nothing happens)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _usable_cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1  # systems that cannot tie a process to cores
+
+
+def task_limits(settings: Settings) -> Limits:
+    """Return the limits of an attempt: the cores of this machine are shared between its workers."""
+    threads = max(1, _usable_cores() // settings.workers)
+    return Limits(
+        seconds=settings.task_seconds,
+        memory=settings.task_memory,
+        threads=threads,
+    )

@@ -1,48 +1,59 @@
-"""A process that the supervisor keeps running."""
+"""A process that is kept running: a program of its own, or forked from the one that keeps it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, Protocol
 
 import structlog
 
 from easeml.settings import ORIGINS, Settings
 
-from .limits import die_with_parent, thread_environment
+from .limits import die_with_parent
+from .signals import Stop
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds before a restart; doubles with every quick end
+LOOK_EVERY = 0.1  # seconds
 _SETTLED = 3.0  # seconds after which a start counts as good
 _LARGEST_LOG = 20 * 2**20  # bytes; a larger one is put aside when the process starts
 _log = structlog.get_logger()
 
 
-class ManagedProcess:
-    """``easeml process KIND`` in a session of its own, restarted when it ends, dying with the
-    supervisor.
-    """
+class Started(Protocol):
+    """A process that was started, as ``subprocess.Popen`` has it."""
 
-    def __init__(self, kind: str, number: int, settings: Settings):
+    pid: int
+
+    def poll(self) -> int | None:
+        """Return the exit code, or None while it runs."""
+        ...
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Return the exit code. Raises ``TimeoutExpired`` after ``timeout`` seconds."""
+        ...
+
+    def send_signal(self, sig: int, /) -> None:
+        """Send a signal, unless it has ended."""
+        ...
+
+
+Start = Callable[[BinaryIO], Started]
+"""Starts a process that writes what it prints to an open file."""
+
+
+class ManagedProcess:
+    """A process in a session of its own, started again when it ends, dying with this one."""
+
+    def __init__(self, kind: str, number: int, home: Path, start: Start):
         self.kind = kind
-        self.log = settings.home / "logs" / f"{kind}-{number}.log"
-        self._command = [
-            sys.executable,
-            "-P",  # nothing is imported from the folder in which easeml was started
-            "-m",
-            "easeml.cli",
-            "process",
-            kind,
-            "--home",
-            str(settings.home),
-        ]
-        # One numerical thread each, but for tasks: where training keeps all cores busy, more would
-        # spin for each other.
-        self._environment = {**thread_environment(1), **os.environ, **_as_environment(settings)}
-        self._process: subprocess.Popen[bytes] | None = None
+        self.log = home / "logs" / f"{kind}-{number}.log"
+        self._start_process = start
+        self._process: Started | None = None
         self._started = 0.0
         self._pause = _FIRST_PAUSE
         self._next_start = 0.0
@@ -88,22 +99,14 @@ class ManagedProcess:
         if self.log.exists() and self.log.stat().st_size > _LARGEST_LOG:
             self.log.replace(self.log.with_suffix(".old.log"))
         with self.log.open("ab") as output:
-            self._process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                env=self._environment,
-                start_new_session=True,  # Ctrl-C reaches the supervisor only
-                preexec_fn=die_with_parent,  # noqa: PLW1509  one system call, no lock
-            )
+            self._process = self._start_process(output)
         self._started = now
 
     def _note_end(self, now: float) -> None:
         assert self._process is not None
         if now - self._started > _SETTLED:
             self._pause = _FIRST_PAUSE
-        code = self._process.returncode
+        code = self._process.poll()
         _log.warning(
             "process ended",
             kind=self.kind,
@@ -118,6 +121,54 @@ class ManagedProcess:
     def _signal(self, number: int) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(number)
+
+
+def program(kind: str, settings: Settings, environment: Mapping[str, str]) -> Start:
+    """Return what starts ``easeml process KIND`` in an interpreter of its own.
+
+    ``environment``: its variables, beside the settings in force.
+    """
+    command = [
+        sys.executable,
+        "-P",  # nothing is imported from the folder in which easeml was started
+        "-m",
+        "easeml.cli",
+        "process",
+        kind,
+        "--home",
+        str(settings.home),
+    ]
+    variables = {**environment, **_as_environment(settings)}
+
+    def start(output: BinaryIO) -> Started:
+        return subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            env=variables,
+            start_new_session=True,  # Ctrl-C reaches the supervisor only
+            preexec_fn=die_with_parent,  # noqa: PLW1509  one system call, no lock
+        )
+
+    return start
+
+
+def keep_running_until(stop: Stop, processes: Sequence[ManagedProcess]) -> None:
+    """Start the processes, and again what ends, until this process is asked to stop."""
+    while not stop.asked:
+        for process in processes:
+            process.keep_running()
+        time.sleep(LOOK_EVERY)
+
+
+def stop_all(processes: Sequence[ManagedProcess], grace: float) -> None:
+    """Ask all processes to end; kill those that still run after ``grace`` seconds."""
+    for process in processes:
+        process.terminate()
+    deadline = time.monotonic() + grace
+    for process in processes:
+        process.end(deadline - time.monotonic())
 
 
 def log_tail(log: Path, characters: int = 2000) -> str:

@@ -17,11 +17,11 @@ from easeml.service.accounts import users
 from easeml.settings import Settings
 from easeml.store import Store
 
-from .managed import ManagedProcess, log_tail
+from .limits import task_limits, thread_environment
+from .managed import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
 from .signals import Stop
 
 SECRET_FILE = "internal.secret"  # noqa: S105  a file name
-_LOOK_EVERY = 0.1  # seconds
 _HEALTHY_WITHIN = 120.0  # seconds
 _PORT_FREE_WITHIN = 3.0  # seconds: processes of a supervisor that was killed may just be ending
 _GRACE = 5.0  # seconds between asking to end and killing
@@ -51,15 +51,19 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
             try:
                 _run(settings, store, processes, on_ready, stop)
             finally:
-                _stop_all(processes)
+                stop_all(processes, _GRACE)
 
 
 def _processes(settings: Settings) -> list[ManagedProcess]:
-    single = [
-        ManagedProcess(kind, 1, settings) for kind in ("controller", "scheduler", "predictor")
-    ]
-    return single + [
-        ManagedProcess("worker", number + 1, settings) for number in range(settings.workers)
+    """Return the processes of this machine; ``prefork`` keeps the predictor and the workers."""
+    # One numerical thread each, but for tasks: where training keeps all cores busy, more would
+    # spin for each other.
+    single = {**thread_environment(1), **os.environ}
+    training = {**os.environ, **thread_environment(task_limits(settings).threads)}
+    environments = {"controller": single, "scheduler": single, "prefork": training}
+    return [
+        ManagedProcess(kind, 1, settings.home, program(kind, settings, environment))
+        for kind, environment in environments.items()
     ]
 
 
@@ -87,15 +91,7 @@ def _run(
                 where=url,
                 remedy=f"See {processes[0].log}.",
             )
-        time.sleep(_LOOK_EVERY)
-
-
-def _stop_all(processes: list[ManagedProcess]) -> None:
-    for process in processes:
-        process.terminate()
-    deadline = time.monotonic() + _GRACE
-    for process in processes:
-        process.end(deadline - time.monotonic())
+        time.sleep(LOOK_EVERY)
 
 
 @contextmanager
@@ -150,7 +146,7 @@ def _wait_for_port(settings: Settings) -> None:
                     where=where,
                     remedy="Choose another one with --port.",
                 ) from error
-            time.sleep(_LOOK_EVERY)
+            time.sleep(LOOK_EVERY)
 
 
 def _local_url(settings: Settings) -> str:

@@ -1,6 +1,5 @@
 """A worker: two slots (search and short work), their leases, and the process's heartbeat."""
 
-import os
 import shutil
 import time
 from pathlib import Path
@@ -8,11 +7,11 @@ from pathlib import Path
 import structlog
 
 from easeml.contract.states import AttemptState, Lane, ProcessKind, ProcessState
-from easeml.contract.tasks import Limits
 from easeml.settings import Settings
 from easeml.store import Store
 
 from .executors import LocalExecutor
+from .limits import task_limits
 from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from .signals import Stop
@@ -26,9 +25,9 @@ def run_worker(settings: Settings) -> None:
     """Work until SIGTERM or SIGINT; then kill what runs and give it back."""
     configure_logging("worker")
     stop = Stop.on_signals()
-    store = Store.open(settings.database, settings.artefacts)
     limits = task_limits(settings)
     executor = LocalExecutor(limits)  # before the record: a worker that is known is warm
+    store = Store.open(settings.database, settings.artefacts)
     process = register(store, ProcessKind.WORKER)
     try:
         _remove_leftovers(store, settings.home / "work")
@@ -40,22 +39,6 @@ def run_worker(settings: Settings) -> None:
         executor.close()
         sign_off(store, process.id)
         store.close()
-
-
-def _usable_cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # systems that cannot tie a process to cores
-
-
-def task_limits(settings: Settings) -> Limits:
-    """Return the limits of an attempt: the cores of this machine are shared between its workers."""
-    threads = max(1, _usable_cores() // settings.workers)
-    return Limits(
-        seconds=settings.task_seconds,
-        memory=settings.task_memory,
-        threads=threads,
-    )
 
 
 class Worker:

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -19,6 +18,7 @@ from pydantic import ValidationError
 
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
+from easeml.engine.fork_server import fork_server
 from easeml.engine.limits import thread_environment
 
 from .base import Ending, Outcome
@@ -27,6 +27,7 @@ from .isolation import free_reserve, isolate, redirect_output
 if TYPE_CHECKING:
     from multiprocessing.connection import _ConnectionBase
 
+IMPORTS = ("easeml.engine.executors.imports",)
 OUT_OF_MEMORY = 77  # exit code of a child whose body ran out of memory
 _LOG_TAIL = 4000  # characters
 
@@ -52,7 +53,7 @@ class LocalExecutor:
         self,
         limits: Limits,
         run: Callable[[Path], TaskResult] = task_main.run,
-        preload: Sequence[str] = ("easeml.engine.executors.imports",),
+        preload: Sequence[str] = IMPORTS,
     ):
         """``run`` is called in the child with the work folder and must be importable; it writes the
         result.
@@ -61,15 +62,11 @@ class LocalExecutor:
         other limits starts a little slower.
         """
         self._run = run
-        self._context = get_context("forkserver")
-        self._context.set_forkserver_preload(["easeml.engine.executors.zygote", *preload])
         os.environ.update(thread_environment(limits.threads))
+        self._context = fork_server(preload)
         self._running: set[_LocalExecution] = set()
         self._guard = threading.Lock()
         self._limits = limits
-        warm = self._context.Process(target=_nothing)
-        warm.start()
-        warm.join()
         self._spare: _Child | None = self._fork(limits)
 
     def start(self, folder: Path, limits: Limits) -> "_LocalExecution":
@@ -204,10 +201,6 @@ class _LocalExecution:
             )
             return f"{text}\n{tail}" if tail else text
         return text
-
-
-def _nothing() -> None:
-    """Its end tells that the zygote has finished its imports."""
 
 
 def _child(run: Callable[[Path], TaskResult], told: "_ConnectionBase", limits: Limits) -> None:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import structlog
 
+from easeml.engine.fork_server import fork_server
 from easeml.engine.serving.frames import Header, encode, read_frame
 from easeml.errors import EasemlError, NotReady
 
 log = structlog.get_logger()
+IMPORTS = ("easeml.engine.serving.warm",)
 _context = multiprocessing.get_context("forkserver")
 
 
@@ -22,14 +24,7 @@ def warm_up() -> None:
 
     Call before the first child.
     """
-    _context.set_forkserver_preload(["easeml.engine.serving.warm"])
-    first = _context.Process(target=_nothing)
-    first.start()
-    first.join()
-
-
-def _nothing() -> None:
-    """Its end tells that the imports are done."""
+    fork_server(IMPORTS)
 
 
 class TenantChild:

@@ -1,0 +1,84 @@
+"""The predictor and the workers of this machine, forked from one process that has imported what
+they need: the libraries are loaded once, and their memory is shared.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from multiprocessing import get_context
+from multiprocessing.context import ForkProcess
+from typing import BinaryIO
+
+from easeml.settings import Settings
+
+from .executors import local
+from .fork_server import import_early
+from .limits import die_with_parent
+from .managed import ManagedProcess, Start, keep_running_until, stop_all
+from .predictor import run_predictor
+from .serving import tenant
+from .signals import Stop
+from .worker import run_worker
+
+GRACE = 4.0  # seconds between asking to end and killing; less than the supervisor's
+
+Run = Callable[[Settings], None]
+
+
+def run_prefork(settings: Settings) -> None:
+    """Keep the predictor and the workers running until SIGTERM or SIGINT, then stop them."""
+    stop = Stop.on_signals()
+    import_early(local.IMPORTS)
+    import_early(tenant.IMPORTS)
+    processes = [ManagedProcess("predictor", 1, settings.home, _forked(run_predictor, settings))]
+    for number in range(1, settings.workers + 1):
+        start = _forked(run_worker, settings)
+        processes.append(ManagedProcess("worker", number, settings.home, start))
+    try:
+        keep_running_until(stop, processes)
+    finally:
+        stop_all(processes, GRACE)
+
+
+class _Forked:
+    """A forked process with the methods of ``subprocess.Popen`` that ``ManagedProcess`` uses."""
+
+    def __init__(self, process: ForkProcess):
+        self._process = process
+        self.pid = process.pid or 0
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def wait(self, timeout: float | None = None) -> int:
+        self._process.join(timeout)
+        code = self._process.exitcode
+        if code is None:
+            raise subprocess.TimeoutExpired(self._process.name, timeout or 0.0)
+        return code
+
+    def send_signal(self, sig: int, /) -> None:
+        if self._process.is_alive():
+            os.kill(self.pid, sig)
+
+
+def _forked(run: Run, settings: Settings) -> Start:
+    """Return what forks this process and calls ``run`` there. This process must have one thread."""
+
+    def start(output: BinaryIO) -> _Forked:
+        process = get_context("fork").Process(target=_child, args=(run, settings, output.fileno()))
+        process.start()
+        return _Forked(process)
+
+    return start
+
+
+def _child(run: Run, settings: Settings, output: int) -> None:
+    os.setsid()  # Ctrl-C reaches the supervisor only
+    die_with_parent()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_DFL)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    run(settings)

@@ -1,0 +1,26 @@
+"""The fork server of a process shares what was imported, and ends with its owner."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from watching_processes import alive, eventually
+
+PROGRAM = Path(__file__).parent / "owner_of_a_fork_server.py"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mark"), [(["early"], "set before the fork"), ([], "")], ids=["forked", "fresh"]
+)
+def test_children_share_what_was_imported_early(arguments: list[str], mark: str):
+    command = [sys.executable, str(PROGRAM), *arguments]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as owner:
+        assert owner.stdout is not None
+        seen, server = owner.stdout.readline().strip().split("|")
+        owner.kill()
+    assert seen == mark
+    eventually(lambda: not alive(int(server)))
