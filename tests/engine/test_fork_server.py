@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import pytest
-
 from watching_processes import alive, eventually
 
 PROGRAM = Path(__file__).parent / "owner_of_a_fork_server.py"
