@@ -21,6 +21,13 @@ from easeml.store.records import (
     Task,
     TrainedModel,
 )
+from easeml.store.shapes import (
+    CandidatePipeline,
+    ModuleConfig,
+    Operation,
+    OperationName,
+    VersionSummary,
+)
 
 PASSWORD = "correct horse battery"
 
@@ -47,7 +54,12 @@ def _stored_version(store: Store, tenant_id: str) -> dict:
         digest = store.artefacts.put(tenant_id, Path(folder, "version"))
     columns = [report.to_json() for report in made.columns]
     schemas = {"schema_in": made.schema_in.to_json(), "schema_out": made.schema_out.to_json()}
-    return {"artefact": digest, "columns": columns, "summary": made.summary, **schemas}
+    return {
+        "artefact": digest,
+        "columns": columns,
+        "summary": VersionSummary(made.summary),
+        **schemas,
+    }
 
 
 def furnish(store: Store, tenant_id: str) -> Furniture:
@@ -67,7 +79,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                 upload_id,
                 dataset_id=made.dataset_id,
                 number=1,
-                operation={"name": "upload", "filename": "iris.csv"},
+                operation=Operation(OperationName.UPLOAD, {"filename": "iris.csv"}),
                 state="ready",
                 **owner,
             )
@@ -77,7 +89,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                 made.version_id,
                 dataset_id=made.dataset_id,
                 number=2,
-                operation={"name": "declare", "seed": 0, "split": "random"},
+                operation=Operation(OperationName.DECLARE, {"seed": 0, "split": "random"}),
                 parents=[upload_id],
                 state="ready",
                 **rows,
@@ -114,7 +126,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                 arm=0,
                 name="tree 0",
                 model="tree",
-                pipeline={},
+                pipeline=CandidatePipeline([], ModuleConfig("tree")),
                 predicted_cost=1.0,
                 **owner,
             )

@@ -5,6 +5,7 @@ all.
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -112,10 +113,8 @@ def test_what_did_best_is_tried_again(desk: Desk, store: Store):
     desk.train()
     with store.write() as tx:  # as if an optimizer had proposed it
         first = tx.unscoped().candidates.find(job_id=desk.application["job"]["id"], arm=0)
-        pipeline = {
-            **first.pipeline,
-            "model": {**first.pipeline["model"], "config": {"max_depth": 17}},
-        }
+        model = replace(first.pipeline.model, config={"max_depth": 17})
+        pipeline = replace(first.pipeline, model=model)
         tx.unscoped().candidates.update(first.id, pipeline=pipeline)
     desk.feed(table(range(60, 90)))
     work_off(store, desk.folder)

@@ -16,6 +16,13 @@ from easeml.ids import new_id
 from easeml.modules import Module, Registry, load_registry
 from easeml.store import Store, Transaction
 from easeml.store.records import Application, Candidate, Dataset, DatasetVersion, Job, Tenant
+from easeml.store.shapes import (
+    CandidatePipeline,
+    ModuleConfig,
+    Operation,
+    OperationName,
+    VersionSummary,
+)
 
 ARMS = 3
 
@@ -127,8 +134,8 @@ def add_job(store: Store, scratch: Path) -> str:
     digest = store.artefacts.put(tenant.id, rows)
     dataset = Dataset(new_id("data"), tenant.id, "d")
     version = DatasetVersion(
-        new_id("ver"), tenant.id, dataset.id, 1, {"name": "declare", "seed": 0}, state="ready", artefact=digest,
-        summary={"rows": 10},
+        new_id("ver"), tenant.id, dataset.id, 1, Operation(OperationName.DECLARE, {"seed": 0}),
+        state="ready", artefact=digest, summary=VersionSummary({"rows": 10}),
     )  # fmt: skip
     application = Application(
         new_id("app"), tenant.id, "a", dataset.id, version.id, "y", "accuracy", state="searching"
@@ -137,7 +144,7 @@ def add_job(store: Store, scratch: Path) -> str:
     candidates = [
         Candidate(
             new_id("cand"), tenant.id, job.id, arm, f"m{arm}", f"m{arm}",
-            {"transforms": [], "model": {"module": f"m{arm}", "config": {}}}, 1.0,
+            CandidatePipeline([], ModuleConfig(f"m{arm}")), 1.0,
         )
         for arm in range(ARMS)
     ]  # fmt: skip

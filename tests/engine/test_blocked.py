@@ -11,6 +11,7 @@ from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
 from easeml.search import policy_named
 from easeml.service.search.waiting import Waiting, WaitsFor
+from easeml.store.shapes import TenantLimits
 
 QUOTA = Waiting(WaitsFor.QUOTA, "no device")
 WORKER = Waiting(WaitsFor.WORKER, "no worker")
@@ -39,7 +40,7 @@ def test_the_scheduler_tells_of_a_quota_that_hides_a_search(
     register(store, "scheduler")
     with store.write() as tx:
         tenant_id = tx.unscoped().jobs.get(job_id).tenant_id
-        tx.tenants.update(tenant_id, limits={"devices": 0})
+        tx.tenants.update(tenant_id, limits=TenantLimits(devices=0))
     scheduler = Scheduler(store, simulated.REGISTRY, policy_named(), 10.0)
     scheduler.step()
     for _ in range(3):

@@ -16,6 +16,7 @@ from easeml.ids import new_id
 from easeml.search import policy_named
 from easeml.store import Store
 from easeml.store.records import Candidate, Task
+from easeml.store.shapes import CandidatePipeline, JobLimits, ModuleConfig, TenantLimits
 
 NOW = 1000.0
 
@@ -31,7 +32,7 @@ def opened(store: Store, folder: Path, **limits: float) -> tuple[SearchMirror, s
     job_id = simulated.add_job(store, folder)
     mirror = SearchMirror(policy_named(), REGISTRY)
     with store.write() as tx:
-        job = tx.unscoped().jobs.update(job_id, limits=limits)
+        job = tx.unscoped().jobs.update(job_id, limits=JobLimits(**limits))
         mirror.sync(tx, job)
     return mirror, job_id
 
@@ -45,7 +46,7 @@ def test_limits_that_are_raised_reach_the_search(store: Store, tmp_path: Path) -
     mirror, job_id = opened(store, tmp_path, tasks=1)
     assert len(mirror.policy.decide(mirror.state, 5)) == 1
     with store.write() as tx:
-        mirror.sync(tx, tx.unscoped().jobs.update(job_id, limits={"tasks": 3}))
+        mirror.sync(tx, tx.unscoped().jobs.update(job_id, limits=JobLimits(tasks=3)))
     assert len(mirror.policy.decide(mirror.state, 5)) == 3
 
 
@@ -64,7 +65,7 @@ def test_a_tenant_has_the_share_that_the_provider_gave_it(store: Store, tmp_path
     assert len(mirror.policy.decide(mirror.state, 5)) == simulated.ARMS
     with store.write() as tx:
         job = tx.unscoped().jobs.get(job_id)
-        tx.tenants.update(job.tenant_id, limits={"devices": 1})
+        tx.tenants.update(job.tenant_id, limits=TenantLimits(devices=1))
         mirror.sync(tx, job)
     assert len(mirror.policy.decide(mirror.state, 5)) == 1
 
@@ -75,7 +76,7 @@ def test_a_job_rests_when_its_deadline_has_passed(tmp_path: Path) -> None:
     store = simulated.open_copy(tmp_path / "template", tmp_path / "home", lambda: clock[0])
     job_id = simulated.add_job(store, tmp_path)
     with store.write() as tx:
-        tx.unscoped().jobs.update(job_id, limits={"deadline": NOW + 5})
+        tx.unscoped().jobs.update(job_id, limits=JobLimits(deadline=NOW + 5))
     scheduler = Scheduler(store, REGISTRY, policy_named(), 10.0)
     scheduler.step()
     clock[0] = NOW + 6
@@ -106,7 +107,7 @@ def test_a_search_that_grows_is_seldom_learned_anew(
     def grow(arm: int, model: str) -> None:
         with store.write() as tx:
             job = tx.unscoped().jobs.get(job_id)
-            pipeline = {"transforms": [], "model": {"module": model, "config": {}}}
+            pipeline = CandidatePipeline([], ModuleConfig(model))
             candidate = Candidate(
                 new_id("cand"), job.tenant_id, job_id, arm, f"{model}-{arm}", model, pipeline, 1.0
             )
@@ -161,7 +162,7 @@ def test_other_limits_change_nothing_that_is_believed(store: Store, tmp_path: Pa
     mirror, job_id = opened(store, tmp_path, tasks=4)
     believed = mirror.state.job(job_id).posterior
     with store.write() as tx:
-        mirror.sync(tx, tx.unscoped().jobs.update(job_id, limits={"tasks": 2, "seconds": 9.0}))
+        mirror.sync(tx, tx.unscoped().jobs.update(job_id, limits=JobLimits(tasks=2, seconds=9.0)))
     assert mirror.state.job(job_id).posterior is believed
     assert mirror.state.job(job_id).budget.seconds == 9.0
 
@@ -173,7 +174,7 @@ def test_what_runs_stops_at_the_limit_of_its_search(tmp_path: Path, limits: dict
     store = simulated.open_copy(tmp_path / "template", tmp_path / "home", lambda: clock[0])
     job_id = simulated.add_job(store, tmp_path)
     with store.write() as tx:
-        tx.unscoped().jobs.update(job_id, limits=limits)
+        tx.unscoped().jobs.update(job_id, limits=JobLimits(**limits))
     worker = register(store, "worker")
     scheduler = Scheduler(store, REGISTRY, policy_named(), 10.0)
     scheduler.step()

@@ -11,6 +11,21 @@ import pytest
 
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "easeml"
 ROOMS = ("store", "service", "kinds", "engine", "api", "client", "web", "cli")
+STORING = ("store", "service", "kinds", "engine", "api")
+# JSON whose shape others than the store decide: the schema language, kinds, policies, the wire.
+OPEN_JSON = {
+    ("IdempotencyKey", "response"),
+    ("DatasetVersion", "schema_in"),
+    ("DatasetVersion", "schema_out"),
+    ("Application", "gates"),
+    ("Task", "payload"),
+    ("Task", "result"),
+    ("Task", "measure"),
+    ("Decision", "explanation"),
+    ("Report", "value"),
+    ("Event", "data"),
+}
+LOOK_UPS = 6  # what an event tells, in one place each; the kind of a task
 STATES = {"state", "lane"}  # fields of records that are enumerations, and of nothing else
 
 
@@ -18,6 +33,31 @@ STATES = {"state", "lane"}  # fields of records that are enumerations, and of no
 def trees() -> dict[Path, ast.Module]:
     files = [path for room in ROOMS for path in (SOURCES / room).rglob("*.py")]
     return {path: ast.parse(path.read_text("utf-8")) for path in files}
+
+
+def json_fields(tree: ast.Module) -> set[tuple[str, str]]:
+    """Return the fields of records that are JSON without a type, by class."""
+    return {
+        (record.name, ast.unparse(field.target))
+        for record in ast.walk(tree)
+        if isinstance(record, ast.ClassDef)
+        for field in record.body
+        if isinstance(field, ast.AnnAssign) and "Json" in ast.unparse(field.annotation)
+    }
+
+
+def look_ups(tree: ast.Module, fields: set[str]) -> Iterator[int]:
+    """Give the lines on which a key of such a field is looked up by its name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and _is_string(node.slice):
+            holder = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            is_get = node.func.attr == "get" and node.args and _is_string(node.args[0])
+            holder = node.func.value if is_get else None
+        else:
+            continue
+        if isinstance(holder, ast.Attribute) and holder.attr in fields:
+            yield node.lineno
 
 
 def states_as_strings(tree: ast.Module) -> Iterator[int]:
@@ -35,7 +75,31 @@ def _is_state(node: ast.expr) -> bool:
 
 def _has_string(node: ast.expr) -> bool:
     parts = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
-    return any(isinstance(part, ast.Constant) and isinstance(part.value, str) for part in parts)
+    return any(_is_string(part) for part in parts)
+
+
+def _is_string(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def test_json_of_records_has_a_shape(trees: dict[Path, ast.Module]):
+    assert json_fields(trees[SOURCES / "store" / "records.py"]) == OPEN_JSON
+
+
+def test_open_json_is_looked_into_by_its_type(trees: dict[Path, ast.Module]):
+    fields = {field for _, field in OPEN_JSON} - {"value"}  # many other things have a value
+    found = [
+        (path.name, line)
+        for path, tree in trees.items()
+        if path.relative_to(SOURCES).parts[0] in STORING
+        for line in look_ups(tree, fields)
+    ]
+    assert len(found) <= LOOK_UPS, found
+
+
+def test_look_ups_are_found():
+    source = 'task.payload["kind"]; task.result.get("low"); task.result.get(name); other["kind"]'
+    assert len(list(look_ups(ast.parse(source), {"payload", "result"}))) == 2
 
 
 def test_states_are_members_of_enumerations(trees: dict[Path, ast.Module]):

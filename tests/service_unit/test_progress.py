@@ -10,6 +10,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.search import progress
 from easeml.store import Store
 from easeml.store.records import Candidate, Job, Task
+from easeml.store.shapes import CandidatePipeline, ModuleConfig
 
 
 def search(store: Store, tenant_id: str, qualities: list[float]) -> str:
@@ -25,7 +26,7 @@ def search(store: Store, tenant_id: str, qualities: list[float]) -> str:
             "arm": 0,
             "name": "tree",
             "model": "tree",
-            "pipeline": {},
+            "pipeline": CandidatePipeline([], ModuleConfig("tree")),
             "predicted_cost": 1.0,
         }
         candidate = tables.candidates.add(Candidate(new_id("cand"), **made, **owner))

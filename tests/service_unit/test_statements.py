@@ -35,6 +35,14 @@ from easeml.store.records import (
     Task,
     TrainedModel,
 )
+from easeml.store.shapes import (
+    CandidatePipeline,
+    JobLimits,
+    ModuleConfig,
+    Operation,
+    OperationName,
+    VersionSummary,
+)
 from postgres_cluster import cluster, database
 
 FEW, MANY = 5, 25
@@ -175,7 +183,9 @@ def _write_application(tx: Transaction, tenant_id: str, place: int) -> None:
         )
     )
     job = tables.jobs.add(
-        Job(new_id("job"), tenant_id, app.id, version.id, state="running", limits={"tasks": 9})
+        Job(
+            new_id("job"), tenant_id, app.id, version.id, state="running", limits=JobLimits(tasks=9)
+        )
     )
     for arm, quality in enumerate((0.5, 0.7)):
         model = _write_model(tables, _write_task(tables, job, arm, "done", quality), app.id)
@@ -202,9 +212,9 @@ def _write_version(tables: Tables, data: Dataset, number: int, how: str) -> Data
             data.tenant_id,
             data.id,
             number,
-            {"name": how, "filename": "data.csv"},
+            Operation(OperationName(how), {"filename": "data.csv"}),
             state="ready",
-            summary={"rows": 60, "validation": 10},
+            summary=VersionSummary({"rows": 60, "validation": 10}),
         )
     )
 
@@ -213,7 +223,7 @@ def _write_task(
     tables: Tables, job: Job, arm: int, state: str, quality: float | None = None
 ) -> Task:
     """Write a candidate, its task and the decision to train it."""
-    pipeline = {"transforms": [], "model": {"module": "tree", "config": {}}}
+    pipeline = CandidatePipeline([], ModuleConfig("tree"))
     candidate = tables.candidates.add(
         Candidate(new_id("cand"), job.tenant_id, job.id, arm, f"tree-{arm}", "tree", pipeline, 1.0)
     )

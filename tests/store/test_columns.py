@@ -1,14 +1,26 @@
 """What a record has is what the database held, and what it held in earlier releases."""
 
+import json
 from enum import StrEnum
 from typing import get_type_hints
 
 import pytest
+import sqlalchemy as sa
+from pydantic import ValidationError
 
 from easeml.contract import states
 from easeml.contract.states import ModuleState, TaskGroup, TaskState
 from easeml.ids import new_id
 from easeml.store import Store, Task, records
+from easeml.store.shapes import (
+    CandidatePipeline,
+    JobLimits,
+    ModuleConfig,
+    Operation,
+    Rules,
+    TenantLimits,
+    VersionSummary,
+)
 
 ENUMERATIONS = [
     one for one in vars(states).values() if isinstance(one, type) and one is not StrEnum
@@ -66,3 +78,64 @@ def _of_the_wire() -> type:
     from easeml.contract.knowledge import Check
 
     return get_type_hints(Check)["state"]
+
+
+SHAPED = {  # as releases up to now have written them
+    "limits of a tenant": (TenantLimits, {"priority": 2.0, "devices": 0, "storage": 10**12}),
+    "no limits": (TenantLimits, {}),
+    "limits of a job": (JobLimits, {"tasks": 9, "seconds": 60.5, "deadline": 1_700_000_000.25}),
+    "one limit": (JobLimits, {"tasks": 9}),
+    "rules": (
+        Rules,
+        {"models": None, "exclude": ["svm"], "constrain": {"tree": {"depth": {"low": 1}}}},
+    ),
+    "pipeline": (
+        CandidatePipeline,
+        {
+            "transforms": [{"module": "scale", "config": {}}],
+            "model": {"module": "tree", "config": {"depth": 3}},
+        },
+    ),
+    "upload": (Operation, {"name": "upload", "filename": "a.csv"}),
+    "declare": (Operation, {"name": "declare", "target": None, "drop": [], "seed": 7}),
+    "feed": (Operation, {"name": "feed", "role": None, "application_id": "app_1"}),
+    "summary": (VersionSummary, {"rows": 60, "train": 40, "notes": ["a note"], "later": 1}),
+    "empty summary": (VersionSummary, {}),
+}
+
+
+@pytest.mark.parametrize("name", SHAPED)
+def test_json_comes_back_as_it_was_written(name: str):
+    shape, document = SHAPED[name]
+    made = shape.from_json(document)
+    assert json.dumps(made.to_json()) == json.dumps(document)
+    assert shape.from_json(made.to_json()) == made
+
+
+def test_a_record_holds_a_shape_and_the_database_plain_json(store: Store):
+    pipeline = CandidatePipeline([ModuleConfig("scale")], ModuleConfig("tree", {"depth": 3}))
+    candidate = records.Candidate(
+        new_id("cand"), "t1", "job_1", 0, "tree", "tree", pipeline, predicted_cost=1.0
+    )
+    with store.write() as tx:
+        tx.scoped("t1").candidates.add(candidate)
+    with store.read() as tx:
+        assert tx.scoped("t1").candidates.get(candidate.id).pipeline == pipeline
+    with store._engine.connect() as connection:
+        held = connection.execute(sa.text("SELECT pipeline FROM candidates")).scalar_one()
+    document = json.loads(held) if isinstance(held, str) else held
+    assert document == {
+        "transforms": [{"module": "scale", "config": {}}],
+        "model": {"module": "tree", "config": {"depth": 3}},
+    }
+
+
+def test_rules_of_an_early_release_have_what_they_lack():
+    assert Rules.from_json({"models": ["tree"]}) == Rules(models=["tree"])
+
+
+def test_json_of_another_shape_is_refused():
+    with pytest.raises(ValidationError):
+        CandidatePipeline.from_json({"transforms": []})
+    with pytest.raises(ValueError, match="merge"):
+        Operation.from_json({"name": "merge"})

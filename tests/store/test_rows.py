@@ -3,6 +3,7 @@ import pytest
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.ids import new_id
 from easeml.store import Application, Dataset, Store, Task, Tenant, User
+from easeml.store.shapes import Rules
 
 
 def _dataset(tenant: str, name: str = "irises") -> Dataset:
@@ -65,10 +66,10 @@ def test_compare_and_set(store):
     with store.write() as tx:
         rows = tx.scoped("t1").applications
         changed = rows.update(
-            app.id, where={"live_model_id": ""}, live_model_id="m1", rules={"exclude": ["svm"]}
+            app.id, where={"live_model_id": ""}, live_model_id="m1", rules=Rules(exclude=["svm"])
         )
         assert changed.live_model_id == "m1"
-        assert changed.rules == {"exclude": ["svm"]}
+        assert changed.rules == Rules(exclude=["svm"])
     with store.write() as tx, pytest.raises(Conflict, match="m1"):
         tx.scoped("t1").applications.update(app.id, where={"live_model_id": ""}, live_model_id="m2")
     with store.read() as tx:

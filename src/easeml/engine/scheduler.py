@@ -16,7 +16,8 @@ from easeml.service.models import promotion
 from easeml.service.search import job_states, proposals, spending, training_tasks, waiting
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
-from easeml.store.records import Event, Lease
+from easeml.store.records import Lease
+from easeml.store.shapes import JobLimits
 
 from .blocked import BlockedSearches
 from .housekeeping import give_back_lost_work, live_workers
@@ -145,7 +146,7 @@ class Scheduler:
     def _stop_what_reached_its_limit(self) -> None:
         with self._store.read() as tx:
             searched = tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None)
-        if not any(job.limits for job in searched):
+        if not any(job.limits != JobLimits() for job in searched):
             return
         try:
             with self._store.write() as tx:
@@ -218,9 +219,9 @@ class Scheduler:
         if events:
             self._seq = events[-1].seq
         again, self._again = self._again, set()
-        changed = [job_id for event in events if (job_id := _job_of(event))]
+        changed = [job_id for event in events if (job_id := event.job_id)]
         ended = [event for event in events if event.kind in ("task.done", "task.failed")]
-        finished = [job_id for event in ended if (job_id := _job_of(event))]
+        finished = [job_id for event in ended if (job_id := event.job_id)]
         return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *finished]))
 
     def _sync(self, job_id: str) -> None:
@@ -304,7 +305,3 @@ class Scheduler:
             self._failed.add(job_id)
             if self._mirror.knows(job_id):
                 self._mirror.hold(job_id)
-
-
-def _job_of(event: Event) -> str:
-    return event.subject if event.kind.startswith("job.") else str(event.data.get("job_id") or "")

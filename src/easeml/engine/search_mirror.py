@@ -33,7 +33,8 @@ from easeml.service.knowledge.trials import finished_trials
 from easeml.service.limits import quotas
 from easeml.service.search.beliefs import arm_of, learned_of
 from easeml.store import Tables, Transaction
-from easeml.store.records import Job, Json, Task
+from easeml.store.records import Job, Task
+from easeml.store.shapes import JobLimits
 
 _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 
@@ -47,7 +48,7 @@ class _JobMirror:
     it had done ``others`` tasks.
     """
 
-    limits: Json
+    limits: JobLimits
     arms: dict[str, int]
     learned: Learned
     known: int
@@ -206,11 +207,12 @@ class SearchMirror:
 
 
 def _budget(job: Job) -> Budget:
-    return Budget(tasks=job.limits.get("tasks"), seconds=job.limits.get("seconds"))
+    return Budget(tasks=job.limits.tasks, seconds=job.limits.seconds)
 
 
 def _deadline(job: Job) -> float:
-    return job.limits.get("deadline", math.inf)
+    deadline = job.limits.deadline
+    return math.inf if deadline is None else deadline
 
 
 def _oldest_beside(tx: Transaction, job: Job) -> Job:

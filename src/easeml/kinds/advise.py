@@ -67,9 +67,9 @@ def _version(spec: AdviseSpec, folder: Path) -> Declared:
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
     """The version that is asked about, and the model in question."""
     found = {"version": tables.versions.get(task.subject).artefact}
-    model_id = task.payload.get("model_id")
-    if model_id:
-        found["model"] = tables.models.get(model_id).artefact
+    spec = AdviseSpec.model_validate(task.payload)
+    if spec.model_id:
+        found["model"] = tables.models.get(spec.model_id).artefact
     return found
 
 
@@ -78,7 +78,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     from easeml.service.advice import tools
     from easeml.service.applications import questions
 
-    if task.payload["application_id"]:
+    if AdviseSpec.model_validate(task.payload).application_id:
         tools.record(tx, task, digests["answer"])
     else:
         questions.record(tx, task, digests["answer"])

@@ -55,9 +55,17 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Keep the table and its columns as a version that is ready."""
-    value = dict(result.value)
-    changes = {"columns": value.pop("columns"), "summary": value, "artefact": digests["table"]}
-    tx.scoped(task.tenant_id).versions.update(task.subject, state=VersionState.READY, **changes)
+    from easeml.store.shapes import VersionSummary
+
+    told = dict(result.value)
+    columns = told.pop("columns")
+    tx.scoped(task.tenant_id).versions.update(
+        task.subject,
+        state=VersionState.READY,
+        columns=columns,
+        summary=VersionSummary(told),
+        artefact=digests["table"],
+    )
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
 
 

@@ -47,7 +47,7 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
     """The model, and the newer version."""
-    version = tables.versions.get(task.payload["version_id"])
+    version = tables.versions.get(RescoreSpec.model_validate(task.payload).version_id)
     return {"model": tables.models.get(task.subject).artefact, "version": version.artefact}
 
 

@@ -1,11 +1,12 @@
-"""The rows of the store as values: frozen, JSON fields as plain dicts and lists, times in seconds
-of the epoch.
+"""The rows of the store as values: frozen, times in seconds of the epoch.
+
+JSON fields are the values of ``store.shapes``; ``Json`` is what others than the store give a shape:
+the schema language, the kind of a task, report or event, a policy.
 
 States and kinds are those of ``easeml.contract.states``, which says how they follow one another.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from easeml.contract.states import (
     ApplicationState,
@@ -23,8 +24,16 @@ from easeml.contract.states import (
     TaskState,
     VersionState,
 )
-
-Json = dict[str, Any]
+from easeml.store.shapes import (
+    CandidatePipeline,
+    ColumnSeen,
+    JobLimits,
+    Json,
+    Operation,
+    Rules,
+    TenantLimits,
+    VersionSummary,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +43,7 @@ class Tenant:
     id: str
     name: str
     created: float = 0.0
-    limits: Json = field(
-        default_factory=dict
-    )  # priority, devices, seconds, storage, applications; each may be missing
+    limits: TenantLimits = field(default_factory=TenantLimits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,25 +116,23 @@ class Dataset:
 class DatasetVersion:
     """An immutable version.
 
-    ``operation`` says how it was made: ``{"name": "upload", ...}`` reads a file and proposes
-    columns; ``{"name": "declare", ...}`` applies the user's changes to its parent and gives every
-    row a role. ``columns`` is the inference: a list of column reports. ``artefact`` is the digest
-    of the stored tables.
+    ``operation`` says how it was made. ``columns`` is the inference: a list of column reports.
+    ``artefact`` is the digest of the stored tables.
     """
 
     id: str
     tenant_id: str
     dataset_id: str
     number: int
-    operation: Json
+    operation: Operation
     parents: list[str] = field(default_factory=list)
     state: VersionState = VersionState.INGESTING
     source_artefact: str = ""
     artefact: str = ""
-    columns: list[Json] = field(default_factory=list)
+    columns: list[ColumnSeen] = field(default_factory=list)
     schema_in: Json = field(default_factory=dict)
     schema_out: Json = field(default_factory=dict)
-    summary: Json = field(default_factory=dict)  # rows, rows by role, notes, proposed target
+    summary: VersionSummary = field(default_factory=VersionSummary)
     error: str = ""
     created: float = 0.0
 
@@ -150,7 +155,7 @@ class Application:
     live_model_id: str = ""
     pinned: bool = False
     gates: list[Json] = field(default_factory=list)  # a column for conditions to come; never read
-    rules: Json = field(default_factory=dict)  # {"models": [...] or null, "exclude": [...]}
+    rules: Rules = field(default_factory=Rules)
     created: float = 0.0
 
 
@@ -158,7 +163,6 @@ class Application:
 class Job:
     """One model search for an application on one version.
 
-    ``limits``: tasks, seconds, deadline in seconds of the epoch (each may be missing).
     ``expected_improvement`` and its error: quality still expected from further search.
     ``gain_rate``: quality that the next task may be expected to gain a device second.
     """
@@ -168,7 +172,7 @@ class Job:
     application_id: str
     version_id: str
     state: JobState = JobState.PREPARING
-    limits: Json = field(default_factory=dict)
+    limits: JobLimits = field(default_factory=JobLimits)
     tolerance: float = 0.001
     best_quality: float | None = None
     expected_improvement: float | None = None
@@ -183,7 +187,6 @@ class Job:
 class Candidate:
     """Transforms + model + configuration that could be trained for a job: an arm of the search.
 
-    ``pipeline``: ``{"transforms": [{"module", "config"}], "model": {"module", "config"}}``.
     ``arm``: its index.
     """
 
@@ -193,7 +196,7 @@ class Candidate:
     arm: int
     name: str
     model: str
-    pipeline: Json
+    pipeline: CandidatePipeline
     predicted_cost: float
     created: float = 0.0
 
@@ -224,6 +227,11 @@ class Task:
     created: float = 0.0
     started: float | None = None
     finished: float | None = None
+
+    @property
+    def spec_kind(self) -> str:
+        """The name of its kind, as its spec says."""
+        return self.payload["kind"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +271,7 @@ class TrainedModel:
     artefact: str
     predictions: str  # digest of its predictions by row id
     quality: float
-    metrics: Json = field(default_factory=dict)
+    metrics: dict[str, float] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     created: float = 0.0
     evaluation: str = (
@@ -325,6 +333,16 @@ class Event:
     subject: str
     data: Json
     created: float = 0.0
+
+    @property
+    def job_id(self) -> str:
+        """The job that it is about; empty where it is about none."""
+        return self.subject if self.kind.startswith("job.") else self.data.get("job_id") or ""
+
+    @property
+    def application_id(self) -> str:
+        """The application that it concerns; empty where it names none."""
+        return self.data.get("application_id") or ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ from typing import Any, get_args, get_origin, get_type_hints
 import sqlalchemy as sa
 
 from easeml.store import records
-from easeml.store.columns import State
+from easeml.store.columns import Shaped, State
+from easeml.store.shapes import Shape
 
 metadata = sa.MetaData()
 _BIG = sa.BigInteger().with_variant(
@@ -50,6 +51,8 @@ def _column(name: str, hint: Any, *, key: bool) -> "sa.Column[Any]":
 def _type_of(plain: Any) -> Any:
     if isinstance(plain, type) and issubclass(plain, StrEnum):
         return State(plain)
+    if isinstance(plain, type) and issubclass(plain, Shape):
+        return Shaped(plain)
     return _TYPES[get_origin(plain) or plain]
 
 

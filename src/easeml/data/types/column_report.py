@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -53,7 +54,7 @@ class ColumnReport:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, obj: dict[str, Any]) -> ColumnReport:
+    def from_json(cls, obj: Mapping[str, Any]) -> ColumnReport:
         """Read the JSON form."""
         return cls(**obj)
 

@@ -42,7 +42,10 @@ def version_ready(
     tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
 ) -> None:
     """Keep what was made as a version that is ready."""
+    from easeml.store.shapes import VersionSummary
+
     changes = {name: result.value[name] for name in VERSION_VALUES}
+    changes["summary"] = VersionSummary(changes["summary"])
     versions = tx.scoped(task.tenant_id).versions
     versions.update(task.subject, state=VersionState.READY, artefact=digests["version"], **changes)
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)

@@ -34,7 +34,7 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
                 cost=cost[tenant.id],
                 stored=int(stored[tenant.id]),
                 created=tenant.created,
-                limits=TenantLimits(**tenant.limits),
+                limits=TenantLimits(**tenant.limits.to_json()),
             )
             for tenant in tx.tenants.list(limit=None)
         ]

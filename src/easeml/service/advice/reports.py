@@ -12,7 +12,7 @@ def keep(
 
     ``kind``: of the report, by default what the kind of task is called.
     """
-    kind = kind or task.payload["kind"]
+    kind = kind or task.spec_kind
     report = tx.scoped(task.tenant_id).reports.add(
         Report(
             id=new_id("rep"),

@@ -5,6 +5,8 @@ No row ever changes its role, so two versions of an application have the same va
 they have as many.
 """
 
+from dataclasses import dataclass
+
 from easeml.service.advice import reports
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
@@ -17,8 +19,25 @@ from easeml.store.records import (
     Task,
     TrainedModel,
 )
+from easeml.store.shapes import Shape
 
 KIND = "rescore"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Shape):
+    """What a task is told: the version whose validation rows count."""
+
+    version_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rescored(Shape):
+    """What a report says; None: the model could not be scored."""
+
+    model_id: str
+    quality: float | None
+    measure: Json | None = None  # the same in its own unit; older releases kept none
 
 
 def live_quality(tables: Tables, application: Application) -> float | None:
@@ -33,7 +52,7 @@ def live_quality(tables: Tables, application: Application) -> float | None:
     if _is_comparable(tables, application, model):
         return model.quality
     report = _report(tables, application)
-    return None if report is None else report.value["quality"]
+    return None if report is None else Rescored.from_json(report.value).quality
 
 
 def request(tx: Transaction, application: Application) -> bool:
@@ -47,7 +66,8 @@ def request(tx: Transaction, application: Application) -> bool:
     if _is_comparable(tables, application, model) or _report(tables, application) is not None:
         return False
     under_way = requests.under_way(tables, KIND, model.id)
-    if any(task.payload["version_id"] == application.version_id for task in under_way):
+    asked = [Asked.from_json(task.payload).version_id for task in under_way]
+    if application.version_id in asked:
         return True
     job = jobs.current(tables, application.id)
     requests.request(
@@ -70,7 +90,7 @@ def live_measure(tables: Tables, application: Application) -> Json | None:
     if _is_comparable(tables, application, model):
         return tables.tasks.get(model.task_id).measure
     report = _report(tables, application)
-    return None if report is None else report.value.get("measure")
+    return None if report is None else Rescored.from_json(report.value).measure
 
 
 def record(
@@ -81,13 +101,14 @@ def record(
     ``measure``: the quality in its own unit, an ``easeml.modules.Measured``.
     """
     model = tx.scoped(task.tenant_id).models.get(task.subject)
-    value = {"model_id": model.id, "quality": quality, "measure": measure}
-    return reports.keep(tx, task, model.application_id, task.payload["version_id"], value)
+    version_id = Asked.from_json(task.payload).version_id
+    found = Rescored(model.id, quality, measure)
+    return reports.keep(tx, task, model.application_id, version_id, found.to_json())
 
 
 def have_same_validation_rows(one: DatasetVersion, other: DatasetVersion) -> bool:
     """Can qualities on the validation rows of two versions of an application be compared?"""
-    return one.summary.get("validation") == other.summary.get("validation")
+    return one.summary.rows_of("validation") == other.summary.rows_of("validation")
 
 
 def _is_comparable(tables: Tables, application: Application, model: TrainedModel) -> bool:
@@ -99,12 +120,9 @@ def _report(tables: Tables, application: Application) -> Report | None:
     """What was found of the live model on the validation rows that the application's version has."""
     version = tables.versions.get(application.version_id)
     found = tables.reports.list(kind=KIND, subject=application.id, limit=None, newest_first=True)
-    own = (report for report in found if report.value["model_id"] == application.live_model_id)
-    return next(
-        (
-            one
-            for one in own
-            if have_same_validation_rows(tables.versions.get(one.version_id), version)
-        ),
-        None,
-    )
+    for report in found:
+        if Rescored.from_json(report.value).model_id != application.live_model_id:
+            continue
+        if have_same_validation_rows(tables.versions.get(report.version_id), version):
+            return report
+    return None

@@ -1,5 +1,7 @@
 """Which train rows contradict the rest? Asked for by a user, found by a task, kept as a report."""
 
+from dataclasses import dataclass
+
 from easeml.contract import resources
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
@@ -8,8 +10,24 @@ from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, Report, Task
+from easeml.store.shapes import Shape
 
 KIND = "suspicion"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Shape):
+    """What a task is told: whose train rows it looks at."""
+
+    application_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scores(Shape):
+    """What a report says: the digest of the scores, and the number of the version they are of."""
+
+    artefact: str
+    number: int
 
 
 def look(store: Store, caller: Caller, application_id: str) -> resources.Task:
@@ -28,16 +46,15 @@ def look(store: Store, caller: Caller, application_id: str) -> resources.Task:
 def record(tx: Transaction, task: Task, digest: str) -> Report:
     """Keep the scores that ``task`` brought, and say so."""
     version = tx.scoped(task.tenant_id).versions.get(task.subject)
-    value = {"artefact": digest, "number": version.number}
-    return reports.keep(tx, task, task.payload["application_id"], version.id, value)
+    application_id = Asked.from_json(task.payload).application_id
+    found = Scores(digest, version.number)
+    return reports.keep(tx, task, application_id, version.id, found.to_json())
 
 
-def newest(tables: Tables, application_id: str) -> Report | None:
+def newest(tables: Tables, application_id: str) -> Scores | None:
     """Return the newest scores: of an older version they still hold for the rows that it had."""
-    return next(
-        iter(tables.reports.list(kind=KIND, subject=application_id, limit=1, newest_first=True)),
-        None,
-    )
+    found = tables.reports.list(kind=KIND, subject=application_id, limit=1, newest_first=True)
+    return Scores.from_json(found[0].value) if found else None
 
 
 def is_under_way(tables: Tables, application: Application) -> bool:
@@ -67,5 +84,5 @@ def _add(tx: Transaction, tables: Tables, application: Application) -> Task:
         ),
         schema_in=version.schema_in,
         schema_out=version.schema_out,
-        seed=version.operation["seed"],
+        seed=version.operation.seed,
     )

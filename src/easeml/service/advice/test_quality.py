@@ -4,6 +4,7 @@ Every reading is recorded.
 """
 
 from collections import Counter
+from dataclasses import dataclass, replace
 
 from easeml.contract import resources
 from easeml.contract.tasks import TaskResult
@@ -11,8 +12,24 @@ from easeml.service.advice import reports
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Report, Task, TrainedModel
+from easeml.store.shapes import Json, Shape
 
 KIND = "test-quality"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading(Shape):
+    """What a report says: quality on the test rows with its 95 % interval, and of which model.
+
+    ``measure``: the same in the objective's own unit; readings of older versions have none.
+    """
+
+    value: float
+    low: float
+    high: float
+    rows: int
+    model_id: str = ""
+    measure: Json | None = None
 
 
 def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
@@ -42,11 +59,8 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     tables = tx.scoped(task.tenant_id)
     model = tables.models.get(task.subject)
     version_id = tables.jobs.get(model.job_id).version_id
-    numbers = {name: result.value[name] for name in ("value", "low", "high", "rows")}
-    numbers["measure"] = result.value.get("measure")
-    return reports.keep(
-        tx, task, model.application_id, version_id, {**numbers, "model_id": model.id}
-    )
+    reading = replace(Reading.from_json(result.value), model_id=model.id)
+    return reports.keep(tx, task, model.application_id, version_id, reading.to_json())
 
 
 def readings(tables: Tables, applications: list[Application]) -> dict[str, resources.TestQuality]:
@@ -56,13 +70,18 @@ def readings(tables: Tables, applications: list[Application]) -> dict[str, resou
     by_id = {application.id: application for application in applications}
     found = tables.reports.list(kind=KIND, subject=list(by_id), limit=None)
     times = Counter(report.subject for report in found)  # newer versions keep the test rows
-    return {
-        report.subject: resources.TestQuality(**report.value, readings=times[report.subject])
-        for report in found  # in order of id: the newest counts
-        if report.value["model_id"] == by_id[report.subject].live_model_id
-    }
+    shown = {}
+    for report in found:  # in order of id: the newest counts
+        reading = Reading.from_json(report.value)
+        if reading.model_id == by_id[report.subject].live_model_id:
+            told = reading.to_json()
+            readings = times[report.subject]
+            shown[report.subject] = resources.TestQuality(**told, readings=readings)
+    return shown
 
 
 def _find(tables: Tables, application_id: str, model_id: str) -> Report | None:
-    reports = tables.reports.list(kind=KIND, subject=application_id, limit=None, newest_first=True)
-    return next((report for report in reports if report.value["model_id"] == model_id), None)
+    for report in tables.reports.list(kind=KIND, subject=application_id, limit=None):
+        if Reading.from_json(report.value).model_id == model_id:
+            return report
+    return None

@@ -1,7 +1,7 @@
 """Lifecycle tools on live applications: asked by a user, answered by a task, kept as reports."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from easeml.contract import resources
 from easeml.contract.reports import NewReport, Report
@@ -16,6 +16,7 @@ from easeml.service.tasks import requests, task_views
 from easeml.service.tasks.logs import read_plain
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, DatasetVersion, Json, Task, TrainedModel
+from easeml.store.shapes import Shape
 
 KIND = "advise"
 _LARGEST_ANSWER = 5_000_000  # bytes
@@ -29,6 +30,31 @@ class Question:
     parameters: Json
     model: TrainedModel | None = None
     seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Told(Shape):
+    """What a task is told.
+
+    ``plan``: where an upload is asked about, the declaration that is applied to it first.
+    """
+
+    tool: str
+    parameters: Json
+    application_id: str = ""
+    model_id: str = ""
+    plan: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Shape):
+    """What a report says: who answered what was asked, and the digest of the answer."""
+
+    task_id: str = ""
+    parameters: Json = field(default_factory=dict)
+    model_id: str = ""
+    plan: Json = field(default_factory=dict)
+    artefact: str = ""
 
 
 def ask(
@@ -93,7 +119,7 @@ def about_model(tables: Tables, model: TrainedModel) -> list[records.Report]:
     found = tables.reports.list(
         kind=names, subject=model.application_id, newest_first=True, limit=None
     )
-    return [report for report in found if report.value.get("model_id") == model.id]
+    return [report for report in found if Answered.from_json(report.value).model_id == model.id]
 
 
 def _live_model(tables: Tables, application: Application, tool: Tool) -> TrainedModel | None:
@@ -108,20 +134,15 @@ def _live_model(tables: Tables, application: Application, tool: Tool) -> Trained
 
 def record(tx: Transaction, task: Task, digest: str) -> records.Report:
     """Keep what ``task`` brought, under the name of its tool, and say so."""
-    return keep(tx, task, digest, task.payload["application_id"], task.subject)
+    application_id = Told.from_json(task.payload).application_id
+    return keep(tx, task, digest, application_id, task.subject)
 
 
 def keep(tx: Transaction, task: Task, digest: str, subject: str, version_id: str) -> records.Report:
     """Keep what ``task`` brought as a report about ``subject``, an application or an upload."""
-    told = task.payload
-    value = {
-        "task_id": task.id,
-        "parameters": told["parameters"],
-        "model_id": told.get("model_id", ""),
-        "plan": told.get("plan", {}),
-        "artefact": digest,
-    }
-    return reports.keep(tx, task, subject, version_id, value, kind=told["tool"])
+    told = Told.from_json(task.payload)
+    answered = Answered(task.id, told.parameters, told.model_id, told.plan, digest)
+    return reports.keep(tx, task, subject, version_id, answered.to_json(), kind=told.tool)
 
 
 def list_page(
@@ -171,12 +192,12 @@ def _of_task(tables: Tables, task: Task) -> list[records.Report]:
     model = tables.models.find(task_id=task.id)
     if model is not None:
         return about_model(tables, model)
-    if task.payload["kind"] != KIND:
+    if task.spec_kind != KIND:
         return []
     told = task.payload
     subjects = [subject for subject in (told["application_id"], task.subject) if subject]
     found = tables.reports.list(kind=told["tool"], subject=subjects, limit=None)
-    return [report for report in found if report.value.get("task_id") == task.id]
+    return [report for report in found if Answered.from_json(report.value).task_id == task.id]
 
 
 def _page(
@@ -191,16 +212,17 @@ def _page(
 
 
 def _show(store: Store, report: records.Report) -> Report:
+    answered = Answered.from_json(report.value)
     is_of_upload = report.subject == report.version_id
     return Report(
         id=report.id,
         tool=report.kind,
         title=tool_named(report.kind).title,
-        task_id=report.value.get("task_id", ""),
+        task_id=answered.task_id,
         application_id="" if is_of_upload else report.subject,
         version_id=report.version_id,
-        model_id=report.value.get("model_id", ""),
-        parameters=report.value["parameters"],
+        model_id=answered.model_id,
+        parameters=answered.parameters,
         created=report.created,
         **_answer(store, report),
     )
@@ -210,7 +232,7 @@ def _answer(store: Store, report: records.Report) -> Json:
     """Return what a tool said. Answers of the release before had one figure, or stood in the row."""
     if "answer" in report.value:
         return report.value["answer"]
-    path = store.artefacts.path(report.tenant_id, report.value["artefact"])
+    path = store.artefacts.path(report.tenant_id, Answered.from_json(report.value).artefact)
     answer = json.loads(read_plain(path, 0, _LARGEST_ANSWER))
     figure = answer.pop("figure", None)
     if figure is not None:

@@ -28,6 +28,7 @@ from easeml.service.search import jobs
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Dataset, DatasetVersion, Job, Json
+from easeml.store.shapes import ColumnSeen, Operation, OperationName, Rules
 
 _BALANCED = "balanced-accuracy"
 _IMBALANCED = 0.8  # share of the commonest class from which accuracy tells little
@@ -69,7 +70,7 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Propo
     """
     columns = plan.columns
     rows, inputs = (
-        plan.upload.summary.get("rows", 0),
+        plan.upload.summary.rows or 0,
         width([report.to_json() for report in columns.columns]),
     )
     fitting = [match.module for match in plan.models if match.fits]
@@ -119,11 +120,7 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
             version_id=version.id,
             target=plan.columns.target,
             objective=plan.objective.name,
-            rules={
-                "models": declaration.models,
-                "exclude": declaration.exclude,
-                "constrain": declaration.constrain,
-            },
+            rules=Rules(declaration.models, declaration.exclude, declaration.constrain),
         )
     )
     tables.jobs.add(
@@ -153,7 +150,7 @@ def _find_upload(
         upload = datasets.newest_upload(tables, dataset.id)
     else:
         upload = tables.versions.get(declaration.version_id)
-    if upload.dataset_id != dataset.id or upload.operation["name"] != "upload":
+    if upload.dataset_id != dataset.id or upload.operation.name != OperationName.UPLOAD:
         raise InvalidInput("This is not an upload of the dataset.", where=upload.id)
     if upload.state == VersionState.FAILED:
         raise Conflict(
@@ -167,8 +164,8 @@ def _find_upload(
 
 
 def _check_rows(upload: DatasetVersion) -> None:
-    rows = upload.summary.get("rows", FEWEST_ROWS)
-    if rows < FEWEST_ROWS:
+    rows = upload.summary.rows
+    if rows is not None and rows < FEWEST_ROWS:
         raise InvalidInput(
             f"The table has {rows} {'row' if rows == 1 else 'rows'}: too few to learn from and to test.",
             where=upload.id,
@@ -178,7 +175,7 @@ def _check_rows(upload: DatasetVersion) -> None:
 
 def _declare_columns(upload: DatasetVersion, declaration: resources.Declaration) -> Columns:
     reports = [ColumnReport.from_json(column) for column in upload.columns]
-    target = declaration.target or upload.summary.get("target") or None
+    target = declaration.target or upload.summary.target or None
     split = Split.from_text(declaration.split, [report.name for report in reports])
     drop = [*declaration.drop, split.column] if split.way == "given" else declaration.drop
     return declare_columns(
@@ -270,9 +267,9 @@ def _declared_version(tables: Tables, caller: Caller, plan: Plan) -> DatasetVers
         tenant_id=caller.tenant_id,
         dataset_id=plan.dataset.id,
         number=tables.versions.count(dataset_id=plan.dataset.id) + 1,
-        operation={"name": "declare", **told(plan)},
+        operation=Operation(OperationName.DECLARE, told(plan)),
         parents=[plan.upload.id],
-        columns=[report.to_json() for report in plan.columns.columns],
+        columns=[ColumnSeen(**report.to_json()) for report in plan.columns.columns],
         schema_in=plan.columns.schema_in.to_json(),
         schema_out=plan.columns.schema_out.to_json(),
     )

@@ -15,6 +15,7 @@ from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks import task_views
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Json, Task
+from easeml.store.shapes import Operation, OperationName
 
 
 def ask(
@@ -58,7 +59,7 @@ def record(tx: Transaction, task: Task, digest: str) -> None:
     """Keep the answer: about the application, where one was started meanwhile."""
     tables = tx.scoped(task.tenant_id)
     upload = tables.versions.get(task.subject)
-    started = _started(tables, upload, task.payload["plan"])
+    started = _started(tables, upload, tools.Told.from_json(task.payload).plan)
     if started is None:
         tools.keep(tx, task, digest, upload.id, upload.id)
     else:
@@ -70,7 +71,7 @@ def take_over(tx: Transaction, application: Application) -> None:
     tables = tx.scoped(application.tenant_id)
     version = tables.versions.get(application.version_id)
     for report in tables.reports.list(subject=version.parents[0], limit=None):
-        if _is_declared_as(version, report.value.get("plan", {})):
+        if _is_declared_as(version, tools.Answered.from_json(report.value).plan):
             tables.reports.update(report.id, subject=application.id, version_id=version.id)
 
 
@@ -87,4 +88,4 @@ def _started(tables: Tables, upload: DatasetVersion, plan: Json) -> Application 
 
 
 def _is_declared_as(version: DatasetVersion, plan: Json) -> bool:
-    return version.operation == {"name": "declare", **plan}
+    return version.operation == Operation(OperationName.DECLARE, plan)

@@ -12,6 +12,7 @@ from easeml.service.storage import artefact_references, uploads
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Dataset, DatasetVersion
+from easeml.store.shapes import Operation, OperationName
 
 _LONGEST_NAME = 200
 
@@ -87,12 +88,12 @@ def show_version(version: DatasetVersion) -> resources.Version:
         dataset_id=version.dataset_id,
         number=version.number,
         state=version.state,
-        operation=version.operation,
+        operation=version.operation.to_json(),
         parents=version.parents,
         columns=[resources.Column(**column) for column in version.columns],
         schema_in=version.schema_in,
         schema_out=version.schema_out,
-        summary=version.summary,
+        summary=version.summary.to_json(),
         error=version.error,
         created=version.created,
     )
@@ -109,7 +110,7 @@ def _add_dataset(
             tenant_id=tenant_id,
             dataset_id=dataset.id,
             number=1,
-            operation={"name": "upload", "filename": filename},
+            operation=Operation(OperationName.UPLOAD, {"filename": filename}),
             source_artefact=digest,
         )
     )
@@ -122,7 +123,7 @@ def _newest_uploads(tables: Tables, dataset_ids: list[str]) -> dict[str, Dataset
     made = tables.versions.pick("dataset_id", "id", "operation", dataset_id=dataset_ids)
     newest = {}  # in order of id: the newest comes last
     for dataset_id, version_id, operation in made:
-        if operation["name"] == "upload":
+        if operation.name == OperationName.UPLOAD:
             newest[dataset_id] = version_id
     for dataset_id in dataset_ids:
         if dataset_id not in newest:

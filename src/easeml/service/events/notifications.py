@@ -67,7 +67,9 @@ def _subjects(tables: Tables, events: list[Event]) -> dict[int, tuple[str, str]]
     told = [event.subject for event in events if _is_of_dataset(event)]
     dataset_of = dict(tables.versions.pick("id", "dataset_id", id=told))
     datasets = dict(tables.datasets.pick("id", "name", id=list(dataset_of.values())))
-    asked = [_application_id(event) for event in events if not _is_of_dataset(event)]
+    asked = [
+        (event.application_id or event.subject) for event in events if not _is_of_dataset(event)
+    ]
     applications = dict(tables.applications.pick("id", "name", id=asked))
     subjects = {}
     for event in events:
@@ -75,14 +77,10 @@ def _subjects(tables: Tables, events: list[Event]) -> dict[int, tuple[str, str]]
             id = dataset_of.get(event.subject, event.subject)
             subjects[event.seq] = (id, datasets.get(id, ""))
         else:
-            id = _application_id(event)
+            id = event.application_id or event.subject
             subjects[event.seq] = (id, applications.get(id, ""))
     return subjects
 
 
 def _is_of_dataset(event: Event) -> bool:
     return event.kind.startswith("dataset.")
-
-
-def _application_id(event: Event) -> str:
-    return str(event.data.get("application_id") or event.subject)

@@ -56,9 +56,9 @@ def objective(name: str) -> tuple[str, str]:
 
 def pipeline_of(registry: Registry, candidate: Candidate) -> Pipeline:
     """Return what a task is told of a candidate: whole, also where its model is not installed."""
-    model = candidate.pipeline["model"]
-    whole = registry.get(candidate.model).choice(model["config"])
-    return Pipeline.model_validate({**candidate.pipeline, "model": whole})
+    pipeline = candidate.pipeline
+    whole = registry.get(candidate.model).choice(pipeline.model.config)
+    return Pipeline.model_validate({**pipeline.to_json(), "model": whole})
 
 
 def likely(word: str, known: Iterable[str]) -> str:

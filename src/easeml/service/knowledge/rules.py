@@ -1,11 +1,14 @@
 """What the rules of an application leave of the knowledge base: models, and their spaces."""
 
+from dataclasses import replace
+
 from easeml.errors import InvalidInput
 from easeml.modules import ModelMatch, Module, Registry
 from easeml.search import spaces
 from easeml.service.knowledge import knowledge_base
 from easeml.store import Tables
 from easeml.store.records import Application, Json
+from easeml.store.shapes import Rules
 
 
 def allowed_models(
@@ -23,19 +26,17 @@ def allowed_models(
     ]
 
 
-def space_of(model: Module, rules: Json) -> Json | None:
+def space_of(model: Module, rules: Rules) -> Json | None:
     """Return a model's space as an application's rules constrain it; None where it has no longer
     what they name.
     """
     try:
-        return spaces.narrow(
-            model.space, (rules.get("constrain") or {}).get(model.name) or {}, model.name
-        )
+        return spaces.narrow(model.space, rules.constrain.get(model.name, {}), model.name)
     except InvalidInput:
         return None
 
 
-def with_model(tables: Tables, application: Application, model: str, registry: Registry) -> Json:
+def with_model(tables: Tables, application: Application, model: str, registry: Registry) -> Rules:
     """Return the rules of an application that allow ``model``, too; raises ``InvalidInput`` unless
     it fits.
     """
@@ -54,9 +55,9 @@ def with_model(tables: Tables, application: Application, model: str, registry: R
         raise InvalidInput(
             f"The model {model} does not fit: {matches[model].why_not}", where="model"
         )
-    only, exclude = application.rules.get("models"), application.rules.get("exclude") or []
-    return {
-        **application.rules,
-        "models": only if only is None or model in only else [*only, model],
-        "exclude": [name for name in exclude if name != model],
-    }
+    rules = application.rules
+    only = rules.models
+    if only is not None and model not in only:
+        only = [*only, model]
+    exclude = [name for name in rules.exclude if name != model]
+    return replace(rules, models=only, exclude=exclude)

@@ -67,7 +67,7 @@ def features_of(registry: Registry, candidate: Candidate) -> tuple[float, ...]:
     """
     with suppress(NotFound, InvalidInput):
         space = registry.get(candidate.model).space
-        return spaces.features(space, candidate.pipeline["model"]["config"])
+        return spaces.features(space, candidate.pipeline.model.config)
     return ()
 
 
@@ -108,7 +108,7 @@ def predict_costs(registry: Registry, work: Sequence[Work], trials: list[Trial])
 
 def size(version: DatasetVersion) -> tuple[int, int]:
     """Return the rows of a declared version and the ``width`` of its inputs."""
-    return int(version.summary.get("rows", 0)), width(version.columns)
+    return version.summary.rows or 0, width(version.columns)
 
 
 def width(columns: Sequence[Mapping[str, Any]]) -> int:

@@ -7,7 +7,7 @@ from easeml.contract.states import SEARCHED_JOBS, JobState
 from easeml.errors import OverQuota
 from easeml.search import Terms
 from easeml.service.access.caller import Caller
-from easeml.store import Store, Transaction
+from easeml.store import Store, Transaction, shapes
 from easeml.store.records import Tenant
 
 _OPEN = (JobState.PREPARING, *SEARCHED_JOBS)
@@ -18,7 +18,7 @@ def get(store: Store, caller: Caller, tenant_id: str) -> TenantLimits:
     """Return what a tenant may use (providers only); raises ``NotAllowed``, ``NotFound``."""
     caller.require_provider()
     with store.read() as tx:
-        return TenantLimits(**tx.tenants.get(tenant_id).limits)
+        return TenantLimits(**tx.tenants.get(tenant_id).limits.to_json())
 
 
 def set_limits(store: Store, caller: Caller, tenant_id: str, wish: TenantLimits) -> TenantLimits:
@@ -27,18 +27,18 @@ def set_limits(store: Store, caller: Caller, tenant_id: str, wish: TenantLimits)
     Raises ``NotAllowed``, ``NotFound``.
     """
     caller.require_provider()
-    limits = wish.model_dump(exclude_none=True)
+    limits = shapes.TenantLimits(**wish.model_dump())
     with store.write() as tx:
         if tx.tenants.get(tenant_id).limits != limits:
             tx.tenants.update(tenant_id, limits=limits)
             tx.events.append(
-                "tenant.limited", tenant_id, {"by": caller.user_id, **limits}, tenant_id
+                "tenant.limited", tenant_id, {"by": caller.user_id, **limits.to_json()}, tenant_id
             )
             for job in tx.scoped(tenant_id).jobs.list(state=_OPEN, limit=None):
                 data = {
                     "application_id": job.application_id,
                     "state": job.state,
-                    "limits": job.limits,
+                    "limits": job.limits.to_json(),
                 }
                 tx.events.append(
                     "job.limited", job.id, data, tenant_id
@@ -48,20 +48,16 @@ def set_limits(store: Store, caller: Caller, tenant_id: str, wish: TenantLimits)
 
 def terms(tenant: Tenant) -> Terms:
     """Return a tenant's share of the devices."""
-    return Terms(
-        **{
-            name: tenant.limits[name]
-            for name in ("priority", "devices", "seconds")
-            if name in tenant.limits
-        }
-    )
+    limits = tenant.limits
+    priority = 1.0 if limits.priority is None else limits.priority
+    return Terms(priority=priority, devices=limits.devices, seconds=limits.seconds)
 
 
 def storage_left(tx: Transaction, tenant_id: str) -> int | None:
     """Return how many bytes a tenant may still store, None where there is no limit; raises
     ``OverQuota`` for none.
     """
-    most = tx.tenants.get(tenant_id).limits.get("storage")
+    most = tx.tenants.get(tenant_id).limits.storage
     if most is None:
         return None
     used = sum(size for (size,) in tx.scoped(tenant_id).artefacts.pick("size"))
@@ -78,7 +74,7 @@ def over_storage(used: int, most: int) -> OverQuota:
 
 def check_applications(tx: Transaction, tenant_id: str) -> None:
     """Raise ``OverQuota`` if a tenant may declare no further application."""
-    most = tx.tenants.get(tenant_id).limits.get("applications")
+    most = tx.tenants.get(tenant_id).limits.applications
     if most is not None and tx.scoped(tenant_id).applications.count() >= most:
         raise OverQuota(
             f"You may have {most} applications, and have them.", remedy=_ASK, where="applications"

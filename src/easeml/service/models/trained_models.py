@@ -1,13 +1,26 @@
 """Trained models, to look at."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
 
 from easeml.contract import measures, resources
 from easeml.service.advice import rescoring
 from easeml.store import Tables
 from easeml.store.records import Task, TrainedModel
+from easeml.store.shapes import CandidatePipeline, Json, Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Measured(Shape):
+    """What a training task kept beside the quality, as far as its release measured it.
+
+    ``low``, ``high``: 95 % interval of the quality; ``latency``: seconds to predict one row.
+    """
+
+    low: float | None = None
+    high: float | None = None
+    latency: float | None = None
+    measures: Json = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,21 +72,22 @@ def versions_of_jobs(tables: Tables, job_ids: Collection[str]) -> dict[str, Lear
 
 
 def _show(
-    model: TrainedModel, task: Task, pipeline: dict[str, Any], version: LearnedFrom, size: int
+    model: TrainedModel, task: Task, pipeline: CandidatePipeline, version: LearnedFrom, size: int
 ) -> resources.TrainedModel:
+    measured = Measured.from_json(task.result)
     return resources.TrainedModel(
         id=model.id,
         name=model.name,
         quality=model.quality,
-        low=task.result.get("low"),
-        high=task.result.get("high"),
-        latency=task.result.get("latency"),
+        low=measured.low,
+        high=measured.high,
+        latency=measured.latency,
         cost=task.cost,
         size=size,
-        config=pipeline.get("model", {}).get("config", {}),
+        config=pipeline.model.config,
         measure=measures.kept(task.measure),
         metrics=model.metrics,
-        measures=task.result.get("measures", {}),
+        measures=measured.measures,
         notes=model.notes,
         task_id=model.task_id,
         version=version.number,

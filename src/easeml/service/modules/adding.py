@@ -7,13 +7,14 @@ installed and trusts.
 
 import re
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
 from pydantic import ValidationError
 
 from easeml.contract.knowledge import LARGEST_MODULE, Check, ModuleChecks, NewModule
-from easeml.contract.states import SEARCHED_JOBS, ModuleState
+from easeml.contract.states import SEARCHED_JOBS, CheckState, ModuleState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotFound, TooLarge
 from easeml.modules import Module
@@ -27,11 +28,19 @@ from easeml.service.tasks import logs, requests
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import ModuleMark, Task
+from easeml.store.shapes import Shape
 
 KIND = "check-module"
 _TRUSTED = ("easeml.zoo", "sklearn", "xgboost", "catboost")
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 _FILE = "module.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked(Shape):
+    """What a task that checks a module brings."""
+
+    checks: list[Check]
 
 
 def add(
@@ -98,9 +107,10 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
     """Take in a model whose checks all passed, and have all open searches that it fits go on with
     it.
     """
-    failed = [one for one in result.value["checks"] if one["state"] != "passed"]
+    checks = Checked.from_json(result.value).checks
+    failed = [check for check in checks if check.state != CheckState.PASSED]
     if failed:
-        _fail(tx, task, failed[0]["error"])
+        _fail(tx, task, failed[0].error)
         return
     tx.module_marks.update(task.subject, state=ModuleState.READY)
     tx.events.append("module.ready", task.subject, {}, task.tenant_id)
@@ -195,9 +205,7 @@ def _join_searches(tx: Transaction, name: str) -> None:
         version, newest = tables.versions.get(job.version_id), jobs.current(tables, application.id)
         match = registry.match(model, version.schema_in, version.schema_out)
         rules = application.rules
-        if newest != job or not allowed_models(
-            [match], rules.get("models"), rules.get("exclude") or []
-        ):
+        if newest != job or not allowed_models([match], rules.models, rules.exclude):
             continue
         candidates.add_model(tx, registry, application, job, name, trials)
         data = {
@@ -214,7 +222,7 @@ def _checks(task: Task, printed: bytes) -> list[Check]:
     them.
     """
     if task.result:
-        return [Check.model_validate(one) for one in task.result["checks"]]
+        return Checked.from_json(task.result).checks
     found: dict[str, Check] = {}
     for line in printed.splitlines():
         with suppress(ValidationError):  # what the class itself prints

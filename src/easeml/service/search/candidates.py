@@ -13,6 +13,7 @@ from easeml.service.knowledge.rules import allowed_models, space_of
 from easeml.service.knowledge.trials import Trial, finished_trials, predict_costs, size, work_of
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
+from easeml.store.shapes import CandidatePipeline, ModuleConfig, Rules
 
 _TRIED_AGAIN = 3  # candidates of the search on the version before
 CONFIGURATIONS = 4  # of each model: the default and three more
@@ -34,16 +35,21 @@ def make_candidates(
     matches = registry.models_for(version.schema_in, version.schema_out)
     rules = application.rules
     found: list[Candidate] = []
-    for match in allowed_models(matches, rules.get("models"), rules.get("exclude") or []):
+    for match in allowed_models(matches, rules.models, rules.exclude):
         found += _of_model(registry, rules, job, match.module, version, len(found))
     for one in before:
         same = [other for other in found if other.model == one.model]
         if same and all(other.pipeline != one.pipeline for other in same):
             pipeline = one.pipeline
-            config, transforms = pipeline["model"]["config"], pipeline["transforms"]
-            found.append(
-                make_candidate(job, len(found), one.model, len(same) + 1, transforms, config)
+            again = make_candidate(
+                job,
+                len(found),
+                one.model,
+                len(same) + 1,
+                pipeline.transforms,
+                pipeline.model.config,
             )
+            found.append(again)
     return with_costs(registry, found, version, trials)
 
 
@@ -91,15 +97,13 @@ def add_model(
 
 
 def _of_model(
-    registry: Registry, rules: Json, job: Job, model: Module, version: DatasetVersion, first: int
+    registry: Registry, rules: Rules, job: Job, model: Module, version: DatasetVersion, first: int
 ) -> list[Candidate]:
     """Return the first arms of a model, numbered from ``first``."""
     space = space_of(model, rules)
     if space is None:
         return []
-    transforms = [
-        {"module": one.name, "config": {}} for one in registry.candidates(model, version.schema_in)
-    ]
+    transforms = [ModuleConfig(one.name) for one in registry.candidates(model, version.schema_in)]
     configs = spaces.suggest(space, CONFIGURATIONS, seed=0)
     return [
         make_candidate(job, first + place, model.name, place + 1, transforms, config)
@@ -108,7 +112,7 @@ def _of_model(
 
 
 def make_candidate(
-    job: Job, arm: int, model: str, number: int, transforms: Sequence[Json], config: Json
+    job: Job, arm: int, model: str, number: int, transforms: list[ModuleConfig], config: Json
 ) -> Candidate:
     """Return a candidate whose cost is not predicted yet: the ``number``-th configuration of its
     model, from 1.
@@ -120,7 +124,7 @@ def make_candidate(
         arm=arm,
         name=model if number == 1 else f"{model}-{number}",
         model=model,
-        pipeline={"transforms": list(transforms), "model": {"module": model, "config": config}},
+        pipeline=CandidatePipeline(transforms, ModuleConfig(model, config)),
         predicted_cost=0.0,
     )
 

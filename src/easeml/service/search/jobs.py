@@ -1,6 +1,7 @@
 """Jobs: watching and steering a model search."""
 
 from datetime import datetime
+from typing import Any
 
 from easeml.contract import measures, resources
 from easeml.contract.states import ENDED_JOBS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
@@ -11,7 +12,8 @@ from easeml.service.search import summaries, waiting
 from easeml.service.search.summaries import Result, Summary
 from easeml.service.search.waiting import Waiting
 from easeml.store import Store, Tables, Transaction
-from easeml.store.records import Job, Json
+from easeml.store.records import Job
+from easeml.store.shapes import JobLimits
 
 # action -> (states it may start from, state it ends in, event)
 _ACTIONS = {
@@ -37,7 +39,7 @@ def list_page(
     application_id: str | None = None,
 ) -> resources.Page[resources.Job]:
     """Return a page of the tenant's jobs, oldest first."""
-    equals: Json = {} if application_id is None else {"application_id": application_id}
+    equals: dict[str, Any] = {} if application_id is None else {"application_id": application_id}
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.jobs, after, limit, **equals)
@@ -84,19 +86,20 @@ def set_limits(
         job = tables.jobs.update(
             job_id, limits=limits(wish.max_tasks, wish.max_seconds, wish.deadline)
         )
-        data = {"application_id": job.application_id, "state": job.state, "limits": job.limits}
+        data = {
+            "application_id": job.application_id,
+            "state": job.state,
+            "limits": job.limits.to_json(),
+        }
         tx.events.append("job.limited", job_id, data, job.tenant_id)
         return show(tx, job)
 
 
-def limits(max_tasks: int | None, max_seconds: float | None, deadline: datetime | None) -> Json:
-    """Return a job's limits as they are kept: only those that there are."""
-    found = {
-        "tasks": max_tasks,
-        "seconds": max_seconds,
-        "deadline": deadline.timestamp() if deadline else None,
-    }
-    return {name: value for name, value in found.items() if value is not None}
+def limits(
+    max_tasks: int | None, max_seconds: float | None, deadline: datetime | None
+) -> JobLimits:
+    """Return a job's limits as they are kept."""
+    return JobLimits(max_tasks, max_seconds, deadline.timestamp() if deadline else None)
 
 
 def set_state(tx: Transaction, job: Job, state: JobState, event: str, **changes: object) -> Job:
@@ -164,7 +167,7 @@ def show_summary(job: Job, summary: Summary, waits: Waiting | None) -> resources
         + len(summary.in_state(TaskState.RUNNING)),
         candidates=summary.candidates,
         improvements=[_improvement(result, summary.names) for result in improvements],
-        limits=job.limits,
+        limits=job.limits.to_json(),
         tolerance=job.tolerance,
         error=job.error,
         created=job.created,

@@ -10,6 +10,7 @@ from easeml.service.search.candidates import make_candidate, with_costs
 from easeml.service.search.training_tasks import within_limits
 from easeml.store import Transaction
 from easeml.store.records import Candidate, Json, Task
+from easeml.store.shapes import Rules
 
 _STOCK = 6  # untried candidates below which a job gets more
 _MODELS = 3  # the most promising ones, that get them
@@ -48,10 +49,10 @@ def add_proposals(
     added: list[Candidate] = []
     for model, space in _promising(registry, rules, searched):
         own = [one for one in candidates if one.model == model]
-        tried = [Tried(one.pipeline["model"]["config"], qualities.get(one.id)) for one in own]
+        tried = [Tried(one.pipeline.model.config, qualities.get(one.id)) for one in own]
         configs = optimizer.propose(space, tried, _EACH, seed=0)
         for number, config in enumerate(configs, start=len(own) + 1):
-            arm, transforms = len(candidates) + len(added), own[0].pipeline["transforms"]
+            arm, transforms = len(candidates) + len(added), own[0].pipeline.transforms
             added.append(make_candidate(job, arm, model, number, transforms, config))
     if added:
         added = with_costs(
@@ -67,7 +68,7 @@ def _needs_more(searched: SearchJob) -> bool:
     return left < _STOCK and len(searched.arms) < _MOST
 
 
-def _promising(registry: Registry, rules: Json, searched: SearchJob) -> list[tuple[str, Json]]:
+def _promising(registry: Registry, rules: Rules, searched: SearchJob) -> list[tuple[str, Json]]:
     """Return the models that can vary with what they may be, the highest expected quality of any
     arm first.
     """

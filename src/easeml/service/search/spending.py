@@ -1,7 +1,5 @@
 """What a search has spent, and the end of what runs when that reaches the search's limits."""
 
-import math
-
 from easeml.contract.states import ENDED_TASKS, TASKS_UNDER_WAY, TaskGroup, TaskState
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task
@@ -31,9 +29,10 @@ def stop_what_reached_its_limit(tx: Transaction) -> list[Task]:
 
 def _limit_reached(tx: Transaction, job: Job, running: list[Task]) -> str:
     """Return which limit a job has reached, in a sentence; nothing where it has reached none."""
-    if tx.now() >= job.limits.get("deadline", math.inf):
+    limits = job.limits
+    if limits.deadline is not None and tx.now() >= limits.deadline:
         return "The search's deadline passed while this ran."
-    most = job.limits.get("seconds")
+    most = limits.seconds
     if most is None:
         return ""
     tables = tx.scoped(job.tenant_id)

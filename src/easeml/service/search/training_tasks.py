@@ -1,7 +1,5 @@
 """A choice of the scheduler becomes a training task, within its job's limits."""
 
-import math
-
 from easeml.contract.states import FINISHED_TASKS, TASKS_UNDER_WAY, JobState, TaskGroup
 from easeml.ids import new_id
 from easeml.modules import Registry
@@ -48,19 +46,19 @@ def within_limits(tx: Transaction, job: Job) -> bool:
 
     Tasks under way count as tasks, and with the cost predicted for them.
     """
-    if tx.now() >= job.limits.get("deadline", math.inf):
+    limits = job.limits
+    if limits.deadline is not None and tx.now() >= limits.deadline:
         return False
     tables = tx.scoped(job.tenant_id)
-    most_tasks, most_seconds = job.limits.get("tasks"), job.limits.get("seconds")
     if (
-        most_seconds is not None
-        and job.cost + _predicted_cost_under_way(tables, job) >= most_seconds
+        limits.seconds is not None
+        and job.cost + _predicted_cost_under_way(tables, job) >= limits.seconds
     ):
         return False
     states = [*TASKS_UNDER_WAY, *FINISHED_TASKS]
     return (
-        most_tasks is None
-        or tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=states) < most_tasks
+        limits.tasks is None
+        or tables.tasks.count(job_id=job.id, kind=TaskGroup.TRAIN, state=states) < limits.tasks
     )
 
 
@@ -94,5 +92,5 @@ def request_training(tx: Transaction, registry: Registry, job: Job, candidate: C
         objective=application.objective,
         schema_in=version.schema_in,
         schema_out=version.schema_out,
-        seed=version.operation["seed"],
+        seed=version.operation.seed,
     )

@@ -19,7 +19,8 @@ from easeml.contract.states import (
 )
 from easeml.search.state import LEAST_COST
 from easeml.store import Tables, Transaction
-from easeml.store.records import Job, Json
+from easeml.store.records import Job
+from easeml.store.shapes import TenantLimits
 
 EVENT = "job.waiting"
 _COUNTED = (*TASKS_UNDER_WAY, *FINISHED_TASKS)  # tasks that use up a limit
@@ -63,7 +64,7 @@ class _Surroundings:
     now: float
     workers: int
     schedulers: int
-    quotas: dict[str, Json]  # by tenant
+    quotas: dict[str, TenantLimits]  # by tenant
     spent: Counter[str]  # device seconds of open searches, by tenant
     used: Counter[str]  # training tasks under way, by tenant
     running: Counter[str]  # tasks, by job
@@ -142,14 +143,16 @@ def _surroundings(tx: Transaction, jobs: Sequence[Job]) -> _Surroundings:
 
 
 def _counted_tasks(tables: Tables, jobs: Sequence[Job]) -> dict[str, int]:
-    limited = [job.id for job in jobs if "tasks" in job.limits]
+    limited = [job.id for job in jobs if job.limits.tasks is not None]
     if not limited:
         return {}
     return tables.tasks.count_by("job_id", job_id=limited, kind=TaskGroup.TRAIN, state=_COUNTED)
 
 
 def _cheapest_left(tables: Tables, jobs: Sequence[Job]) -> dict[str, float]:
-    hurried = [job.id for job in jobs if "deadline" in job.limits and job.state == JobState.RUNNING]
+    hurried = [
+        job.id for job in jobs if job.limits.deadline is not None and job.state == JobState.RUNNING
+    ]
     if not hurried:
         return {}
     tasks = tables.tasks.pick("candidate_id", job_id=hurried, kind=TaskGroup.TRAIN, state=_COUNTED)
@@ -185,8 +188,9 @@ def _missing_for_work(job: Job, around: _Surroundings) -> Waiting:
 
 
 def _quota(job: Job, around: _Surroundings) -> Waiting | None:
-    quota = around.quotas.get(job.tenant_id, {})
-    seconds, devices = quota.get("seconds", math.inf), quota.get("devices", math.inf)
+    quota = around.quotas.get(job.tenant_id, TenantLimits())
+    seconds = math.inf if quota.seconds is None else quota.seconds
+    devices = math.inf if quota.devices is None else quota.devices
     spent = around.spent[job.tenant_id]
     if spent >= seconds:
         text = f"The quota of {seconds:g} device seconds is used up ({spent:.0f} s). {_RAISE}"
@@ -202,8 +206,10 @@ def _quota(job: Job, around: _Surroundings) -> Waiting | None:
 
 def _limit(job: Job, around: _Surroundings) -> Waiting | None:
     """Return the limit of its own that a search has reached."""
-    tasks, seconds = job.limits.get("tasks", math.inf), job.limits.get("seconds", math.inf)
-    deadline = job.limits.get("deadline", math.inf)
+    limits = job.limits
+    tasks = math.inf if limits.tasks is None else limits.tasks
+    seconds = math.inf if limits.seconds is None else limits.seconds
+    deadline = math.inf if limits.deadline is None else limits.deadline
     if around.now >= deadline:
         return Waiting(WaitsFor.LIMIT, "The search's deadline has passed. Set a later one.")
     if job.cost >= seconds:

@@ -51,4 +51,4 @@ def under_way(tables: Tables, kind: str, subject: str) -> list[Task]:
     """Return the tasks of ``kind`` about ``subject`` that wait or run."""
     group = kind_named(kind).group
     tasks = tables.tasks.list(kind=group, subject=subject, state=TASKS_UNDER_WAY, limit=None)
-    return [task for task in tasks if task.payload["kind"] == kind]
+    return [task for task in tasks if task.spec_kind == kind]

@@ -20,7 +20,7 @@ def task_spec(tx: Transaction, task: Task) -> TaskSpec:
 
     Raises ``NotFound`` if an input is gone, ``InvalidInput`` for a kind that is no longer there.
     """
-    kind = kind_named(task.payload["kind"])
+    kind = kind_named(task.spec_kind)
     return TaskSpec(
         module=kind.module,
         body=kind.spec.model_validate(task.payload).model_dump(),
@@ -52,7 +52,7 @@ def accept(
     if not result.ok:
         error = result.error or "The attempt failed without saying why."
         return _fail(tx, attempt, error, result.retry, result.cost)
-    kind = kind_named(task.payload["kind"])
+    kind = kind_named(task.spec_kind)
     problem = _what_lacks(kind, result, digests)
     if problem:
         return _fail(tx, attempt, problem, False, result.cost)
@@ -75,7 +75,7 @@ def after_failure(tx: Transaction, task: Task) -> None:
 
     ``accept`` does so itself; call it for tasks that failed because their attempts were lost.
     """
-    kind = find_kind(task.payload["kind"])
+    kind = find_kind(task.spec_kind)
     if kind is not None:
         kind.failed(tx, task)
     _tell(tx, "task.failed", task)

@@ -20,6 +20,7 @@ from easeml.service.storage import artefact_references, uploads
 from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json
+from easeml.store.shapes import Operation, OperationName
 
 
 def feed(
@@ -59,14 +60,14 @@ def feed(
             return datasets.show_version(tables.versions.get(earlier["id"]))
         application = _changeable(tables, application_id, None)
         artefact_references.keep(tx, caller.tenant_id, digest, size)
-        said = {"name": "feed", "filename": filename, "role": role}
+        rows = {"filename": filename, "role": role}
         version = _add_version(
             tx,
             tables,
             application,
-            said,
+            OperationName.FEED,
             "ingest-feed",
-            {"filename": filename, "role": role},
+            rows,
             digest,
         )
         once.remember(tx, {"id": version.id})
@@ -103,7 +104,7 @@ def refine(
             off, on = sorted(set(after) - set(now)), sorted(set(now) - set(after))
             rows = {"off": off, "on": on}
             version = _add_version(
-                tx, tables, application, {"name": "refine", **rows}, "ingest-refine", rows
+                tx, tables, application, OperationName.REFINE, "ingest-refine", rows
             )
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
@@ -119,7 +120,7 @@ def take_over(tx: Transaction, version: DatasetVersion) -> None:
     tables = tx.scoped(version.tenant_id)
     parent = tables.versions.get(version.parents[0])
     application = tables.applications.update(
-        version.operation["application_id"], where={"version_id": parent.id}, version_id=version.id
+        version.operation.application_id, where={"version_id": parent.id}, version_id=version.id
     )
     job = jobs.current(tables, application.id)
     if job is not None and not _is_learnt_anew(parent, version):
@@ -139,7 +140,7 @@ def is_changing(tables: Tables, application: Application) -> bool:
     ingesting = tables.versions.list(
         dataset_id=application.dataset_id, state=VersionState.INGESTING, limit=None
     )
-    return any(version.operation.get("application_id") == application.id for version in ingesting)
+    return any(version.operation.application_id == application.id for version in ingesting)
 
 
 def _changeable(tables: Tables, application_id: str, version_id: str | None) -> Application:
@@ -165,22 +166,20 @@ def _add_version(
     tx: Transaction,
     tables: Tables,
     application: Application,
-    operation: Json,
+    name: OperationName,
     kind: str,
     spec: Json,
     source: str = "",
 ) -> DatasetVersion:
     parent = tables.versions.get(application.version_id)
-    inherited = {
-        name: parent.operation[name] for name in ("seed", "split") if name in parent.operation
-    }
+    told = {**spec, "application_id": application.id, **parent.operation.division}
     version = tables.versions.add(
         DatasetVersion(
             id=new_id("ver"),
             tenant_id=parent.tenant_id,
             dataset_id=parent.dataset_id,
             number=tables.versions.count(dataset_id=parent.dataset_id) + 1,
-            operation={**operation, "application_id": application.id, **inherited},
+            operation=Operation(name, told),
             parents=[parent.id],
             source_artefact=source,
             columns=parent.columns,
@@ -193,8 +192,8 @@ def _add_version(
 
 
 def _is_learnt_anew(parent: DatasetVersion, version: DatasetVersion) -> bool:
-    changed = any(version.summary.get(role) != parent.summary.get(role) for role in ROLES)
-    return changed or version.operation["name"] == "refine"
+    changed = any(version.summary.rows_of(role) != parent.summary.rows_of(role) for role in ROLES)
+    return changed or version.operation.name == OperationName.REFINE
 
 
 def _add_job(tx: Transaction, before: Job, version: DatasetVersion) -> None:

@@ -21,6 +21,7 @@ from easeml.service.advice import suspicious_rows
 from easeml.service.versions import changes
 from easeml.store import Store, Tables
 from easeml.store.records import Application, DatasetVersion
+from easeml.store.shapes import OperationName
 
 _LISTED_IDS = 1000  # of rows switched off or on, in a comparison
 _LISTED_RANGES = 100
@@ -63,35 +64,35 @@ def train_rows_page(
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         version = tables.versions.get(application.version_id)
-        report = suspicious_rows.newest(tables, application.id)
+        suspicion = suspicious_rows.newest(tables, application.id)
         looking = suspicious_rows.is_under_way(tables, application)
         under_way = changes.is_changing(tables, application)
     _check_prepared(version)
-    scores = (
-        None if report is None else store.artefacts.path(caller.tenant_id, report.value["artefact"])
-    )
+    scores = None
+    if suspicion is not None:
+        scores = store.artefacts.path(caller.tenant_id, suspicion.artefact)
     files = store.artefacts.members(caller.tenant_id, version.artefact)
     found, total = train_rows(files, Wanted(label, on, suspicious), skip, limit, scores)
-    classes = next(
-        (
-            c["classes"]
-            for c in version.columns
-            if c["role"] == "target" and c["type"] == "category"
-        ),
-        [],
-    )
     return contract.TrainRows(
         items=[contract.TrainRow(**asdict(row)) for row in found],
         next=str(skip + limit) if skip + limit < total else None,
         version_id=version.id,
         number=version.number,
         total=total,
-        off=version.summary.get("off", 0),
-        classes=classes,
-        scored=None if report is None else report.value["number"],
+        off=version.summary.off,
+        classes=_classes(version),
+        scored=None if suspicion is None else suspicion.number,
         looking=looking,
         changing=under_way,
     )
+
+
+def _classes(version: DatasetVersion) -> list[str]:
+    """Return the classes of the target; none where it is no category."""
+    for column in version.columns:
+        if column["role"] == "target" and column["type"] == "category":
+            return column.get("classes", [])
+    return []
 
 
 def comparison(
@@ -148,7 +149,7 @@ def _history(tables: Tables, application: Application) -> list[DatasetVersion]:
         if version is not None and version.id not in line:
             line.add(version.id)
             at += version.parents
-    own = [v for v in found if v.id in line or v.operation.get("application_id") == application.id]
+    own = [v for v in found if v.id in line or v.operation.application_id == application.id]
     return sorted(own, key=lambda version: -version.number)
 
 
@@ -159,12 +160,12 @@ def _line(version: DatasetVersion, application: Application) -> contract.Version
         number=version.number,
         state=version.state,
         current=version.id == application.version_id,
-        operation=version.operation,
+        operation=version.operation.to_json(),
         parents=version.parents,
-        rows={role: summary[role] for role in ALL_ROLES if summary.get(role)},
-        off=summary.get("off", 0),
-        added=summary.get("added", {}),
-        notes=summary.get("notes", []),
+        rows={role: summary.rows_of(role) for role in ALL_ROLES if summary.rows_of(role)},
+        off=summary.off,
+        added=summary.added,
+        notes=summary.notes,
         error=version.error,
         created=version.created,
     )
@@ -179,11 +180,13 @@ def _before(
             raise InvalidInput("These versions are of different datasets.", where=before_id)
         return before
     parents = [tables.versions.get(parent) for parent in version.parents]
-    return next((parent for parent in parents if parent.operation["name"] != "upload"), None)
+    return next(
+        (parent for parent in parents if parent.operation.name != OperationName.UPLOAD), None
+    )
 
 
 def _check_prepared(version: DatasetVersion) -> None:
-    if version.operation["name"] == "upload":
+    if version.operation.name == OperationName.UPLOAD:
         raise Conflict(
             "An upload has no prepared rows.", where=version.id, remedy="Name a version made of it."
         )

@@ -1,0 +1,198 @@
+"""The shapes of the JSON in records.
+
+A ``Shape`` is a dataclass that a column converts (``store.columns``). A JSON object that REST shows
+as it was kept comes back key by key as it was written, in whatever release.
+"""
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import cache
+from typing import Any, NotRequired, Self, TypedDict
+
+from pydantic import TypeAdapter
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A value that the database holds as a JSON object."""
+
+    @classmethod
+    def from_json(cls, document: Json) -> Self:
+        """Return the value of a JSON object; missing keys have their defaults, others are left out.
+
+        Raises ``pydantic.ValidationError`` for a key without default that is missing, or another
+        type.
+        """
+        return _reader(cls).validate_python(document)
+
+    def to_json(self) -> Json:
+        """Return the JSON object."""
+        return asdict(self)
+
+
+@cache
+def _reader(shape: type) -> TypeAdapter[Any]:
+    return TypeAdapter(shape)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits(Shape):
+    """What may be used; None: no limit, and no key in the JSON."""
+
+    def to_json(self) -> Json:
+        """Return the limits that there are."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class JobLimits(Limits):
+    """What a job may use in all. ``deadline`` in seconds of the epoch."""
+
+    tasks: int | None = None
+    seconds: float | None = None
+    deadline: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TenantLimits(Limits):
+    """What a tenant may use; ``contract.administration.TenantLimits`` says what each means."""
+
+    priority: float | None = None
+    devices: int | None = None
+    seconds: float | None = None
+    storage: int | None = None
+    applications: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules(Shape):
+    """What an application leaves of the knowledge base.
+
+    ``models``: these only, None: all. ``constrain``: model -> parameter -> what it may be.
+    """
+
+    models: list[str] | None = None
+    exclude: list[str] = field(default_factory=list)
+    constrain: dict[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleConfig(Shape):
+    """A module of the knowledge base with a configuration."""
+
+    module: str
+    config: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePipeline(Shape):
+    """Transforms, in order, then a model."""
+
+    transforms: list[ModuleConfig]
+    model: ModuleConfig
+
+
+class OperationName(StrEnum):
+    """How a version was made.
+
+    ``upload`` reads a file and proposes columns; ``declare`` applies the user's changes to its
+    parent and gives every row a role; ``feed`` adds the rows of a file, ``refine`` switches rows
+    off or on.
+    """
+
+    UPLOAD = "upload"
+    DECLARE = "declare"
+    FEED = "feed"
+    REFINE = "refine"
+
+
+@dataclass(frozen=True, slots=True)
+class Operation(Shape):
+    """How a version was made; ``told`` are the other keys of the JSON, which each name has its own
+    of.
+    """
+
+    name: OperationName
+    told: Json = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, document: Json) -> Self:
+        """Return the operation; raises ``ValueError`` for a name that this program does not know."""
+        told = {key: value for key, value in document.items() if key != "name"}
+        return cls(OperationName(document["name"]), told)
+
+    def to_json(self) -> Json:
+        """Return the JSON object."""
+        return {"name": str(self.name), **self.told}
+
+    @property
+    def application_id(self) -> str:
+        """The application that goes on with the version; empty for uploads and declarations."""
+        return self.told.get("application_id", "")
+
+    @property
+    def seed(self) -> int:
+        """What rows were divided by; uploads have none. Raises ``KeyError`` for these."""
+        return self.told["seed"]
+
+    @property
+    def division(self) -> Json:
+        """How rows were divided, as the next version inherits it: seed and split, where known."""
+        return {key: self.told[key] for key in ("seed", "split") if key in self.told}
+
+
+@dataclass(frozen=True, slots=True)
+class VersionSummary(Shape):
+    """A version in a few numbers; ``told`` is the JSON, whose keys grew with the releases."""
+
+    told: Json = field(default_factory=dict)
+
+    @classmethod
+    def from_json(cls, document: Json) -> Self:
+        """Return the summary of a JSON object."""
+        return cls(document)
+
+    def to_json(self) -> Json:
+        """Return the JSON object."""
+        return self.told
+
+    @property
+    def rows(self) -> int | None:
+        """Rows in all; None before the file was read."""
+        return self.told.get("rows")
+
+    @property
+    def off(self) -> int:
+        """Train rows that are switched off."""
+        return self.told.get("off", 0)
+
+    @property
+    def added(self) -> dict[str, int]:
+        """Rows that the version before had not, by role."""
+        return self.told.get("added", {})
+
+    @property
+    def target(self) -> str:
+        """The target of a declared version, the proposed one of an upload; empty without one."""
+        return self.told.get("target") or ""
+
+    @property
+    def notes(self) -> list[str]:
+        """What people should know of the data."""
+        return self.told.get("notes", [])
+
+    def rows_of(self, role: str) -> int:
+        """Rows with a role; 0 before roles are given."""
+        return self.told.get(role) or 0
+
+
+class ColumnSeen(TypedDict):
+    """A column report of ``easeml.data``; ``contract.resources.Column`` says what each key means."""
+
+    name: str
+    type: str
+    role: str
+    classes: NotRequired[list[str]]
+    content: NotRequired[Json]
