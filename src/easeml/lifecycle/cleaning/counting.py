@@ -22,48 +22,49 @@ def count_worlds(
     worlds. Query Q2 of Karlas et al., "Nearest Neighbor Classifiers over Incomplete Information:
     From Certain Answers to Certain Predictions", VLDB 2021, definition 5.
 
-    Args: candidates: for each training row its candidate vectors, M_i x D numbers; with D = 1 plain
-        numbers will do. labels: (N,) label of each row. x: (D,) the point; a number if D = 1. k:
-        how many neighbours vote, at least 1.
+    Args:
+        candidates: for each training row its candidate vectors, M_i x D numbers; with D = 1 plain
+            numbers will do.
+        labels: (N,) label of each row.
+        x: (D,) the point; a number if D = 1.
+        k: how many neighbours vote, at least 1.
 
-    Returns: Label -> number of worlds, in sorted order of labels; the counts sum to the product of
-        all M_i.
+    Returns:
+        Label -> number of worlds, in sorted order of labels; the counts sum to the product of all
+        M_i.
 
     Raises:
         InvalidInput: naming what does not fit.
     """
     rows = Incomplete.of(candidates, labels)
-    point = check_points(
-        np.reshape(np.asarray(x, dtype=np.float64), (1, -1)), rows.values.shape[1]
-    )[0]
+    as_row = np.reshape(np.asarray(x, dtype=np.float64), (1, -1))
+    point = check_points(as_row, rows.values.shape[1])[0]
     far = np.zeros(len(rows.values))
     for column, coordinate in zip(rows.values.T, point, strict=True):
-        far += (
-            column - coordinate
-        ) ** 2  # in the order of the compiled scans: equal candidates tie there and here
+        # In the order of the compiled scans: equal candidates tie there and here.
+        far += (column - coordinate) ** 2
     return _count(np.split(-far, rows.first[1:-1]), rows.labels, check_k(k))
 
 
 def count_worlds_by_similarity(
     similarity: Sequence[Sequence[float]], labels: Sequence[Any], k: int
 ) -> dict[Any, int]:
-    """As ``count_worlds``, from similarities of any kind: for each row those of its candidates,
-    larger is nearer.
+    """As ``count_worlds``, from similarities of any kind.
+
+    ``similarity``: for each row those of its candidates; larger is nearer.
     """
     if not len(similarity) or len(similarity) != len(labels):
         raise InvalidInput(
             f"{len(similarity)} rows have {len(labels)} labels.", remedy="Give one label a row."
         )
-    rows = Incomplete.of(
-        [np.reshape(np.asarray(row, dtype=np.float64), -1) for row in similarity], labels
-    )
-    return _count(np.split(rows.values[:, 0], rows.first[1:-1]), check_labels(labels), check_k(k))
+    candidates = [np.reshape(np.asarray(row, dtype=np.float64), -1) for row in similarity]
+    rows = Incomplete.of(candidates, labels)
+    by_row = np.split(rows.values[:, 0], rows.first[1:-1])
+    return _count(by_row, check_labels(labels), check_k(k))
 
 
 def _count(similarity: list[np.ndarray], labels: np.ndarray, k: int) -> dict[Any, int]:
-    """Scan all candidates from near to far; each is the k-th nearest in some worlds, whose tallies
-    are counted.
-    """
+    """Scan all candidates from near to far; count the worlds where each is the k-th nearest."""
     classes, codes = np.unique(labels, return_inverse=True)
     k = min(k, len(similarity))
     sizes = [len(row) for row in similarity]
@@ -103,44 +104,53 @@ class _Nearer:
 
     def without(self, row: int) -> list[int]:
         """Return the product of the row's class without the factor of the row."""
-        return _without(
-            self.products[self.labels[row]], self.sizes[row] - self.seen[row], self.seen[row]
-        )
+        product = self.products[self.labels[row]]
+        far, near = self.sizes[row] - self.seen[row], self.seen[row]
+        return _without(product, far, near)
 
     def worlds_won(self, row: int, rest: list[int]) -> dict[int, int]:
-        """Return, by label, the worlds that it wins with one candidate of this row as the k-th
-        nearest.
+        """Return, by label, the worlds that it wins with a candidate of this row as k-th nearest.
 
-        ``rest`` is what ``without`` returns for the row."""
-        k, y = self.k, self.labels[row]
-        if sum(self.sure) + sum(self.maybe) - (self.seen[row] > 0) < k - 1:
+        ``rest`` is what ``without`` returns for the row.
+        """
+        y = self.labels[row]
+        others_near = sum(self.sure) + sum(self.maybe) - (self.seen[row] > 0)
+        if others_near < self.k - 1:
             return {}
-        tallies = {}
-        for label, product in enumerate(self.products):
-            sure = self.sure[label] + (label == y)  # its own vote
-            tallies[label] = ([0] * sure + (rest if label == y else product))[: k + 1]
-            tallies[label] += [0] * (k + 1 - len(tallies[label]))
+        tallies: dict[int, list[int]] = {}
         constant = 1
-        for label in [
-            label for label in tallies if label != y and not self.sure[label] + self.maybe[label]
-        ]:
-            constant *= tallies.pop(label)[0]  # no row of it is near: it only multiplies worlds
-        return {label: constant * _wins(tallies, label, k) for label in tallies}
+        for label, product in enumerate(self.products):
+            if label == y:
+                tallies[label] = self._tally(self.sure[label] + 1, rest)  # with its own vote
+            elif self.sure[label] + self.maybe[label]:
+                tallies[label] = self._tally(self.sure[label], product)
+            else:
+                constant *= product[0]  # no row of it is near: it only multiplies worlds
+        return {label: constant * _wins(tallies, label, self.k) for label in tallies}
+
+    def _tally(self, sure: int, product: list[int]) -> list[int]:
+        """Return the worlds with 0 to k votes: ``sure`` ones, and those that ``product`` counts."""
+        tally = [0] * sure + product + [0] * (self.k + 1)
+        return tally[: self.k + 1]
 
     def add(self, row: int, rest: list[int]) -> None:
         """Count one more candidate of a row as nearer; ``rest`` as for ``worlds_won``."""
-        label, size, seen = self.labels[row], self.sizes[row], self.seen[row]
-        self.maybe[label] -= seen > 0
-        self.seen[row] = seen = seen + 1
+        label, size = self.labels[row], self.sizes[row]
+        if self.seen[row] > 0:
+            self.maybe[label] -= 1
+        self.seen[row] += 1
+        seen = self.seen[row]
         if seen == size:
             self.sure[label] += 1
             self.products[label] = [size * value for value in rest]
-        else:
-            self.maybe[label] += 1
-            self.products[label] = [
-                (size - seen) * value + (seen * rest[n - 1] if n else 0)
-                for n, value in enumerate(rest)
-            ]
+            return
+        self.maybe[label] += 1
+        # rest, times (size - seen) + seen z
+        shifted = [0, *rest[:-1]]
+        product = []
+        for far, near in zip(rest, shifted, strict=True):
+            product.append((size - seen) * far + seen * near)
+        self.products[label] = product
 
 
 def _without(product: list[int], far: int, near: int) -> list[int]:
@@ -154,23 +164,27 @@ def _without(product: list[int], far: int, near: int) -> list[int]:
 
 
 def _wins(tallies: dict[int, list[int]], winner: int, k: int) -> int:
-    """Count the worlds in which no class beats the winner, without listing tallies: see
-    ``vote_tallies``.
+    """Count the worlds in which no class beats the winner.
+
+    Without listing tallies: see ``vote_tallies``.
     """
     total = 0
     for votes in range(1, k + 1):
         worlds = tallies[winner][votes]
-        if not worlds:
-            continue
-        others = [1]
-        for label, tally in tallies.items():
-            if label != winner:
-                others = _times(
-                    others, tally[: (votes if label > winner else votes - 1) + 1], k - votes
-                )
-        if len(others) > k - votes:
-            total += worlds * others[k - votes]
+        if worlds:
+            total += worlds * _worlds_of_others(tallies, winner, votes, k - votes)
     return total
+
+
+def _worlds_of_others(tallies: dict[int, list[int]], winner: int, votes: int, left: int) -> int:
+    """Count the worlds in which the others share ``left`` votes, and none beats the winner's."""
+    product = [1]
+    for label, tally in tallies.items():
+        if label == winner:
+            continue
+        most = votes if label > winner else votes - 1
+        product = _times(product, tally[: most + 1], left)
+    return product[left] if left < len(product) else 0
 
 
 def _times(left: list[int], right: list[int], degree: int) -> list[int]:
@@ -179,7 +193,8 @@ def _times(left: list[int], right: list[int], degree: int) -> list[int]:
         return right[: degree + 1]
     out = [0] * min(len(left) + len(right) - 1, degree + 1)
     for i, a in enumerate(left):
-        if a:
-            for j, b in enumerate(right[: len(out) - i]):
-                out[i + j] += a * b
+        if not a:
+            continue  # most coefficients are 0
+        for j, b in enumerate(right[: len(out) - i]):
+            out[i + j] += a * b
     return out

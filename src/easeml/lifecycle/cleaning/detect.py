@@ -11,6 +11,7 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning import detectors
+from easeml.lifecycle.cleaning.misspellings import find_misspellings
 from easeml.lifecycle.cleaning.rules import Rule
 from easeml.lifecycle.result import Progress, Result
 
@@ -33,8 +34,11 @@ METHODS = (
 
 @dataclass(frozen=True)
 class SuspectCell:
-    """A cell that may be wrong, with the evidence of one method. ``row`` counts data rows from 0;
-    ``column`` is empty where the whole row is meant (duplicates)."""
+    """A cell that may be wrong, with the evidence of one method.
+
+    ``row`` counts data rows from 0; ``column`` is empty where the whole row is meant (duplicates).
+    ``confidence`` lies in (0, 1].
+    """
 
     row: int
     column: str
@@ -47,7 +51,7 @@ class SuspectCell:
 
 @dataclass(frozen=True)
 class ErrorReport(Result):
-    """What may be wrong in a table: ``cells`` by falling confidence, over ``rows`` x ``columns``."""
+    """What may be wrong in a table of ``rows`` x ``columns``: ``cells`` by falling confidence."""
 
     cells: tuple[SuspectCell, ...]
     rows: int
@@ -59,12 +63,17 @@ class ErrorReport(Result):
     def advice(self) -> str:
         """What was found, and where to begin."""
         if not self.cells:
-            return f"Nothing looks wrong in {self.rows} rows. Errors that look like any other value stay hidden."
+            return (
+                f"Nothing looks wrong in {self.rows} rows. "
+                "Errors that look like any other value stay hidden."
+            )
         places = {(cell.row, cell.column) for cell in self.cells}
-        worst = [column for column, _ in Counter(self.by_column).most_common(2) if column]
         kinds = ", ".join(f"{count} {method}" for method, count in self.by_method.items())
-        where = f" Look at column {' and '.join(map(repr, worst))} first." if worst else ""
-        return f"{len(places)} suspicious places in {self.rows} rows ({kinds}).{where}"
+        found = f"{len(places)} suspicious places in {self.rows} rows ({kinds})."
+        worst = [column for column, _ in Counter(self.by_column).most_common(2) if column]
+        if worst:
+            found += f" Look at column {' and '.join(map(repr, worst))} first."
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a finding."""
@@ -80,9 +89,7 @@ class ErrorReport(Result):
         return suspects(self.to_json())
 
     def mask(self) -> np.ndarray:
-        """Return (N, D) bool: cells with a finding; duplicates, which have no column, are not in
-        it.
-        """
+        """Return (N, D) bool: the cells with a finding; duplicates are left out, as they have no column."""
         found = np.zeros((self.rows, len(self.columns)), bool)
         place = {name: i for i, name in enumerate(self.columns)}
         for cell in self.cells:
@@ -114,32 +121,21 @@ def detect_errors(
         InvalidInput: for unknown methods or columns, repeated column names, or an empty table.
     """
     text = as_text(table)
-    unknown = [method for method in methods if method not in METHODS]
-    if unknown:
-        raise InvalidInput(
-            f"there is no method {unknown[0]!r}.", remedy=f"Use some of: {', '.join(METHODS)}."
-        )
-    named = {name for rule in rules for name in (*rule.given, rule.then)} | (
-        {target} if target else set()
-    )
-    strange = sorted(named - set(text))
-    if strange:
-        raise InvalidInput(
-            f"there is no column {strange[0]!r}.",
-            remedy=f"There are: {', '.join(list(text)[:20])}.",
-        )
+    _check(text, target, rules, methods)
     missing = detectors.mark_missing(text)
     ways: dict[str, Callable[[], pd.DataFrame]] = {
         "missing": lambda: detectors.find_missing(text, missing),
         "format": lambda: detectors.find_format(text, missing),
         "outlier": lambda: detectors.find_outliers(text, missing),
-        "misspelling": lambda: detectors.find_misspellings(text, missing),
+        "misspelling": lambda: find_misspellings(text, missing),
         "dependency": lambda: detectors.find_dependencies(text, missing),
         "rule": lambda: detectors.find_violations(text, missing, rules),
         "duplicate": lambda: detectors.find_duplicates(text, missing),
         "label": lambda: detectors.find_wrong_labels(text, missing, str(target), seed=seed),
     }
-    wanted = [method for method in METHODS if method in methods and (method != "label" or target)]
+    if not target:
+        del ways["label"]
+    wanted = [method for method in METHODS if method in methods and method in ways]
     cells: list[SuspectCell] = []
     for number, method in enumerate(wanted):
         cells += _cells(ways[method](), method, text)
@@ -147,48 +143,67 @@ def detect_errors(
             progress((number + 1) / len(wanted))
     cells.sort(key=lambda cell: (-cell.confidence, cell.row, cell.column))
     return ErrorReport(
-        tuple(cells),
-        len(text),
-        tuple(text),
-        dict(Counter(cell.method for cell in cells)),
-        dict(Counter(cell.column for cell in cells)),
+        cells=tuple(cells),
+        rows=len(text),
+        columns=tuple(text),
+        by_method=dict(Counter(cell.method for cell in cells)),
+        by_column=dict(Counter(cell.column for cell in cells)),
     )
+
+
+def _check(
+    text: pd.DataFrame, target: str | None, rules: Sequence[Rule], methods: Sequence[str]
+) -> None:
+    """Refuse names of methods and columns that do not exist."""
+    unknown = [method for method in methods if method not in METHODS]
+    if unknown:
+        raise InvalidInput(
+            f"there is no method {unknown[0]!r}.", remedy=f"Use some of: {', '.join(METHODS)}."
+        )
+    named = {target} if target else set()
+    for rule in rules:
+        named |= {*rule.given, rule.then}
+    strange = sorted(named - set(text))
+    if strange:
+        raise InvalidInput(
+            f"there is no column {strange[0]!r}.",
+            remedy=f"There are: {', '.join(list(text)[:20])}.",
+        )
 
 
 def as_text(table: pd.DataFrame) -> pd.DataFrame:
     """Return a frame of stripped strings with rows 0..N-1; missing values are empty.
 
-    Raises InvalidInput.
+    Raises:
+        InvalidInput: if the table has no rows or columns, or a column name twice.
     """
-    if not len(table) or not len(table.columns):
+    if not table.size:
         raise InvalidInput("The table is empty.", remedy="Give at least one row and one column.")
     names = [str(name) for name in table.columns]
-    if len(set(names)) < len(names):
-        twice = next(name for name, count in Counter(names).items() if count > 1)
+    twice, count = Counter(names).most_common(1)[0]
+    if count > 1:
         raise InvalidInput(f"there are two columns {twice!r}.", remedy="Rename one of them.")
-    text = (
-        table.astype(object)
-        .where(table.notna().to_numpy(), "")
-        .map(lambda value: str(value).strip())
-    )
+    filled = table.astype(object).where(table.notna().to_numpy(), "")
+    text = filled.map(lambda value: str(value).strip())
     text.columns = names
     return text.reset_index(drop=True)
 
 
 def _cells(found: pd.DataFrame, method: str, text: pd.DataFrame) -> list[SuspectCell]:
     """Findings as cells; of several by one method about one cell, the most confident."""
-    found = found.sort_values("confidence", ascending=False, kind="stable").drop_duplicates(
+    ranked = found.sort_values("confidence", ascending=False, kind="stable")
+    cells = []
+    for row, column, reason, suggestion, confidence in ranked.drop_duplicates(
         ["row", "column"]
-    )
-    return [
-        SuspectCell(
-            int(row),
-            str(column),
-            str(text.at[int(row), column]) if column else "",
-            method,
-            str(reason),
-            str(suggestion),
-            float(np.clip(confidence, 0.01, 1.0)),
+    ).itertuples(index=False):
+        cell = SuspectCell(
+            row=int(row),
+            column=str(column),
+            value=str(text.at[int(row), column]) if column else "",
+            method=method,
+            reason=str(reason),
+            suggestion=str(suggestion),
+            confidence=float(np.clip(confidence, 0.01, 1.0)),
         )
-        for row, column, reason, suggestion, confidence in found.itertuples(index=False)
-    ]
+        cells.append(cell)
+    return cells

@@ -14,39 +14,41 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from easeml.lifecycle.cleaning.findings import NUMBER, findings, joined
 from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.cleaning.rough_matrix import numbers_of, quick_matrix
 from easeml.lifecycle.cleaning.rules import Rule, find_rules, violations
 
-FIELDS = ["row", "column", "reason", "suggestion", "confidence"]
 PLACEHOLDERS = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "nil", "?", "-", "--", "#n/a", "<na>", "missing"}
 )
-_NUMBER = r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?"
-_WITH_UNIT = re.compile(rf"^\s*({_NUMBER})\s*([^\d\s.,:/+-][^\d]*)?$")
-_MOST = 3000  # distinct values of a column beyond which misspellings are not looked for
+_WITH_UNIT = re.compile(rf"^\s*({NUMBER})\s*([^\d\s.,:/+-][^\d]*)?$")
 
 
 def find_missing(text: Frame, missing: Frame) -> Frame:
-    """Find empty cells and words that stand for nothing, as N/A, in columns that have values
-    elsewhere.
+    """Find empty cells, and words that stand for nothing, as N/A.
+
+    A column without any value is left out: it is empty on purpose.
     """
     parts = []
     for column in text:
         gone = missing[column].to_numpy()
-        if gone.any() and not gone.all():
-            rows = np.flatnonzero(gone)
-            written = text[column].to_numpy()[rows]
-            reasons = [
-                f"{value!r} stands for no value" if value else "no value" for value in written
-            ]
-            parts.append(_found(rows, column, reasons, "", 1.0))
-    return _joined(parts)
+        if gone.all():
+            continue
+        rows = np.flatnonzero(gone)
+        reasons = [_why_missing(value) for value in text[column].to_numpy()[rows]]
+        parts.append(findings(rows, column, reasons, "", 1.0))
+    return joined(parts)
+
+
+def _why_missing(written: str) -> str:
+    if not written:
+        return "no value"
+    return f"{written!r} stands for no value"
 
 
 def find_format(text: Frame, missing: Frame) -> Frame:
-    """Find values written unlike the rest of their column: units beside numbers, letters among
-    digits, rare shapes.
+    """Find values written unlike the rest of their column: odd units, letters in numbers, rare shapes.
 
     A column of which 80% start with a number and have at most a unit is one of numbers; values with
     a unit are found there unless at least 80% have the same. In other columns the shape of a value
@@ -64,29 +66,22 @@ def find_format(text: Frame, missing: Frame) -> Frame:
             parts.append(_unlike_numbers(rows, column, values, matches))
         else:
             parts.append(_rare_shapes(rows, column, values))
-    return _joined(parts)
+    return joined(parts)
 
 
 def find_outliers(text: Frame, missing: Frame, *, threshold: float = 6.0) -> Frame:
-    """Find numbers far from the rest of their column: robust z-scores (median and MAD) above
-    ``threshold``, by PyOD.
+    """Find numbers far from the rest of their column: robust z-scores above ``threshold``.
 
-    Columns of less than 90% numbers, with under 20 numbers or ten different ones, or of codes are
-    left out; columns whose values are all positive and spread over more than two decades are looked
-    at as logarithms.
+    By median and MAD, of PyOD. Columns of less than 90% numbers, with under 20 numbers or ten
+    different ones, or of codes are left out; columns whose values are all positive and spread over
+    more than two decades are looked at as logarithms.
     """
     from pyod.models.mad import MAD
 
     parts = []
     for column in text:
         rows, numbers = numbers_of(text[column], missing[column])
-        if (
-            len(np.unique(numbers)) < 10
-            or len(numbers) < 20
-            or len(numbers) < 0.9 * (~missing[column]).sum()
-        ):
-            continue
-        if _are_codes(numbers):
+        if not _is_measured(numbers, values=int((~missing[column]).sum())):
             continue
         if numbers.min() > 0 and numbers.max() / numbers.min() > 100:
             numbers = np.log(numbers)
@@ -95,8 +90,16 @@ def find_outliers(text: Frame, missing: Frame, *, threshold: float = 6.0) -> Fra
         scores = MAD(threshold=threshold).fit(numbers.reshape(-1, 1)).decision_scores_
         far = np.flatnonzero(scores > threshold)
         reasons = [f"{score:.1f} robust deviations from the median" for score in scores[far]]
-        parts.append(_found(rows[far], column, reasons, "", 1.0 - threshold / (2.0 * scores[far])))
-    return _joined(parts)
+        confidence = 1.0 - threshold / (2.0 * scores[far])
+        parts.append(findings(rows[far], column, reasons, "", confidence))
+    return joined(parts)
+
+
+def _is_measured(numbers: np.ndarray, values: int) -> bool:
+    """Tell whether the ``numbers`` among so many values measure something, and are many enough."""
+    if len(numbers) < 20 or len(numbers) < 0.9 * values:
+        return False
+    return len(np.unique(numbers)) >= 10 and not _are_codes(numbers)
 
 
 def find_violations(text: Frame, missing: Frame, rules: Sequence[Rule]) -> Frame:
@@ -104,12 +107,19 @@ def find_violations(text: Frame, missing: Frame, rules: Sequence[Rule]) -> Frame
     parts = []
     for rule in rules:
         broken = violations(text, rule, missing)
-        wanted = [f"; most rows have {value!r}" if value else "" for value in broken["suggestion"]]
-        reasons = [f"breaks {rule}{more}" for more in wanted]
-        parts.append(
-            _found(broken["row"], rule.then, reasons, broken["suggestion"], broken["confidence"])
+        reasons = []
+        for value in broken["suggestion"]:
+            known = f"; most rows have {value!r}" if value else ""
+            reasons.append(f"breaks {rule}{known}")
+        part = findings(
+            broken["row"],
+            rule.then,
+            reasons,
+            broken["suggestion"],
+            broken["confidence"],
         )
-    return _joined(parts)
+        parts.append(part)
+    return joined(parts)
 
 
 def find_dependencies(text: Frame, missing: Frame) -> Frame:
@@ -135,7 +145,7 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
         share = pd.Series(counts[inverse] / size[given[asked]], index=asked)
         broken = find_violations(text, missing, [rule])
         parts.append(broken[broken["row"].map(share).fillna(1.0).to_numpy() <= 0.2])
-    found = _joined(parts)
+    found = joined(parts)
     if not len(found):
         return found
     votes = found.groupby(["row", "column"])["row"].transform("size").to_numpy()
@@ -145,91 +155,52 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
     return found[2 * votes > asked_of].reset_index(drop=True)
 
 
-def find_misspellings(text: Frame, missing: Frame) -> Frame:
-    """Find rare values that are a few letters away from one at least five times as frequent in the
-    same column.
-
-    Up to one letter in eight may differ, at least one; values of two letters and less are left out,
-    and numbers.
-    """
-    from easeml.lifecycle.cleaning.edit_distance import edit_distance
-
-    parts = []
-    for column in text:
-        values = text[column][~missing[column]]
-        counts = values.value_counts()
-        if len(counts) > _MOST or len(counts) < 2 or counts.iloc[0] < 5:
-            continue
-        words = [word for word in counts.index if len(word) > 2 and not re.fullmatch(_NUMBER, word)]
-        codes = {
-            word: np.array([ord(letter) for letter in word.lower()], np.int64) for word in words
-        }
-        frequent = [word for word in words if counts[word] >= 5]
-        fixes: dict[str, tuple[str, int]] = {}
-        for word in words:
-            for model in frequent:
-                if counts[model] < 5 * counts[word]:
-                    break
-                limit = max(1, max(len(word), len(model)) // 8)
-                if word in fixes:
-                    limit = fixes[word][1] - 1
-                distance = int(edit_distance(codes[word], codes[model], limit)) if limit > 0 else 1
-                if distance <= limit and _same_digits(word, model):
-                    fixes[word] = (model, distance)
-        wrong = values[values.isin(list(fixes))]
-        models = [fixes[value][0] for value in wrong]
-        share = [
-            1.0 - counts[value] / counts[model] for value, model in zip(wrong, models, strict=True)
-        ]
-        reasons = [
-            f"looks like {model!r}, which is {counts[model]} times there" for model in models
-        ]
-        parts.append(_found(wrong.index, column, reasons, models, share))
-    return _joined(parts)
-
-
 def find_duplicates(text: Frame, missing: Frame) -> Frame:
-    """Find rows that repeat an earlier one, but for case, spacing, and columns that only number the
-    rows.
+    """Find rows that repeat an earlier one, but for case and spacing.
 
-    The findings have no column: the whole row is meant; ``suggestion`` is empty.
+    Columns that only number the rows do not count. The findings have no column: the whole row is
+    meant; ``suggestion`` is empty.
     """
     plain = text.apply(lambda column: column.str.lower().str.replace(r"\s+", " ", regex=True))
-    keep = [c for c in plain if not _is_numbering(plain[c], missing[c])]
+    keep = [name for name in plain if not _is_numbering(plain[name], missing[name])]
     if not keep or len(text) < 2:
-        return _joined([])
+        return joined([])
     plain = plain[keep]
-    again = plain.duplicated(keep="first") & ~missing[keep].all(axis=1)
+    empty = missing[keep].all(axis=1)
+    again = plain.duplicated(keep="first") & ~empty
     first = plain.reset_index().groupby(keep, sort=False)["index"].transform("min").to_numpy()
     rows = np.flatnonzero(again)
-    return _joined([_found(rows, "", [f"repeats row {first[row]}" for row in rows], "", 1.0)])
+    reasons = [f"repeats row {first[row]}" for row in rows]
+    return joined([findings(rows, "", reasons, "", 1.0)])
 
 
 def find_wrong_labels(text: Frame, missing: Frame, target: str, *, seed: int = 0) -> Frame:
-    """Find labels that cross-validated predictions contradict: confident learning (Northcutt et
-    al., JAIR 2021), by cleanlab, on a random forest. Classes with under five rows are left alone;
-    fewer than two classes: nothing."""
+    """Find labels that cross-validated predictions contradict.
+
+    Confident learning (Northcutt et al., JAIR 2021), by cleanlab, on a random forest. Classes with
+    under five rows are left alone; with fewer than two classes, or more than 100, nothing is found.
+    """
     from cleanlab.filter import find_label_issues
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     labels = text[target].to_numpy()
-    counts = text.loc[~missing[target], target].value_counts()
-    kept = np.flatnonzero(
-        ~missing[target].to_numpy() & np.isin(labels, counts.index[counts >= 5].to_numpy())
-    )
+    has_label = ~missing[target].to_numpy()
+    counts = text.loc[has_label, target].value_counts()
+    frequent = counts.index[counts >= 5].to_numpy()
+    kept = np.flatnonzero(has_label & np.isin(labels, frequent))
     classes, codes = np.unique(labels[kept].astype(str), return_inverse=True)
-    if len(classes) < 2 or len(classes) > 100:
-        return _joined([])
+    if not 2 <= len(classes) <= 100:
+        return joined([])
     X = quick_matrix(text.drop(columns=target), missing.drop(columns=target))[kept]
     forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=seed)
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     shares = np.asarray(cross_val_predict(forest, X, codes, cv=folds, method="predict_proba"))
     wrong = np.flatnonzero(find_label_issues(codes, shares, n_jobs=1))
-    best = shares[wrong].argmax(axis=1)
+    predicted = classes[shares[wrong].argmax(axis=1)].tolist()
     margin = np.clip(shares[wrong].max(axis=1), 0.0, 1.0)
-    reasons = [f"predicted as {classes[b]!r} from the other columns" for b in best]
-    return _joined([_found(kept[wrong], target, reasons, [str(classes[b]) for b in best], margin)])
+    reasons = [f"predicted as {name!r} from the other columns" for name in predicted]
+    return joined([findings(kept[wrong], target, reasons, predicted, margin)])
 
 
 def mark_missing(text: Frame) -> Frame:
@@ -239,53 +210,81 @@ def mark_missing(text: Frame) -> Frame:
 
 def measures(values: np.ndarray) -> bool:
     """Tell whether at least 80% of values are numbers, with or without a unit."""
-    return bool(np.mean([_WITH_UNIT.match(value) is not None for value in values]) >= 0.8)
+    matches = [_WITH_UNIT.match(value) is not None for value in values]
+    return bool(np.mean(matches) >= 0.8)
 
 
 def _unlike_numbers(
     rows: np.ndarray, column: str, values: np.ndarray, matches: Sequence[re.Match[str] | None]
 ) -> Frame:
-    """Values of a column of numbers whose unit is not the usual one; with no usual unit, all that
-    have a unit.
+    """Return the values of a column of numbers whose unit is not the usual one.
+
+    With no usual unit, these are all that have a unit.
     """
-    units = ["?" if match is None else (match[2] or "").strip() for match in matches]
+    units = [_unit(match) for match in matches]
+    usual = _usual_unit(units)
+    repeated = Counter(values.tolist())
+    found, reasons, suggestions = [], [], []
+    for row, value, match, unit in zip(rows.tolist(), values, matches, units, strict=True):
+        if unit == usual:
+            continue
+        if match is None and repeated[value] >= 0.02 * len(values):
+            continue  # a word that is there again and again means something
+        reason, suggestion = _what_is_wrong(value, match, usual)
+        found.append(row)
+        reasons.append(reason)
+        suggestions.append(suggestion)
+    return findings(found, column, reasons, suggestions, 0.95)
+
+
+def _what_is_wrong(value: str, match: re.Match[str] | None, usual: str) -> tuple[str, str]:
+    """Return why a value is no number with the usual unit, and what is meant instead."""
+    if match is None:
+        return f"{value!r} is no number", ""
+    unit = _unit(match) or "no unit"
+    return f"{unit} beside the number", f"{_plain(match[1])} {usual}".strip()
+
+
+def _unit(match: re.Match[str] | None) -> str:
+    """Return the unit behind a number; "?" where there is no number."""
+    if match is None:
+        return "?"
+    return (match[2] or "").strip()
+
+
+def _usual_unit(units: Sequence[str]) -> str:
+    """Return the unit of at least 80% of the numbers; none where there is no such unit."""
     counts = Counter(units)
     usual, most = max(counts.items(), key=lambda item: item[1])
-    if usual == "?" or most < 0.8 * (len(units) - counts["?"]):
-        usual = ""
-    repeated = Counter(values.tolist())
-    parts: list[tuple[int, str, str]] = []
-    for row, value, match, unit in zip(rows.tolist(), values, matches, units, strict=True):
-        if unit == usual or (match is None and repeated[value] >= 0.02 * len(values)):
-            continue  # a word that is there again and again means something
-        reason = (
-            f"{value!r} is no number" if match is None else f"{unit or 'no unit'} beside the number"
-        )
-        parts.append((row, reason, f"{_plain(match[1])} {usual}".strip() if match else ""))
-    found = [list(field) for field in zip(*parts, strict=True)] or [[], [], []]
-    return _found(found[0], column, found[1], found[2], 0.95)
+    numbers = len(units) - counts["?"]
+    if usual == "?" or most < 0.8 * numbers:
+        return ""
+    return usual
 
 
 def _is_numbering(text: Column, missing: Column) -> bool:
-    """Tell whether a column counts its rows: whole numbers, all different, with at most as many
-    left out.
+    """Tell whether a column counts its rows.
+
+    That is by whole numbers, all different, with at most as many left out.
     """
     rows, numbers = numbers_of(text, missing)
     if len(rows) < len(text) or (numbers != np.floor(numbers)).any():
         return False
-    return len(np.unique(numbers)) == len(numbers) and bool(np.ptp(numbers) < 2 * len(numbers))
+    all_different = len(np.unique(numbers)) == len(numbers)
+    return all_different and bool(np.ptp(numbers) < 2 * len(numbers))
 
 
 def _are_codes(numbers: np.ndarray) -> bool:
-    """Tell whether numbers only name things: whole, and all different or all of the same four
-    digits and more.
+    """Tell whether numbers only name things.
+
+    They are whole, and all different, or all of the same number of digits, four at least.
     """
     if (numbers != np.floor(numbers)).any():
         return False
+    if len(np.unique(numbers)) == len(numbers):
+        return True
     digits = np.floor(np.log10(np.maximum(np.abs(numbers), 1.0)))
-    return len(np.unique(numbers)) == len(numbers) or bool(
-        (digits == digits[0]).all() and digits[0] >= 3
-    )
+    return bool((digits == digits[0]).all() and digits[0] >= 3)
 
 
 def _plain(number: str) -> str:
@@ -294,54 +293,26 @@ def _plain(number: str) -> str:
 
 
 def _rare_shapes(rows: np.ndarray, column: str, values: np.ndarray) -> Frame:
+    """Return the values of a column of text that are written unlike the others."""
     import pandas as pd
 
     shapes = pd.Series([_shape(value) for value in values])
     share = shapes.value_counts(normalize=True)
-    if share[share >= 0.05].sum() < 0.9:
-        return _found(rows[:0], column, [], "", 1.0)
+    usual = str(share.index[0])
+    is_free_text = usual == "a"
+    if is_free_text or share[share >= 0.05].sum() < 0.9:
+        return joined([])
     rarity = shapes.map(share).to_numpy()
     rare = rarity < 0.02
-    usual = str(share.index[0])
-    if usual == "a":  # plain words: free text has no shape
-        return _found(rows[:0], column, [], "", 1.0)
     reasons = [f"written as {shape}, usual is {usual}" for shape in shapes[rare]]
-    return _found(rows[rare], column, reasons, "", 1.0 - rarity[rare] * 10)
+    return findings(rows[rare], column, reasons, "", 1.0 - rarity[rare] * 10)
 
 
 def _shape(value: str) -> str:
-    """Return 'a' for runs of letters and words, '9' for runs of digits, and all other signs as they
+    """Return what a value looks like.
+
+    That is 'a' for runs of letters and words, '9' for runs of digits, and all other signs as they
     are.
     """
     shape = re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", value))
     return re.sub(r"a(?:[ '.&-]+a)+", "a", shape)
-
-
-def _same_digits(left: str, right: str) -> bool:
-    """Tell whether two values hold the same digits, or letters in their place: numbers in names
-    differ on purpose.
-    """
-    a, b = re.sub(r"\D", "", left), re.sub(r"\D", "", right)
-    return a == b or (len(a) != len(b) and len(left) == len(right))
-
-
-def _found(
-    rows: object, column: str, reasons: object, suggestions: object, confidence: object
-) -> Frame:
-    import pandas as pd
-
-    found = pd.DataFrame({"row": np.asarray(rows, dtype=np.int64)})
-    for name, value in zip(FIELDS[1:], (column, reasons, suggestions, confidence), strict=True):
-        found[name] = np.asarray(value) if not isinstance(value, str | float) else value
-    return found
-
-
-def _joined(parts: Sequence[Frame]) -> Frame:
-    import pandas as pd
-
-    filled = [part for part in parts if len(part)]
-    if filled:
-        return pd.concat(filled, ignore_index=True)
-    return pd.DataFrame(
-        {name: pd.Series(dtype="float64" if name == "confidence" else "object") for name in FIELDS}
-    )

@@ -1,6 +1,4 @@
-"""One column of a dirty table: what its doubtful cells could be, and how its values become parts of
-vectors.
-"""
+"""One column of a dirty table: what its cells could be, and its values as parts of vectors."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ _LEVELS = 100
 
 
 class DoubtfulColumn:
-    """One input column: its code in vectors, what its doubtful cells could be, and its validation
-    points.
-    """
+    """One input column: its code in vectors, its doubtful cells, and its validation points."""
 
     def __init__(
         self,
@@ -38,18 +34,20 @@ class DoubtfulColumn:
         others: np.ndarray,
         seed: int,
     ):
-        """``text`` and ``missing`` (N,): the training column; ``suspects`` by row; ``points`` (V,):
+        """Learn the code of a column, and what its doubtful cells could be.
+
+        ``text`` and ``missing`` (N,): the training column; ``suspects`` by row; ``points`` (V,):
         the validation column; ``others`` (N, D): all columns as numbers, for the models that make
-        repairs."""
+        repairs.
+        """
         self.name, self.note = name, ""
         doubt = np.zeros(len(text), bool)
         doubt[list(suspects)] = True
         rows, numbers = numbers_of(text, missing)
-        fixes = {
-            row: cell.suggestion
-            for row, cell in suspects.items()
-            if _number(cell.suggestion) is not None
-        }
+        fixes = {}
+        for row, cell in suspects.items():
+            if _number(cell.suggestion) is not None:
+                fixes[row] = cell.suggestion
         repaired = len(set(fixes) - set(rows.tolist()))
         self.is_number = len(rows) + repaired >= 0.8 * max(1, (~missing).sum())
         trusted = ~missing.to_numpy() & ~doubt
@@ -57,16 +55,14 @@ class DoubtfulColumn:
             values = np.full(len(text), np.nan)
             values[rows] = numbers
             trusted &= np.isfinite(values)
-            for row, fix in fixes.items() if not trusted.any() else ():
-                values[row], trusted[row] = (
-                    float(fix),
-                    True,
-                )  # every cell has a unit: their numbers are all there is
-            spread = values[trusted].std()
-            self._centre, self._scale = (
-                float(np.median(values[trusted])),
-                float(spread) if spread > 0 else 1.0,
-            )
+            if not trusted.any():
+                # Every cell has a unit: the numbers before them are all there is.
+                for row, fix in fixes.items():
+                    values[row] = float(fix)
+                    trusted[row] = True
+            spread = float(values[trusted].std())
+            self._centre = float(np.median(values[trusted]))
+            self._scale = spread if spread > 0 else 1.0
             repairs = number_repairs
         else:
             values = text.to_numpy(dtype=object)
@@ -95,22 +91,19 @@ class DoubtfulColumn:
         if self.is_number:
             return np.array([(float(value) - self._centre) / self._scale])
         code = np.zeros(len(self._level) + 1)
-        code[self._level.get(value, len(self._level))] = np.sqrt(
-            0.5
-        )  # two values differ by a distance of 1
+        place = self._level.get(value, len(self._level))
+        code[place] = np.sqrt(0.5)  # two values differ by a distance of 1
         return code
 
     def _encode_all(self, values: np.ndarray) -> np.ndarray:
-        if self.is_number:
-            return (
-                (np.where(np.isfinite(values), values, self._centre) - self._centre) / self._scale
-            )[:, None]
-        return np.stack([self.encode(value) for value in values])
+        if not self.is_number:
+            return np.stack([self.encode(value) for value in values])
+        filled = np.where(np.isfinite(values), values, self._centre)
+        scaled = (filled - self._centre) / self._scale
+        return scaled[:, None]
 
     def _claims(self, cell: SuspectCell, missing: bool) -> tuple[Any, Any]:
-        """Return original and suggestion of a cell as values of the column, None where there is
-        none.
-        """
+        """Return original and suggestion of a cell as values of the column, or None."""
         original = None if missing else cell.value
         suggestion = cell.suggestion or None
         if self.is_number:
@@ -129,13 +122,19 @@ class DoubtfulColumn:
             values = points.where(~missing, usual).to_numpy(dtype=object)
             filled = int(missing.sum())
         if filled:
-            self.note = f"Validation rows without a usable {self.name!r}, where a usual value stands in: {filled}."
+            self.note = (
+                f"Validation rows without a usable {self.name!r}, "
+                f"where a usual value stands in: {filled}."
+            )
         return self._encode_all(values)
 
 
 def _number(value: str | None) -> float | None:
+    """Return the finite number that a text is, if it is one."""
+    if value is None:
+        return None
     try:
-        number = float(value) if value is not None else None
+        number = float(value)
     except ValueError:
         return None
-    return number if number is not None and np.isfinite(number) else None
+    return number if np.isfinite(number) else None

@@ -9,9 +9,7 @@ from easeml.lifecycle.compiled import njit
 
 @njit(cache=True)
 def edit_distance(left, right, limit):
-    """Levenshtein distance of two arrays of character codes, or ``limit + 1`` where it is larger
-    than ``limit``.
-    """
+    """Levenshtein distance of two arrays of character codes; ``limit + 1`` where it is larger."""
     if abs(len(left) - len(right)) > limit:
         return limit + 1
     previous = np.arange(len(right) + 1)

@@ -15,8 +15,7 @@ from easeml.errors import InvalidInput
 
 @dataclass(frozen=True)
 class Incomplete:
-    """Rows with candidate vectors. A *world* takes one candidate of every row; rows are
-    independent.
+    """Rows with candidate vectors, independent of each other. A *world* takes one candidate a row.
 
     ``values`` (T, D) float64 holds the candidates row after row, those of row i at
     ``first[i]:first[i + 1]``; ``weights`` (T,) their probabilities, which sum to one in each row;
@@ -38,11 +37,12 @@ class Incomplete:
         """Check and hold rows.
 
         Args:
-            candidates: for each row the vectors that it could be: a sequence of M_i >= 1 vectors of D finite numbers
-                (M_i x D). A clean row has one. With D = 1 the vectors may be plain numbers.
+            candidates: for each row the vectors that it could be: a sequence of M_i >= 1 vectors of
+                D finite numbers (M_i x D). A clean row has one. With D = 1 the vectors may be plain
+                numbers.
             labels: (N,) the label of each row: numbers or strings, without missing ones.
-            weights: for each row its candidates' probabilities, up to a common factor; None: all alike. Candidates of
-                weight zero are left out.
+            weights: for each row its candidates' probabilities, up to a common factor; None: all
+                alike. Candidates of weight zero are left out.
 
         Raises:
             InvalidInput: naming the row, where candidates, labels or weights do not fit.
@@ -56,18 +56,20 @@ class Incomplete:
         if weights is not None and len(weights) != len(candidates):
             raise InvalidInput(f"{len(candidates)} rows have {len(weights)} lists of weights.")
         blocks = [_vectors(row, i) for i, row in enumerate(candidates)]
-        width = blocks[0].shape[1]
         shares = []
         for i, block in enumerate(blocks):
-            if block.shape[1] != width:
-                raise InvalidInput(
-                    f"has vectors of {block.shape[1]} numbers, row 0 of {width}.", where=f"row {i}"
-                )
-            share = _shares(None if weights is None else weights[i], len(block), i)
+            _check_width(block, blocks[0], i)
+            of_row = None if weights is None else weights[i]
+            share = _shares(of_row, len(block), i)
             blocks[i] = block[share > 0]
             shares.append(share[share > 0])
-        first = np.concatenate([[0], np.cumsum([len(block) for block in blocks])]).astype(np.int64)
-        return cls(np.concatenate(blocks), first, np.concatenate(shares), check_labels(labels))
+        sizes = [len(block) for block in blocks]
+        return cls(
+            values=np.concatenate(blocks),
+            first=np.cumsum([0, *sizes]).astype(np.int64),
+            weights=np.concatenate(shares),
+            labels=check_labels(labels),
+        )
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -97,8 +99,10 @@ class Incomplete:
 
     def likeliest(self) -> np.ndarray:
         """Return the (N, D) world of the likeliest candidates; the first of equally likely ones."""
-        starts = self.first[:-1]
-        return self.values[[s + int(np.argmax(self.weights_of(i))) for i, s in enumerate(starts)]]
+        chosen = []
+        for row, start in enumerate(self.first[:-1]):
+            chosen.append(start + int(np.argmax(self.weights_of(row))))
+        return self.values[chosen]
 
     def with_row(self, row: int, vector: np.ndarray) -> Incomplete:
         """Return the same rows, but with one known to be ``vector`` (D,)."""
@@ -113,32 +117,36 @@ class Incomplete:
 
 
 def check_labels(labels: Sequence[Any]) -> np.ndarray:
-    """Return labels as an array that can be sorted; raises InvalidInput where some are missing or
-    cannot.
+    """Return labels (N,) as an array that can be sorted.
+
+    Raises:
+        InvalidInput: where a label is missing, or they are of types that cannot be compared.
     """
     array = np.asarray(labels)
     if array.ndim != 1:
         raise InvalidInput(f"Labels have {array.ndim} dimensions.", remedy="Give one label a row.")
-    absent = [
-        label is None or (isinstance(label, float) and math.isnan(label))
-        for label in array.tolist()
-    ]
+    absent = [_is_absent(label) for label in array.tolist()]
     if any(absent):
         raise InvalidInput(
             "has no label.",
             where=f"row {absent.index(True)}",
             remedy="Leave rows without a label out.",
         )
-    if array.dtype == object:
-        kinds = {type(label) for label in array.tolist()}
-        if len(kinds) > 1 and not kinds <= {int, float, bool}:
-            names = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise InvalidInput(
-                f"Labels are of several types: {names}.",
-                remedy="Write all as text or all as numbers.",
-            )
-        array = np.array(array.tolist())
-    return array
+    if array.dtype != object:
+        return array
+    kinds = {type(label) for label in array.tolist()}
+    comparable = len(kinds) == 1 or kinds <= {int, float, bool}
+    if not comparable:
+        names = ", ".join(sorted(kind.__name__ for kind in kinds))
+        raise InvalidInput(
+            f"Labels are of several types: {names}.",
+            remedy="Write all as text or all as numbers.",
+        )
+    return np.array(array.tolist())
+
+
+def _is_absent(label: Any) -> bool:
+    return label is None or (isinstance(label, float) and math.isnan(label))
 
 
 def check_points(points: Any, width: int, name: str = "x") -> np.ndarray:
@@ -186,16 +194,20 @@ def _vectors(row: Any, number: int) -> np.ndarray:
     return block
 
 
+def _check_width(block: np.ndarray, first: np.ndarray, number: int) -> None:
+    width, expected = block.shape[1], first.shape[1]
+    if width != expected:
+        raise InvalidInput(
+            f"has vectors of {width} numbers, row 0 of {expected}.", where=f"row {number}"
+        )
+
+
 def _shares(weights: Sequence[float] | None, count: int, number: int) -> np.ndarray:
     if weights is None:
         return np.full(count, 1.0 / count)
     share = np.asarray(weights, dtype=np.float64)
-    if (
-        share.shape != (count,)
-        or not np.isfinite(share).all()
-        or (share < 0).any()
-        or share.sum() <= 0
-    ):
+    valid = np.isfinite(share) & (share >= 0)
+    if share.shape != (count,) or not valid.all() or share.sum() <= 0:
         raise InvalidInput(
             f"weights are not {count} numbers of at least 0 with a positive sum.",
             where=f"row {number}",

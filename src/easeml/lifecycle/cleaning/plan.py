@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedRow:
-    """A row to clean. ``gain``: mean bits that it takes off the entropy of a validation prediction,
-    at least, given the rows before it in the plan; ``candidates``: how many values it could have;
-    ``cells``: the cells in doubt with their options, likeliest first, where the plan was made from
-    a table."""
+    """A row to clean.
+
+    ``gain``: mean bits that it takes off the entropy of a validation prediction, at least, given
+    the rows before it in the plan; ``candidates``: how many values it could have; ``cells``: the
+    cells in doubt with their options, likeliest first, where the plan was made from a table.
+    """
 
     row: int
     gain: float
@@ -62,8 +64,7 @@ class CleaningPlan(Result):
 
     @property
     def may_stop(self) -> bool:
-        """Whether hardly a validation prediction is expected to change, though certainty for all
-        may be far off.
+        """Whether hardly a validation prediction is expected to change, certain or not.
 
         That is less than half a prediction, and less than one in 200.
         """
@@ -76,45 +77,46 @@ class CleaningPlan(Result):
             return "No row is in doubt: there is nothing to clean."
         if self.finished:
             return (
-                f"Stop cleaning: all {self.points} validation predictions are the same in every possible world, "
-                f"whatever the rows still in doubt ({self.dirty}) turn out to be."
+                f"Stop cleaning: all {self.points} validation predictions are the same in every "
+                f"possible world, whatever the rows still in doubt ({self.dirty}) turn out to be."
             )
         first = ", ".join(str(item.row) for item in self.planned[:5])
         if self.may_stop:
             return (
-                f"You may stop: {self.certain:.1%} of the {self.points} validation predictions are certain, and of all "
-                f"{self.doubt * self.points:.2f} are expected to turn out otherwise. To be certain of the rest too, "
-                f"clean row {first} next, then plan again."
+                f"You may stop: {self.certain:.1%} of the {self.points} validation predictions are "
+                f"certain, and of all {self.doubt * self.points:.2f} are expected to turn out "
+                f"otherwise. To be certain of the rest too, clean row {first} next, "
+                "then plan again."
             )
-        text = f"{self.certain:.0%} of the validation predictions are certain already. Clean row {first} first"
-        text += f"; the {len(self.planned)} rows planned take the doubt from {self.entropy_after[0]:.3f} to at most "
-        text += (
-            f"{self.entropy_after[-1]:.3f} bits a prediction. Then plan again with what you found."
+        found = (
+            f"{self.certain:.0%} of the validation predictions are certain already. "
+            f"Clean row {first} first; the {len(self.planned)} rows planned take the doubt "
+            f"from {self.entropy_after[0]:.3f} to at most {self.entropy_after[-1]:.3f} bits "
+            "a prediction. Then plan again with what you found."
         )
         if self.accuracy_worst is not None and self.accuracy_best is not None:
-            text += f" Accuracy is between {self.accuracy_worst:.1%} and {self.accuracy_best:.1%} whatever you find."
-        return text
+            found += (
+                f" Accuracy is between {self.accuracy_worst:.1%} and {self.accuracy_best:.1%} "
+                "whatever you find."
+            )
+        return found
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row a planned row, in order."""
         import pandas as pd
 
-        return pd.DataFrame(
-            [
-                {
-                    "row": item.row,
-                    "gain": item.gain,
-                    "entropy_after": after,
-                    "candidates": item.candidates,
-                    "cells": "; ".join(
-                        f"{name}: {', '.join(map(str, values))}"
-                        for name, values in item.cells.items()
-                    ),
-                }
-                for item, after in zip(self.planned, self.entropy_after[1:], strict=True)
-            ],
-            columns=["row", "gain", "entropy_after", "candidates", "cells"],
-        )
+        rows = []
+        for item, after in zip(self.planned, self.entropy_after[1:], strict=True):
+            cells = [f"{name}: {', '.join(map(str, found))}" for name, found in item.cells.items()]
+            row = {
+                "row": item.row,
+                "gain": item.gain,
+                "entropy_after": after,
+                "candidates": item.candidates,
+                "cells": "; ".join(cells),
+            }
+            rows.append(row)
+        return pd.DataFrame(rows, columns=["row", "gain", "entropy_after", "candidates", "cells"])
 
     def figure(self) -> Figure:
         """Draw the entropy left against rows cleaned."""
@@ -132,8 +134,9 @@ def plan_cleaning(
     n: int = 50,
     progress: Progress | None = None,
 ) -> CleaningPlan:
-    """Plan the next ``n`` rows to clean; see ``CleaningSession`` for how they are chosen and to go
-    on with answers.
+    """Plan the next ``n`` rows to clean.
+
+    See ``CleaningSession`` for how they are chosen, and to go on with answers.
 
     Args:
         rows: training rows with candidates.

@@ -11,11 +11,10 @@ from easeml.lifecycle.compiled import njit
 
 @njit(cache=True)
 def squared_distances(columns, point, out):
-    """Fill ``out`` with the squared Euclidean distances of candidates, given by ``columns`` (D, T),
-    to a point (D,).
+    """Fill ``out`` with the squared Euclidean distances of candidates to a point (D,).
 
-    Coordinates are added in their order, so equal candidates are equally far, and zero differences
-    change nothing.
+    ``columns`` (D, T) gives the candidates. Coordinates are added in their order, so equal
+    candidates are equally far, and zero differences change nothing.
     """
     out[:] = 0.0
     for d in range(columns.shape[0]):
@@ -27,8 +26,7 @@ def squared_distances(columns, point, out):
 
 @njit(cache=True)
 def kth_smallest(values, k):
-    """Return the k-th smallest of at least k values; the k are kept in order, since k is small
-    beside them.
+    """Return the k-th smallest of at least k values; the k are kept in order, since k is small.
 
     NumPy's partition would take five times as long to compile as all of this file.
     """
@@ -46,12 +44,11 @@ def kth_smallest(values, k):
 
 @njit(cache=True)
 def nearest_items(distances, first, k, items):
-    """Fill ``items`` with the candidates that can be among the k nearest in some world, from near
-    to far; return how many these are.
+    """Fill ``items`` with the candidates that can be among the k nearest; return how many.
 
-    ``first`` (N + 1,): first candidate of each row. A candidate beyond the k-th smallest of the
-    rows' largest distances never votes: k rows are always nearer. Equally far candidates: the
-    smaller row is nearer.
+    They come from near to far, and each is among the nearest in some world. ``first`` (N + 1,):
+    first candidate of each row. A candidate beyond the k-th smallest of the rows' largest distances
+    never votes: k rows are always nearer. Equally far candidates: the smaller row is nearer.
     """
     farthest = np.zeros(first.shape[0] - 1)
     for row in range(farthest.shape[0]):
@@ -89,9 +86,7 @@ def possible_of_points(items, starts, state, k, enough, chosen, possible):
 
 @njit(cache=True, parallel=True)
 def scan_points(items, starts, state, k, chosen, parts, shares, gains, touched):
-    """Fill a row of ``shares`` a chosen point, and of ``gains`` and ``touched`` where these have
-    columns.
-    """
+    """Fill a row of ``shares`` a chosen point, and of ``gains`` and ``touched`` if they have columns."""
     for part in numba.prange(parts):
         room = work_room(state, k, gains.shape[1] > 0)
         for index in range(part, chosen.shape[0], parts):

@@ -59,8 +59,9 @@ class Points:
         state.slot[row] = -1
 
     def possible(self, chosen: np.ndarray | None = None, enough: int | None = None) -> np.ndarray:
-        """Return (V, C) bool: the labels possible for the chosen points, at least ``enough`` of
-        them if there are.
+        """Return (V, C) bool: the labels possible for the chosen points.
+
+        At least ``enough`` of a point's labels are found, if there are so many.
         """
         from easeml.lifecycle.cleaning.point_scans import possible_of_points
 
@@ -74,9 +75,11 @@ class Points:
     def scan(
         self, *, gains: bool, chosen: np.ndarray | None = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return for the chosen points (n of them): (n, C) label probabilities, and with ``gains``
-        (n, N) the bits that cleaning each row takes off a label's entropy on average and (n, N)
-        bool which rows the answer depends on.
+        """Return what the worlds say of the chosen points, n of them.
+
+        That is (n, C) label probabilities, and with ``gains`` (n, N) the bits that cleaning each
+        row takes off a label's entropy on average, and (n, N) bool which rows the answer depends
+        on.
         """
         import numba
 
@@ -100,16 +103,15 @@ class Points:
         return shares, bits, touched
 
     def _all(self, chosen: np.ndarray | None) -> np.ndarray:
-        return (
-            np.arange(len(self), dtype=np.int64)
-            if chosen is None
-            else np.asarray(chosen, dtype=np.int64)
-        )
+        if chosen is None:
+            return np.arange(len(self), dtype=np.int64)
+        return np.asarray(chosen, dtype=np.int64)
 
 
 def _trees(codes: np.ndarray, sizes: np.ndarray, classes: int) -> dict[str, np.ndarray]:
-    """Give every dirty row a leaf in a tree of its class; a tree has a power of two leaves and as
-    many other nodes.
+    """Give every dirty row a leaf in a tree of its class.
+
+    A tree has a power of two leaves and as many other nodes.
     """
     slot = np.full(len(sizes), -1, np.int32)
     leaves = np.ones(classes, np.int32)

@@ -1,5 +1,4 @@
-"""Products of many small polynomials under changes of one factor, and derivatives with respect to
-every factor.
+"""Products of many small polynomials under changes of one factor, and their derivatives.
 
 One segment tree a class, all in one array of nodes: leaves are the dirty rows of the class, the
 polynomial of a leaf is (1 - b) + b z, where b is the mass of the row's candidates that are nearer
@@ -25,16 +24,15 @@ def multiply(left, right, out):
     k = out.shape[0]
     out[:] = 0.0
     for i in range(k):
-        if left[i] != 0.0:
-            for j in range(k - i):
-                out[i + j] += left[i] * right[j]
+        if left[i] == 0.0:
+            continue
+        for j in range(k - i):
+            out[i + j] += left[i] * right[j]
 
 
 @njit(cache=True)
 def hand_down(source, sibling, target):
-    """Add to a child's functions those of its parent, applied to the product with the sibling's
-    polynomial.
-    """
+    """Add to a child's functions those of its parent, applied to the product with the sibling."""
     k = sibling.shape[0]
     for f in range(source.shape[0]):
         for e in range(k):
@@ -46,9 +44,7 @@ def hand_down(source, sibling, target):
 
 @njit(cache=True)
 def descend(product, adjoint, waiting, base, leaves, slot, others, spare):
-    """Hand the functions on the path to a leaf down, and set ``others`` to the product of all other
-    leaves.
-    """
+    """Hand the functions on a leaf's path down; set ``others`` to the product of all other leaves."""
     others[:] = 0.0
     others[0] = 1.0
     node = 1

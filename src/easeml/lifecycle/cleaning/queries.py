@@ -12,6 +12,7 @@ from easeml.lifecycle.cleaning.points import Points
 
 def possible_labels(rows: Incomplete, X: Any, k: int) -> np.ndarray:
     """Tell which labels a k-nearest-neighbour classifier gives to points in at least one world.
+
     Exact for any k and number of classes; ties as in ``count_worlds``.
 
     Args:
@@ -20,17 +21,16 @@ def possible_labels(rows: Incomplete, X: Any, k: int) -> np.ndarray:
         k: how many neighbours vote.
 
     Returns:
-        (V, C) bool, by point and by label in the order of ``rows.classes``. A point with one True in its row is
-        *certainly predicted*: query Q1 of Karlas et al., VLDB 2021, definition 4.
+        (V, C) bool, by point and by label in the order of ``rows.classes``. A point with one True
+            in its row is *certainly predicted*: query Q1 of Karlas et al., VLDB 2021, definition 4.
     """
     return Points(rows, X, k).possible()
 
 
 def label_probabilities(rows: Incomplete, X: Any, k: int) -> np.ndarray:
-    """Return the (V, C) probabilities of the labels that points are given, over the worlds by their
-    weights.
+    """Return the (V, C) probabilities of the labels that points are given, over the worlds.
 
-    Query Q2 of Karlas et al. with probabilities instead of counts; float64, right to about 1e-12.
-    Arguments as in ``possible_labels``.
+    The worlds count by their weights: query Q2 of Karlas et al. with probabilities instead of
+    counts; float64, right to about 1e-12. Arguments as in ``possible_labels``.
     """
     return Points(rows, X, k).scan(gains=False)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,9 @@ Options = list[tuple[Any, float]]
 
 @dataclass(frozen=True)
 class ColumnRepairs:
-    """Repairs of a column: ``values[m][i]`` is what repairer m says of row i, ``weights[m]`` how
-    often it is right.
+    """Repairs of a column.
+
+    ``values[m][i]`` is what repairer m says of row i, ``weights[m]`` how often it is right.
     """
 
     names: tuple[str, ...]
@@ -32,7 +34,9 @@ class ColumnRepairs:
         """Return what a cell could be: equal values once, with their weights added."""
         found: dict[Any, float] = {}
         for values, weight in zip(self.values, self.weights, strict=True):
-            value = values[row].item() if isinstance(values[row], np.generic) else values[row]
+            value = values[row]
+            if isinstance(value, np.generic):
+                value = value.item()
             found[value] = found.get(value, 0.0) + float(weight)
         return list(found.items())
 
@@ -78,9 +82,11 @@ def number_repairs(
 def category_repairs(
     values: np.ndarray, trusted: np.ndarray, others: np.ndarray, *, seed: int
 ) -> ColumnRepairs:
-    """Repairs of a column of categories: the five commonest values, the vote of the five most
-    similar rows, and a classification tree. Arguments as for ``number_repairs``; values are
-    strings."""
+    """Repairs of a column of categories; arguments as for ``number_repairs``, but strings.
+
+    Repairers: the five commonest values, the vote of the five most similar rows, and a
+    classification tree.
+    """
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
 
@@ -109,49 +115,53 @@ def cell_options(
     numbers): then the suggestion, where there is one, is the only option. Otherwise the original is
     right with 1 - ``confidence``, and what is left goes to the suggestion, or to all ``repairs``.
     """
-    if suggestion is not None and (original is None or suggestion == original):
-        return [(suggestion, 1.0)]
+    others = repairs if suggestion is None else lambda: [(suggestion, 1.0)]
     if original is None:
-        return repairs()
+        return others()
+    if suggestion == original:
+        return [(suggestion, 1.0)]
     doubt = min(max(confidence, 0.05), 0.95)
-    rest = [(suggestion, 1.0)] if suggestion is not None else repairs()
     merged: dict[Any, float] = {original: 1.0 - doubt}
-    for value, weight in rest:
+    for value, weight in others():
         merged[value] = merged.get(value, 0.0) + doubt * weight
     return list(merged.items())
 
 
 def row_options(cells: Mapping[str, Options], most: int) -> list[tuple[dict[str, Any], float]]:
-    """Combine the options of a row's cells into at most ``most`` candidate rows, with
-    probabilities.
+    """Combine the options of a row's cells into at most ``most`` candidate rows.
 
-    All combinations, as if cells were independent, where there are few enough. Otherwise candidate
-    j takes the j-th likeliest option of every cell (cells with fewer start again), so every option
-    is there, but not every combination.
+    Each comes with its probability; these sum to 1. All combinations, as if cells were independent,
+    where there are few enough. Otherwise candidate j takes the j-th likeliest option of every cell
+    (cells with fewer start again), so every option is there, but not every combination.
     """
-    count = 1
-    for options in cells.values():
-        count *= len(options)
-    if count <= most:
-        picks: Sequence[tuple[tuple[Any, float], ...]] = list(itertools.product(*cells.values()))
-    else:
-        ranked = [sorted(options, key=lambda option: -option[1]) for options in cells.values()]
-        longest = min(most, max(len(options) for options in ranked))
-        picks = [tuple(options[j % len(options)] for options in ranked) for j in range(longest)]
-    weights = [float(np.prod([weight for _, weight in pick])) for pick in picks]
-    total = sum(weights)
-    return [
-        (dict(zip(cells, (value for value, _ in pick), strict=True)), weight / total)
-        for pick, weight in zip(picks, weights, strict=True)
-    ]
+    count = math.prod(len(options) for options in cells.values())
+    every_cell = list(cells.values())
+    all_fit = count <= most
+    picks = list(itertools.product(*every_cell)) if all_fit else _some_of_each(every_cell, most)
+    worlds = []
+    for pick in picks:
+        values = [value for value, _ in pick]
+        weight = float(np.prod([weight for _, weight in pick]))
+        worlds.append((dict(zip(cells, values, strict=True)), weight))
+    total = sum(weight for _, weight in worlds)
+    return [(world, weight / total) for world, weight in worlds]
+
+
+def _some_of_each(cells: Sequence[Options], most: int) -> list[tuple[tuple[Any, float], ...]]:
+    """Return at most ``most`` combinations that hold every option, as far as these suffice."""
+    ranked = [sorted(options, key=lambda option: -option[1]) for options in cells]
+    longest = max(len(options) for options in ranked)
+    picks = []
+    for j in range(min(most, longest)):
+        picks.append(tuple(options[j % len(options)] for options in ranked))
+    return picks
 
 
 def _contest(right: np.ndarray) -> np.ndarray:
-    """Return each repairer's share of trusted cells on which it did best: (n, m) bool; shared where
-    several did.
+    """Return each repairer's share of trusted cells on which it did best, of (n, m) bool.
 
-    A cell that a repairer learned from is not counted for it: models say cross-validated values
-    there. One win is added to each, so that none is ruled out.
+    Shared where several did. A cell that a repairer learned from is not counted for it: models say
+    cross-validated values there. One win is added to each, so that none is ruled out.
     """
     wins = (right / np.maximum(1, right.sum(axis=1, keepdims=True))).sum(axis=0) + 1.0
     return wins / wins.sum()
@@ -164,8 +174,9 @@ def _predictions(
     trusted: np.ndarray,
     seed: int,
 ) -> dict[str, np.ndarray]:
-    """Fit on trusted cells (a sample of them); say cross-validated values for these, plain
-    predictions elsewhere.
+    """Fit on trusted cells (a sample of them), and predict every cell of the column.
+
+    The sample gets cross-validated predictions, so that they can be compared with its values.
     """
     from sklearn.model_selection import KFold, cross_val_predict
 
@@ -173,9 +184,9 @@ def _predictions(
     if len(rows) < 2 * _FOLDS:
         return {}
     generator = np.random.default_rng(seed)
-    taught = (
-        np.sort(generator.choice(rows, _CONTEST, replace=False)) if len(rows) > _CONTEST else rows
-    )
+    taught = rows
+    if len(rows) > _CONTEST:
+        taught = np.sort(generator.choice(rows, _CONTEST, replace=False))
     said = {}
     for name, make in models.items():
         column = np.asarray(make().fit(X[taught], values[taught]).predict(X))
@@ -191,8 +202,9 @@ def _scaled(matrix: np.ndarray) -> np.ndarray:
 
 
 def _short(column: np.ndarray) -> np.ndarray:
-    """Round to six significant digits: candidates are read by people, and near-equal ones should be
-    equal.
+    """Round to six significant digits.
+
+    Candidates are read by people, and near-equal ones should be equal.
     """
     scale = 10.0 ** (5 - np.floor(np.log10(np.maximum(np.abs(column), 1e-300))))
     return np.round(column * scale) / scale

@@ -10,8 +10,9 @@ _LEVELS = 30
 
 
 def quick_matrix(text: Frame, missing: Frame) -> np.ndarray:
-    """Return (N, D') float64: columns of numbers as they are, indicators of the commonest 30 values
-    of the others.
+    """Return (N, D') float64: columns of numbers as they are, the others as indicators.
+
+    These are of the 30 commonest values.
     """
     columns = [np.zeros((len(text), 1))]
     for column in text:

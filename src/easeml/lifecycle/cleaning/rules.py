@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ _STRENGTH, _SUPPORT = 0.85, 3.0
 
 @dataclass(frozen=True)
 class Rule:
-    """A functional dependency: rows that agree on all columns of ``given`` have the same ``then``."""
+    """A functional dependency: rows that agree on all of ``given`` have the same ``then``."""
 
     given: tuple[str, ...]
     then: str
@@ -27,12 +28,12 @@ class Rule:
 
 
 def parse_rules(text: str) -> list[Rule]:
-    """Read denial constraints, one a line, in the form of HoloClean:
-    ``t1&t2&EQ(t1.zip,t2.zip)&IQ(t1.city,t2.city)``.
+    """Read denial constraints, one a line, in the form of HoloClean.
 
-    Only functional dependencies are understood: some EQ and one IQ, each between the same column of
-    two rows. A line that compares different columns, or with another operator, is refused; empty
-    lines and those with # are skipped.
+    That is ``t1&t2&EQ(t1.zip,t2.zip)&IQ(t1.city,t2.city)``. Only functional dependencies are
+    understood: some EQ and one IQ, each between the same column of two rows. A line that compares
+    different columns, or with another operator, is refused; empty lines and those with # are
+    skipped.
 
     Raises:
         InvalidInput: naming the line.
@@ -46,19 +47,27 @@ def parse_rules(text: str) -> list[Rule]:
 
 
 def _parse(line: str, where: str) -> Rule:
-    remedy = "Write t1&t2&EQ(t1.A,t2.A)&IQ(t1.B,t2.B): rows with the same A have the same B."
     head, *predicates = re.split(r"&(?=t2\b|EQ|IQ|LT|GT|LTE|GTE)", line)
     if head.strip() != "t1" or not predicates or predicates[0].strip() != "t2":
-        raise InvalidInput("is no constraint between two rows.", where=where, remedy=remedy)
-    given, then = [], []
+        raise _refused("is no constraint between two rows.", where)
+    columns: dict[str, list[str]] = {"EQ": [], "IQ": []}
     for predicate in predicates[1:]:
         match = _PREDICATE.match(predicate.strip())
         if match is None or match["left"] != match["right"]:
-            raise InvalidInput(f"{predicate!r} is not understood.", where=where, remedy=remedy)
-        (given if match[1] == "EQ" else then).append(match["left"])
+            raise _refused(f"{predicate!r} is not understood.", where)
+        columns[match[1]].append(match["left"])
+    given, then = columns["EQ"], columns["IQ"]
     if not given or len(then) != 1:
-        raise InvalidInput("needs at least one EQ and exactly one IQ.", where=where, remedy=remedy)
+        raise _refused("needs at least one EQ and exactly one IQ.", where)
     return Rule(tuple(given), then[0])
+
+
+def _refused(problem: str, where: str) -> InvalidInput:
+    return InvalidInput(
+        problem,
+        where=where,
+        remedy="Write t1&t2&EQ(t1.A,t2.A)&IQ(t1.B,t2.B): rows with the same A have the same B.",
+    )
 
 
 def find_rules(codes: np.ndarray, names: Sequence[str]) -> list[Rule]:
@@ -69,32 +78,37 @@ def find_rules(codes: np.ndarray, names: Sequence[str]) -> list[Rule]:
     value (Goodman and Kruskal's lambda, 1954) in the groups of two rows and more, and these have at
     least three rows on average and half of all rows.
     """
-    return [
-        Rule((names[a],), names[b])
-        for a in range(codes.shape[1])
-        for b in range(codes.shape[1])
-        if a != b and _strength(codes[:, a], codes[:, b]) >= _STRENGTH
-    ]
+    rules = []
+    for given, then in itertools.permutations(range(codes.shape[1]), 2):
+        if _strength(codes[:, given], codes[:, then]) >= _STRENGTH:
+            rules.append(Rule((names[given],), names[then]))
+    return rules
 
 
 def _strength(given: np.ndarray, then: np.ndarray) -> float:
-    """Goodman and Kruskal's lambda of ``then`` given ``given``; 0 where groups are too few or too
-    small to tell.
+    """Goodman and Kruskal's lambda of ``then`` given ``given``.
+
+    0 where groups are too few or too small to tell.
     """
     both = (given >= 0) & (then >= 0)
     if both.sum() < 10:
         return 0.0
     x, y = given[both], then[both]
     shared = np.bincount(x)[x] > 1
-    if shared.mean() < 0.5 or shared.sum() / len(np.unique(x[shared])) < _SUPPORT:
+    if shared.mean() < 0.5:
         return 0.0
     x, y = x[shared], y[shared]
+    rows_a_group = len(x) / len(np.unique(x))
+    if rows_a_group < _SUPPORT:
+        return 0.0
     width = y.max() + 1
     pairs, counts = np.unique(x * width + y, return_counts=True)
     best = np.zeros(x.max() + 1, np.int64)
     np.maximum.at(best, pairs // width, counts)
     commonest = int(np.bincount(y).max())
-    return 0.0 if commonest == len(y) else float((best.sum() - commonest) / (len(y) - commonest))
+    if commonest == len(y):
+        return 0.0
+    return float((best.sum() - commonest) / (len(y) - commonest))
 
 
 def violations(frame: Frame, rule: Rule, missing: Frame) -> Frame:

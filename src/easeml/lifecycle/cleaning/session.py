@@ -66,24 +66,24 @@ class CleaningSession:
 
     @property
     def gains(self) -> np.ndarray:
-        """(V, R) bits that cleaning each row of ``dirty`` takes off the entropy of each prediction
-        on average.
-        """
+        """(V, R) bits that cleaning each row of ``dirty`` takes off each prediction's entropy."""
         self._refresh()
         return self._gains
 
     @property
     def entropy(self) -> float:
-        """Mean entropy of the validation predictions in bits; 0 if and only if all are certain, but
-        for rounding.
+        """Mean entropy of the validation predictions in bits.
+
+        0 if and only if all are certain, but for rounding.
         """
         self._refresh()
         return float(self._bits.mean())
 
     @property
     def doubt(self) -> float:
-        """Share of validation predictions to expect to be another label than the likeliest, over
-        all worlds.
+        """Share of validation predictions to expect to be another label than the likeliest.
+
+        Over all worlds.
         """
         return float(1.0 - self.probabilities.max(axis=1).mean())
 
@@ -97,17 +97,17 @@ class CleaningSession:
         return self.entropy - self.gains.sum(axis=0) / len(self.certain)
 
     def accuracy_bounds(self, y_valid: np.ndarray) -> tuple[float, float]:
-        """Return the shares of validation points (labels ``y_valid``, (V,)) predicted right in all
-        and in some worlds.
+        """Return the shares of validation points predicted right in all worlds, and in some.
 
-        Exact for each point; no single world need reach either bound for all points at once.
+        ``y_valid`` (V,): their labels. Exact for each point; no single world need reach either
+        bound for all points at once.
         """
         if len(y_valid) != len(self.certain):
             raise InvalidInput(f"{len(self.certain)} validation points have {len(y_valid)} labels.")
-        right = self._points.possible() & (
-            self.rows.classes[None, :] == np.asarray(y_valid)[:, None]
-        )
-        return float((right.any(axis=1) & self.certain).mean()), float(right.any(axis=1).mean())
+        is_label = self.rows.classes[None, :] == np.asarray(y_valid)[:, None]
+        can_be_right = (self._points.possible() & is_label).any(axis=1)
+        always_right = can_be_right & self.certain
+        return float(always_right.mean()), float(can_be_right.mean())
 
     def next(self, n: int = 1, *, among: Collection[int] | None = None) -> list[tuple[int, float]]:
         """Return the next rows to clean, each with the mean bits that it takes off at least.
@@ -120,9 +120,10 @@ class CleaningSession:
         smaller row. ``among``: only these rows.
         """
         self._refresh()
-        open_rows = np.array(
-            [row not in self._known and (among is None or row in among) for row in self.dirty], bool
-        )
+        allowed = set(self.dirty.tolist()) - set(self._known)
+        if among is not None:
+            allowed &= set(among)
+        open_rows = np.array([row in allowed for row in self.dirty.tolist()], bool)
         unsure, points = ~self._certain, len(self._certain)
         gains, depends = self._gains[unsure], self._touched[unsure].sum(axis=0)
         left, chosen = self._bits[unsure], []
@@ -140,11 +141,13 @@ class CleaningSession:
         return chosen
 
     def clean(self, row: int, *, candidate: int | None = None, value: Any = None) -> None:
-        """Take in what a person found: that a row is its ``candidate``-th one, or is ``value``
-        (D,), a new one too.
+        """Take in what a person found: a row is its ``candidate``-th one, or is ``value`` (D,).
 
-        Raises: InvalidInput: if the row has no several candidates, was cleaned already, or
-            candidate or value do not fit.
+        The value may be new.
+
+        Raises:
+            InvalidInput: if the row has no several candidates, was cleaned already, or candidate or
+                value do not fit.
         """
         where = f"row {row}"
         if row not in self._column:
@@ -198,9 +201,7 @@ class CleaningSession:
         self._refresh(progress)
 
     def _refresh(self, progress: Progress | None = None) -> None:
-        """Look at stale points again: are they certain, and if not, what would each row tell about
-        them?
-        """
+        """Look at stale points again: are they certain, and if not, what would each row tell?"""
         points = np.flatnonzero(self._stale)
         if len(points) == 0:
             return

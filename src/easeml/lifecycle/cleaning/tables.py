@@ -12,9 +12,9 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning import detectors
 from easeml.lifecycle.cleaning.detect import METHODS, SuspectCell, as_text, detect_errors
 from easeml.lifecycle.cleaning.doubtful_columns import DoubtfulColumn
-from easeml.lifecycle.cleaning.frames import Frame
+from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.cleaning.incomplete import Incomplete
-from easeml.lifecycle.cleaning.repairs import row_options
+from easeml.lifecycle.cleaning.repairs import Options, row_options
 from easeml.lifecycle.cleaning.rough_matrix import quick_matrix
 from easeml.lifecycle.cleaning.rules import Rule
 
@@ -56,14 +56,13 @@ def candidates_of(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> TableCandidates:
-    """Find doubtful cells of a training table and make candidates for them (``detect_errors``,
-    ``repairs``).
+    """Find doubtful cells of a training table and make candidates for them.
 
-    Columns of which 80% are numbers are numbers, all others categories; numbers are scaled to unit
-    spread, a category that differs counts as a distance of 1, and of more than 100 values the rarer
-    ones count as one. What is learned for that comes from trusted cells only and is the same in all
-    worlds. Validation rows are taken as they are; where they have no value, the median or the
-    commonest value is filled in, with a note.
+    By ``detect_errors`` and ``repairs``. Columns of which 80% are numbers are numbers, all others
+    categories; numbers are scaled to unit spread, a category that differs counts as a distance of
+    1, and of more than 100 values the rarer ones count as one. What is learned for that comes from
+    trusted cells only and is the same in all worlds. Validation rows are taken as they are; where
+    they have no value, the median or the commonest value is filled in, with a note.
 
     Args:
         train: table with ``target``; read files as text.
@@ -80,88 +79,149 @@ def candidates_of(
     """
     text: Frame = as_text(train)
     points: Frame = as_text(valid)
-    for name, table in (("the training table", text), ("the validation table", points)):
-        absent = [c for c in text if c not in table and c != target] if target in text else [target]
-        if absent:
-            raise InvalidInput(
-                f"has no column {absent[0]!r}.",
-                where=name,
-                remedy="Use tables with the same columns.",
-            )
-    labels = text[target]
-    row_ids = np.flatnonzero(~detectors.mark_missing(text[[target]])[target])
+    _check_columns(text, text, target, "the training table")
+    _check_columns(text, points, target, "the validation table")
+    row_ids = np.flatnonzero(~_missing(text, target))
     if len(row_ids) == 0:
         raise InvalidInput("no row has a label.", where=f"column {target!r}")
     inputs = text.drop(columns=target).iloc[row_ids].reset_index(drop=True)
-    notes = [f"Training rows without a label, left out: {len(text) - len(row_ids)}."] * (
-        len(row_ids) < len(text)
-    )
+    notes = []
+    if len(row_ids) < len(text):
+        notes.append(f"Training rows without a label, left out: {len(text) - len(row_ids)}.")
     inputs, more = _useful(inputs)
     notes += more
     half = None if progress is None else lambda share: progress(share / 2)
     report = detect_errors(inputs, rules=_inside(rules, inputs), methods=methods, progress=half)
+    columns = _doubtful_columns(inputs, points, report.cells, seed=seed, progress=progress)
+    notes += [column.note for column in columns if column.note]
+    rows, options, fixed = _combined(columns, text[target].iloc[row_ids].tolist(), most)
+    return TableCandidates(
+        rows=rows,
+        row_ids=row_ids,
+        options=options,
+        X_valid=np.concatenate([column.points for column in columns], axis=1),
+        y_valid=_labels_of(points, target),
+        fixed=fixed,
+        notes=tuple(notes),
+    )
+
+
+def _check_columns(text: Frame, table: Frame, target: str, name: str) -> None:
+    """Refuse a table that lacks a column of the training table; validation needs no target."""
+    absent = [target]
+    if target in text:
+        absent = [column for column in text if column not in table and column != target]
+    if absent:
+        raise InvalidInput(
+            f"has no column {absent[0]!r}.",
+            where=name,
+            remedy="Use tables with the same columns.",
+        )
+
+
+def _missing(table: Frame, name: str) -> Column:
+    """Tell for each row whether a column has no value there."""
+    return detectors.mark_missing(table[[name]])[name]
+
+
+def _labels_of(points: Frame, target: str) -> np.ndarray | None:
+    """Return the labels of the validation rows, where all have one."""
+    if target not in points or _missing(points, target).any():
+        return None
+    return points[target].to_numpy(dtype=str)
+
+
+def _doubtful_columns(
+    inputs: Frame,
+    points: Frame,
+    cells: Sequence[SuspectCell],
+    *,
+    seed: int,
+    progress: Progress | None,
+) -> list[DoubtfulColumn]:
+    """Return the columns with what their doubtful cells could be."""
     missing = detectors.mark_missing(inputs)
     suspects: dict[str, dict[int, SuspectCell]] = {column: {} for column in inputs}
-    for cell in report.cells:  # the most confident finding comes first
+    for cell in cells:  # the most confident finding comes first
         if cell.column:
             suspects[cell.column].setdefault(cell.row, cell)
     others = quick_matrix(inputs, missing)
     columns = []
     for number, name in enumerate(inputs):
-        doubtful = inputs[name], missing[name], suspects[name], points[name]
-        columns.append(DoubtfulColumn(name, *doubtful, others=others, seed=seed))
+        column = DoubtfulColumn(
+            name,
+            inputs[name],
+            missing[name],
+            suspects[name],
+            points[name],
+            others=others,
+            seed=seed,
+        )
+        columns.append(column)
         if progress is not None:
             progress(0.5 + 0.5 * (number + 1) / inputs.shape[1])
-    notes += [column.note for column in columns if column.note]
-    y_valid = None
-    if target in points and not detectors.mark_missing(points[[target]])[target].any():
-        y_valid = points[target].to_numpy(dtype=str)
-    rows, options, fixed = _combined(columns, labels.iloc[row_ids].tolist(), most)
-    X_valid = np.concatenate([column.points for column in columns], axis=1)
-    return TableCandidates(rows, row_ids, options, X_valid, y_valid, fixed, tuple(notes))
+    return columns
 
 
 def _combined(
     columns: Sequence[DoubtfulColumn], labels: Sequence[str], most: int
 ) -> tuple[Incomplete, tuple[tuple[dict[str, Any], ...], ...], int]:
-    """Combine the options of cells to candidates of rows; see ``TableCandidates`` for what comes
-    back.
+    """Combine the options of cells to candidates of rows.
+
+    See ``TableCandidates`` for what comes back.
     """
     base = np.concatenate([column.codes for column in columns], axis=1)
-    spans = np.cumsum([0, *[column.codes.shape[1] for column in columns]])
-    candidates, weights, options, fixed = [], [], [], 0
+    candidates, weights, options = [], [], []
+    fixed = 0
     for row in range(len(labels)):
         cells = {column.name: column.options[row] for column in columns if row in column.options}
         fixed += sum(len(found) == 1 for found in cells.values())
-        worlds = row_options(cells, most) if cells else [({}, 1.0)]
-        block = np.repeat(base[row : row + 1], len(worlds), axis=0)
-        for place, column in enumerate(columns):
-            if column.name in cells:
-                block[:, spans[place] : spans[place + 1]] = [
-                    column.encode(world[column.name]) for world, _ in worlds
-                ]
-        candidates.append(block)
-        weights.append([weight for _, weight in worlds])
+        worlds, shares = _worlds(cells, most)
+        candidates.append(_block(base[row], columns, worlds))
+        weights.append(shares)
         doubtful = [name for name, found in cells.items() if len(found) > 1]
-        options.append(tuple({name: world[name] for name in doubtful} for world, _ in worlds))
+        options.append(tuple(_part(world, doubtful) for world in worlds))
     return Incomplete.of(candidates, labels, weights), tuple(options), fixed
 
 
+def _worlds(cells: dict[str, Options], most: int) -> tuple[list[dict[str, Any]], list[float]]:
+    """Return what a row's cells could be together, and how likely each is."""
+    if not cells:
+        return [{}], [1.0]
+    combined = row_options(cells, most)
+    worlds = [world for world, _ in combined]
+    shares = [share for _, share in combined]
+    return worlds, shares
+
+
+def _block(
+    base: np.ndarray, columns: Sequence[DoubtfulColumn], worlds: list[dict[str, Any]]
+) -> np.ndarray:
+    """Return the vectors (M, D) of a row: ``base`` (D,) with the cells of each world in place."""
+    block = np.repeat(base[None, :], len(worlds), axis=0)
+    start = 0
+    for column in columns:
+        end = start + column.codes.shape[1]
+        if column.name in worlds[0]:
+            block[:, start:end] = [column.encode(world[column.name]) for world in worlds]
+        start = end
+    return block
+
+
+def _part(world: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    return {name: world[name] for name in names}
+
+
 def _useful(inputs: Frame) -> tuple[Frame, list[str]]:
-    """Leave out columns that cannot help to predict: with one value, or, if not numbers, another
-    one in every row.
+    """Leave out columns that cannot help to predict.
+
+    They have one value, or, if they are no numbers, another one in every row.
     """
     kept, notes = [], []
     for name in inputs:
-        different = inputs[name].nunique()
-        missing = detectors.mark_missing(inputs[[name]])[name]
-        names_rows = different == len(inputs) > 1 and not detectors.measures(
-            inputs.loc[~missing, name].to_numpy(dtype=object)
-        )
-        if different == 1 or missing.all() or names_rows:
-            notes.append(
-                f"Column {name!r} is not used: {'it names rows' if names_rows else 'it never changes'}."
-            )
+        reason = _why_useless(inputs[name], _missing(inputs, name))
+        if reason:
+            notes.append(f"Column {name!r} is not used: {reason}.")
         else:
             kept.append(name)
     if not kept:
@@ -169,6 +229,17 @@ def _useful(inputs: Frame) -> tuple[Frame, list[str]]:
             "no column is of use for predictions.", remedy="Give columns that differ between rows."
         )
     return inputs[kept], notes
+
+
+def _why_useless(column: Column, missing: Column) -> str:
+    """Return why a column cannot help to predict; empty where it can."""
+    different = column.nunique()
+    values = column[~missing].to_numpy(dtype=object)
+    if different == len(column) > 1 and not detectors.measures(values):
+        return "it names rows"
+    if different == 1 or missing.all():
+        return "it never changes"
+    return ""
 
 
 def _inside(rules: Sequence[Rule], inputs: Frame) -> list[Rule]:

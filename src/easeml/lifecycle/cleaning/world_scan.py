@@ -1,5 +1,3 @@
-# ruff: noqa: PLR0912, PLR0915 - a compiled loop with plain arguments; calls in it would be
-# allocations
 """One pass over the candidates of all rows, from near to far, for one point (compiled).
 
 Every world has one k-th nearest candidate. At candidate t of row r, r is fixed there and every
@@ -11,10 +9,10 @@ candidate j of i of [Pr(c wins | i votes) - Pr(c wins | t's row votes)]:
 
     Pr(c | i = j) = Pr(c) + sum_j' p_ij' L_ij'(c) - L_ij(c),
 
-and L_ij is what the trees of ``product_trees`` have summed up at leaf i when the scan comes to candidate
-j. One scan gives the answers for all rows: O(T (k^2 log N + C^2 k^3)) for T candidates. (Rows of
-the class of t change nothing by voting in its place, so a scan step feeds the trees of the other
-classes only.)
+and L_ij is what the trees of ``product_trees`` have summed up at leaf i when the scan comes to
+candidate j. One scan gives the answers for all rows: O(T (k^2 log N + C^2 k^3)) for T candidates.
+(Rows of the class of t change nothing by voting in its place, so a scan step feeds the trees of the
+other classes only.)
 """
 
 from __future__ import annotations
@@ -44,14 +42,44 @@ class State(NamedTuple):
     leaves: np.ndarray  # (C,) int32: leaves of that tree, a power of two
 
 
+class Near(NamedTuple):
+    """Which rows are nearer than the place of a scan. N rows, C classes."""
+
+    seen: np.ndarray  # (N,) int32: candidates of a row that came before
+    mass: np.ndarray  # (N,) their mass
+    sure: np.ndarray  # (C,) int64: rows of a class that are nearer in all worlds
+    maybe: np.ndarray  # (C,) int64: rows that are nearer in some
+
+
+class Votes(NamedTuple):
+    """Space for one step of a scan. C classes, k neighbours."""
+
+    counts: np.ndarray  # (C, k + 1) weight of n votes of a class
+    present: np.ndarray  # (C,) int64: classes that can have votes
+    won: np.ndarray  # (C,) see ``count_winners``
+    swing: np.ndarray  # (C, k) see ``count_swings``
+    out: np.ndarray  # (k + 1,)
+    spare: np.ndarray  # (k + 1,)
+    others: np.ndarray  # (k,) product of a class without one row
+    short: np.ndarray  # (k,)
+
+
+class Room(NamedTuple):
+    """What scans share, one after the other: see ``product_trees``. T candidates, C classes."""
+
+    product: np.ndarray  # (nodes, k)
+    adjoint: np.ndarray  # (nodes, C - 1, k); no functions where no gains are wanted
+    waiting: np.ndarray  # (nodes,) bool
+    before: np.ndarray  # (T, C - 1) what was summed up for a row before a candidate of it
+
+
 @njit(cache=True)
 def possible_winners(items, state, k, enough, possible):
-    """Fill ``possible[c]``: c wins in some world. Stops when ``enough`` classes are found; exact,
-    without numbers.
+    """Fill ``possible[c]``: whether class c wins in some world; exact, without numbers.
 
-    The rows nearer than a candidate can number, in each class on their own, anything from those
-    that surely are to those that may be, so a class wins somewhere if some w votes fit between the
-    bounds of the others.
+    Stops when ``enough`` classes are found. The rows nearer than a candidate can number, in each
+    class on their own, anything from those that surely are to those that may be, so a class wins
+    somewhere if some w votes fit between the bounds of the others.
     """
     classes = possible.shape[0]
     seen = np.zeros(state.size.shape[0], np.int32)
@@ -69,16 +97,24 @@ def possible_winners(items, state, k, enough, possible):
             maybe[y] -= 1
         sure[y] += 1  # its own vote
         if sure.sum() + maybe.sum() >= k:
-            for c in range(classes):
-                if not possible[c] and can_win(c, sure, maybe, k):
-                    possible[c] = True
-                    found += 1
+            found += _mark_winners(sure, maybe, k, possible)
         sure[y] -= 1
         seen[row] += 1
         if seen[row] == state.size[row]:
             sure[y] += 1
         else:
             maybe[y] += 1
+
+
+@njit(cache=True)
+def _mark_winners(sure, maybe, k, possible):
+    """Mark the classes that can win with so many near rows; return how many are new."""
+    new = 0
+    for c in range(possible.shape[0]):
+        if not possible[c] and can_win(c, sure, maybe, k):
+            possible[c] = True
+            new += 1
+    return new
 
 
 @njit(cache=True)
@@ -109,16 +145,21 @@ def scan(items, state, k, shares, gains, touched, room):
     of the label on average, and mark in ``touched`` the rows whose place among the neighbours the
     answer depends on. ``room``: what ``work_room`` gave.
     """
-    product, adjoint, waiting, before = room
-    classes, wanted = shares.shape[0], gains.shape[0] > 0
-    functions = classes - 1 if wanted else 0
-    rows = state.size.shape[0]
-    seen, nearer = np.zeros(rows, np.int32), np.zeros(rows)
+    classes, rows = shares.shape[0], state.size.shape[0]
+    wanted = gains.shape[0] > 0
+    seen, mass = np.zeros(rows, np.int32), np.zeros(rows)
     sure, maybe = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
-    counts, present = np.zeros((classes, k + 1)), np.empty(classes, np.int64)
-    won, swing = np.empty(classes), np.empty((classes, k))
-    out, spare = np.empty(k + 1), np.empty(k + 1)
-    others, short = np.empty(k), np.empty(k)
+    near = Near(seen, mass, sure, maybe)
+    votes = Votes(
+        np.zeros((classes, k + 1)),
+        np.empty(classes, np.int64),
+        np.empty(classes),
+        np.empty((classes, k)),
+        np.empty(k + 1),
+        np.empty(k + 1),
+        np.empty(k),
+        np.empty(k),
+    )
     active = np.empty(rows, np.int32)
     found, end, decided = 0, 0, 0.0
     shares[:] = 0.0
@@ -130,57 +171,16 @@ def scan(items, state, k, shares, gains, touched, room):
         if sure.sum() >= k or decided >= 1.0 - DONE:
             break
         row = state.row_of[item]
-        y, slot, mass = np.int64(state.classes[row]), state.slot[row], state.mass[item]
+        y = np.int64(state.classes[row])
         if seen[row] == 0:
             active[found] = row
             found += 1
-        elif slot >= 0:
-            maybe[y] -= 1
-        if slot >= 0:
-            descend(product, adjoint, waiting, state.base[y], state.leaves[y], slot, others, short)
-            leaf = state.base[y] + state.leaves[y] + slot
-            for f in range(functions):
-                before[item, f] = adjoint[leaf, f, 0]
-        else:
-            for n in range(k):
-                others[n] = product[state.base[y] + 1, n]
+        elif state.slot[row] >= 0:
+            maybe[y] -= 1  # the row is this candidate now
+        _divide_out(item, row, y, state, k, votes, room)
         if sure.sum() + maybe.sum() >= k - 1:
-            size = 0
-            for c in range(classes):
-                if c == y or sure[c] + maybe[c] > 0:
-                    present[size] = c
-                    size += 1
-                    counts[c] = 0.0
-                    for n in range(sure[c], k):
-                        counts[c, n] = (
-                            others[n - sure[c]]
-                            if c == y
-                            else product[state.base[c] + 1, n - sure[c]]
-                        )
-            count_winners(counts, present[:size], y, k, won, out, spare)
-            for index in range(size):
-                shares[present[index]] += mass * won[present[index]]
-                decided += mass * won[present[index]]
-            if wanted:
-                for index in range(size):
-                    a = present[index]
-                    if a != y and maybe[a] > 0:
-                        count_swings(counts, present[:size], y, a, k, swing, out, spare)
-                        root = state.base[a] + 1
-                        waiting[root] = True
-                        for f in range(functions):
-                            for n in range(k - sure[a]):
-                                adjoint[root, f, n] += mass * swing[f, n + sure[a]]
-        seen[row] += 1
-        nearer[row] += mass
-        if seen[row] < state.size[row]:
-            maybe[y] += 1
-            set_leaf(product, state.base[y], state.leaves[y], slot, 1.0 - nearer[row], nearer[row])
-        else:
-            sure[y] += 1
-            nearer[row] = 1.0
-            if slot >= 0:
-                set_leaf(product, state.base[y], state.leaves[y], slot, 1.0, 0.0)
+            decided = _vote(item, y, state, near, k, wanted, decided, shares, votes, room)
+        _come_nearer(item, row, y, state, near, room)
         end = place + 1
     total = shares.sum()
     for c in range(classes):
@@ -188,62 +188,162 @@ def scan(items, state, k, shares, gains, touched, room):
     if wanted:
         gains[:] = 0.0
         touched[:] = False
-        _expect(items[:end], state, active[:found], shares, gains, nearer, room)
+        _expect(items[:end], state, active[:found], shares, gains, mass, room)
         for index in range(found):
             touched[active[index]] = True
-    for index in range(found):
-        row = active[index]
-        if state.slot[row] >= 0:
+    _reset(active[:found], state, room)
+
+
+@njit(cache=True)
+def _divide_out(item, row, y, state, k, votes, room):
+    """Set ``votes.others`` to the product of the class without the row.
+
+    Keep what the trees have summed up for the row before this candidate.
+    """
+    product, adjoint, waiting, before = room
+    base, leaves, slot = state.base[y], state.leaves[y], state.slot[row]
+    others = votes.others
+    if slot < 0:
+        # A clean row is no factor of the product.
+        for n in range(k):
+            others[n] = product[base + 1, n]
+        return
+    descend(product, adjoint, waiting, base, leaves, slot, others, votes.short)
+    leaf = base + leaves + slot
+    for f in range(before.shape[1]):
+        before[item, f] = adjoint[leaf, f, 0]
+
+
+@njit(cache=True)
+def _vote(item, y, state, near, k, wanted, decided, shares, votes, room):
+    """Add to ``shares`` the worlds with this candidate as the k-th nearest; return their mass.
+
+    That is added to ``decided``. Where gains are ``wanted``, the trees of the other classes are
+    fed.
+    """
+    counts, won, swing, out, spare = votes.counts, votes.won, votes.swing, votes.out, votes.spare
+    mass, maybe = state.mass[item], near.maybe
+    size = _count_votes(y, state, near, k, votes, room)
+    present = votes.present[:size]
+    count_winners(counts, present, y, k, won, out, spare)
+    for c in present:
+        shares[c] += mass * won[c]
+        decided += mass * won[c]
+    if not wanted:
+        return decided
+    for a in present:
+        if a != y and maybe[a] > 0:
+            count_swings(counts, present, y, a, k, swing, out, spare)
+            _feed(a, mass, state, near.sure[a], k, swing, room)
+    return decided
+
+
+@njit(cache=True)
+def _count_votes(y, state, near, k, votes, room):
+    """Fill ``votes.counts`` for the classes with near rows, and the class of the candidate.
+
+    List these in ``votes.present``; return how many there are.
+    """
+    counts, present, product = votes.counts, votes.present, room.product
+    sure, maybe, base = near.sure, near.maybe, state.base
+    size = 0
+    for c in range(base.shape[0]):
+        if c != y and sure[c] + maybe[c] == 0:
+            continue
+        present[size] = c
+        size += 1
+        weights = votes.others if c == y else product[base[c] + 1]
+        counts[c] = 0.0
+        for n in range(sure[c], k):
+            counts[c, n] = weights[n - sure[c]]
+    return size
+
+
+@njit(cache=True)
+def _feed(a, mass, state, sure, k, swing, room):
+    """Add to the tree of class a what its coefficients change by another vote."""
+    adjoint = room.adjoint
+    root = state.base[a] + 1
+    room.waiting[root] = True
+    for f in range(adjoint.shape[1]):
+        for n in range(k - sure):
+            adjoint[root, f, n] += mass * swing[f, n + sure]
+
+
+@njit(cache=True)
+def _come_nearer(item, row, y, state, near, room):
+    """Count a candidate as nearer than those that follow."""
+    base, leaves, slot = state.base[y], state.leaves[y], state.slot[row]
+    near.seen[row] += 1
+    near.mass[row] += state.mass[item]
+    if near.seen[row] < state.size[row]:
+        near.maybe[y] += 1
+        set_leaf(room.product, base, leaves, slot, 1.0 - near.mass[row], near.mass[row])
+        return
+    near.sure[y] += 1
+    near.mass[row] = 1.0
+    if slot >= 0:
+        # Sure rows are counted beside the product: their factor in it is 1.
+        set_leaf(room.product, base, leaves, slot, 1.0, 0.0)
+
+
+@njit(cache=True)
+def _reset(active, state, room):
+    """Bring the trees back to the start, for the next point."""
+    for row in active:
+        slot = state.slot[row]
+        if slot >= 0:
             y = state.classes[row]
-            reset_leaf(product, adjoint, waiting, state.base[y], state.leaves[y], state.slot[row])
+            base, leaves = state.base[y], state.leaves[y]
+            reset_leaf(room.product, room.adjoint, room.waiting, base, leaves, slot)
 
 
 @njit(cache=True)
 def _expect(items, state, active, shares, gains, nearer, room):
     """Fill ``gains`` of the active rows from what their leaves hold.
 
-    ``items``: the candidates that were scanned.
+    ``items``: the candidates that were scanned; ``nearer`` (N,): the mass of a row's among them.
     """
-    product, adjoint, waiting, before = room
+    before = room.before
+    row_of, slot, alive, mass = state.row_of, state.slot, state.alive, state.mass
     functions = shares.shape[0] - 1
-    others, short = np.empty(product.shape[1]), np.empty(product.shape[1])
     mean = np.zeros((state.size.shape[0], functions))
     given = np.empty(shares.shape[0])
     bits = entropy(shares)
     for item in items:
-        row = state.row_of[item]
-        if state.alive[item] and state.slot[row] >= 0:
+        row = row_of[item]
+        if alive[item] and slot[row] >= 0:
             for f in range(functions):
-                mean[row, f] += state.mass[item] * before[item, f]
+                mean[row, f] += mass[item] * before[item, f]
     for row in active:
-        if state.slot[row] < 0:
+        if slot[row] < 0:
             continue
         gains[row] = bits
         far = 1.0 - nearer[row]
         if far > 0.0:  # its other candidates are all beyond the end of the scan
-            y = state.classes[row]
-            descend(
-                product,
-                adjoint,
-                waiting,
-                state.base[y],
-                state.leaves[y],
-                state.slot[row],
-                others,
-                short,
-            )
-            leaf = state.base[y] + state.leaves[y] + state.slot[row]
+            beyond = _at_leaf(row, state, room)
             for f in range(functions):
-                mean[row, f] += far * adjoint[leaf, f, 0]
-            _given(shares, mean[row], adjoint[leaf, :, 0], given)
+                mean[row, f] += far * beyond[f]
+            _given(shares, mean[row], beyond, given)
             gains[row] -= far * entropy(given)
     for item in items:
-        row = state.row_of[item]
-        if state.alive[item] and state.slot[row] >= 0:
+        row = row_of[item]
+        if alive[item] and slot[row] >= 0:
             _given(shares, mean[row], before[item], given)
-            gains[row] -= state.mass[item] * entropy(given)
+            gains[row] -= mass[item] * entropy(given)
     for row in active:
         gains[row] = max(gains[row], 0.0)
+
+
+@njit(cache=True)
+def _at_leaf(row, state, room):
+    """Return what the trees have summed up for a dirty row over the whole scan."""
+    y = state.classes[row]
+    base, leaves, slot = state.base[y], state.leaves[y], state.slot[row]
+    k = room.product.shape[1]
+    others, short = np.empty(k), np.empty(k)
+    descend(room.product, room.adjoint, room.waiting, base, leaves, slot, others, short)
+    return room.adjoint[base + leaves + slot, :, 0]
 
 
 @njit(cache=True)
@@ -258,14 +358,16 @@ def _given(shares, mean, before, given):
 
 @njit(cache=True)
 def work_room(state, k, gains_too):
-    """Allocate the trees and the notes of a scan: products, adjoints, flags, sums before each
-    candidate.
-    """
+    """Allocate the trees and the notes of scans; ``gains_too``: also for what cleaning tells."""
     nodes = 0
     for size in state.leaves:
         nodes += 2 * size
-    functions = state.base.shape[0] - 1 if gains_too else 0
+    functions, candidates = 0, 0
+    if gains_too:
+        functions = state.base.shape[0] - 1
+        candidates = state.row_of.shape[0]
     product = np.zeros((nodes, k))
     product[:, 0] = 1.0
-    before = np.zeros((state.row_of.shape[0] if gains_too else 0, functions))
-    return product, np.zeros((nodes, functions, k)), np.zeros(nodes, np.bool_), before
+    adjoint = np.zeros((nodes, functions, k))
+    before = np.zeros((candidates, functions))
+    return Room(product, adjoint, np.zeros(nodes, np.bool_), before)

@@ -1,0 +1,96 @@
+"""Misspelt values: rare ones that are nearly a frequent one."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from easeml.lifecycle.cleaning.findings import NUMBER, findings, joined
+from easeml.lifecycle.cleaning.frames import Column, Frame
+
+_MOST = 3000  # distinct values of a column beyond which misspellings are not looked for
+
+
+def find_misspellings(text: Frame, missing: Frame) -> Frame:
+    """Find rare values that are a few letters away from one of the same column, five times as many.
+
+    Up to one letter in eight may differ, at least one; values of two letters and less are left out,
+    and numbers.
+    """
+    parts = []
+    for column in text:
+        values = text[column][~missing[column]]
+        counts = values.value_counts()
+        # A model has at least five rows; they come by falling frequency.
+        if not 2 <= len(counts) <= _MOST or counts.iloc[0] < 5:
+            continue
+        models = _models_of_misspelt(counts)
+        wrong = values[values.isin(list(models))]
+        parts.append(_misspelt(wrong, column, models, counts))
+    return joined(parts)
+
+
+def _models_of_misspelt(counts: Column) -> dict[str, str]:
+    """Return, for each value that looks misspelt, the value that is meant."""
+    words = [word for word in counts.index if _is_word(word)]
+    frequent = [word for word in words if counts[word] >= 5]
+    codes = {word: _letters(word) for word in words}
+    models = {}
+    for word in words:
+        model = _nearest(word, frequent, counts, codes)
+        if model is not None:
+            models[word] = model
+    return models
+
+
+def _nearest(
+    word: str, frequent: list[str], counts: Column, codes: dict[str, np.ndarray]
+) -> str | None:
+    """Return the frequent value that is the fewest letters away, of equals the most frequent."""
+    from easeml.lifecycle.cleaning.edit_distance import edit_distance
+
+    nearest, least = None, 0
+    for model in frequent:
+        if counts[model] < 5 * counts[word]:
+            break
+        limit = max(1, max(len(word), len(model)) // 8)
+        if nearest is not None:
+            limit = least - 1
+        if limit <= 0:
+            break  # no other can be nearer
+        distance = int(edit_distance(codes[word], codes[model], limit))
+        if distance <= limit and _same_digits(word, model):
+            nearest, least = model, distance
+    return nearest
+
+
+def _misspelt(wrong: Column, column: str, models: dict[str, str], counts: Column) -> Frame:
+    """Return the findings of the values that look misspelt."""
+    meant, reasons, share = [], [], []
+    for value in wrong:
+        model = models[value]
+        meant.append(model)
+        reasons.append(f"looks like {model!r}, which is {counts[model]} times there")
+        share.append(1.0 - counts[value] / counts[model])
+    return findings(wrong.index, column, reasons, meant, share)
+
+
+def _is_word(value: str) -> bool:
+    return len(value) > 2 and not re.fullmatch(NUMBER, value)
+
+
+def _letters(word: str) -> np.ndarray:
+    return np.array([ord(letter) for letter in word.lower()], np.int64)
+
+
+def _same_digits(left: str, right: str) -> bool:
+    """Tell whether two values hold the same digits, or letters in their place.
+
+    Numbers in names differ on purpose.
+    """
+    left_digits, right_digits = re.sub(r"\D", "", left), re.sub(r"\D", "", right)
+    if left_digits == right_digits:
+        return True
+    letter_for_digit = len(left_digits) != len(right_digits)
+    return letter_for_digit and len(left) == len(right)
