@@ -195,8 +195,9 @@ def _config(path: Path) -> Config:
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows of a test: labels (None where missing), their file, ids if any, and whether the user
-    says that they are a new test set.
+    """The rows of a test.
+
+    Labels are None where missing; ``new``: the user says that they are a new test set.
     """
 
     file: Path

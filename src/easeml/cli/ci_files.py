@@ -31,36 +31,40 @@ class Column:
 
 
 def read_column(path: Path, *, labels: bool = False) -> Column:
-    """Read one value a row: text or CSV (one column, or ids and a column), JSON (a list, or ids to
-    values), or .npy.
+    """Read one value a row.
 
+    Of text or CSV (one column, or ids and a column), JSON (a list, or ids to values), or .npy.
     Empty cells are None; among labels, NA, NaN, null and ? too.
 
     Raises:
         InvalidInput: naming file and row, if the file cannot be read or is not of that kind.
     """
+    reader = _READERS.get(path.suffix.lower(), _read_csv)
     try:
         if path.stat().st_size > _LARGEST:
             raise InvalidInput("The file is larger than 2 GB.", where=str(path))
-        values, ids = _READERS.get(path.suffix.lower(), _read_csv)(path)
+        cells, ids = reader(path)
     except OSError as error:
         raise InvalidInput(
             f"The file cannot be read: {error.strerror}.", where=str(path)
         ) from error
     except UnicodeDecodeError as error:
         raise InvalidInput("The file is not UTF-8 text.", where=str(path)) from error
-    values = [
-        None if (_is_missing(value) if labels else value == "") else value for value in values
-    ]
-    if ids is not None and len(set(ids)) < len(ids):
-        seen: set[str] = set()
-        row, twice = next(
-            (row, each) for row, each in enumerate(ids) if each in seen or seen.add(each)
-        )
-        raise InvalidInput(
-            f"The id '{twice}' stands there twice.", where=f"{path}, data row {row + 1}"
-        )
+    is_missing = _is_missing if labels else _is_empty
+    values = [None if is_missing(cell) else cell for cell in cells]
+    if ids is not None:
+        _check_ids(ids, path)
     return Column(values, ids, path)
+
+
+def _check_ids(ids: list[str], path: Path) -> None:
+    seen: set[str] = set()
+    for row, each in enumerate(ids, start=1):
+        if each in seen:
+            raise InvalidInput(
+                f"The id '{each}' stands there twice.", where=f"{path}, data row {row}"
+            )
+        seen.add(each)
 
 
 def align(labels: Column, *others: Column) -> tuple[list[str] | None, list[list[Any]]]:
@@ -74,26 +78,48 @@ def align(labels: Column, *others: Column) -> tuple[list[str] | None, list[list[
     """
     columns = [labels, *others]
     if any(column.ids is None for column in columns):
-        for column in others:
-            if len(column.values) != len(labels.values):
-                raise InvalidInput(
-                    f"{column.path} has {len(column.values):,} rows, and {labels.path} {len(labels.values):,}.",
-                    where=str(column.path),
-                    remedy="Give one row an example everywhere, an empty label where there is none yet, or ids.",
-                )
-        return next((column.ids for column in columns if column.ids), None), [
-            column.values for column in columns
-        ]
+        return _aligned_by_place(labels, others)
     tables = [dict(zip(column.ids or [], column.values, strict=True)) for column in columns]
     ids = sorted(tables[1])
-    for column, table in zip(columns, tables, strict=True):
-        strange = set(table) - set(ids)
-        lacking = set(ids) - set(table) if column is not labels else set()
-        if strange or lacking:
-            name = min(strange or lacking)
-            problem = "is not in the new predictions" if strange else "is missing"
-            raise InvalidInput(f"The example '{name}' {problem}.", where=str(column.path))
-    return ids, [[table.get(each) for each in ids] for table in tables]
+    _check_known(labels, tables[0], ids)
+    for column, table in zip(others, tables[1:], strict=True):
+        _check_known(column, table, ids)
+        lacking = set(ids) - set(table)
+        if lacking:
+            raise InvalidInput(f"The example '{min(lacking)}' is missing.", where=str(column.path))
+    ordered = []
+    for table in tables:
+        ordered.append([table.get(each) for each in ids])
+    return ids, ordered
+
+
+def _aligned_by_place(
+    labels: Column, others: Sequence[Column]
+) -> tuple[list[str] | None, list[list[Any]]]:
+    """Return the ids that a file has, and the columns as they are; all must be equally long."""
+    ids = labels.ids
+    values = [labels.values]
+    for column in others:
+        if len(column.values) != len(labels.values):
+            raise InvalidInput(
+                f"{column.path} has {len(column.values):,} rows, "
+                f"and {labels.path} {len(labels.values):,}.",
+                where=str(column.path),
+                remedy="Give one row an example everywhere, an empty label where there is none "
+                "yet, or ids.",
+            )
+        ids = ids or column.ids
+        values.append(column.values)
+    return ids or None, values
+
+
+def _check_known(column: Column, table: dict[str, Any], ids: Sequence[str]) -> None:
+    """Refuse rows that the new predictions, whose ids are given, do not have."""
+    strange = set(table) - set(ids)
+    if strange:
+        raise InvalidInput(
+            f"The example '{min(strange)}' is not in the new predictions.", where=str(column.path)
+        )
 
 
 def ledger_path(config: Path) -> Path:
@@ -155,38 +181,59 @@ def _read_csv(path: Path) -> tuple[list[Any], list[str] | None]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         sample = file.read(4096)
         file.seek(0)
-        delimiter = "\t" if "\t" in sample else ";" if ";" in sample and "," not in sample else ","
-        rows = list(csv.reader(file, delimiter=delimiter))
+        rows = list(csv.reader(file, delimiter=_delimiter(sample)))
     if not rows:
         raise InvalidInput("The file is empty.", where=str(path))
-    width = max(map(len, rows))
-    head = [cell.strip().lower() for cell in rows[0]]
+    width = max(len(row) for row in rows)
     if width <= 1:
-        cells = [row[0] if row else "" for row in rows]
-        return (cells[1:] if _is_head(cells) else cells), None
-    place = next((place for place, name in enumerate(head) if name in _IDS), None)
-    if width != 2 or place is None:
+        cells = ["".join(row) for row in rows]
+        if _is_head(cells):
+            del cells[0]
+        return cells, None
+    head = [cell.strip().lower() for cell in rows[0]]
+    places = [place for place, name in enumerate(head) if name in _IDS]
+    if width != 2 or not places:
         raise InvalidInput(
             "The file must have one column, or two with a heading: id, and the values.",
             where=f"{path}, row 1",
         )
-    for number, row in enumerate(rows[1:], 2):
+    return _split(rows[1:], places[0], path)
+
+
+def _split(rows: list[list[str]], place: int, path: Path) -> tuple[list[Any], list[str]]:
+    """Return the values and the ids of rows of two cells, of which ``place`` has the ids."""
+    values, ids = [], []
+    for number, row in enumerate(rows, start=2):
         if len(row) != 2:
             raise InvalidInput(
                 f"The row has {len(row)} columns, not 2.", where=f"{path}, row {number}"
             )
-    return [row[1 - place] for row in rows[1:]], [row[place].strip() for row in rows[1:]]
+        values.append(row[1 - place])
+        ids.append(row[place].strip())
+    return values, ids
+
+
+def _delimiter(sample: str) -> str:
+    """Return what stands between the columns of a file that begins with ``sample``."""
+    if "\t" in sample:
+        return "\t"
+    if "," in sample:
+        return ","
+    return ";" if ";" in sample else ","
 
 
 def _is_head(cells: Sequence[str]) -> bool:
-    """Tell whether the first cell names the column: by a usual name, or as the only one that is no
-    number.
+    """Tell whether the first cell names the column.
+
+    By a usual name, or as the only one that is no number.
     """
     first = cells[0].strip().lower()
     if first in _HEADS:
         return True
+    if not first or _is_number(first):
+        return False
     rest = [cell for cell in cells[1:] if not _is_missing(cell)]
-    return bool(first) and bool(rest) and not _is_number(first) and all(map(_is_number, rest))
+    return bool(rest) and all(map(_is_number, rest))
 
 
 def _read_json(path: Path) -> tuple[list[Any], list[str] | None]:
@@ -194,10 +241,15 @@ def _read_json(path: Path) -> tuple[list[Any], list[str] | None]:
         document = json.loads(path.read_text("utf-8"))
     except (json.JSONDecodeError, RecursionError) as error:
         raise InvalidInput(f"This is no JSON: {error}.", where=str(path)) from error
-    values = list(document.values()) if isinstance(document, dict) else document
-    if not isinstance(values, list) or any(isinstance(value, dict | list) for value in values):
+    ids = None
+    values = document
+    if isinstance(document, dict):
+        ids = [str(each) for each in document]
+        values = list(document.values())
+    plain = isinstance(values, list) and not any(isinstance(each, dict | list) for each in values)
+    if not plain:
         raise InvalidInput("The file must be a list of values, or ids to values.", where=str(path))
-    return values, [str(each) for each in document] if isinstance(document, dict) else None
+    return values, ids
 
 
 def _read_npy(path: Path) -> tuple[list[Any], None]:
@@ -213,11 +265,13 @@ def _read_npy(path: Path) -> tuple[list[Any], None]:
 
 
 def _is_missing(value: Any) -> bool:
-    return (
-        value is None
-        or value != value  # noqa: PLR0124 (not a number)
-        or (isinstance(value, str) and value.strip().lower() in _NO_LABEL)
-    )
+    if isinstance(value, str):
+        return value.strip().lower() in _NO_LABEL
+    return value is None or value != value  # noqa: PLR0124 (not a number)
+
+
+def _is_empty(value: Any) -> bool:
+    return isinstance(value, str) and value == ""
 
 
 def _is_number(cell: str) -> bool:

@@ -10,13 +10,15 @@ from easeml.errors import InvalidInput
 def read_constraints(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
     """Return model -> parameter -> value, list of values or range of ``MODEL.PARAMETER=...``.
 
-    Raises InvalidInput.
+    Raises:
+        InvalidInput: for a text that is not of this form.
     """
     found: dict[str, dict[str, Any]] = {}
     for text in texts:
-        name, equals, wish = text.partition("=")
-        model, dot, parameter = name.strip().partition(".")
-        if not (equals and dot and model and parameter and wish.strip()):
+        name, _, wish = text.partition("=")
+        model, _, parameter = name.strip().partition(".")
+        parts = (model, parameter, wish.strip())
+        if not all(parts):
             remedy = "Write MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH."
             raise InvalidInput(f"{text!r} is no constraint.", where="--constrain", remedy=remedy)
         found.setdefault(model, {})[parameter] = _wish(wish.strip())
@@ -24,11 +26,15 @@ def read_constraints(texts: Iterable[str]) -> dict[str, dict[str, Any]]:
 
 
 def _wish(text: str) -> Any:
+    """Return what a parameter may be: a range, a list of values, or one value."""
     low, dots, high = text.partition("..")
     if dots:
-        return {name: _value(part) for name, part in (("low", low), ("high", high)) if part}
+        ends = {"low": low, "high": high}
+        return {name: _value(end) for name, end in ends.items() if end}
     values = [_value(part) for part in text.split(",") if part]
-    return values if len(values) > 1 else _value(text)
+    if len(values) > 1:
+        return values
+    return _value(text)
 
 
 def _value(text: str) -> Any:

@@ -1,6 +1,4 @@
-"""``data``: look at table files and write them in other formats, without a service; the data of an
-application.
-"""
+"""``data``: look at table files and write them in other formats; the data of an application."""
 
 from __future__ import annotations
 
@@ -101,8 +99,9 @@ def convert(
         ),
     ] = False,
 ) -> None:
-    """Write a table with its inferred types as .csv, .tsv, .parquet, .arrow, .feather, .jsonl or
-    .arff.
+    """Write a table with its inferred types.
+
+    The name tells the format: .csv, .tsv, .parquet, .arrow, .feather, .jsonl or .arff.
     """
     from easeml import data
 
@@ -187,9 +186,7 @@ def refine(
     limit: Annotated[int, typer.Option(min=1, max=200, help="Show so many rows.")] = 20,
     as_json: Json = False,
 ) -> None:
-    """Show training pairs, the most suspicious first; or switch noisy ones off or on, as a new
-    version.
-    """
+    """Show training pairs, the most suspicious first; or switch them off or on, as a new version."""
     from easeml.cli.versions import print_train_rows, say_version
     from easeml.client import Client
 
@@ -214,18 +211,22 @@ def refine(
 def _ids(text: str | None, option: str) -> list[int]:
     """Return the ids of ``3,17,20-25``."""
     found: list[int] = []
-    for piece in (text or "").split(","):
-        first, dash, last = piece.strip().partition("-")
-        if not piece.strip():
+    for part in (text or "").split(","):
+        piece = part.strip()
+        if not piece:
             continue
-        if not first.isdigit() or (dash and not last.isdigit()):
+        first, dash, last = piece.partition("-")
+        if not dash:
+            last = first
+        if not first.isdigit() or not last.isdigit():
             raise InvalidInput(
-                f"{piece.strip()!r} is no id of a row.",
+                f"{piece!r} is no id of a row.",
                 where=option,
                 remedy="Write, say, 3,17,20-25.",
             )
-        found += islice(range(int(first), int(last or first) + 1), _MOST_IDS)
-    if len(found) > _MOST_IDS - 1:
+        # A typing error must not fill the memory.
+        found += islice(range(int(first), int(last) + 1), _MOST_IDS)
+    if len(found) >= _MOST_IDS:
         raise InvalidInput(
             f"More than {_MOST_IDS - 1:,} rows.",
             where=option,

@@ -108,9 +108,7 @@ class _Demo:
         return tenant.key
 
     async def _make_user(self, name: str, password: str) -> None:
-        """Make a user as the provider: with the login of the first start, or the key that ``easeml
-        login`` saved.
-        """
+        """Make a user as the provider, by the first login or the key that ``easeml login`` saved."""
         async with AsyncClient(self._url, retries=8) as client:
             try:
                 if self._state.provider:
@@ -150,9 +148,7 @@ class _Demo:
     async def _predict(
         self, client: AsyncClient, application_id: str, row: dict[str, float], shown: str
     ) -> Prediction | None:
-        """Return a prediction of a model other than the one shown; None where none came in ten
-        seconds.
-        """
+        """Return a prediction of a model other than the one shown; None after ten seconds without."""
         for _ in range(_PREDICT_TRIES):
             with suppress(NotReady, Conflict, Unreachable):
                 prediction = await client.predict(application_id, [row])
@@ -177,9 +173,7 @@ class _Demo:
         )
 
     async def _watch(self) -> None:
-        """Show progress until all is said, then how to go on; end when the starter of the demo has
-        gone.
-        """
+        """Show progress until all is said, then how to go on; end when the starter has gone."""
         parent, told = os.getppid(), False
         with progress_on(self._out) as progress:
             while not told:
@@ -203,9 +197,7 @@ class _Demo:
         await asyncio.sleep(_LOOK_SECONDS)
 
     def _is_settled(self) -> bool:
-        """Tell whether every tenant had a prediction and its search rests, or it has been long
-        enough.
-        """
+        """Tell whether every tenant had a prediction and its search rests, or the time is up."""
         open_tenants = [table.tenant for table in TABLES if table.tenant not in self._failed]
         if any(self._state.tenant(name).first_prediction is None for name in open_tenants):
             return False

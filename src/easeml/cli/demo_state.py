@@ -1,5 +1,6 @@
-"""What the demo must know to go on after a restart: ``<home>/demo.json``, readable by its owner
-only.
+"""What the demo must know to go on after a restart: ``<home>/demo.json``.
+
+Only its owner can read the file.
 """
 
 import json

@@ -219,8 +219,9 @@ def _read(
 
 
 def _without_owner(table: LabelledTable, owner: str, path: Path) -> tuple[pd.DataFrame, np.ndarray]:
-    """Return the inputs without the owner's column, and that column: who owns a row must not make
-    it alike.
+    """Return the inputs without the owner's column, and that column.
+
+    Who owns a row must not make rows alike.
     """
     if owner not in table.inputs:
         raise InvalidInput(
@@ -240,8 +241,9 @@ def _without_owner(table: LabelledTable, owner: str, path: Path) -> tuple[pd.Dat
 def _show(
     answer: Result, as_json: bool, out: Path | None, train_rows: np.ndarray | None = None
 ) -> None:
-    """Print an answer, and write it to a file; ``train_rows`` are the rows of the file behind the
-    training rows.
+    """Print an answer, and write it to a file.
+
+    ``train_rows`` are the rows of the file behind the training rows.
     """
     table = answer.to_frame()
     if train_rows is not None:

@@ -30,9 +30,10 @@ class LabelledTable:
 
 
 def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> LabelledTable:
-    """Read a table file with inferred types. Columns that look like identifiers or are constant are
-    left out, but for those in ``keep``. The target is a category (a pandas Categorical) or a number
-    (float64).
+    """Read a table file with inferred types.
+
+    Columns that look like identifiers or are constant are left out, but for those in ``keep``. The
+    target is a category (a pandas Categorical) or a number (float64).
 
     Raises: DatasetError: if the file is no table, or the target is not one of its columns or not
         possible.
@@ -60,8 +61,9 @@ def read_labelled(path: Path, target: str, *, keep: tuple[str, ...] = ()) -> Lab
 
 
 def read_like(path: Path, table: LabelledTable) -> Rows:
-    """Read a CSV file whose rows are like those of ``table``; ``labels`` are there if the file has
-    the target.
+    """Read a CSV file whose rows are like those of ``table``.
+
+    ``labels`` are there if the file has the target.
 
     Raises:
         DatasetError: naming row and column, where a row does not fit.

@@ -76,9 +76,7 @@ class _Root(TyperGroup):
 
 
 class _Commands(Mapping[str, Any]):
-    """The commands by name; the module of one, with the libraries that it brings, is imported when
-    it is asked for.
-    """
+    """The commands by name; the module of one is imported when it is asked for."""
 
     def __getitem__(self, name: str) -> Any:
         return _commands_of(_COMMANDS[name])[name]

@@ -164,8 +164,9 @@ def read(
 
 
 def _on_file(path: Path, known: Known) -> Meter | None:
-    """Return the meter of these labels: that on file, or the copy beside the labels if it has seen
-    more, or if the file is gone.
+    """Return the meter of these labels: that on file, or the copy beside the labels.
+
+    The copy counts if it has seen more, or if the file is gone.
     """
     from easeml.lifecycle.overfitting import Meter
 

@@ -36,17 +36,13 @@ def list_modules(
         found = [one for one in client.knowledge_base().modules if kind in (None, one.kind)]
     if as_json:
         return print_json(found)
-    rows = [
-        (
-            one.name,
-            one.kind,
-            one.title,
-            one.version,
-            "archived" if one.archived else "added" if one.added else "",
-            one.record.tasks if one.record else 0,
-        )
-        for one in found
-    ]
+    rows = []
+    for one in found:
+        state = "added" if one.added else ""
+        if one.archived:
+            state = "archived"
+        tasks = one.record.tasks if one.record else 0
+        rows.append((one.name, one.kind, one.title, one.version, state, tasks))
     return print_table(["name", "kind", "title", "version", "state", "tasks"], rows)
 
 
@@ -82,8 +78,9 @@ def add_module(
     ],
     as_json: Json = False,
 ) -> None:
-    """Add a model to the knowledge base (providers only): wait for its checks; exit 1 if it does
-    not pass.
+    """Add a model to the knowledge base (providers only), and wait for its checks.
+
+    Exit code 1 if it does not pass.
     """
     with Client() as client:
         made = client.add_module(_text(file))
@@ -129,11 +126,13 @@ def _change(name: str, archived: bool, as_json: bool) -> None:
 def _tell(found: ModuleChecks, told: set[str]) -> None:
     """Print the checks that came to an end since the last time."""
     for check in found.checks:
-        if check.state in (CheckState.PASSED, CheckState.FAILED) and check.name not in told:
-            told.add(check.name)
-            say(f"{check.state}: {check.title}")
-            if check.error:
-                say(f"  {check.error}\n  {check.remedy}")
+        ended = check.state in (CheckState.PASSED, CheckState.FAILED)
+        if not ended or check.name in told:
+            continue
+        told.add(check.name)
+        say(f"{check.state}: {check.title}")
+        if check.error:
+            say(f"  {check.error}\n  {check.remedy}")
 
 
 def _text(file: Path) -> str:

@@ -1,6 +1,4 @@
-"""``monitor fit`` and ``monitor score``: is the deployed model still right, though nobody labels
-production data?
-"""
+"""``monitor fit`` and ``monitor score``: is a model still right, though nobody labels production?"""
 
 from __future__ import annotations
 
@@ -175,14 +173,14 @@ def score(
 
 
 def _show_choice(rows: np.ndarray, chances: np.ndarray, as_json: bool, out: Path | None) -> None:
-    pairs = [(int(row), float(chance)) for row, chance in zip(rows, chances, strict=True)]
+    numbers, shares = rows.tolist(), [float(chance) for chance in chances]
+    pairs = list(zip(numbers, shares, strict=True))
     if out is not None:
-        lines = [f"{row},,{chance!r}" for row, chance in pairs]
-        _write(out, ("row,label,chance\n" + "\n".join(lines) + "\n").encode())
+        lines = ["row,label,chance"]
+        lines += [f"{row},,{chance!r}" for row, chance in pairs]
+        _write(out, ("\n".join(lines) + "\n").encode())
     if as_json:
-        return print_json(
-            {"rows": [row for row, _ in pairs], "chances": [chance for _, chance in pairs]}
-        )
+        return print_json({"rows": numbers, "chances": shares})
     return print_table(["row", "chance"], pairs)
 
 
@@ -196,11 +194,9 @@ def _frame(path: Path) -> pd.DataFrame:
     for name in frame.columns:
         text = pd.Series(frame[name].replace("", None))
         numbers = pd.Series(pd.to_numeric(text, errors="coerce"))
-        frame[name] = (
-            numbers
-            if numbers.notna().sum() == text.notna().sum() and numbers.notna().any()
-            else text
-        )
+        filled = int(text.notna().sum())
+        all_numbers = filled > 0 and int(numbers.notna().sum()) == filled
+        frame[name] = numbers if all_numbers else text
     return frame
 
 
@@ -252,27 +248,30 @@ def _probabilities(frame: pd.DataFrame, names: list[str] | None, path: Path) -> 
 
 def _without(frame: pd.DataFrame, used: set[str], ignored: list[str], path: Path) -> pd.DataFrame:
     """Return the inputs: columns that are no outputs, not ignored, and no counters or dates."""
-    import numpy as np
-
     unknown = set(ignored) - set(frame.columns)
     if unknown:
         raise InvalidInput(f"There is no column {min(unknown)!r} to ignore.", where=str(path))
+    left_out = {*used, *ignored}
     kept = []
     for name in frame.columns:
-        values = frame[name]
-        counts_up = (
-            values.dtype.kind in "if"
-            and len(values) > 2
-            and bool(np.all(np.diff(values.to_numpy()) == 1))
-        )
-        if name not in used and name not in ignored and not counts_up:
+        if name not in left_out and not _counts_up(frame[name]):
             kept.append(name)
     return frame.loc[:, kept]
 
 
+def _counts_up(values: pd.Series) -> bool:
+    """Tell whether a column only numbers the rows, or their days."""
+    import numpy as np
+
+    if values.dtype.kind not in "if" or len(values) < 3:
+        return False
+    return bool(np.all(np.diff(values.to_numpy()) == 1))
+
+
 def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
-    """Read answers: which rows, what is true, and with which chance each was chosen (uniform if
-    there is no column).
+    """Read answers: which rows, what is true, and with which chance each was chosen.
+
+    The chance is uniform if there is no such column.
     """
     import numpy as np
 

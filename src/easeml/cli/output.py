@@ -1,5 +1,6 @@
-"""What commands print: tables for people, one JSON document for programs, messages on standard
-error.
+"""What commands print: tables for people, one JSON document for programs.
+
+Messages go to standard error.
 """
 
 import json
@@ -91,8 +92,9 @@ def text(value: Any) -> str:
 
 
 def moment(seconds: float | None) -> str:
-    """Return a time of the epoch in local time; the bare number where the calendar does not reach
-    so far.
+    """Return a time of the epoch in local time.
+
+    The bare number comes back where the calendar does not reach so far.
     """
     if seconds is None:
         return "-"

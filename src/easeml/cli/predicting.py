@@ -186,19 +186,14 @@ def _joined(answers: Sequence[Prediction]) -> Prediction:
 def read_csv(body: bytes, where: str) -> tuple[list[str], list[list[str]]]:
     """Return header and rows of a CSV file; empty lines are no rows.
 
-    Raises InvalidInput for an empty file.
+    Raises:
+        InvalidInput: for an empty file, or one that is no CSV.
     """
-    csv.field_size_limit(
-        max(len(body), csv.field_size_limit())
-    )  # the service takes longer cells than the default
+    # The service takes longer cells than Python does by default.
+    csv.field_size_limit(max(len(body), csv.field_size_limit()))
+    text = io.StringIO(_decoded(body), newline="")
     try:
-        rows = [
-            row
-            for row in csv.reader(
-                io.StringIO(_decoded(body), newline=""), delimiter=delimiter_of(body)
-            )
-            if row
-        ]
+        rows = [row for row in csv.reader(text, delimiter=delimiter_of(body)) if row]
     except csv.Error as error:
         raise InvalidInput(
             f"This is no CSV: {error}.", where=where, remedy="Check quotes and line ends."
@@ -283,8 +278,9 @@ def with_predictions(
 
 
 def of_samples(prediction: Prediction) -> str:
-    """Return a CSV text: the names of the samples (their numbers where they have none), and the
-    predictions.
+    """Return a CSV text: the names of the samples, and the predictions.
+
+    Samples without names have their numbers.
     """
     names = prediction.names or range(1, len(prediction.predictions) + 1)
     out = io.StringIO()
@@ -312,13 +308,21 @@ def _as_csv(file: Path) -> bytes:
 
 
 def _cells_of(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[Any]]]:
-    header = list(dict.fromkeys(name for row in rows for name in row))
-    return header, [[row.get(name, "") for name in header] for row in rows]
+    """Return the names of all columns, in the order in which they come up, and the cells."""
+    names: dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row))
+    header = list(names)
+    cells = []
+    for row in rows:
+        cells.append([row.get(name, "") for name in header])
+    return header, cells
 
 
 def _decoded(body: bytes) -> str:
-    """Return a file's text: UTF-16 where it begins with its mark, UTF-8, or Latin-1, which fits any
-    bytes.
+    """Return a file's text.
+
+    UTF-16 where it begins with its mark, UTF-8, or Latin-1, which fits any bytes.
     """
     try:
         if body.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

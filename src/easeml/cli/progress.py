@@ -10,8 +10,9 @@ from easeml.cli.output import notes
 
 @contextmanager
 def progress(label: str) -> Iterator[Callable[[float], None]]:
-    """Show a bar on standard error while the block runs, where a person looks; yields what moves it
-    to a share.
+    """Show a bar on standard error while the block runs, where a person looks.
+
+    Yields what moves it to a share.
     """
     out = notes()
     with Progress(console=out, transient=True, disable=not out.is_terminal) as bar:

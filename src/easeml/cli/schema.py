@@ -171,9 +171,10 @@ def _column(report: ColumnReport, target: str) -> dict[str, Any]:
 
 
 def _read(file: Path) -> tuple[list[Schema], list[str]]:
-    """One schema, or input and output; and the warnings.
+    """Return one schema, or input and output; and the warnings.
 
-    Raises ``SchemaError`` with the file in ``where``.
+    Raises:
+        SchemaError: with the file in ``where``.
     """
     text = _file_text(file)
     with warnings.catch_warnings(record=True) as caught:
@@ -184,9 +185,11 @@ def _read(file: Path) -> tuple[list[Schema], list[str]]:
             raise SchemaError(
                 error.message, where=f"{file}: {error.where}", remedy=error.remedy
             ) from error
-    return sides, [
-        str(warning.message) for warning in caught if issubclass(warning.category, SchemaWarning)
-    ]
+    warned = []
+    for warning in caught:
+        if issubclass(warning.category, SchemaWarning):
+            warned.append(str(warning.message))
+    return sides, warned
 
 
 def _file_text(file: Path) -> str:
@@ -240,23 +243,21 @@ def _reason(wanted: list[Schema], given: list[Schema]) -> str:
     reasons = [why_not(*pair) for pair in zip(wanted, given, strict=True)]
     if len(reasons) == 1:
         return reasons[0]
-    said = [
-        f"{side}: {reason}"
-        for side, reason in zip(("Input", "Output"), reasons, strict=True)
-        if reason
-    ]
+    said = []
+    for side, reason in zip(("Input", "Output"), reasons, strict=True):
+        if reason:
+            said.append(f"{side}: {reason}")
     return " ".join(said) or "Each side fits alone, but no size fits a variable that is on both."
 
 
 def _show_match(found: list[Any]) -> None:
-    for number, one in enumerate(found):
-        head = ("Input: ", "Output: ")[number] if len(found) == 2 else ""
+    heads = ("Input: ", "Output: ") if len(found) == 2 else ("",)
+    for head, one in zip(heads, found, strict=True):
         say(f"{head}match.")
         for item, slot in one.nodes.items():
-            fields = ", ".join(
-                f"{name} -> {place}" for name, place in one.fields.get(item, {}).items()
-            )
-            say(f"  {item} -> {slot}" + (f" ({fields})" if fields else ""))
+            fields = [f"{name} -> {place}" for name, place in one.fields.get(item, {}).items()]
+            within = f" ({', '.join(fields)})" if fields else ""
+            say(f"  {item} -> {slot}{within}")
         for name, value in one.classes.items():
             say(f"  class {name} = {value}")
         for name, value in one.variables.items():

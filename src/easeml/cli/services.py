@@ -142,8 +142,9 @@ def _greet(url: str, password: str | None, key: str) -> None:
 
 
 def _first_key(url: str, password: str) -> str:
-    """Return a fresh API key of the provider that does not expire; ``easeml key list`` shows it by
-    its name.
+    """Return a fresh API key of the provider that does not expire.
+
+    ``easeml key list`` shows it by its name.
     """
     from easeml.client import Client
 
@@ -154,8 +155,9 @@ def _first_key(url: str, password: str) -> str:
 
 
 def _start_demo(url: str, home: Path, password: str | None) -> subprocess.Popen[bytes]:
-    """Start the demo beside the service; the provider's password reaches it in its own file, not by
-    argument.
+    """Start the demo beside the service.
+
+    The provider's password reaches it in its own file, not by argument.
     """
     from easeml.cli.demo_state import DemoState
 

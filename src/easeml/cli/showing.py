@@ -72,9 +72,7 @@ def _examples(column: Column) -> list[str]:
 
 
 def print_application(application: Application) -> None:
-    """Print an application: state, what it serves, the honest number, what runs and what comes
-    next.
-    """
+    """Print an application: state, what it serves, the honest number, and what comes next."""
     job, model = application.job, application.live_model
     print_pairs(
         [

@@ -49,8 +49,7 @@ def simulate_search(
         Path | None, typer.Option(help="Write the result here: .json, .csv, .html or .svg.")
     ] = None,
 ) -> None:
-    """Search recorded tables of qualities under several policies, and compare what users would have
-    lost.
+    """Search recorded tables of qualities under several policies, and compare what users would lose.
 
     Loss is the best quality any model reaches less the best found so far, averaged over tenants;
     the clairvoyant schedule, which knows all qualities, is the limit.
@@ -67,12 +66,21 @@ def simulate_search(
         raise InvalidInput(
             "No history cannot mislead.", where="--no-history", remedy="Leave one of the two out."
         )
+    if tenants is None:
+        tenants = min(10, len(workload.tenants))
+    if not costs:
+        costs = "measured" if measured else "uniform"
+    history = "given"
+    if no_history:
+        history = "none"
+    elif misleading:
+        history = "misleading"
     setting = Setting(
-        tenants=min(10, len(workload.tenants)) if tenants is None else tenants,
+        tenants=tenants,
         devices=devices,
         seeds=seeds,
-        costs=costs or ("measured" if measured else "uniform"),
-        history="none" if no_history else "misleading" if misleading else "given",
+        costs=costs,
+        history=history,
     )
     names = [name.strip() for name in policies.split(",") if name.strip()]
     if not names:
@@ -98,8 +106,9 @@ def _print(found: dict[str, Any], out: Path | None) -> None:
     titles = [f"cost to {level:g}" for level in levels]
     print_table(["policy", "area", *titles, "95 % of tenants"], rows)
     say(
-        f"{found['seeds']} draws of {found['tenants']} tenants on {found['devices']} devices, {found['costs']} costs, "
-        f"history {found['history']}. Cost: mean share of the cost of running everything."
+        f"{found['seeds']} draws of {found['tenants']} tenants on {found['devices']} devices, "
+        f"{found['costs']} costs, history {found['history']}. "
+        "Cost: mean share of the cost of running everything."
     )
     if out is not None:
         say(f"Written to {out}.")
@@ -108,25 +117,28 @@ def _print(found: dict[str, Any], out: Path | None) -> None:
 def _write(found: dict[str, Any], out: Path) -> None:
     kind = out.suffix.lower()
     if kind == ".json":
-        out.write_text(json.dumps(found), encoding="utf-8")
+        text = json.dumps(found)
     elif kind == ".csv":
-        lines = ["policy,cost_share,mean_loss,low,high,worst_loss"]
-        for name, told in found["policies"].items():
-            columns = (told["cost_share"], told["mean_loss"], told["interval"], told["worst_loss"])
-            lines += [
-                f"{name},{share:.6g},{mean:.6g},{low:.6g},{high:.6g},{worst:.6g}"
-                for share, mean, (low, high), worst in zip(*columns, strict=True)
-            ]
-        out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = _as_csv(found)
     elif kind in {".html", ".svg"}:
         from easeml.figures.search import loss_figure
 
         figure = loss_figure(found)
         text = figure.to_svg() if kind == ".svg" else figure.to_page()
-        out.write_text(text, encoding="utf-8")
     else:
         raise InvalidInput(
             f"Nothing is written as {kind!r}.",
             where="--out",
             remedy="Use .json, .csv, .html or .svg.",
         )
+    out.write_text(text, encoding="utf-8")
+
+
+def _as_csv(found: dict[str, Any]) -> str:
+    """Return the curves of all policies, one line a point."""
+    lines = ["policy,cost_share,mean_loss,low,high,worst_loss"]
+    for name, told in found["policies"].items():
+        columns = (told["cost_share"], told["mean_loss"], told["interval"], told["worst_loss"])
+        for share, mean, (low, high), worst in zip(*columns, strict=True):
+            lines.append(f"{name},{share:.6g},{mean:.6g},{low:.6g},{high:.6g},{worst:.6g}")
+    return "\n".join(lines) + "\n"

@@ -1,6 +1,4 @@
-"""``simulate preemption``: what interactive and best-effort tasks would have waited under rules of
-preemption.
-"""
+"""``simulate preemption``: what tasks would have waited under rules of preemption."""
 
 import csv
 import math
@@ -20,12 +18,11 @@ if TYPE_CHECKING:
 SYNTHETIC = "synthetic"
 _RULES = "least-delay,fitgpp,fifo,longest-remaining,random"
 _BEST_EFFORT = "BE"
-_NODE = {
-    "gpu": 8.0,
-    "cpu_milli": 96_000.0,
-    "memory_mib": 786_432.0,
-}  # of traces that do not tell their nodes
+# Of traces that do not tell their nodes.
+_NODE = {"gpu": 8.0, "cpu_milli": 96_000.0, "memory_mib": 786_432.0}
 _PERCENTILES = (50, 95, 99)
+_WANTED = ("submit_time", "duration", "num_gpu")
+_OPTIONAL = ("gpu_milli", "cpu_milli", "memory_mib", "grace")
 _BUSY = 0.9  # part of the jobs for which the nodes would do, if nobody ever waited
 
 
@@ -49,11 +46,10 @@ def simulate_preemption(
     seed: Annotated[int, typer.Option(min=0, help="Of what is drawn.")] = 0,
     as_json: Json = False,
 ) -> None:
-    """Replay a trace of jobs under several rules, and compare the slowdowns of interactive and
-    best-effort jobs.
+    """Replay a trace of jobs under several rules, and compare how much jobs were slowed down.
 
-    Slowdown is 1 + time spent waiting / time spent running. The synthetic trace is that of the
-    FitGpp paper.
+    Interactive jobs are compared apart from best-effort ones. The slowdown is 1 + time spent waiting /
+    time spent running. The synthetic trace is that of the FitGpp paper.
     """
     import numpy as np
 
@@ -93,14 +89,16 @@ def simulate_preemption(
 def read_trace(
     path: Path, interactive: float, generator: Any, most: int | None = None
 ) -> tuple["Tasks", int]:
-    """Return the tasks of ``jobs.csv`` (or of that file), and how many were left out: larger than a
-    node, or endless.
+    """Return the tasks of ``jobs.csv`` (or of that file), and how many were left out.
 
-    Columns ``submit_time`` and ``duration`` in seconds, ``num_gpu``; if known ``gpu_milli`` (of
-    each), ``cpu_milli``, ``memory_mib``, ``qos`` (``BE`` is best effort, any other interactive;
-    drawn with the chance ``interactive`` where it is missing) and ``grace`` (else 5 % of the
-    duration, at most 20 minutes). Nodes have 8 GPUs, 96 CPUs and 768 GiB. Raises ``InvalidInput``
-    with file, row and column.
+    Those are larger than a node, or endless. Columns ``submit_time`` and ``duration`` in seconds,
+    ``num_gpu``; if known ``gpu_milli`` (of each), ``cpu_milli``, ``memory_mib``, ``qos`` (``BE`` is
+    best effort, any other interactive; drawn with the chance ``interactive`` where it is missing)
+    and ``grace`` (else 5 % of the duration, at most 20 minutes). Nodes have 8 GPUs, 96 CPUs and 768
+    GiB.
+
+    Raises:
+        InvalidInput: with file, row and column of what is wrong.
     """
     import numpy as np
 
@@ -109,22 +107,10 @@ def read_trace(
     file = path / "jobs.csv" if path.is_dir() else path
     rows = _read(file)
     rows.sort(key=lambda row: row["submit_time"])
-    columns = {
-        name: np.array([row[name] for row in rows], dtype=float)
-        for name in rows[0]
-        if name != "qos"
-    }
-    gpus = columns["num_gpu"] * columns.get("gpu_milli", np.full(len(rows), 1000.0)) / 1000
-    demand = np.column_stack(
-        [
-            gpus / _NODE["gpu"],
-            *(
-                columns[name] / _NODE[name]
-                for name in ("cpu_milli", "memory_mib")
-                if name in columns
-            ),
-        ]
-    )
+    columns = {}
+    for name in set(rows[0]) - {"qos"}:
+        columns[name] = np.array([row[name] for row in rows], dtype=float)
+    demand = _demand(columns)
     if "qos" in rows[0]:
         urgent = np.array([row["qos"] != _BEST_EFFORT for row in rows])
     else:
@@ -134,8 +120,27 @@ def read_trace(
     if not kept.size:
         raise InvalidInput("No job of the trace fits a node.", where=str(file))
     first = kept[:most]
-    parts = (columns["submit_time"], columns["duration"], demand, urgent, grace)
-    return Tasks(*(part[first] for part in parts)), len(rows) - kept.size
+    tasks = Tasks(
+        columns["submit_time"][first],
+        columns["duration"][first],
+        demand[first],
+        urgent[first],
+        grace[first],
+    )
+    return tasks, len(rows) - kept.size
+
+
+def _demand(columns: dict[str, Any]) -> Any:
+    """Return what each job takes of a node, one column a resource."""
+    import numpy as np
+
+    count = columns["num_gpu"]
+    gpus = count * columns.get("gpu_milli", np.full(len(count), 1000.0)) / 1000
+    shares = [gpus / _NODE["gpu"]]
+    for name in ("cpu_milli", "memory_mib"):
+        if name in columns:
+            shares.append(columns[name] / _NODE[name])
+    return np.column_stack(shares)
 
 
 def _read(file: Path) -> list[dict[str, Any]]:
@@ -146,18 +151,18 @@ def _read(file: Path) -> list[dict[str, Any]]:
         raise InvalidInput(
             "The file is no CSV table.", where=str(file), remedy="Save it as UTF-8 CSV."
         ) from error
-    wanted = ["submit_time", "duration", "num_gpu"]
-    missing = [name for name in wanted if not rows or name not in rows[0]]
+    there = set(rows[0]) if rows else set()
+    missing = [name for name in _WANTED if name not in there]
     if missing:
         raise InvalidInput(f"The trace has no column {missing[0]!r}, or no row.", where=str(file))
-    optional = [
-        name for name in ("gpu_milli", "cpu_milli", "memory_mib", "grace") if name in rows[0]
-    ]
-    return [
-        {name: _number(file, number, name, row[name]) for name in (*wanted, *optional)}
-        | ({"qos": row["qos"]} if "qos" in row else {})
-        for number, row in enumerate(rows, start=2)
-    ]
+    numeric = [*_WANTED, *(name for name in _OPTIONAL if name in there)]
+    found = []
+    for number, row in enumerate(rows, start=2):
+        values: dict[str, Any] = {name: _number(file, number, name, row[name]) for name in numeric}
+        if "qos" in there:
+            values["qos"] = row["qos"]
+        found.append(values)
+    return found
 
 
 def _number(file: Path, row: int, column: str, text: str | None) -> float:
@@ -179,38 +184,45 @@ def _submitted(tasks: "Tasks", submit: Any) -> "Tasks":
 
 def _told(tasks: "Tasks", outcome: Any) -> dict[str, Any]:
     """Return percentiles of the slowdowns of either kind, and what suspending did."""
+    best_effort = ~tasks.interactive
+    suspended = outcome.suspensions[best_effort] > 0
+    return {
+        "interactive": _percentiles(outcome.slowdown[tasks.interactive]),
+        "best_effort": _percentiles(outcome.slowdown[best_effort]),
+        "suspended_share": float(suspended.mean()) if suspended.size else 0.0,
+        "seconds_until_back": _percentiles(outcome.back),
+    }
+
+
+def _percentiles(values: Any) -> dict[str, float] | None:
+    """Return the percentiles by name; None where there are no values."""
     import numpy as np
 
-    kinds = {"interactive": tasks.interactive, "best_effort": ~tasks.interactive}
-    told: dict[str, Any] = {
-        kind: {f"p{q}": float(np.percentile(outcome.slowdown[own], q)) for q in _PERCENTILES}
-        if own.any()
-        else None
-        for kind, own in kinds.items()
-    }
-    told["suspended_share"] = (
-        float((outcome.suspensions[~tasks.interactive] > 0).mean()) if told["best_effort"] else 0.0
-    )
-    told["seconds_until_back"] = (
-        {f"p{q}": float(np.percentile(outcome.back, q)) for q in _PERCENTILES}
-        if outcome.back.size
-        else None
-    )
-    return told
+    if not len(values):
+        return None
+    return {f"p{q}": float(np.percentile(values, q)) for q in _PERCENTILES}
 
 
 def _print(found: dict[str, Any]) -> None:
     rows = []
     for name, told in found["policies"].items():
-        cells = [
-            "-" if told[kind] is None else f"{told[kind][f'p{q}']:.2f}"
-            for kind in ("interactive", "best_effort")
-            for q in _PERCENTILES
-        ]
-        rows.append((name, *cells, f"{100 * told['suspended_share']:.1f} %"))
-    titles = [f"{kind} p{q}" for kind in ("interactive", "best effort") for q in _PERCENTILES]
+        row = [name]
+        for kind in ("interactive", "best_effort"):
+            row += _cells(told[kind])
+        row.append(f"{100 * told['suspended_share']:.1f} %")
+        rows.append(row)
+    titles = []
+    for kind in ("interactive", "best effort"):
+        titles += [f"{kind} p{q}" for q in _PERCENTILES]
     print_table(["policy", *titles, "suspended"], rows)
     jobs = f"{found['jobs']} jobs, {found['interactive']} interactive, {found['left_out']} left out"
     say(
-        f"{jobs}; {found['nodes']} nodes. Slowdown: 1 + waiting / running. Suspended: share of best-effort jobs."
+        f"{jobs}; {found['nodes']} nodes. Slowdown: 1 + waiting / running. "
+        "Suspended: share of best-effort jobs."
     )
+
+
+def _cells(percentiles: dict[str, float] | None) -> list[str]:
+    if percentiles is None:
+        return ["-"] * len(_PERCENTILES)
+    return [f"{percentiles[f'p{q}']:.2f}" for q in _PERCENTILES]

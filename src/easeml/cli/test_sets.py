@@ -87,10 +87,8 @@ class Record:
         for known in self.sets:
             if known.file != file.name or known.retired:
                 continue
-            if not new and ids is None and known.test_set.could_be(labels):
+            if not new and _continues(known, file, labels, ids):
                 return known
-            if not new and not (ids and known.test_set.ids):
-                raise _changed(file)
             known.retired = True
         fresh = Known(identify(labels, ids), file.name)
         self.sets.append(fresh)
@@ -100,6 +98,20 @@ class Record:
         """Write the record, all or nothing."""
         document = {"version": _VERSION, "test_sets": [known.to_json() for known in self.sets]}
         save_json(document, self.path)
+
+
+def _continues(known: Known, file: Path, labels: Sequence[Any], ids: Sequence[str] | None) -> bool:
+    """Tell whether a file goes on with the test set that it had, though its rows do not show it.
+
+    Raises:
+        InvalidInput: if it cannot be told from another test set.
+    """
+    if ids is None and known.test_set.could_be(labels):
+        return True
+    both_have_ids = bool(ids) and bool(known.test_set.ids)
+    if not both_have_ids:
+        raise _changed(file)
+    return False
 
 
 @contextmanager
@@ -119,17 +131,19 @@ def _load(path: Path) -> list[Known]:
         document = json.loads(path.read_text("utf-8"))
         if document["version"] != _VERSION:
             raise ValueError("another version")
-        return [
-            Known(**{**entry, "test_set": TestSet.from_json(entry["test_set"])})
-            for entry in document["test_sets"]
-        ]
+        found = []
+        for entry in document["test_sets"]:
+            test_set = TestSet.from_json(entry["test_set"])
+            found.append(Known(**{**entry, "test_set": test_set}))
+        return found
     except FileNotFoundError:
         return []
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise InvalidInput(
             "The record of test sets cannot be read.",
             where=str(path),
-            remedy="Restore it from a copy: without it the promises on these labels cannot be kept.",
+            remedy="Restore it from a copy: without it the promises on these labels "
+            "cannot be kept.",
         ) from error
 
 

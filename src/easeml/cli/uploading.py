@@ -42,8 +42,9 @@ def as_file(path: Path) -> Iterator[Path]:
 
 
 def with_bar(send: Callable[[Told | None], T], file: Path, *, quiet: bool) -> T:
-    """Return ``send(told)``, which sends a file; on a terminal a bar shows the bytes sent and in
-    all it tells of.
+    """Return ``send(told)``, which sends a file.
+
+    On a terminal a bar shows the bytes sent and in all it tells of.
     """
     out = notes()
     if quiet or not out.is_terminal:

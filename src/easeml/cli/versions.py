@@ -1,6 +1,4 @@
-"""What the commands that change or show an application's data have in common: waiting, and how
-versions look.
-"""
+"""What the commands about an application's data share: waiting, and how versions look."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +13,7 @@ from easeml.contract.versions import Comparison, TrainRows, VersionLine
 from easeml.errors import NotFound
 
 _SHOWN_VALUES = 6
+_ROLES = ("train", "validation", "test", "pool", "production")
 
 
 def feed_and_wait(
@@ -49,41 +48,40 @@ def version_id(client: Client, name: str) -> str:
 def say_version(version: Version) -> None:
     """Print what a new version has."""
     summary = version.summary
-    say(
-        f"Version {version.number} ({version.id}): {describe(version.operation, summary.get('added', {}))}."
-    )
-    counts = {
-        name: summary.get(name)
-        for name in ("train", "validation", "test", "pool", "production", "off")
-    }
-    print_pairs(
-        (name if name == "off" else f"{name} rows", count) for name, count in counts.items()
-    )
+    change = describe(version.operation, summary.get("added", {}))
+    say(f"Version {version.number} ({version.id}): {change}.")
+    counts = [(f"{role} rows", summary.get(role)) for role in _ROLES]
+    print_pairs([*counts, ("off", summary.get("off"))])
     for note in summary.get("notes", []):
         notes().print(note, markup=False)
 
 
 def print_versions(found: list[VersionLine]) -> None:
     """Print versions, a line each."""
-    rows = [
-        (
+    rows = []
+    for one in found:
+        change = describe(one.operation, one.added)
+        if one.state == VersionState.FAILED:
+            change = one.error
+        row = (
             one.id,
-            f"{one.number}{' *' if one.current else ''}",
+            f"{one.number} *" if one.current else str(one.number),
             one.state,
-            describe(one.operation, one.added) if one.state != VersionState.FAILED else one.error,
-            ", ".join(f"{count} {role}" for role, count in one.rows.items()),
+            change,
+            _by_role(one.rows),
             one.off or None,
             moment(one.created),
         )
-        for one in found
-    ]
+        rows.append(row)
     print_table(["id", "number", "state", "change", "rows", "off", "created"], rows)
 
 
 def print_comparison(found: Comparison) -> None:
     """Print what a version has that another had not."""
-    ranges = [f"{one.first}-{one.last} {one.role}" if one.last > one.first else f"{one.first} {one.role}"
-              for one in found.ranges]  # fmt: skip
+    ranges = []
+    for one in found.ranges:
+        ids = f"{one.first}-{one.last}" if one.last > one.first else f"{one.first}"
+        ranges.append(f"{ids} {one.role}")
     same = not (found.added or found.removed or found.switched_off or found.switched_on)
     print_pairs(
         [
@@ -102,23 +100,20 @@ def print_comparison(found: Comparison) -> None:
 
 def print_train_rows(page: TrainRows, next_command: str) -> None:
     """Print a page of training pairs and what it is a page of."""
-    rows = [
-        (
+    rows = []
+    for row in page.items:
+        shown = list(row.values.items())[:_SHOWN_VALUES]
+        cells = (
             row.row,
             "on" if row.on else "off",
             row.target,
             None if row.suspicion is None else f"{row.suspicion:.3f}",
             row.predicted,
-            ", ".join(
-                f"{name} {_short(value)}"
-                for name, value in list(row.values.items())[:_SHOWN_VALUES]
-            ),
+            ", ".join(f"{name} {_short(value)}" for name, value in shown),
         )
-        for row in page.items
-    ]
-    print_table(
-        ["row", "state", "target", "suspicion", "predicted", "values"], rows, empty="No such row."
-    )
+        rows.append(cells)
+    titles = ["row", "state", "target", "suspicion", "predicted", "values"]
+    print_table(titles, rows, empty="No such row.")
     say(f"Version {page.number}: {page.total} such train rows, {page.off} train rows are off.")
     if page.scored is None:
         notes().print("Nobody has looked for suspicious rows yet: add --look.", markup=False)
@@ -129,7 +124,8 @@ def print_train_rows(page: TrainRows, next_command: str) -> None:
 def describe(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
     """Say what made a version: rows fed, rows switched off or on, a declaration."""
     if operation["name"] == "feed":
-        return f"{operation['filename']} fed" + (f", {_by_role(added)} added" if added else "")
+        fed = f"{operation['filename']} fed"
+        return f"{fed}, {_by_role(added)} added" if added else fed
     if operation["name"] == "refine":
         pieces = [f"{len(operation[way])} {way}" for way in ("off", "on") if operation[way]]
         return f"rows switched: {', '.join(pieces)}"

@@ -2,6 +2,7 @@
 
 import csv
 import math
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,10 @@ def read_workload(folder: Path) -> tuple[Workload, bool]:
     ``accuracy.csv``, ``quality.csv`` or ``r2_test.csv``: tenants in rows, models in columns, names
     in the first row and column; empty where a model failed. Accuracies of which one is above 1 are
     taken as percent; all are clipped to [0, 1]. ``time.csv`` or ``training_time_s.csv``: device
-    seconds. Raises ``InvalidInput`` with file, row and column.
+    seconds.
+
+    Raises:
+        InvalidInput: with file, row and column of what is wrong.
     """
     quality_file = _first_there(folder, QUALITY_FILES)
     if quality_file is None:
@@ -39,13 +43,17 @@ def read_workload(folder: Path) -> tuple[Workload, bool]:
             raise InvalidInput("An accuracy is above 100 percent.", where=str(quality_file))
     quality["values"] = np.clip(values, 0.0, 1.0)
     cost_file = _first_there(folder, COST_FILES)
-    return Workload.from_tables(
-        quality, None if cost_file is None else _read_table(cost_file)
-    ), cost_file is not None
+    if cost_file is None:
+        return Workload.from_tables(quality, None), False
+    return Workload.from_tables(quality, _read_table(cost_file)), True
 
 
 def _first_there(folder: Path, names: tuple[str, ...]) -> Path | None:
-    return next((folder / name for name in names if (folder / name).is_file()), None)
+    for name in names:
+        file = folder / name
+        if file.is_file():
+            return file
+    return None
 
 
 def _read_table(path: Path) -> dict[str, Any]:
@@ -58,25 +66,31 @@ def _read_table(path: Path) -> dict[str, Any]:
         ) from error
     if len(rows) < 2 or len(rows[0]) < 2:
         raise InvalidInput("The table needs a header, a tenant and a model.", where=str(path))
-    models, tenants = rows[0][1:], [row[0] for row in rows[1:]]
-    for names, kind in ((models, "model"), (tenants, "tenant")):
-        twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-        if twice is not None:
-            raise InvalidInput(
-                f"The {kind} {twice!r} is there twice.", where=str(path), remedy="Name each once."
-            )
-    values = np.array(
-        [_numbers(path, number, row, models) for number, row in enumerate(rows[1:], start=2)]
-    )
-    return {"tenants": tenants, "models": models, "values": values}
+    models = rows[0][1:]
+    tenants = [row[0] for row in rows[1:]]
+    _check_names(models, "model", path)
+    _check_names(tenants, "tenant", path)
+    values = []
+    for number, row in enumerate(rows[1:], start=2):
+        values.append(_numbers(path, number, row, models))
+    return {"tenants": tenants, "models": models, "values": np.array(values)}
+
+
+def _check_names(names: list[str], kind: str, path: Path) -> None:
+    name, count = Counter(names).most_common(1)[0]
+    if count > 1:
+        raise InvalidInput(
+            f"The {kind} {name!r} is there twice.", where=str(path), remedy="Name each once."
+        )
 
 
 def _numbers(path: Path, number: int, row: list[str], models: list[str]) -> list[float]:
-    if len(row) != len(models) + 1:
+    cells = row[1:]
+    if len(cells) != len(models):
         raise InvalidInput(
             f"The row has {len(row)} cells, not {len(models) + 1}.", where=f"{path}, row {number}"
         )
-    return [_number(path, number, model, text) for model, text in zip(models, row[1:], strict=True)]
+    return [_number(path, number, model, text) for model, text in zip(models, cells, strict=True)]
 
 
 def _number(path: Path, number: int, model: str, text: str) -> float:
