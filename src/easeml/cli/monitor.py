@@ -254,18 +254,18 @@ def _without(frame: pd.DataFrame, used: set[str], ignored: list[str], path: Path
     left_out = {*used, *ignored}
     kept = []
     for name in frame.columns:
-        if name not in left_out and not _counts_up(frame[name]):
+        if name not in left_out and not _counts_up(frame[name].to_numpy()):
             kept.append(name)
     return frame.loc[:, kept]
 
 
-def _counts_up(values: pd.Series) -> bool:
+def _counts_up(values: np.ndarray) -> bool:
     """Tell whether a column only numbers the rows, or their days."""
     import numpy as np
 
     if values.dtype.kind not in "if" or len(values) < 3:
         return False
-    return bool(np.all(np.diff(values.to_numpy()) == 1))
+    return bool(np.all(np.diff(values) == 1))
 
 
 def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
