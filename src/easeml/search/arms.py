@@ -27,4 +27,7 @@ class Arm:
                 where=f"arm {self.name!r}",
             )
         if not all(math.isfinite(value) for value in self.features):
-            raise InvalidInput("Features must be finite numbers.", where=f"arm {self.name!r}")
+            raise InvalidInput(
+                "Features must be finite numbers.",
+                where=f"arm {self.name!r}",
+            )

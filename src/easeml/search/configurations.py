@@ -12,21 +12,24 @@ _Kind = tuple[str, int]  # model, number of features
 
 
 def kernel(arms: Sequence[Arm], others: Sequence[Arm]) -> np.ndarray:
-    """Return how alike the configurations of ``arms`` (N) and ``others`` (M) are: (N, M), in [0,
-    1].
+    """Return how alike the configurations of ``arms`` and ``others`` are: (N, M), in [0, 1].
 
     exp(-d^2 / (2 l^2)) for arms of one model, where d is the root mean square distance of their
     features and l = 0.3; 1 for an arm and itself, and 0 where features are unknown or of another
     number.
     """
     found = np.zeros((len(arms), len(others)))
-    rows, columns = _by_kind(arms), _by_kind(others)
+    rows = _by_kind(arms)
+    columns = _by_kind(others)
     for kind in rows.keys() & columns.keys():
-        if kind[1]:
-            near = _rbf(
-                _features(arms, rows[kind])[:, None] - _features(others, columns[kind])[None, :]
-            )
-            found[np.ix_(rows[kind], columns[kind])] = near
+        _, features = kind
+        if not features:
+            continue
+        points = _features(arms, rows[kind])
+        other_points = _features(others, columns[kind])
+        near = _rbf(points[:, None] - other_points[None, :])
+        found[np.ix_(rows[kind], columns[kind])] = near
+
     if arms is others:
         np.fill_diagonal(found, 1.0)
     return found
@@ -34,9 +37,11 @@ def kernel(arms: Sequence[Arm], others: Sequence[Arm]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Past:
-    """Past configurations by (model, number of features): their features (n, d), and how far their
-    quality was from the mean of their model (n,); ``weight``: how many of them at distance 0 count
-    as much as knowing nothing."""
+    """Past configurations by (model, number of features).
+
+    ``points``: their features (n, d), and how far their quality was from the mean of their model
+    (n,). ``weight``: how many of them at distance 0 count as much as knowing nothing.
+    """
 
     points: Mapping[_Kind, tuple[np.ndarray, np.ndarray]]
     weight: float
@@ -48,25 +53,28 @@ class Past:
         """Return the past of ``runs``: (model, features, deviation), with deviations in ``unit``."""
         kinds: dict[_Kind, list[tuple[tuple[float, ...], float]]] = {}
         for model, features, deviation in runs:
-            kinds.setdefault((model, len(features)), []).append((features, deviation / unit))
-        return cls(
-            {
-                kind: (np.array([f for f, _ in of]), np.array([d for _, d in of]))
-                for kind, of in kinds.items()
-            },
-            weight,
-        )
+            kind = (model, len(features))
+            kinds.setdefault(kind, []).append((features, deviation / unit))
+
+        points = {}
+        for kind, told in kinds.items():
+            features, deviations = zip(*told, strict=True)
+            points[kind] = (np.array(features), np.array(deviations))
+        return cls(points, weight)
 
     def smoothed(self, arms: Sequence[Arm]) -> np.ndarray:
-        """Return the deviation (N,) to expect of each arm: the mean of its neighbours', shrunk
-        towards 0.
+        """Return the deviation (N,) to expect of each arm.
+
+        It is the mean of its neighbours', shrunk towards 0.
         """
         found = np.zeros(len(arms))
         for kind, places in _by_kind(arms).items():
-            if kind in self.points:
-                points, deviations = self.points[kind]
-                near = _rbf(_features(arms, places)[:, None] - points[None, :])
-                found[places] = near @ deviations / (near.sum(axis=1) + self.weight)
+            if kind not in self.points:
+                continue
+            points, deviations = self.points[kind]
+            near = _rbf(_features(arms, places)[:, None] - points[None, :])
+            counted = near.sum(axis=1) + self.weight
+            found[places] = near @ deviations / counted
         return found
 
 

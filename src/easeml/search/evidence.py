@@ -21,8 +21,10 @@ def learned_beside(
     beside: Sequence[PastRun],
     own: Sequence[PastRun] = (),
 ) -> Learned:
-    """Return what runs ``before`` teach together with those of jobs that are searched ``beside``
-    this one, or what the latter teach alone, if they contradict the past. See ``learned``."""
+    """Return what runs ``before`` teach together with those of jobs searched ``beside`` this one.
+
+    If the latter contradict the past, it is what they teach alone. See ``learned``.
+    """
     if before and beside:
         past = learned(arms, before)
         if is_contradicted(past.by_model, past.models, beside):
@@ -31,24 +33,29 @@ def learned_beside(
 
 
 def is_contradicted(prior: Prior, models: Mapping[str, int], runs: Sequence[PastRun]) -> bool:
-    """Do ``runs`` of some jobs speak against a ``prior`` over ``models`` that was learned without
-    them?
+    """Do ``runs`` of some jobs speak against a ``prior`` that was learned without them?
 
-    They do when it is less likely than what the jobs teach of each other, by more than the trust in
-    it: the Bayes factor (Kass and Raftery, JASA 90, 1995), with the density of half of the jobs
-    under what the other half teaches.
+    It is over ``models``. They do when it is less likely than what the jobs teach of each other, by
+    more than the trust in it: the Bayes factor (Kass and Raftery, JASA 90, 1995), with the density
+    of half of the jobs under what the other half teaches.
     """
     arms = [Arm(model, model, 1.0) for model in models]
-    jobs = [job for job, _ in Counter(run[0] for run in runs).most_common(_JOBS_ASKED)]
+    most_runs = Counter(run[0] for run in runs).most_common(_JOBS_ASKED)
+    jobs = [job for job, _ in most_runs]
     asked = [run for run in runs if run[0] in jobs]
+
     evidence = 0.0
     for fold in range(_FOLDS):
         left_out = set(jobs[fold::_FOLDS])
-        rest = learned(arms, [run for run in asked if run[0] not in left_out])
-        for angles in _angles(run for run in asked if run[0] in left_out and run[1] in models):
-            evidence += _log_density(rest.by_model, rest.models, angles) - _log_density(
-                prior, models, angles
-            )
+        others = [run for run in asked if run[0] not in left_out]
+        own = [run for run in asked if run[0] in left_out and run[1] in models]
+
+        rest = learned(arms, others)
+        for angles in _angles(own):
+            under_rest = _log_density(rest.by_model, rest.models, angles)
+            under_past = _log_density(prior, models, angles)
+            evidence += under_rest - under_past
+
     return evidence > _TRUST
 
 
@@ -57,10 +64,15 @@ def _angles(runs: Iterable[PastRun]) -> list[dict[str, float]]:
     found: dict[str, dict[str, list[float]]] = {}
     for job, model, _, quality in runs:
         found.setdefault(job, {}).setdefault(model, []).append(quality)
-    return [
-        {model: float(ARCSINE.latent(np.array(each)).mean()) for model, each in by_model.items()}
-        for by_model in found.values()
-    ]
+
+    means = []
+    for by_model in found.values():
+        of_job = {}
+        for model, qualities in by_model.items():
+            angles = ARCSINE.latent(np.array(qualities))
+            of_job[model] = float(angles.mean())
+        means.append(of_job)
+    return means
 
 
 def _log_density(prior: Prior, models: Mapping[str, int], angles: Mapping[str, float]) -> float:
@@ -68,10 +80,12 @@ def _log_density(prior: Prior, models: Mapping[str, int], angles: Mapping[str, f
     seen = np.array([models[model] for model in angles], dtype=int)
     covariance = prior.covariance[np.ix_(seen, seen)] + prior.noise * np.eye(seen.size)
     lower = np.linalg.cholesky(covariance)
+
+    # One row a scale.
     factors = prior.scales.factors
-    apart = (np.array(list(angles.values())) - prior.scales.levels[:, None]) / factors[
-        :, None
-    ] - prior.mean[seen]
+    levels = prior.scales.levels
+    values = np.array(list(angles.values()))
+    apart = (values - levels[:, None]) / factors[:, None] - prior.mean[seen]
     white = np.linalg.solve(lower, apart.T)
     logs = (
         np.log(prior.scales.weights)

@@ -28,9 +28,11 @@ class Installed(Generic[T]):
 
     def named(self, name: str) -> T:
         """Return the one called ``name``; ``default`` is easeml's own. Raises ``InvalidInput``."""
-        found = self.by_name.get(self.default if name == "default" else name)
+        wanted = self.default if name == "default" else name
+        found = self.by_name.get(wanted)
         if found is not None:
             return found
+
         known = f"Use default or one of: {', '.join(self.by_name)}."
         raise InvalidInput(
             f"There is no {self.kind} {name!r}.",
@@ -49,19 +51,28 @@ def find_installed(kind: str, default: str, package: str, group: str, declared: 
     for module in _own_modules(package):
         for one in getattr(import_module(module), declared, ()):
             by_name[one.name] = one
+
     problems: list[str] = []
-    for module in sorted({point.value for point in entry_points(group=group)}):
+    plug_ins = {point.value for point in entry_points(group=group)}
+    for module in sorted(plug_ins):
         try:
             brought = {one.name: one for one in getattr(import_module(module), declared)}
         except Exception as error:  # whatever the code of others raises
             problems.append(f"{module} brings no {kind}: {error}.")
             continue
+
         for name, one in brought.items():
             if name in by_name:
                 problems.append(f"{module}: there is another {kind} {name!r}.")
             else:
                 by_name[name] = one
-    return Installed(kind, default, dict(sorted(by_name.items())), tuple(problems))
+
+    return Installed(
+        kind,
+        default,
+        by_name=dict(sorted(by_name.items())),
+        problems=tuple(problems),
+    )
 
 
 def _own_modules(package: str) -> Iterator[str]:

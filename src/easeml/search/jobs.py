@@ -15,11 +15,11 @@ _NO_ARMS = np.zeros(0, dtype=int)
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a job may use up: ``tasks`` (runs), ``seconds`` (of devices), ``cost`` (what the seconds
-    are charged at).
+    """What a job may use up: ``tasks`` (runs), ``seconds`` (of devices) and ``cost``.
 
-    None is no limit. Runs under way count, with the cost predicted for them; the run that reaches a
-    limit may end above it. Raises ``InvalidInput`` for a limit that is negative or not a number.
+    The cost is what the seconds are charged at. None is no limit. Runs under way count, with the
+    cost predicted for them; the run that reaches a limit may end above it. Raises ``InvalidInput``
+    for a limit that is negative or not a number.
     """
 
     tasks: int | None = None
@@ -31,14 +31,18 @@ class Budget:
             limit = getattr(self, name)
             if limit is not None and not limit >= 0:
                 raise InvalidInput(
-                    f"The limit {limit} is not a number of at least 0.", where=f"budget.{name}"
+                    f"The limit {limit} is not a number of at least 0.",
+                    where=f"budget.{name}",
                 )
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A tenant's share: ``priority`` above 0 weighs its gains and its turns; ``devices``: most runs
-    at once; ``seconds``: most device seconds in all (None: no quota). Raises ``InvalidInput``."""
+    """A tenant's share.
+
+    ``priority`` above 0 weighs its gains and its turns; ``devices``: most runs at once;
+    ``seconds``: most device seconds in all (None: no quota). Raises ``InvalidInput``.
+    """
 
     priority: float = 1.0
     devices: int | None = None
@@ -47,24 +51,26 @@ class Terms:
     def __post_init__(self) -> None:
         if not 0 < self.priority < math.inf:
             raise InvalidInput(
-                f"The priority {self.priority} is not a number above 0.", where="terms.priority"
+                f"The priority {self.priority} is not a number above 0.",
+                where="terms.priority",
             )
         for name in ("devices", "seconds"):
             quota = getattr(self, name)
             if quota is not None and not quota >= 0:
                 raise InvalidInput(
-                    f"The quota {quota} is not a number of at least 0.", where=f"terms.{name}"
+                    f"The quota {quota} is not a number of at least 0.",
+                    where=f"terms.{name}",
                 )
 
 
 @dataclass(frozen=True, eq=False)
 class SearchJob:
-    """One job's part of the state. Arms are indices into ``arms``; ``costs`` (K,) in device
-    seconds.
+    """One job's part of the state.
 
-    ``active``: the provider lets it take part; ``resting``: it has converged. ``deadline``: moment
-    by which runs must be expected to end; ``now``: the present moment, kept for jobs with a
-    deadline. ``spent``: device seconds, ``charged``: what they were charged at.
+    Arms are indices into ``arms``; ``costs`` (K,) in device seconds. ``active``: the provider lets
+    it take part; ``resting``: it has converged. ``deadline``: moment by which runs must be expected
+    to end; ``now``: the present moment, kept for jobs with a deadline. ``spent``: device seconds,
+    ``charged``: what they were charged at.
     """
 
     name: str
@@ -89,12 +95,12 @@ class SearchJob:
         """Indices of arms that may be started now, in order."""
         if not self.active or self.resting or not self.within_budget:
             return _NO_ARMS
+
         free = self._without([*self.running, *self.finished, *self.failed])
-        return (
-            free
-            if self.deadline == math.inf
-            else free[self.now + self.costs[free] <= self.deadline]
-        )
+        if self.deadline == math.inf:
+            return free
+        ends = self.now + self.costs[free]
+        return free[ends <= self.deadline]
 
     @cached_property
     def untried(self) -> np.ndarray:
@@ -109,31 +115,37 @@ class SearchJob:
     @cached_property
     def within_budget(self) -> bool:
         """May another run start?"""
-        budget, runs = self.budget, len(self.running) + len(self.finished) + len(self.failed)
+        budget = self.budget
+        runs = len(self.running) + len(self.finished) + len(self.failed)
         if budget.tasks is not None and runs >= budget.tasks:
             return False
+
         ahead = float(self.costs[list(self.running)].sum())
-        return (budget.seconds is None or self.spent + ahead < budget.seconds) and (
-            budget.cost is None or self.charged + ahead < budget.cost
-        )
+        if budget.seconds is not None and self.spent + ahead >= budget.seconds:
+            return False
+        return budget.cost is None or self.charged + ahead < budget.cost
 
     @cached_property
     def believed(self) -> Posterior:
         """The belief as if every arm under way came out at its mean."""
-        return self.posterior.believe(self.running) if self.running else self.posterior
+        if not self.running:
+            return self.posterior
+        return self.posterior.believe(self.running)
 
     @cached_property
     def incumbent(self) -> float | None:
         """The best quality found, or believed of an arm under way; None before the first run."""
-        running = self.posterior.about(np.array(self.running, dtype=int))[0].tolist()
-        return max([*running, *([] if self.best is None else [self.best])], default=None)
+        means, *_ = self.posterior.about(np.array(self.running, dtype=int))
+        qualities = means.tolist()
+        if self.best is not None:
+            qualities.append(self.best)
+        return max(qualities, default=None)
 
     @cached_property
     def improvement(self) -> np.ndarray:
-        """Expected improvement (K,) of each arm over the incumbent; a job without any run has the
-        quality 0.
-        """
-        return self.believed.improvement(0.0 if self.incumbent is None else self.incumbent)
+        """Expected improvement (K,) of each arm over the incumbent; without any run over 0."""
+        over = 0.0 if self.incumbent is None else self.incumbent
+        return self.believed.improvement(over)
 
     @cached_property
     def rates(self) -> np.ndarray:
@@ -148,8 +160,9 @@ class SearchJob:
     def with_result(
         self, arm: int, quality: float | None, seconds: float, charge: float
     ) -> "SearchJob":
-        """Return the job after a run of ``arm`` ended; without quality the run failed, and the arm
-        is excluded.
+        """Return the job after a run of ``arm`` ended.
+
+        Without quality the run failed, and the arm is excluded.
         """
         ended = replace(
             self,
@@ -159,11 +172,13 @@ class SearchJob:
         )
         if quality is None:
             return replace(ended, failed=self.failed | {arm})
+
+        best = quality if self.best is None else max(self.best, quality)
         return replace(
             ended,
             posterior=self.posterior.observe(arm, quality),
             finished=self.finished | {arm},
-            best=quality if self.best is None else max(self.best, quality),
+            best=best,
         )
 
     def _without(self, taken: list[int]) -> np.ndarray:

@@ -1,5 +1,4 @@
-"""The belief about arms before a job's first run: from nothing, or from the finished runs of all
-tenants.
+"""The belief about arms before a job's first run: from nothing, or from all finished runs.
 
 The angle of a quality (``links.ARCSINE``) is modelled as: level of the job + effect of the model +
 effect of the configuration + noise. All that follows is in angles; around the quality 0.72 one is
@@ -48,13 +47,12 @@ _ENOUGH = 500  # runs of other jobs, after which more of them change little in a
 
 
 def default_prior(arms: Sequence[Arm]) -> Prior:
-    """Return the prior of a cold start: typical qualities by model family, and a kernel of three
-    parts.
+    """Return the prior of a cold start: typical qualities by model family, and a kernel.
 
-    All is relative to a typical level, and a job's differences may be half to eight times as large:
-    see ``hierarchical_prior``. All arms share the level of the job; arms of one model share its
-    effect; configurations of one model are alike as far as their features are near: see
-    ``configurations.kernel``.
+    The kernel has three parts. All is relative to a typical level, and a job's differences may be
+    half to eight times as large: see ``hierarchical_prior``. All arms share the level of the job;
+    arms of one model share its effect; configurations of one model are alike as far as their
+    features are near: see ``configurations.kernel``.
     """
     return learned(arms, []).over(arms)
 
@@ -68,11 +66,11 @@ def learned_prior(
 
 @dataclass(frozen=True, eq=False)
 class Learned:
-    """What was learned: a prior over ``models`` without what configurations add, and how much these
-    matter.
+    """What was learned of ``models``, and how much configurations matter.
 
-    ``config_variance``: how far, squared, configurations are from the mean of their model, at scale
-    1; ``past``: where past configurations lay around it.
+    ``by_model``: a prior over the models without what configurations add. ``config_variance``: how
+    far, squared, configurations are from the mean of their model, at scale 1; ``past``: where past
+    configurations lay around it.
     """
 
     models: Mapping[str, int]
@@ -81,20 +79,21 @@ class Learned:
     past: configurations.Past
 
     def over(self, arms: Sequence[Arm]) -> Prior:
-        """Return the prior over ``arms``; raises ``KeyError`` for a model that is not among the
-        ``models``.
-        """
-        return replace(
-            self.by_model, mean=self._mean(arms), covariance=self._covariance(arms, arms)
-        )
+        """Return the prior over ``arms``; raises ``KeyError`` for a model not among ``models``."""
+        mean = self._mean(arms)
+        covariance = self._covariance(arms, arms)
+        return replace(self.by_model, mean=mean, covariance=covariance)
 
     def extended(self, prior: Prior, arms: Sequence[Arm], more: Sequence[Arm]) -> Prior:
-        """Return ``over`` of ``arms`` and ``more`` from the ``prior`` over ``arms``: only what is
-        new is computed.
+        """Return ``over`` of ``arms`` and ``more`` from the ``prior`` over ``arms``.
+
+        Only what is new is computed.
         """
-        across, among = self._covariance(arms, more), self._covariance(more, more)
+        across = self._covariance(arms, more)
+        among = self._covariance(more, more)
         covariance = np.block([[prior.covariance, across], [across.T, among]])
-        return replace(prior, mean=np.append(prior.mean, self._mean(more)), covariance=covariance)
+        mean = np.append(prior.mean, self._mean(more))
+        return replace(prior, mean=mean, covariance=covariance)
 
     def _mean(self, arms: Sequence[Arm]) -> np.ndarray:
         return self.by_model.mean[self._places(arms)] + self.past.smoothed(arms)
@@ -110,11 +109,10 @@ class Learned:
 def learned(
     arms: Sequence[Arm], history: Sequence[PastRun], own: Sequence[PastRun] = ()
 ) -> Learned:
-    """Return what ``history`` teaches of the models of ``arms``: (job, model, config features,
-    quality) of finished runs of any tenant.
+    """Return what finished runs of any tenant, the ``history``, teach of the models of ``arms``.
 
-    ``own``: runs of the job itself, which its posterior will be conditioned on. They only help to
-    tell how much configurations matter.
+    A run is (job, model, config features, quality). ``own``: runs of the job itself, which its
+    posterior will be conditioned on. They only help to tell how much configurations matter.
 
     The mean angles of (job, model) make a table, of which ``hierarchical_prior`` learns, and from
     20 jobs and 15 models on ``scaled_prior``; where a model without history keeps its typical
@@ -122,56 +120,65 @@ def learned(
     deviations from the mean of their cell, shrunk; their variance is learned from runs with
     features only, and is taken out of the models'. Without history it is ``default_prior``.
     """
-    history, own = _in_angles(history), _in_angles(own)
+    history = _in_angles(history)
+    own = _in_angles(own)
     table = _Table.of(arms, history)
     spread = _deviations(table, history)
-    all_spread = [*spread, *_deviations(_Table.of(arms, own), own)]
-    config_variance = _shrunk_variance(
-        np.array([deviation for *_, deviation in all_spread]), _CONFIG_VARIANCE
-    )
+    own_spread = _deviations(_Table.of(arms, own), own)
+    deviations = np.array([deviation for *_, deviation in [*spread, *own_spread]])
+    config_variance = _shrunk_variance(deviations, _CONFIG_VARIANCE)
+
     by_model = _of_models(table, config_variance)
     scales = by_model.scales
-    unit = float(scales.factors[np.searchsorted(np.cumsum(scales.weights), 0.5)])  # the middle one
-    places = {model: place for place, model in enumerate(table.models)}
+    middle = np.searchsorted(np.cumsum(scales.weights), 0.5)
+    unit = float(scales.factors[middle])
     return Learned(
-        places, by_model, config_variance / unit**2, configurations.Past.of(spread, unit, _WEIGHT)
+        models={model: place for place, model in enumerate(table.models)},
+        by_model=by_model,
+        config_variance=config_variance / unit**2,
+        past=configurations.Past.of(spread, unit, _WEIGHT),
     )
 
 
 def _in_angles(runs: Sequence[PastRun]) -> list[PastRun]:
-    angles = ARCSINE.latent(np.array([quality for *_, quality in runs], dtype=float)).tolist()
-    return [
-        (job, model, features, angle)
-        for (job, model, features, _), angle in zip(runs, angles, strict=True)
-    ]
+    qualities = np.array([quality for *_, quality in runs], dtype=float)
+    angles = ARCSINE.latent(qualities).tolist()
+    told = []
+    for (job, model, features, _), angle in zip(runs, angles, strict=True):
+        told.append((job, model, features, angle))
+    return told
 
 
 def _of_models(table: "_Table", config_variance: float) -> Prior:
     """Return the prior over the models of a table, without what configurations add."""
-    told = table.angle[(~np.isnan(table.angle)).sum(axis=1) >= _FEWEST_MODELS]
+    tried = (~np.isnan(table.angle)).sum(axis=1)
+    told = table.angle[tried >= _FEWEST_MODELS]
     if has_scales(told):
         unknown = np.isnan(told).all(axis=0)
         levels = np.nanmean(told - table.typical, axis=1)
-        return scaled_prior(np.where(unknown, levels[:, None] + table.typical, told))
+        usual = levels[:, None] + table.typical
+        return scaled_prior(np.where(unknown, usual, told))
+
     runs = table.counts[table.counts > 0]
     within = config_variance * float(np.mean(1 / runs)) if runs.size else 0.0
     return hierarchical_prior(table.angle, table.typical, within)
 
 
 def worth_learning(known: int, runs: int) -> bool:
-    """Is it time to learn a job's prior anew, from ``runs`` of other jobs where there were
-    ``known`` the last time?
+    """Is it time to learn a job's prior anew from ``runs`` of other jobs?
 
-    Whenever they have grown by a fifth, so that all learning costs no more than a few times the
-    last, and until they are 500.
+    There were ``known`` the last time. Whenever they have grown by a fifth, so that all learning
+    costs no more than a few times the last, and until they are 500.
     """
     return known < _ENOUGH and runs > 0 and runs >= _LEARN_AGAIN * known
 
 
 @dataclass(frozen=True)
 class _Table:
-    """Mean angle by job and model (NaN where missing) of ``counts`` runs; by model, the ``typical``
-    distance of its angle to the level of a job."""
+    """Mean angle by job and model (NaN where missing) of ``counts`` runs.
+
+    ``typical``: by model, the usual distance of its angle to the level of a job.
+    """
 
     jobs: list[str]
     models: list[str]
@@ -183,39 +190,45 @@ class _Table:
     def of(cls, arms: Sequence[Arm], history: Sequence[PastRun]) -> "_Table":
         jobs = sorted({run[0] for run in history})
         models = sorted({run[1] for run in history} | {arm.model for arm in arms})
-        rows, columns = (
-            {name: i for i, name in enumerate(jobs)},
-            {name: i for i, name in enumerate(models)},
-        )
-        sums, counts = np.zeros((len(jobs), len(models))), np.zeros((len(jobs), len(models)))
+        rows = {name: place for place, name in enumerate(jobs)}
+        columns = {name: place for place, name in enumerate(models)}
+        sums = np.zeros((len(jobs), len(models)))
+        counts = np.zeros((len(jobs), len(models)))
         for job, model, _, angle in history:
             sums[rows[job], columns[model]] += angle
             counts[rows[job], columns[model]] += 1
         angle = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-        return cls(jobs, models, angle, counts, np.array([_typical(model) for model in models]))
+        typical = np.array([_typical(model) for model in models])
+        return cls(jobs, models, angle, counts, typical)
 
 
 def _shrunk_variance(deviations: np.ndarray, usual: float) -> float:
-    return float((np.sum(deviations**2) + _WEIGHT * usual) / (deviations.size + _WEIGHT))
+    """Return the mean square, with the usual one counted as some more deviations."""
+    total = np.sum(deviations**2) + _WEIGHT * usual
+    return float(total / (deviations.size + _WEIGHT))
 
 
 def _deviations(
     table: _Table, history: Sequence[PastRun]
 ) -> list[tuple[str, tuple[float, ...], float]]:
-    """Return (model, features, angle less the mean of its cell) of runs with features, not alone in
-    it.
+    """Return (model, features, angle less the mean of its cell) of runs with features.
+
+    A run that is alone in its cell tells nothing.
     """
-    means = {
-        (job, model): table.angle[row, column]
-        for row, job in enumerate(table.jobs)
-        for column, model in enumerate(table.models)
-        if table.counts[row, column] > 1
-    }
-    return [
-        (m, tuple(f), float(q - means[j, m])) for j, m, f, q in history if f and (j, m) in means
-    ]
+    rows = {job: place for place, job in enumerate(table.jobs)}
+    columns = {model: place for place, model in enumerate(table.models)}
+    found = []
+    for job, model, features, angle in history:
+        cell = rows[job], columns[model]
+        if features and table.counts[cell] > 1:
+            deviation = float(angle - table.angle[cell])
+            found.append((model, tuple(features), deviation))
+    return found
 
 
 def _typical(model: str) -> float:
-    quality = next((value for family, value in _FAMILIES.items() if family in model), None)
-    return 0.0 if quality is None else float(ARCSINE.latent(np.array(quality))) - TYPICAL
+    """Return the distance of a family's typical angle to that of a job; 0 for an unknown family."""
+    for family, quality in _FAMILIES.items():
+        if family in model:
+            return float(ARCSINE.latent(np.array(quality))) - TYPICAL
+    return 0.0

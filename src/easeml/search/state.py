@@ -1,5 +1,6 @@
-"""All tenants' searches as one immutable value: every change returns a new one that shares what did
-not change.
+"""All tenants' searches as one immutable value.
+
+Every change returns a new one that shares what did not change.
 """
 
 import math
@@ -40,12 +41,12 @@ def _nothing() -> Mapping[str, Any]:
 
 @dataclass(frozen=True, eq=False)
 class SearchState:
-    """``jobs`` by name in the order they came, ``turns``: tenant -> ``step`` at which it was last
-    served.
+    """The searches of all tenants.
 
-    ``step`` counts the runs started so far; ``now`` is the present moment; ``terms``: tenant ->
-    what it may use, where that is not the usual; ``memory``: policy -> what it must remember. Two
-    states reached by the same changes decide the same.
+    ``jobs`` by name in the order they came; ``turns``: tenant -> ``step`` at which it was last
+    served. ``step`` counts the runs started so far; ``now`` is the present moment; ``terms``:
+    tenant -> what it may use, where that is not the usual; ``memory``: policy -> what it must
+    remember. Two states reached by the same changes decide the same.
     """
 
     jobs: Mapping[str, SearchJob] = field(default_factory=_nothing)
@@ -58,7 +59,10 @@ class SearchState:
     def job(self, name: str) -> SearchJob:
         """Return a job; raises ``NotFound``."""
         if name not in self.jobs:
-            raise NotFound("The search has no such job.", where=f"job {name!r}")
+            raise NotFound(
+                "The search has no such job.",
+                where=f"job {name!r}",
+            )
         return self.jobs[name]
 
     def priority(self, tenant: str) -> float:
@@ -67,8 +71,7 @@ class SearchState:
 
     @cached_property
     def waiting(self) -> Mapping[str, list[SearchJob]]:
-        """Tenants with something to start, next turn first, each with its jobs that have startable
-        arms.
+        """Tenants with something to start, next turn first, each with its jobs that have any.
 
         A tenant is due again after as many runs as there are tenants here, divided by its share of
         their priorities.
@@ -77,26 +80,34 @@ class SearchState:
         for job in self.jobs.values():
             if job.startable.size:
                 found.setdefault(job.tenant, []).append(job)
-        if not self.terms:  # all are equal: the common case, and one to be quick in
+
+        if not self.terms:
+            # All are equal: the common case, and one to be quick in.
             turns = self.turns
-            return {
-                tenant: found[tenant]
-                for tenant in sorted(found, key=lambda tenant: turns.get(tenant, 0))
-            }
-        found = {tenant: jobs for tenant, jobs in found.items() if not self._used_up(tenant)}
-        total = sum(self.priority(tenant) for tenant in found)
-        due = {
-            tenant: self.turns.get(tenant, 0) + total / self.priority(tenant) for tenant in found
-        }
-        return {tenant: found[tenant] for tenant in sorted(found, key=due.__getitem__)}
+            order = sorted(found, key=lambda tenant: turns.get(tenant, 0))
+            return {tenant: found[tenant] for tenant in order}
+
+        entitled = [tenant for tenant in found if not self._used_up(tenant)]
+        total = sum(self.priority(tenant) for tenant in entitled)
+        due = {}
+        for tenant in entitled:
+            round_of_turns = total / self.priority(tenant)
+            due[tenant] = self.turns.get(tenant, 0) + round_of_turns
+        return {tenant: found[tenant] for tenant in sorted(entitled, key=due.__getitem__)}
 
     def _used_up(self, tenant: str) -> bool:
-        terms = self.terms.get(tenant)
-        if terms is None or (terms.devices is None and terms.seconds is None):
+        """Whether a tenant has all the devices or device seconds that it may have."""
+        terms = self.terms.get(tenant, _USUAL)
+        if terms.devices is None and terms.seconds is None:
             return False
+
         own = [job for job in self.jobs.values() if job.tenant == tenant]
         running = sum(len(job.running) for job in own)
-        seconds = sum(job.spent + float(job.costs[list(job.running)].sum()) for job in own)
+        seconds = 0.0
+        for job in own:
+            ahead = float(job.costs[list(job.running)].sum())
+            seconds += job.spent + ahead
+
         most_devices = math.inf if terms.devices is None else terms.devices
         most_seconds = math.inf if terms.seconds is None else terms.seconds
         return running >= most_devices or seconds >= most_seconds
@@ -112,11 +123,15 @@ def add_job(
     budget: Budget | None = None,
     deadline: float = math.inf,
 ) -> SearchState:
-    """Add an active job; raises ``InvalidInput`` if it is there already or the prior is of another
-    size.
+    """Add an active job.
+
+    Raises ``InvalidInput`` if it is there already or the prior is of another size.
     """
     if job in state.jobs:
-        raise InvalidInput("The search has this job already.", where=f"job {job!r}")
+        raise InvalidInput(
+            "The search has this job already.",
+            where=f"job {job!r}",
+        )
     costs = _costs(job, arms, prior)
     terms = {"budget": budget or Budget(), "deadline": deadline, "now": state.now}
     return _put(state, SearchJob(job, tenant, tuple(arms), costs, Posterior.of(prior), **terms))
@@ -132,7 +147,11 @@ def add_arms(state: SearchState, job: str, arms: Sequence[Arm], prior: Prior) ->
     all_arms = (*found.arms, *arms)
     costs = _costs(job, all_arms, prior)
     grown = replace(
-        found, arms=all_arms, costs=costs, posterior=found.posterior.under(prior), resting=False
+        found,
+        arms=all_arms,
+        costs=costs,
+        posterior=found.posterior.under(prior),
+        resting=False,
     )
     return _put(state, grown)
 
@@ -146,7 +165,15 @@ def renew_job(state: SearchState, job: str, prior: Prior) -> SearchState:
     found = state.job(job)
     costs = _costs(job, found.arms, prior)
     fresh = {"finished": frozenset(), "failed": frozenset(), "best": None, "resting": False}
-    return _put(state, replace(found, costs=costs, posterior=Posterior.of(prior), **fresh))
+    return _put(
+        state,
+        replace(
+            found,
+            costs=costs,
+            posterior=Posterior.of(prior),
+            **fresh,
+        ),
+    )
 
 
 def set_prior(state: SearchState, job: str, prior: Prior) -> SearchState:
@@ -178,11 +205,13 @@ def set_terms(state: SearchState, tenant: str, terms: Terms) -> SearchState:
 
 def set_now(state: SearchState, now: float) -> SearchState:
     """Move to a moment; it matters to jobs with a deadline only."""
-    late = {
-        name: replace(job, now=now) for name, job in state.jobs.items() if job.deadline < math.inf
-    }
-    jobs = MappingProxyType({**state.jobs, **late}) if late else state.jobs
-    return replace(state, now=now, jobs=jobs)
+    moved = replace(state, now=now)
+    late = [job for job in state.jobs.values() if job.deadline < math.inf]
+    if not late:
+        return moved
+
+    told = {job.name: replace(job, now=now) for job in late}
+    return replace(moved, jobs=MappingProxyType({**state.jobs, **told}))
 
 
 def remove_job(state: SearchState, job: str) -> SearchState:
@@ -195,13 +224,17 @@ def remove_job(state: SearchState, job: str) -> SearchState:
 def set_active(state: SearchState, job: str, active: bool) -> SearchState:
     """Let a job take part or not; raises ``NotFound``."""
     found = state.job(job)
-    return state if found.active == active else _put(state, replace(found, active=active))
+    if found.active == active:
+        return state
+    return _put(state, replace(found, active=active))
 
 
 def set_resting(state: SearchState, job: str, resting: bool) -> SearchState:
     """Note that a job has converged, or has not; raises ``NotFound``."""
     found = state.job(job)
-    return state if found.resting == resting else _put(state, replace(found, resting=resting))
+    if found.resting == resting:
+        return state
+    return _put(state, replace(found, resting=resting))
 
 
 def remember(state: SearchState, policy: str, value: Any) -> SearchState:
@@ -217,8 +250,10 @@ def started(state: SearchState, job: str, arm: int) -> SearchState:
     found = _checked(state, job, arm)
     if arm in found.running:
         return state
+
     step = state.step + 1
-    turned = replace(state, step=step, turns=MappingProxyType({**state.turns, found.tenant: step}))
+    turns = {**state.turns, found.tenant: step}
+    turned = replace(state, step=step, turns=MappingProxyType(turns))
     return _put(turned, replace(found, running=(*found.running, arm)))
 
 
@@ -253,7 +288,8 @@ def observed(state: SearchState, observation: Observation) -> SearchState:
 def _costs(job: str, arms: Sequence[Arm], prior: Prior) -> np.ndarray:
     if prior.mean.size != len(arms):
         raise InvalidInput(
-            f"{len(arms)} arms, but a prior over {prior.mean.size}.", where=f"job {job!r}"
+            f"{len(arms)} arms, but a prior over {prior.mean.size}.",
+            where=f"job {job!r}",
         )
     costs = np.maximum(np.array([arm.cost for arm in arms], dtype=float), LEAST_COST)
     costs.flags.writeable = False
@@ -264,7 +300,9 @@ def _checked(state: SearchState, job: str, arm: int) -> SearchJob:
     found = state.job(job)
     if not 0 <= arm < len(found.arms):
         raise InvalidInput(
-            f"There is no arm {arm}.", where=f"job {job!r}", remedy=f"It has {len(found.arms)}."
+            f"There is no arm {arm}.",
+            where=f"job {job!r}",
+            remedy=f"It has {len(found.arms)}.",
         )
     return found
 

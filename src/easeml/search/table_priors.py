@@ -75,7 +75,10 @@ def scaled_prior(angles: np.ndarray) -> Prior:
     slope, intercept = _line(np.log(scales), levels)
     spread_of_levels = float(np.mean(((levels - intercept - slope * np.log(scales)) / scales) ** 2))
     shrinkage = _likeliest_shrinkage(
-        standard, folds=_FOLDS, noise=_STANDARD_NOISE, common=spread_of_levels
+        standard,
+        folds=_FOLDS,
+        noise=_STANDARD_NOISE,
+        common=spread_of_levels,
     )
     covariance = _positive(_shrunk(_covariance(standard - mean), shrinkage)) + spread_of_levels
     factors = np.exp(np.quantile(np.log(scales), (np.arange(_SCALES) + 0.5) / _SCALES))

@@ -22,7 +22,10 @@ def hinted_cost(hints: Mapping[str, float], rows: int, columns: int) -> float:
     """
     known = _checked(hints)
     if rows < 0 or columns < 0:
-        raise InvalidInput(f"{rows} rows x {columns} columns is no size.", where="cost")
+        raise InvalidInput(
+            f"{rows} rows x {columns} columns is no size.",
+            where="cost",
+        )
     if "seconds" in known:
         growth = (max(1, rows) / ROWS) ** known["rows"] * (max(1, columns) / COLUMNS) ** known[
             "columns"
@@ -45,5 +48,8 @@ def _checked(hints: Mapping[str, float]) -> dict[str, float]:
             or not isinstance(value, int | float)
             or not 0 <= value < math.inf
         ):
-            raise InvalidInput(f"{value!r} is not a number of at least 0.", where=f"cost.{name}")
+            raise InvalidInput(
+                f"{value!r} is not a number of at least 0.",
+                where=f"cost.{name}",
+            )
     return {**form, **hints}

@@ -56,8 +56,9 @@ class Work:
 
 
 class Costs(NamedTuple):
-    """``seconds`` (n,): the median; ``log_sd`` (n,): standard deviation of the logarithm, noise
-    included.
+    """Costs of n runs: ``seconds`` (n,), the median, and ``log_sd`` (n,).
+
+    ``log_sd`` is the standard deviation of the logarithm, noise included.
     """
 
     seconds: np.ndarray
@@ -71,8 +72,9 @@ class Costs(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class CostModel:
-    """ln(seconds / hinted) as a sum of effects: of size, model, configuration, device, job, model
-    in job, and noise.
+    """ln(seconds / hinted) as a sum of effects and noise.
+
+    The effects are of size, model, configuration, device, job, and model in job.
 
     Each effect is a weight with a Gaussian prior around 0. ``places``: feature -> index of its
     weight; ``mean`` (D,) and ``covariance`` (D, D) of the weights; ``variances`` of each group and
@@ -90,28 +92,31 @@ class CostModel:
         """Return the costs of some works."""
         design, unseen = self.rows_of(works)
         hinted = np.array([max(work.hinted, LEAST) for work in works])
-        variance = np.einsum("nd,de,ne->n", design, self.covariance, design) + unseen + self.noise
+        of_weights = np.einsum("nd,de,ne->n", design, self.covariance, design)
+        variance = of_weights + unseen + self.noise
         logs = np.clip(design @ self.mean, -_WIDEST, _WIDEST)
-        return Costs(np.maximum(hinted * np.exp(logs), LEAST), np.sqrt(variance))
+        seconds = np.maximum(hinted * np.exp(logs), LEAST)
+        return Costs(seconds, np.sqrt(variance))
 
     def rows_of(self, works: Sequence[Work]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the known features (n, D) of some works, and the variance (n,) of what is unknown
-        in them.
-        """
-        design, unseen = np.zeros((len(works), self.mean.size)), np.zeros(len(works))
+        """Return the known features (n, D) of works, and the variance (n,) of what is unknown."""
+        design = np.zeros((len(works), self.mean.size))
+        unseen = np.zeros(len(works))
         for row, work in enumerate(works):
             for feature, value in features_of(work):
                 place = self.places.get(feature)
                 if place is None:
-                    unseen[row] += self.variances[feature[0]] * value * value
+                    group = feature[0]
+                    unseen[row] += self.variances[group] * value * value
                 else:
                     design[row, place] = value
         return design, unseen
 
 
 def learn_costs(runs: Sequence[tuple[Work, float]]) -> CostModel:
-    """Return the model of finished runs, each with its seconds; those whose time is no number above
-    0 are left out.
+    """Return the model of finished runs, each with its seconds.
+
+    Runs whose time is no number above 0 are left out.
 
     Bayesian linear regression with one variance a group of weights and one of the noise, all found
     by EM (Bishop, Pattern Recognition and Machine Learning, 2006, sections 3.3 and 9.3.4; automatic
@@ -119,14 +124,24 @@ def learn_costs(runs: Sequence[tuple[Work, float]]) -> CostModel:
     weights (the mode under an inverse-gamma prior). O(n D^2 + D^3) for n runs and D features.
     """
     past = [(work, seconds) for work, seconds in runs if 0 < seconds < math.inf]
-    seen = Counter(feature for work, _ in past for feature, _ in features_of(work))
+    seen: Counter[Feature] = Counter()
+    for work, _ in past:
+        seen.update(feature for feature, _ in features_of(work))
+
     # What a single run has in common with no other cannot be told from its noise.
     kept = [feature for feature, runs in seen.items() if runs > 1 or feature[0] != "model job"]
     places = {feature: place for place, feature in enumerate(kept)}
-    usual = _squares(_USUAL)
-    empty = CostModel(places, np.zeros(len(places)), np.zeros((len(places),) * 2), usual, _NOISE**2)
+    count = len(places)
+    empty = CostModel(
+        places,
+        mean=np.zeros(count),
+        covariance=np.zeros((count, count)),
+        variances=_squares(_USUAL),
+        noise=_NOISE**2,
+    )
     if not past:
         return empty
+
     design, _ = empty.rows_of([work for work, _ in past])
     targets = np.array([math.log(seconds / max(work.hinted, LEAST)) for work, seconds in past])
     return _fitted(places, design, targets)
@@ -136,23 +151,30 @@ def features_of(work: Work) -> Iterable[tuple[Feature, float]]:
     """Return the features of a work with their values."""
     rows = math.log(work.rows / ROWS) if work.rows > 0 else 0.0
     columns = math.log(work.columns / COLUMNS) if work.columns > 0 else 0.0
+
     yield ("level",), 1.0
     yield ("model", work.model), 1.0
-    for name, size in (("rows", rows), ("columns", columns)):
-        if size:
-            yield (name,), size
-            yield (f"model {name}", work.model), size
+    if rows:
+        yield ("rows",), rows
+        yield ("model rows", work.model), rows
+    if columns:
+        yield ("columns",), columns
+        yield ("model columns", work.model), columns
+
     for place, start in enumerate(_BENDS):
         if rows > start:
             yield ("bend", str(place)), rows - start
             yield ("model bend", work.model, str(place)), rows - start
+
     for place, coordinate in enumerate(work.features):
         yield ("configuration", work.model, str(place)), coordinate - 0.5
+
     if work.device:
         yield ("device", work.device), 1.0
         yield ("device model", work.device, work.model), 1.0
         if rows:
             yield ("device rows", work.device), rows
+
     if work.job:
         yield ("job", work.job), 1.0
         yield ("model job", work.model, work.job), 1.0
@@ -164,16 +186,27 @@ def percentage_error(actual: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def _fitted(places: Mapping[Feature, int], design: np.ndarray, targets: np.ndarray) -> CostModel:
-    groups = {name: [p for feature, p in places.items() if feature[0] == name] for name in _USUAL}
-    variances, noise = _squares(_USUAL), _NOISE**2
-    gram, moment, squares = design.T @ design, design.T @ targets, float(targets @ targets)
-    mean, covariance = np.zeros(len(places)), np.zeros_like(gram)
+    """Return the model that EM finds from the features (n, D) and the targets (n,)."""
+    groups: dict[str, list[int]] = {name: [] for name in _USUAL}
+    for feature, place in places.items():
+        groups[feature[0]].append(place)
+
+    variances = _squares(_USUAL)
+    noise = _NOISE**2
+    gram = design.T @ design
+    moment = design.T @ targets
+    squares = float(targets @ targets)
+    mean = np.zeros(len(places))
+    covariance = np.zeros_like(gram)
     for _ in range(_SWEEPS):
+        # Expectation: the weights, given the variances.
         precision = np.empty(len(places))
         for name, members in groups.items():
             precision[members] = 1 / variances[name]
         covariance = np.linalg.inv(gram / noise + np.diag(precision))
         mean = covariance @ moment / noise
+
+        # Maximisation: the variances, given the weights.
         second = mean * mean + np.diagonal(covariance)
         for name, members in groups.items():
             usual = _BELIEF * _USUAL[name] ** 2
@@ -185,9 +218,16 @@ def _fitted(places: Mapping[Feature, int], design: np.ndarray, targets: np.ndarr
             + float((gram * covariance).sum())
         )
         noise = (max(misfit, 0.0) + _BELIEF * _NOISE**2) / (len(targets) + _BELIEF)
+
     if not groups["model job"]:
         variances["model job"] = 0.0  # it is part of the noise
-    return CostModel(places, mean, covariance, variances, noise)
+    return CostModel(
+        places,
+        mean=mean,
+        covariance=covariance,
+        variances=variances,
+        noise=noise,
+    )
 
 
 def _squares(deviations: Mapping[str, float]) -> dict[str, float]:

@@ -95,10 +95,14 @@ def _checked(
     x, y = np.array(steps, dtype=float), np.array(qualities, dtype=float)
     if not x.size or x.shape != y.shape or not np.isfinite([x, y]).all():
         raise InvalidInput(
-            "A curve has as many finite steps as qualities, at least one.", where="curve"
+            "A curve has as many finite steps as qualities, at least one.",
+            where="curve",
         )
     if (np.diff(x) <= 0).any() or x[0] <= 0 or not x[-1] <= horizon < np.inf:
-        raise InvalidInput("Steps grow from above 0 up to the horizon.", where="curve")
+        raise InvalidInput(
+            "Steps grow from above 0 up to the horizon.",
+            where="curve",
+        )
     return x, y
 
 

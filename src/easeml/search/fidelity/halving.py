@@ -10,8 +10,9 @@ from easeml.errors import InvalidInput
 
 
 class Rung(NamedTuple):
-    """Train ``candidate`` up to a ``level`` (epochs, or a share of the data); the ``number`` of the
-    rung, from 0.
+    """Train ``candidate`` up to a ``level`` (epochs, or a share of the data).
+
+    ``number``: of the rung, from 0.
     """
 
     candidate: str
@@ -21,10 +22,10 @@ class Rung(NamedTuple):
 
 @dataclass(frozen=True)
 class Halving:
-    """Rungs from ``least`` to ``most`` (epochs, or shares of the data in (0, 1]), each ``factor``
-    times the one before.
+    """Rungs from ``least`` to ``most``, each ``factor`` times the one before.
 
-    Raises ``InvalidInput`` where they are not in order, or the factor not above 1.
+    Levels are epochs, or shares of the data in (0, 1]. Raises ``InvalidInput`` where they are not
+    in order, or the factor not above 1.
     """
 
     least: float
@@ -34,15 +35,20 @@ class Halving:
     def __post_init__(self) -> None:
         if not 0 < self.least <= self.most < math.inf:
             raise InvalidInput(
-                f"Levels from {self.least} to {self.most} are no ladder.", where="fidelity"
+                f"Levels from {self.least} to {self.most} are no ladder.",
+                where="fidelity",
             )
         if not 1 < self.factor < math.inf:
-            raise InvalidInput(f"The factor {self.factor} is not above 1.", where="fidelity.factor")
+            raise InvalidInput(
+                f"The factor {self.factor} is not above 1.",
+                where="fidelity.factor",
+            )
 
     @cached_property
     def levels(self) -> tuple[float, ...]:
         """The level of each rung; the last one is ``most``."""
-        count = math.floor(math.log(self.most / self.least) / math.log(self.factor) + 1e-9)
+        steps = math.log(self.most / self.least) / math.log(self.factor)
+        count = math.floor(steps + 1e-9)
         return tuple(self.most / self.factor ** (count - number) for number in range(count + 1))
 
     def next(
@@ -58,18 +64,16 @@ class Halving:
         more have been measured and it is among the best of them. Ties go to the name that is first.
         """
         for number in reversed(range(len(self.levels) - 1)):
-            reached = {
-                name: found[number] for name, found in results.items() if len(found) > number
-            }
-            ranked = sorted(
-                (-quality, name) for name, quality in reached.items() if not math.isnan(quality)
-            )
-            best = [name for _, name in ranked[: math.floor(len(reached) / self.factor)]]
-            waiting = [
-                name for name in best if len(results[name]) == number + 1 and name not in running
-            ]
-            if waiting:
-                return Rung(waiting[0], number + 1, self.levels[number + 1])
+            reached = {}
+            for name, found in results.items():
+                if len(found) > number:
+                    reached[name] = found[number]
+
+            going_on = math.floor(len(reached) / self.factor)
+            for name in _best_first(reached)[:going_on]:
+                went_on = len(results[name]) > number + 1
+                if not went_on and name not in running:
+                    return Rung(name, number + 1, self.levels[number + 1])
         return None
 
     def survivors(self, qualities: Mapping[str, float]) -> list[str]:
@@ -78,7 +82,11 @@ class Halving:
         One round of successive halving without devices that wait for nobody (Jamieson and
         Talwalkar, AISTATS 2016). Those that failed (NaN) are never among them.
         """
-        ranked = sorted(
-            (-quality, name) for name, quality in qualities.items() if not math.isnan(quality)
-        )
-        return [name for _, name in ranked[: max(1, math.floor(len(qualities) / self.factor))]]
+        kept = max(1, math.floor(len(qualities) / self.factor))
+        return _best_first(qualities)[:kept]
+
+
+def _best_first(qualities: Mapping[str, float]) -> list[str]:
+    """Return the candidates that did not fail, the best first; ties go to the first name."""
+    ranked = [(-quality, name) for name, quality in qualities.items() if not math.isnan(quality)]
+    return [name for _, name in sorted(ranked)]

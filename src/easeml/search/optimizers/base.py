@@ -29,24 +29,25 @@ class Optimizer(Protocol):
     def propose(
         self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
     ) -> list[Config]:
-        """Return at most ``n`` different configurations of ``space`` that were not tried yet, the
-        best first.
+        """Return at most ``n`` configurations of ``space`` that were not tried, the best first.
 
-        Fewer than ``n`` where the space has no more. Raises ``InvalidInput`` where the space is not
-        of the language.
+        All differ. Fewer than ``n`` where the space has no more. Raises ``InvalidInput`` where the
+        space is not of the language.
         """
         ...
 
 
 def fresh(candidates: Iterable[Config], tried: Sequence[Tried], n: int) -> list[Config]:
-    """Return the first ``n`` different ones that were not tried, of so many candidates as are worth
-    a look.
-    """
+    """Return the first ``n`` different candidates that were not tried, of those worth a look."""
     known = [one.config for one in tried]
+    looked_at = _LOOKED_AT * (n + len(known) + 1)
+
     found: list[Config] = []
-    for config in islice(candidates, _LOOKED_AT * (n + len(known) + 1)):
+    for config in islice(candidates, looked_at):
         if len(found) == n:
             break
-        if config not in known and config not in found:
+        # Configurations are mappings, which cannot be put into sets.
+        is_new = config not in known and config not in found
+        if is_new:
             found.append(config)
     return found

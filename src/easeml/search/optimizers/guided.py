@@ -1,7 +1,7 @@
 """easeml's own optimizer: quasi-random at first, then guided by a surrogate of what was tried."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count, islice
+from itertools import count, islice, product
 from typing import Any
 
 import numpy as np
@@ -23,14 +23,14 @@ _LEAST_SPREAD = 1e-4
 
 
 class Guided:
-    """Expected improvement under a Gaussian process over the configurations tried, one proposal
-    after the other.
+    """Expected improvement under a Gaussian process over the configurations tried.
 
-    Source: Jones, Schonlau, Welch (1998); the batch believes the mean of what it proposed before
-    (Ginsbourger, Le Riche, Carraro, 2010). The kernel is exp(-d^2 / (2 l^2)) with d the root mean
-    square distance of the coordinates of ``spaces.features``; l and the noise are the likeliest of
-    a few (Rasmussen and Williams, 2006, section 5.4). Looked at are evenly spread configurations
-    and neighbours of the best three. The first four results are quasi-random.
+    Proposals are made one after the other. Source: Jones, Schonlau, Welch (1998); the batch
+    believes the mean of what it proposed before (Ginsbourger, Le Riche, Carraro, 2010). The kernel
+    is exp(-d^2 / (2 l^2)) with d the root mean square distance of the coordinates of
+    ``spaces.features``; l and the noise are the likeliest of a few (Rasmussen and Williams, 2006,
+    section 5.4). Looked at are evenly spread configurations and neighbours of the best three. The
+    first four results are quasi-random.
     """
 
     name = "guided"
@@ -42,6 +42,7 @@ class Guided:
         done = [one for one in tried if one.quality is not None]
         if len(done) < _FIRST:
             return QuasiRandom().propose(space, tried, n, seed)
+
         generator = np.random.default_rng([seed, len(tried)])
         near = list(islice(_neighbours(space, done, generator), _NEAR))
         even = islice(spaces.draws(space, seed + len(tried)), _EVEN)
@@ -61,27 +62,39 @@ def _chosen(
     configs = [*(one.config for one in done), *running, *pool]
     points = np.array([spaces.features(space, config) for config in configs])
     qualities = np.array([one.quality for one in done], dtype=float)
-    middle, spread = float(qualities.mean()), max(float(qualities.std()), _LEAST_SPREAD)
+    middle = float(qualities.mean())
+    spread = max(float(qualities.std()), _LEAST_SPREAD)
     standard = (qualities - middle) / spread
-    length, noise = max(
-        ((length, noise) for length in _LENGTHS for noise in _NOISES),
-        key=lambda pair: _log_likelihood(_kernel(points[: len(done)], pair[0]), standard, pair[1]),
-    )
+
+    length, noise = _likeliest(points[: len(done)], standard)
     belief = Posterior.of(Prior(np.zeros(len(points)), _kernel(points, length), noise))
     for place, value in enumerate(standard.tolist()):
         belief = belief.observe(place, value)
-    belief = belief.believe(range(len(done), len(done) + len(running)))
+    start = len(done) + len(running)
+    belief = belief.believe(range(len(done), start))
+
+    # In standard units 1 is no limit of qualities; what lies above the real one is cut off by hand.
+    limit = (1.0 - middle) / spread
     best = float(belief.mean[: len(done)].max())
     chosen: list[int] = []
-    start, limit = len(done) + len(running), (1.0 - middle) / spread
     while len(chosen) < min(n, len(pool)):
-        # In standard units 1 is no limit of qualities; what lies above the real one is cut off by
-        # hand.
-        gain = _improvement(np.minimum(belief.mean[start:], limit), belief.variance[start:], best)
+        mean = np.minimum(belief.mean[start:], limit)
+        gain = _improvement(mean, belief.variance[start:], best)
         gain[chosen] = -1.0
-        chosen.append(int(np.argmax(gain)))
-        belief = belief.believe([start + chosen[-1]])
+        place = int(np.argmax(gain))
+        chosen.append(place)
+        belief = belief.believe([start + place])
     return chosen
+
+
+def _likeliest(points: np.ndarray, standard: np.ndarray) -> tuple[float, float]:
+    """Return the length and the noise under which the standardised qualities are likeliest."""
+
+    def likelihood(pair: tuple[float, float]) -> float:
+        length, noise = pair
+        return _log_likelihood(_kernel(points, length), standard, noise)
+
+    return max(product(_LENGTHS, _NOISES), key=likelihood)
 
 
 def _improvement(mean: np.ndarray, variance: np.ndarray, best: float) -> np.ndarray:
@@ -119,12 +132,16 @@ def _neighbours(
                 if kept is None or generator.random() < _CHANGED / 2:
                     return int(generator.integers(len(parameter.options)))
                 return kept[1]
+
+            # A parameter of another option is drawn anew.
             if kept is None:
                 return parameter.drawn(float(generator.random()))
             if generator.random() >= _CHANGED:
                 return kept[1]
+
             here = parameter.features(kept[1])[0]
-            return parameter.at(float(np.clip(here + generator.normal(0, _STEP), 0.0, 1.0)))
+            there = np.clip(here + generator.normal(0, _STEP), 0.0, 1.0)
+            return parameter.at(float(there))
 
         yield root.build(ask, "")
 

@@ -17,10 +17,10 @@ _MODELS = ("baseline", "logistic", "random-forest", "lightgbm")
 
 
 def check(policy: Policy, *, seeds: int = 5, steps: int = 60) -> None:
-    """Play ``seeds`` searches of ``steps`` rounds with 1 to 4 free devices, failures, cancelled and
-    resting jobs.
+    """Play ``seeds`` searches of ``steps`` rounds with 1 to 4 free devices.
 
-    What the policy says of the longest wait of a tenant is held against it.
+    Runs fail and are cancelled, and jobs rest. What the policy says of the longest wait of a tenant
+    is held against it.
     """
     check_nothing_to_do(policy)
     for seed in range(seeds):
@@ -39,47 +39,59 @@ def check_nothing_to_do(policy: Policy) -> None:
 
 
 def check_played(policy: Policy, seed: int, steps: int) -> None:
-    """Every decision is allowed, deterministic and explained; states are left alone; at last every
-    arm was run.
+    """Every decision is allowed, deterministic and explained.
+
+    States are left alone, and at last every arm was run.
     """
     generator = np.random.default_rng(seed)
     state = random_state(seed, tenants=4)
+
     for step in range(steps):
         where = f"{policy.name}, seed {seed}, step {step}"
         free = int(generator.integers(1, 5))
+
         before = _picture(state)
         decisions = policy.decide(state, free)
         assert before == _picture(state), f"{where}: changed the state"
+
         again = policy.decide(state, free)
         assert decisions == again, f"{where}: decides differently when asked again"
         _check_allowed(policy, state, decisions, free, where)
+
         for decision in decisions:
             state = started(state, decision.job, decision.arm)
         state = _happen(policy, state, generator)
+
     state = _finish(policy, state)
     left = [job.name for job in state.jobs.values() if job.untried.size]
     assert not left, f"{policy.name}, seed {seed}: never tried all arms of {left}"
 
 
 def check_starvation(policy: Policy, seed: int, tenants: int = 5) -> None:
-    """Every tenant with something to start is served within the promised number of decisions,
-    though one has many more jobs and no run ever gains anything."""
+    """Every tenant with something to start is served within the promised number of decisions.
+
+    One has many more jobs than the others, and no run ever gains anything.
+    """
     bound = policy.longest_wait(tenants)
     if bound is None:
         return
+
     state = random_state(seed, tenants=tenants)
+    arms = _arms(8)
     for extra in range(10):
-        state = add_job(state, f"more-{extra}", "tenant-0", _arms(8), default_prior(_arms(8)))
+        state = add_job(state, f"more-{extra}", "tenant-0", arms, default_prior(arms))
+
     unserved = dict.fromkeys(state.waiting, 0)
     while state.waiting:
         decision = policy.decide(state, 1)[0]
         served = state.job(decision.job).tenant
         quality = 0.9 if served == "tenant-0" else 0.1
-        state = policy.observe(
-            started(state, decision.job, decision.arm),
-            Observation(decision.job, decision.arm, quality, 1.0),
-        )
-        unserved = {t: 0 if t == served else unserved.get(t, 0) + 1 for t in state.waiting}
+        ended = Observation(decision.job, decision.arm, quality, 1.0)
+        state = policy.observe(started(state, decision.job, decision.arm), ended)
+
+        unserved = {tenant: unserved.get(tenant, 0) + 1 for tenant in state.waiting}
+        if served in unserved:
+            unserved[served] = 0
         starved = [tenant for tenant, turns in unserved.items() if turns >= bound]
         assert not starved, (
             f"{policy.name}, seed {seed}: {starved} not served within {bound} decisions"
@@ -92,18 +104,21 @@ def random_state(seed: int, tenants: int) -> SearchState:
     state = SearchState()
     for tenant in range(tenants):
         for number in range(int(generator.integers(1, 4))):
-            arms = _arms(12 if number == 0 else int(generator.integers(1, 12)))
-            state = add_job(
-                state, f"job-{tenant}-{number}", f"tenant-{tenant}", arms, default_prior(arms)
-            )
+            count = 12 if number == 0 else int(generator.integers(1, 12))
+            arms = _arms(count)
+            name = f"job-{tenant}-{number}"
+            state = add_job(state, name, f"tenant-{tenant}", arms, default_prior(arms))
     return state
 
 
 def _arms(count: int) -> list[Arm]:
-    return [
-        Arm(f"arm-{i}", _MODELS[i % len(_MODELS)], 0.5 * (i % 5), (i / count,))
-        for i in range(count)
-    ]
+    arms = []
+    for number in range(count):
+        model = _MODELS[number % len(_MODELS)]
+        cost = 0.5 * (number % 5)
+        features = (number / count,)
+        arms.append(Arm(f"arm-{number}", model, cost, features))
+    return arms
 
 
 def _check_allowed(
@@ -112,13 +127,14 @@ def _check_allowed(
     assert len(decisions) <= free, f"{where}: {len(decisions)} decisions for {free} devices"
     startable = sum(job.startable.size for job in state.jobs.values())
     assert len(decisions) == min(free, startable), f"{where}: leaves a device idle while arms wait"
+
     chosen = [(decision.job, decision.arm) for decision in decisions]
     assert len(set(chosen)) == len(chosen), f"{where}: starts an arm twice"
+
     for decision in decisions:
         arm = f"{where}: job {decision.job}, arm {decision.arm}"
-        assert decision.arm in state.job(decision.job).startable, (
-            f"{arm}: under way, ended, failed or at rest"
-        )
+        allowed = state.job(decision.job).startable
+        assert decision.arm in allowed, f"{arm}: under way, ended, failed or at rest"
         assert decision.policy == policy.name, f"{arm}: decided in another policy's name"
         told = json.loads(json.dumps(decision.explanation, allow_nan=False))
         assert told == decision.explanation, f"{arm}: the explanation is not plain JSON"
@@ -154,11 +170,10 @@ def _finish(policy: Policy, state: SearchState) -> SearchState:
 
 def _picture(state: SearchState) -> object:
     """Return what a policy must leave as it was."""
-    jobs = [
-        (
-            job.name, job.active, job.running, job.finished, job.failed, job.best,
-            job.posterior.mean.tobytes(), job.posterior.variance.tobytes(), job.posterior.factor.tobytes(),
-        )
-        for job in state.jobs.values()
-    ]  # fmt: skip
+    jobs = []
+    for job in state.jobs.values():
+        runs = (job.name, job.active, job.running, job.finished, job.failed, job.best)
+        belief = job.posterior
+        arrays = [belief.mean.tobytes(), belief.variance.tobytes(), belief.factor.tobytes()]
+        jobs.append((runs, arrays))
     return jobs, dict(state.turns), state.step

@@ -15,15 +15,14 @@ _FIRST = "jobs without any run first, expected quality per device second"
 
 
 class GainPerCost(OneByOne):
-    """The run of any tenant with the highest expected gain per device second, weighed by the
-    tenant's priority.
+    """The run of any tenant with the highest expected gain per device second.
 
-    The expected gain is the expected improvement over the best quality of its job, which is 0
-    before the first run. A job without any run comes first: nobody gets a better model while
-    somebody has none. For tenants that do not touch each other, spending each device second where
-    the gain per second is highest is optimal as far as one run looks ahead (for known gains:
-    Smith's rule, 1956). What makes it better than ``EIRate`` is the belief: see
-    ``easeml.search.learned_prior``.
+    Gains are weighed by the tenant's priority. The expected gain is the expected improvement over
+    the best quality of its job, which is 0 before the first run. A job without any run comes first:
+    nobody gets a better model while somebody has none. For tenants that do not touch each other,
+    spending each device second where the gain per second is highest is optimal as far as one run
+    looks ahead (for known gains: Smith's rule, 1956). What makes it better than ``EIRate`` is the
+    belief: see ``easeml.search.learned_prior``.
 
     Starvation bound: among n tenants of equal priority with something to start, each is served
     within any 9 n decisions; one that has waited for 8 n decisions comes next, the longest wait
@@ -41,7 +40,10 @@ class GainPerCost(OneByOne):
             best = max(jobs, key=lambda job: job.best_rate)
             rule = _LONGEST_WAIT if overdue in state.turns else _NEWCOMER
             return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
-        jobs = [job for jobs in state.waiting.values() for job in jobs]
+
+        jobs: list[SearchJob] = []
+        for of_tenant in state.waiting.values():
+            jobs += of_tenant
         fresh = [job for job in jobs if job.incumbent is None]
         best = max(fresh or jobs, key=_weighed(state))
         rule = _FIRST if fresh else RULE
@@ -59,13 +61,17 @@ def _weighed(state: SearchState) -> Callable[[SearchJob], float]:
 
 
 def _overdue(state: SearchState) -> str | None:
-    """Return the tenant that must be served now, if any: those that wait are in the order in which
-    they are due.
-    """
+    """Return the tenant that must be served now, if any."""
+    # Those that wait are in the order in which they are due.
     tenant = next(iter(state.waiting))
-    total = sum(map(state.priority, state.waiting)) if state.terms else len(state.waiting)
+    if state.terms:
+        total = sum(map(state.priority, state.waiting))
+    else:
+        total = len(state.waiting)
+
     waited = state.step - state.turns.get(tenant, 0)
-    return tenant if waited >= _PATIENCE * total / state.priority(tenant) else None
+    patience = _PATIENCE * total / state.priority(tenant)
+    return tenant if waited >= patience else None
 
 
 POLICIES = (GainPerCost(),)

@@ -52,9 +52,12 @@ class MaxMinFair(OneByOne):
         """See ``OneByOne``."""
         used = dict.fromkeys(state.waiting, 0.0)
         for job in state.jobs.values():
-            if job.tenant in used:
-                seconds = job.spent + float(job.costs[list(job.running)].sum())
-                used[job.tenant] += seconds / state.priority(job.tenant)
+            if job.tenant not in used:
+                continue
+            ahead = float(job.costs[list(job.running)].sum())
+            seconds = job.spent + ahead
+            used[job.tenant] += seconds / state.priority(job.tenant)
+
         least = min(state.waiting, key=used.__getitem__)
         scored = [Scored(job, job.startable, job.rates, RULE) for job in state.waiting[least]]
         return decided(self.name, state, scored, used=used[least])

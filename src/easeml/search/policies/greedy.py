@@ -1,7 +1,7 @@
 """GREEDY and HYBRID of the ease.ml paper."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -14,8 +14,10 @@ from easeml.search.state import Observation, SearchState, observed, remember
 
 @dataclass(frozen=True)
 class _Memory:
-    """``bounds``: job -> (least upper bound of a run, gap of its last run); for how many runs
-    nothing has changed.
+    """What is kept from run to run.
+
+    ``bounds``: job -> (least upper bound of a run, gap of its last run). ``seen``: the candidates
+    and the sum of the best qualities; ``still``: for how many runs these have not changed.
     """
 
     bounds: Mapping[str, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
@@ -25,8 +27,7 @@ class _Memory:
 
 
 class Greedy(OneByOne):
-    """The job that may still gain most, among those whose last run left a gap of at least the
-    average.
+    """The job that may still gain most, among those that a last run left an average gap or more.
 
     A job's gap after a run of quality y is the least upper confidence bound of any of its runs, at
     the time it was started, less y. Source: GREEDY of Li et al., Ease.ml (PVLDB 2018), section 4.2,
@@ -38,8 +39,9 @@ class Greedy(OneByOne):
     def __init__(
         self, name: str = "greedy", weight: float | None = None, freeze: int | None = None
     ):
-        """``weight``: see ``GPUCBRoundRobin``; ``freeze``: runs without change after which turns
-        are taken.
+        """``weight``: see ``GPUCBRoundRobin``.
+
+        ``freeze``: runs without change after which turns are taken.
         """
         self.name = name
         self._weight = weight
@@ -49,15 +51,19 @@ class Greedy(OneByOne):
         """See ``OneByOne``."""
         memory = self._memory(state)
         if memory.frozen:
-            return decided(
-                self.name, state, self._scored(state, next(iter(state.waiting.values())))
-            )
-        jobs = [job for jobs in state.waiting.values() for job in jobs]
+            next_turn = next(iter(state.waiting.values()))
+            return decided(self.name, state, self._scored(state, next_turn))
+
+        jobs = _waiting_jobs(state)
         fresh = [job for job in jobs if job.incumbent is None]
         if fresh:
             return decided(self.name, state, self._scored(state, fresh[:1]))
+
         scored = self._scored(state, self._candidates(memory, jobs))
-        gaps = [float(each.scores.max()) - (each.job.incumbent or 0.0) for each in scored]
+        gaps = []
+        for each in scored:
+            incumbent = each.job.incumbent or 0.0
+            gaps.append(float(each.scores.max()) - incumbent)
         most = int(np.argmax(gaps))
         return decided(self.name, state, [scored[most]], gap=gaps[most])
 
@@ -67,32 +73,39 @@ class Greedy(OneByOne):
         after = observed(state, observation)
         if observation.quality is None:
             return after
+
+        # The bound at the time at which the run was started.
         memory = self._memory(state)
         bound = float(upper_bounds(state, before, self._weight)[observation.arm])
-        least = min(bound, memory.bounds.get(before.name, (np.inf, 0.0))[0])
+        least_so_far, _ = memory.bounds.get(before.name, (np.inf, 0.0))
+        least = min(bound, least_so_far)
+
         bounds = {name: gap for name, gap in memory.bounds.items() if name in after.jobs}
         bounds[before.name] = (least, least - observation.quality)
-        kept = _Memory(MappingProxyType(bounds), memory.seen, memory.still, memory.frozen)
-        return remember(
-            after, self.name, kept if self._freeze is None else self._watched(after, kept)
-        )
+        kept = replace(memory, bounds=MappingProxyType(bounds))
+        if self._freeze is not None:
+            kept = self._watched(after, kept, self._freeze)
+        return remember(after, self.name, kept)
 
     def longest_wait(self, tenants: int) -> int | None:
         """See ``Policy``."""
         return None
 
-    def _watched(self, state: SearchState, memory: _Memory) -> _Memory:
-        """Freeze when the candidates and the sum of the best qualities did not change for
-        ``freeze`` runs.
-        """
-        jobs = [job for jobs in state.waiting.values() for job in jobs]
+    def _watched(self, state: SearchState, memory: _Memory, freeze: int) -> _Memory:
+        """Freeze when candidates and the sum of best qualities did not change for ``freeze`` runs."""
+        jobs = _waiting_jobs(state)
         if memory.frozen or not jobs:
             return memory
+
         candidates = frozenset(job.name for job in self._candidates(memory, jobs))
-        seen = (candidates, sum(job.best or 0.0 for job in state.jobs.values()))
+        total = sum(job.best or 0.0 for job in state.jobs.values())
+        seen = (candidates, total)
         still = memory.still + 1 if seen == memory.seen else 0
         return _Memory(
-            memory.bounds, seen, still, self._freeze is not None and still >= self._freeze
+            bounds=memory.bounds,
+            seen=seen,
+            still=still,
+            frozen=still >= freeze,
         )
 
     def _memory(self, state: SearchState) -> _Memory:
@@ -100,17 +113,28 @@ class Greedy(OneByOne):
 
     @staticmethod
     def _candidates(memory: _Memory, jobs: Sequence[SearchJob]) -> list[SearchJob]:
+        """Return the jobs with a gap of at least the mean of those known; all if there are none."""
         gaps = [memory.bounds.get(job.name, (0.0, np.inf))[1] for job in jobs]
         known = [gap for gap in gaps if gap < np.inf]
         mean = float(np.mean(known)) if known else 0.0
-        return [job for job, gap in zip(jobs, gaps, strict=True) if gap >= mean] or list(jobs)
+
+        chosen = [job for job, gap in zip(jobs, gaps, strict=True) if gap >= mean]
+        return chosen or list(jobs)
 
     def _scored(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
-        rule = "upper confidence bound"
-        return [
-            Scored(job, job.startable, upper_bounds(state, job, self._weight)[job.startable], rule)
-            for job in jobs
-        ]
+        scored = []
+        for job in jobs:
+            scores = upper_bounds(state, job, self._weight)[job.startable]
+            scored.append(Scored(job, job.startable, scores, "upper confidence bound"))
+        return scored
+
+
+def _waiting_jobs(state: SearchState) -> list[SearchJob]:
+    """Return the jobs with something to start, those of the tenant with the next turn first."""
+    jobs: list[SearchJob] = []
+    for of_tenant in state.waiting.values():
+        jobs += of_tenant
+    return jobs
 
 
 class Hybrid(Greedy):

@@ -161,7 +161,9 @@ def rule_named(name: str) -> Rule:
     """Return the rule called ``name``; raises ``InvalidInput``."""
     if name not in RULES:
         raise InvalidInput(
-            f"There is no rule {name!r}.", where="policy", remedy=f"Use one of: {', '.join(RULES)}."
+            f"There is no rule {name!r}.",
+            where="policy",
+            remedy=f"Use one of: {', '.join(RULES)}.",
         )
     return RULES[name]
 

@@ -50,7 +50,9 @@ def replay(
 class _Replay:
     def __init__(self, tasks: Tasks, cluster: Cluster, rule: Rule, load: float | None, seed: int):
         count = len(tasks.submit)
-        self._tasks, self._rule, self._load = tasks, rule, load
+        self._tasks = tasks
+        self._rule = rule
+        self._load = load
         self._generator = np.random.default_rng(seed)
         self._free = np.ones((cluster.nodes, tasks.demand.shape[1]))
         self._asked = np.zeros(tasks.demand.shape[1])
@@ -61,16 +63,15 @@ class _Replay:
         self._submit = tasks.submit.astype(float).copy()
         self._suspended_at = np.full(count, np.nan)
         self._suspensions = np.zeros(count, dtype=int)
-        self._turn = np.zeros(
-            count, dtype=int
-        )  # tells an end that is still to come from one that was overtaken
+        # Tells an end that is still to come from one that was overtaken.
+        self._turn = np.zeros(count, dtype=int)
+
         self._running: dict[int, None] = {}  # best-effort tasks, in the order of their starts
         self._urgent: deque[int] = deque()
         self._queue: deque[int] = deque()
-        self._waits_for: dict[
-            int, set[int]
-        ] = {}  # interactive task -> tasks that are being suspended for it
-        self._kept: dict[int, int] = {}  # interactive task -> node that is kept for it
+        # Interactive task -> tasks that are being suspended for it, and the node kept for it.
+        self._waits_for: dict[int, set[int]] = {}
+        self._kept: dict[int, int] = {}
         self._back: list[float] = []
         self._events: list[tuple[float, int, int, int]] = []
         self._next = 0
@@ -85,6 +86,7 @@ class _Replay:
         else:
             self._feed()
             self._start_waiting()
+
         while self._events:
             self._now = self._events[0][0]
             while self._events and self._events[0][0] == self._now:
@@ -93,98 +95,129 @@ class _Replay:
                     self._come(task)
                 elif self._turn[task] == turn:
                     self._stop(task, ended=kind == _END)
+
             self._start_waiting()
             if self._load is not None:
                 self._feed()
                 self._start_waiting()
+
         waited = np.maximum(self._ended - self._submit - self._tasks.seconds, 0.0)
-        return Outcome(
-            1 + waited / self._tasks.seconds, self._suspensions, np.array(self._back), self._submit
-        )
+        slowdown = 1 + waited / self._tasks.seconds
+        return Outcome(slowdown, self._suspensions, np.array(self._back), self._submit)
 
     def _feed(self) -> None:
         """Submit tasks until what runs and waits asks for ``load`` times the cluster."""
         assert self._load is not None
-        while self._next < len(self._submit) and self._asked.max() < self._load * len(self._free):
+        wanted = self._load * len(self._free)
+        while self._next < len(self._submit) and self._asked.max() < wanted:
             self._submit[self._next] = self._now
             self._come(self._next)
             self._next += 1
 
     def _come(self, task: int) -> None:
         self._asked += self._tasks.demand[task]
-        first = self._rule.preempts and self._tasks.interactive[task]
-        (self._urgent if first else self._queue).append(task)
+        comes_first = self._rule.preempts and self._tasks.interactive[task]
+        if comes_first:
+            self._urgent.append(task)
+        else:
+            self._queue.append(task)
 
     def _start_waiting(self) -> None:
-        while self._urgent and (self._start(self._urgent[0]) or self._make_room(self._urgent[0])):
+        """Start from both queues until the first of one does not fit: it blocks those behind it."""
+        while self._urgent:
+            first = self._urgent[0]
+            if not self._start(first) and not self._make_room(first):
+                break
             self._urgent.popleft()
+
         while self._queue and not self._urgent and self._start(self._queue[0]):
             self._queue.popleft()
 
     def _start(self, task: int, node: int | None = None) -> bool:
+        """Start a task on a node that is kept for it, or on the first with room; whether it was."""
         if node is None:
             room = (self._free >= self._tasks.demand[task] - _ROOM).all(axis=1)
             node = int(np.argmax(room))
             if not room[node]:
                 return False
             self._free[node] -= self._tasks.demand[task]
-        self._node[task], self._began[task] = node, self._now
+
+        self._node[task] = node
+        self._began[task] = self._now
         if not self._tasks.interactive[task]:
             self._running[task] = None
-        if self._suspended_at[task] == self._suspended_at[task]:
+
+        was_suspended = not np.isnan(self._suspended_at[task])
+        if was_suspended:
             self._back.append(self._now - self._suspended_at[task])
             self._suspended_at[task] = np.nan
-        self._turn[task] += 1
-        heapq.heappush(
-            self._events, (self._now + float(self._left[task]), _END, task, int(self._turn[task]))
-        )
+
+        self._plan(self._now + float(self._left[task]), _END, task)
         return True
+
+    def _plan(self, moment: float, kind: int, task: int) -> None:
+        """Plan what happens to a task next; what was planned before is overtaken."""
+        self._turn[task] += 1
+        heapq.heappush(self._events, (moment, kind, task, int(self._turn[task])))
 
     def _make_room(self, task: int) -> bool:
         """Suspend what the rule says; the node's room is kept for the task from now on."""
         running = self._picture()
+        if not len(running.node):
+            return False
+
         wanted = self._tasks.demand[task]
-        chosen = self._rule.choose(wanted, running, self._generator) if len(running.node) else []
+        chosen = self._rule.choose(wanted, running, self._generator)
         if not chosen:
             return False
+
         ids = list(self._running)
         victims = [ids[place] for place in chosen]
         nodes = [int(self._node[victim]) for victim in victims]
+
+        # The last node on which the victims leave enough room is kept.
         room = {node: self._free[node].copy() for node in nodes}
         for victim, node in zip(victims, nodes, strict=True):
             room[node] += self._tasks.demand[victim]
-        kept = next(node for node in reversed(nodes) if (room[node] >= wanted - _ROOM).all())
-        self._free[kept] -= (
-            wanted  # below 0 until the victims are gone, so that nothing else is put there
-        )
+        enough = [node for node in nodes if (room[node] >= wanted - _ROOM).all()]
+        kept = enough[-1]
         self._kept[task] = kept
-        self._waits_for[task] = {
-            victim for victim, node in zip(victims, nodes, strict=True) if node == kept
-        }
+        # Below 0 until the victims are gone, so that nothing else is put there.
+        self._free[kept] -= wanted
+
+        pairs = zip(victims, nodes, strict=True)
+        self._waits_for[task] = {victim for victim, node in pairs if node == kept}
         for victim in victims:
             self._suspend(victim)
         return True
 
     def _picture(self) -> Running:
+        """Return what the rule may choose from."""
         ids = np.fromiter(self._running, dtype=int, count=len(self._running))
         nodes = self._node[ids]
+        ran = self._now - self._began[ids]
         return Running(
-            self._tasks.demand[ids], self._free[nodes], self._tasks.grace[ids],
-            self._left[ids] - (self._now - self._began[ids]), self._suspensions[ids], nodes,
-        )  # fmt: skip
+            self._tasks.demand[ids],
+            self._free[nodes],
+            self._tasks.grace[ids],
+            self._left[ids] - ran,
+            self._suspensions[ids],
+            nodes,
+        )
 
     def _suspend(self, task: int) -> None:
         """Let a task be gone after its grace period; if it ends before, it just ends."""
         del self._running[task]
-        if self._began[task] + self._left[task] <= self._now + self._tasks.grace[task]:
+        grace = self._tasks.grace[task]
+        if self._began[task] + self._left[task] <= self._now + grace:
             return
+
         self._left[task] -= self._now - self._began[task]
         self._suspensions[task] += 1
-        self._turn[task] += 1
-        moment = self._now + float(self._tasks.grace[task])
-        heapq.heappush(self._events, (moment, _FREE, task, int(self._turn[task])))
+        self._plan(self._now + float(grace), _FREE, task)
 
     def _stop(self, task: int, *, ended: bool) -> None:
+        """Free the room of a task that has ended or is suspended now."""
         self._free[self._node[task]] += self._tasks.demand[task]
         self._running.pop(task, None)
         self._node[task] = -1
@@ -194,6 +227,7 @@ class _Replay:
         else:
             self._suspended_at[task] = self._now
             self._queue.appendleft(task)
+
         for urgent, victims in list(self._waits_for.items()):
             victims.discard(task)
             if not victims:

@@ -19,7 +19,9 @@ class Cluster:
     def __post_init__(self) -> None:
         if self.nodes < 1:
             raise InvalidInput(
-                f"{self.nodes} nodes are no cluster.", where="nodes", remedy="Give at least 1."
+                f"{self.nodes} nodes are no cluster.",
+                where="nodes",
+                remedy="Give at least 1.",
             )
 
 
@@ -44,17 +46,26 @@ class Tasks:
             len(part) != count for part in (self.seconds, self.demand, self.interactive, self.grace)
         ):
             raise InvalidInput(
-                "There are no tasks, or their columns differ in length.", where="tasks"
+                "There are no tasks, or their columns differ in length.",
+                where="tasks",
             )
         numbers = np.column_stack([self.submit, self.seconds, self.demand, self.grace])
         if not np.isfinite(numbers).all() or (numbers < 0).any() or (self.seconds <= 0).any():
-            raise InvalidInput("Times and demands must be numbers of at least 0.", where="tasks")
+            raise InvalidInput(
+                "Times and demands must be numbers of at least 0.",
+                where="tasks",
+            )
         if (self.demand > 1 + 1e-9).any():
             raise InvalidInput(
-                "A task asks for more than a node has.", where="tasks", remedy="Leave it out."
+                "A task asks for more than a node has.",
+                where="tasks",
+                remedy="Leave it out.",
             )
         if (np.diff(self.submit) < 0).any():
-            raise InvalidInput("Tasks must be in the order of their submission.", where="tasks")
+            raise InvalidInput(
+                "Tasks must be in the order of their submission.",
+                where="tasks",
+            )
 
     def nodes_in_use(self, share: float) -> int:
         """Return the nodes that ``share`` of the tasks would find enough on submission, if nobody

@@ -1,6 +1,4 @@
-"""Policies beside each other on one workload: the same tenants, costs and past for all, over many
-seeds.
-"""
+"""Policies beside each other on one workload: the same draws of tenants, costs and past for all."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -41,12 +39,17 @@ class Setting:
 
     def __post_init__(self) -> None:
         for name in ("tenants", "devices", "seeds"):
-            if getattr(self, name) < 1:
+            count = getattr(self, name)
+            if count < 1:
                 raise InvalidInput(
-                    f"{getattr(self, name)} is not a number of at least 1.", where=name
+                    f"{count} is not a number of at least 1.",
+                    where=name,
                 )
         if self.first_seed < 0:
-            raise InvalidInput(f"The seed {self.first_seed} is below 0.", where="first_seed")
+            raise InvalidInput(
+                f"The seed {self.first_seed} is below 0.",
+                where="first_seed",
+            )
         if self.costs not in {"measured", "uniform"}:
             raise InvalidInput(
                 f"There are no costs {self.costs!r}.",
@@ -63,8 +66,9 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """``curves``: policy -> one ``Curve`` for each seed; ``limit``: those of the clairvoyant on one
-    device.
+    """The curves of all policies.
+
+    ``curves``: policy -> one ``Curve`` a seed; ``limit``: those of the clairvoyant on one device.
     """
 
     setting: Setting
@@ -72,14 +76,11 @@ class Comparison:
     limit: list[Curve]
 
     def to_json(self) -> dict[str, Any]:
-        """Return lists over a grid of cost shares for every policy, and figures that say how good
-        each is.
-        """
+        """Return lists over a grid of cost shares for every policy, and figures of its quality."""
         limit = _told(self.limit)
-        policies = {
-            name: {**_told(curves), "clairvoyant": limit["mean_loss"]}
-            for name, curves in self.curves.items()
-        }
+        policies = {}
+        for name, curves in self.curves.items():
+            policies[name] = {**_told(curves), "clairvoyant": limit["mean_loss"]}
         return {
             "tenants": self.setting.tenants,
             "devices": self.setting.devices,
@@ -107,7 +108,9 @@ def compare(
     ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown
     policy, or more tenants than the workload has.
     """
-    found = {name: policy_named(name) for name in dict.fromkeys(policies) if name != "clairvoyant"}
+    # The clairvoyant is no policy, and always there.
+    rivals = [name for name in dict.fromkeys(policies) if name != "clairvoyant"]
+    found = {name: policy_named(name) for name in rivals}
     curves: dict[str, list[Curve]] = {name: [] for name in found}
     limit = []
     for number in range(setting.seeds):
@@ -119,31 +122,35 @@ def compare(
             own = policy.own_prior
             if own not in beliefs:
                 beliefs[own] = belief(past, work.models, own=own)
-            learn = lessons(past, work.models, beliefs[own]) if own else None
-            curves[name].append(one_run(work, policy, beliefs[own], setting.devices, seed, learn))
+            prior = beliefs[own]
+            learn = lessons(past, work.models, prior) if own else None
+            ran = one_run(work, policy, prior, setting.devices, seed, learn)
+            curves[name].append(ran)
+
             if progress:
-                progress((number + (place + 1) / len(found)) / setting.seeds)
+                of_seed = (place + 1) / len(found)
+                progress((number + of_seed) / setting.seeds)
     return Comparison(setting, curves, limit)
 
 
 def draw(workload: Workload, setting: Setting, seed: int) -> tuple[np.ndarray, Workload]:
-    """Return the past qualities, perhaps none, and the workload of the tenants under test of one
-    seed.
-    """
+    """Return the past qualities, perhaps none, and the workload of the tenants under test."""
     generator = np.random.default_rng(seed)
     past, work = split(workload, setting.tenants, generator)
     if setting.costs == "uniform":
         work = uniform_costs(work, generator)
     if setting.history == "misleading":
         past = past[:, generator.permutation(past.shape[1])]
-    return (past[:0] if setting.history == "none" else past), work
+    if setting.history == "none":
+        past = past[:0]
+    return past, work
 
 
 def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
-    """Return easeml's ``own`` prior from past qualities, or that of the published policies;
-    ``default_prior`` if none.
+    """Return easeml's ``own`` prior from past qualities, or that of the published policies.
 
-    A model that no past tenant ran is expected to be like the average of all.
+    Without any past it is ``default_prior``. A model that no past tenant ran is expected to be like
+    the average of all.
     """
     known = past[~np.isnan(past).all(axis=1)]
     if not len(known):
@@ -154,17 +161,15 @@ def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
 
 
 def lessons(past: np.ndarray, models: Sequence[str], prior: Prior) -> Learn:
-    """Return how easeml learns from tenants that search beside each other, given the ``prior`` that
-    the past taught.
+    """Return how easeml learns from tenants that search beside each other.
+
+    ``prior``: what the past taught.
     """
     places = {model: place for place, model in enumerate(models)}
 
     def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
-        return (
-            prior
-            if len(past) and not is_contradicted(prior, places, runs)
-            else learned_prior(arms, runs)
-        )
+        holds = len(past) > 0 and not is_contradicted(prior, places, runs)
+        return prior if holds else learned_prior(arms, runs)
 
     return learn
 
@@ -177,11 +182,13 @@ def one_run(
     seed: int,
     learn: Learn | None = None,
 ) -> Curve:
-    """Return the curve of one policy on one draw, to where nobody has anything to gain; ``learn``
-    as ``simulate``.
+    """Return the curve of one policy on one draw, to where nobody has anything to gain.
+
+    ``learn``: as ``simulate``.
     """
     scenario = Scenario(speeds=(1.0,) * devices, until_best=True)
-    return curve(simulate(work, policy, prior, scenario, seed=seed, learn=learn), work)
+    trace = simulate(work, policy, prior, scenario, seed=seed, learn=learn)
+    return curve(trace, work)
 
 
 def half_width(values: np.ndarray, comparisons: int = 1) -> np.ndarray:
@@ -201,17 +208,23 @@ def half_width(values: np.ndarray, comparisons: int = 1) -> np.ndarray:
 def _told(curves: list[Curve]) -> dict[str, Any]:
     losses = np.array([each.at(GRID) for each in curves])
     means = losses.mean(axis=2)
-    middle, half = means.mean(axis=0), half_width(means)
-    half = np.where(np.isfinite(half), half, 0.0)
+    middle = means.mean(axis=0)
+    half = half_width(means)
+    half = np.where(np.isfinite(half), half, 0.0)  # of one seed there is none
+    interval = np.column_stack([np.maximum(middle - half, 0.0), middle + half])
+
+    shares = []
+    for level in LEVELS:
+        reached = [each.share_to(level) for each in curves]
+        shares.append(float(np.mean(reached)))
+
     return {
         "cost_share": GRID.tolist(),
         "mean_loss": middle.tolist(),
-        "interval": np.column_stack([np.maximum(middle - half, 0.0), middle + half]).tolist(),
+        "interval": interval.tolist(),
         "worst_loss": losses.max(axis=2).mean(axis=0).tolist(),
         "area": float(np.mean([each.area for each in curves])),
-        "share_to_level": [
-            float(np.mean([each.share_to(level) for each in curves])) for level in LEVELS
-        ],
+        "share_to_level": shares,
         "share_to_most": float(np.mean([each.share_to_most for each in curves])),
         "seconds_to_level": [_mean_time(curves, level) for level in LEVELS],
     }
@@ -219,4 +232,6 @@ def _told(curves: list[Curve]) -> dict[str, Any]:
 
 def _mean_time(curves: list[Curve], level: float) -> float | None:
     times = [each.time_to(level) for each in curves]
-    return float(np.mean(times)) if np.isfinite(times).all() else None
+    if not np.isfinite(times).all():
+        return None
+    return float(np.mean(times))

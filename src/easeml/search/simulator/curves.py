@@ -36,23 +36,21 @@ class Curve(NamedTuple):
         return float(self.mean[:-1] @ np.diff(share) + self.mean[-1] * (1 - share[-1]))
 
     def share_to(self, loss: float) -> float:
-        """Return the share of the cost at which the average loss is at most ``loss``; 1 if it never
-        is.
-        """
+        """Return the share of the cost from which the average loss is at most ``loss``; else 1."""
         return _first(self.mean <= loss, self.share, 1.0)
 
     def time_to(self, loss: float) -> float:
-        """Return the seconds at which the average loss is at most ``loss``; infinity if it never
-        is.
-        """
+        """Return the seconds from which the average loss is at most ``loss``; else infinity."""
         return _first(self.mean <= loss, self.time, np.inf)
 
     @property
     def share_to_most(self) -> float:
-        """The share of the cost at which 95 % of the tenants are within 0.01 of their best; 1 if
-        they never are.
+        """The share of the cost from which 95 % of the tenants are near their best; else 1.
+
+        Near is within 0.01.
         """
-        return _first((self.loss <= NEAR).mean(axis=1) >= _MOST_TENANTS, self.share, 1.0)
+        near = (self.loss <= NEAR).mean(axis=1)
+        return _first(near >= _MOST_TENANTS, self.share, 1.0)
 
     def at(self, shares: np.ndarray) -> np.ndarray:
         """Return the loss (G, n) at given shares of the cost."""
@@ -65,13 +63,19 @@ def curve(trace: Trace, workload: Workload) -> Curve:
     What is spent are device seconds, also of runs that have not ended.
     """
     runs = sorted(trace.runs, key=lambda run: run.end)
-    starts, ends = np.sort([run.start for run in runs]), np.array([run.end for run in runs])
-    before_start, before_end = np.append(0.0, np.cumsum(starts)), np.append(0.0, np.cumsum(ends))
+    starts = np.sort([run.start for run in runs])
+    ends = np.array([run.end for run in runs])
+    if not runs:
+        return Curve(np.zeros(1), np.zeros(1), _losses(runs, workload))
+
+    # At each end: the seconds since all starts so far, less those since all ends so far.
+    before_start = np.append(0.0, np.cumsum(starts))
+    before_end = np.append(0.0, np.cumsum(ends))
     begun = np.searchsorted(starts, ends, side="right")
     ended = np.searchsorted(ends, ends, side="right")
     spent = begun * ends - before_start[begun] - (ended * ends - before_end[ended])
     total = float(workload.cost.sum())
-    share = np.append(0.0, np.maximum.accumulate(spent) / total) if runs else np.zeros(1)
+    share = np.append(0.0, np.maximum.accumulate(spent) / total)
     return Curve(share, np.append(0.0, ends), _losses(runs, workload))
 
 

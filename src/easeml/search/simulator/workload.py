@@ -37,13 +37,20 @@ class Workload:
             )
         if np.isinf(quality).any() or (quality < 0).any() or (quality > 1).any():
             raise InvalidInput(
-                "Qualities must lie in [0, 1]; leave empty where a model failed.", where="workload"
+                "Qualities must lie in [0, 1]; leave empty where a model failed.",
+                where="workload",
             )
         if not (np.isfinite(cost).all() and (cost > 0).all()):
-            raise InvalidInput("Costs must be numbers above 0.", where="workload")
+            raise InvalidInput(
+                "Costs must be numbers above 0.",
+                where="workload",
+            )
         empty = np.flatnonzero(np.isnan(quality).all(axis=1))
         if empty.size:
-            raise InvalidInput("No model succeeds.", where=f"tenant {self.tenants[empty[0]]!r}")
+            raise InvalidInput(
+                "No model succeeds.",
+                where=f"tenant {self.tenants[empty[0]]!r}",
+            )
         object.__setattr__(self, "quality", quality)
         object.__setattr__(self, "cost", cost)
 
@@ -146,5 +153,8 @@ def _places(names: Sequence[str], wanted: Sequence[str], kind: str) -> list[int]
     known = {name: place for place, name in enumerate(names)}
     missing = [name for name in wanted if name not in known]
     if missing:
-        raise InvalidInput(f"The cost table has no {kind} {missing[0]!r}.", where="costs")
+        raise InvalidInput(
+            f"The cost table has no {kind} {missing[0]!r}.",
+            where="costs",
+        )
     return [known[name] for name in wanted]

@@ -48,7 +48,10 @@ def complete(space: Mapping[str, Any], config: Mapping[str, Any], where: str = "
     root = parse(space)
     problem = root.why_not(config, where)
     if problem:
-        raise InvalidInput(problem[1], where=problem[0])
+        raise InvalidInput(
+            problem[1],
+            where=problem[0],
+        )
     return root.complete(config)
 
 

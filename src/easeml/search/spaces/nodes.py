@@ -29,9 +29,7 @@ class Node(Protocol):
         ...
 
     def parameters(self, value: Any, path: str) -> Iterator[tuple[str, "Parameter", Any]]:
-        """Yield path, parameter and its value (of a choice: the index of its option) of all that
-        apply.
-        """
+        """Yield path, parameter and value of all that apply; of a choice the index of its option."""
         ...
 
     def grid(self, levels: int) -> Iterator[Any]:
@@ -90,9 +88,7 @@ class Constant:
 
 @dataclass(frozen=True)
 class Number:
-    """A number of a range with inclusive bounds, on a linear or logarithmic scale, perhaps
-    ``whole``.
-    """
+    """A number of a range with inclusive bounds, on a linear or logarithmic scale."""
 
     low: float
     high: float
@@ -101,7 +97,9 @@ class Number:
     given: float | None
 
     def default(self) -> Any:
-        return self.given if self.given is not None else self.at(0.5)
+        if self.given is not None:
+            return self.given
+        return self.at(0.5)
 
     def build(self, ask: "Ask", path: str) -> Any:
         return ask(path, self)
@@ -110,31 +108,36 @@ class Number:
         yield path, self, value
 
     def grid(self, levels: int) -> Iterator[Any]:
-        if levels == 1 or self.low == self.high:
-            return iter([self.default() if levels == 1 else self.at(0.0)])
-        return iter(dict.fromkeys(self.at(place / (levels - 1)) for place in range(levels)))
+        if levels == 1:
+            return iter([self.default()])
+        if self.low == self.high:
+            return iter([self.at(0.0)])
+
+        # Few whole numbers may be reached from several places.
+        last = levels - 1
+        values = [self.at(place / last) for place in range(levels)]
+        return iter(dict.fromkeys(values))
 
     def complete(self, value: Any) -> Any:
         return self.default() if value is MISSING else value
 
     def why_not(self, value: Any, path: str) -> Problem | None:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float)
-            or not self.low <= value <= self.high
-        ):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or not self.low <= value <= self.high:
             return path, f"{value!r} is not a number from {self.low} to {self.high}."
-        return (
-            (path, f"{value!r} is not a whole number.")
-            if self.whole and value != int(value)
-            else None
-        )
+        if self.whole and value != int(value):
+            return path, f"{value!r} is not a whole number."
+        return None
 
     def features(self, value: Any) -> list[float]:
         if self.low == self.high:
             return self.unused()
-        low, high, here = (math.log(v) if self.log else v for v in (self.low, self.high, value))
-        return [min(1.0, max(0.0, (here - low) / (high - low)))]
+
+        low, high, here = self.low, self.high, value
+        if self.log:
+            low, high, here = math.log(low), math.log(high), math.log(here)
+        share = (here - low) / (high - low)
+        return [min(1.0, max(0.0, share))]
 
     def unused(self) -> list[float]:
         return [UNUSED]
@@ -142,61 +145,77 @@ class Number:
     def at(self, share: float) -> Any:
         """Return the value at a share in [0, 1] of the range, on its scale."""
         if self.log:
-            value = math.exp(
-                math.log(self.low) + share * (math.log(self.high) - math.log(self.low))
-            )
+            low = math.log(self.low)
+            high = math.log(self.high)
+            value = math.exp(low + share * (high - low))
         else:
             value = self.low + share * (self.high - self.low)
+
+        # Rounding may lead out of the bounds.
         inside = min(self.high, max(self.low, value))
         return round(inside) if self.whole else inside
 
     def drawn(self, share: float) -> Any:
-        """Return the value at a uniform draw in [0, 1): whole numbers of a linear scale are equally
-        likely.
+        """Return the value at a uniform draw in [0, 1).
+
+        Whole numbers of a linear scale are equally likely.
         """
         if self.whole and not self.log:
-            return int(self.low + math.floor(share * (self.high - self.low + 1)))
+            count = self.high - self.low + 1
+            return int(self.low + math.floor(share * count))
         return self.at(share)
 
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several options, each a space of its own: what depends on the option applies with it
-    only.
-    """
+    """One of several options, each a space of its own that applies with it only."""
 
     options: tuple[Node, ...]
     given: Any = MISSING
 
     def default(self) -> Any:
-        return self.options[0].default() if self.given is MISSING else self.given
+        if self.given is MISSING:
+            return self.options[0].default()
+        return self.given
 
     def build(self, ask: "Ask", path: str) -> Any:
-        chosen = int(ask(path, self)) if len(self.options) > 1 else 0
+        chosen = 0
+        if len(self.options) > 1:
+            chosen = int(ask(path, self))
         return self.options[chosen].build(ask, f"{path}[{chosen}]")
 
     def parameters(self, value: Any, path: str) -> Iterator[tuple[str, "Parameter", Any]]:
         chosen = self._chosen(value)
         if chosen is None:
             return
+
+        # A choice of one is none.
         if len(self.options) > 1:
             yield path, self, chosen
         yield from self.options[chosen].parameters(value, f"{path}[{chosen}]")
 
     def grid(self, levels: int) -> Iterator[Any]:
-        return (value for option in self.options for value in option.grid(levels))
+        for option in self.options:
+            yield from option.grid(levels)
 
     def complete(self, value: Any) -> Any:
         if value is MISSING:
             return self.default()
+
         chosen = self._chosen(value)
-        return value if chosen is None else self.options[chosen].complete(value)
+        if chosen is None:
+            return value
+        return self.options[chosen].complete(value)
 
     def why_not(self, value: Any, path: str) -> Problem | None:
         if self._chosen(value) is not None:
             return None
+
+        # With one option its own reason says most.
         if len(self.options) == 1:
             return self.options[0].why_not(value, path)
+
+        # Constants can be listed; other options are spaces of their own.
         plain = [option.value for option in self.options if isinstance(option, Constant)]
         if len(plain) == len(self.options):
             return path, f"{value!r} is none of {plain}."
@@ -204,21 +223,34 @@ class Choice:
 
     def features(self, value: Any) -> list[float]:
         chosen = self._chosen(value)
-        hot = [float(place == chosen) for place in range(len(self.options))]
-        own = hot if len(hot) > 2 else hot[1:]
+        hot = [0.0] * len(self.options)
+        if chosen is not None:
+            hot[chosen] = 1.0
+        own = hot[len(hot) - self._hot_coordinates() :]
+
         for place, option in enumerate(self.options):
-            own.extend(option.features(value) if place == chosen else option.unused())
+            if place == chosen:
+                own += option.features(value)
+            else:
+                own += option.unused()
         return own
 
     def unused(self) -> list[float]:
-        own = len(self.options) if len(self.options) > 2 else len(self.options) - 1
-        return [UNUSED] * own + [u for option in self.options for u in option.unused()]
+        own = [UNUSED] * self._hot_coordinates()
+        for option in self.options:
+            own += option.unused()
+        return own
+
+    def _hot_coordinates(self) -> int:
+        """Return how many coordinates tell the option: of two one is enough."""
+        count = len(self.options)
+        return count if count > 2 else count - 1
 
     def _chosen(self, value: Any) -> int | None:
-        fits = (
-            place for place, option in enumerate(self.options) if option.why_not(value, "") is None
-        )
-        return next(fits, None)
+        for place, option in enumerate(self.options):
+            if option.why_not(value, "") is None:
+                return place
+        return None
 
 
 @dataclass(frozen=True)
@@ -235,43 +267,52 @@ class Group:
 
     def parameters(self, value: Any, path: str) -> Iterator[tuple[str, "Parameter", Any]]:
         for name, item in self.items.items():
-            yield from item.parameters(value.get(name, item.default()), f"{path}.{name}")
+            held = value.get(name, item.default())
+            yield from item.parameters(held, f"{path}.{name}")
 
     def grid(self, levels: int) -> Iterator[dict[str, Any]]:
         names = list(self.items)
-        for values in product(*(list(item.grid(levels)) for item in self.items.values())):
+        grids = [list(item.grid(levels)) for item in self.items.values()]
+        for values in product(*grids):
             yield dict(zip(names, values, strict=True))
 
     def complete(self, value: Any) -> dict[str, Any]:
         given = {} if value is MISSING else value
-        return {name: item.complete(given.get(name, MISSING)) for name, item in self.items.items()}
+        completed = {}
+        for name, item in self.items.items():
+            completed[name] = item.complete(given.get(name, MISSING))
+        return completed
 
     def why_not(self, value: Any, path: str) -> Problem | None:
         if not isinstance(value, Mapping):
             return path, f"{value!r} is not a mapping."
-        unknown = [name for name in value if name not in self.items]
-        if unknown:
-            return (
-                f"{path}.{unknown[0]}",
-                f"There is no such parameter; there are: {', '.join(self.items) or 'none'}.",
-            )
-        problems = (
-            self.items[name].why_not(held, f"{path}.{name}") for name, held in value.items()
-        )
-        return next((problem for problem in problems if problem), None)
+
+        for name in value:
+            if name not in self.items:
+                known = ", ".join(self.items) or "none"
+                return f"{path}.{name}", f"There is no such parameter; there are: {known}."
+
+        for name, held in value.items():
+            problem = self.items[name].why_not(held, f"{path}.{name}")
+            if problem:
+                return problem
+        return None
 
     def features(self, value: Any) -> list[float]:
-        return [
-            u
-            for name, item in self.items.items()
-            for u in item.features(value.get(name, item.default()))
-        ]
+        coordinates = []
+        for name, item in self.items.items():
+            held = value.get(name, item.default())
+            coordinates += item.features(held)
+        return coordinates
 
     def unused(self) -> list[float]:
-        return [u for item in self.items.values() for u in item.unused()]
+        coordinates = []
+        for item in self.items.values():
+            coordinates += item.unused()
+        return coordinates
 
 
 Parameter = Number | Choice
-Ask = Callable[
-    [str, Parameter], Any
-]  # path and parameter -> its value; of a choice the index of its option
+
+# What gives a parameter its value, by path; a choice the index of its option.
+Ask = Callable[[str, Parameter], Any]

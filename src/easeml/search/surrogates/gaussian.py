@@ -59,11 +59,20 @@ class Scales:
             or not factors.size
             or any(part.shape != factors.shape for part in parts)
         ):
-            raise InvalidInput("Factors, levels and weights must be as many.", where="prior.scales")
+            raise InvalidInput(
+                "Factors, levels and weights must be as many.",
+                where="prior.scales",
+            )
         if not all(np.isfinite(part).all() for part in parts) or (factors <= 0).any():
-            raise InvalidInput("Scales must be finite, and factors above 0.", where="prior.scales")
+            raise InvalidInput(
+                "Scales must be finite, and factors above 0.",
+                where="prior.scales",
+            )
         if (weights < 0).any() or weights.sum() <= 0:
-            raise InvalidInput("Weights must be at least 0, and one above.", where="prior.scales")
+            raise InvalidInput(
+                "Weights must be at least 0, and one above.",
+                where="prior.scales",
+            )
         object.__setattr__(self, "factors", _frozen(factors))
         object.__setattr__(self, "levels", _frozen(levels))
         object.__setattr__(self, "weights", _frozen(weights / weights.sum()))
@@ -101,17 +110,30 @@ class Prior:
                 remedy="Give K means and a K x K covariance.",
             )
         if not (np.isfinite(mean).all() and np.isfinite(covariance).all()):
-            raise InvalidInput("Mean and covariance must be finite.", where="prior")
+            raise InvalidInput(
+                "Mean and covariance must be finite.",
+                where="prior",
+            )
         if not np.allclose(covariance, covariance.T) or (np.diagonal(covariance) < 0).any():
             raise InvalidInput(
-                "The covariance must be symmetric with variances of at least 0.", where="prior"
+                "The covariance must be symmetric with variances of at least 0.",
+                where="prior",
             )
         if not (np.isfinite(self.noise) and self.noise > 0):
-            raise InvalidInput(f"The noise variance {self.noise} is not above 0.", where="prior")
+            raise InvalidInput(
+                f"The noise variance {self.noise} is not above 0.",
+                where="prior",
+            )
         if not self.clip > 0:
-            raise InvalidInput(f"The clip {self.clip} is not above 0.", where="prior")
+            raise InvalidInput(
+                f"The clip {self.clip} is not above 0.",
+                where="prior",
+            )
         if not 0 <= self.doubt < 1:
-            raise InvalidInput(f"The doubt {self.doubt} is not in [0, 1).", where="prior")
+            raise InvalidInput(
+                f"The doubt {self.doubt} is not in [0, 1).",
+                where="prior",
+            )
         object.__setattr__(self, "mean", _frozen(mean))
         object.__setattr__(self, "covariance", _frozen(covariance))
 
@@ -340,11 +362,15 @@ class Posterior:
         """
         if prior.link != self.prior.link:
             raise InvalidInput(
-                "The new prior has another link than the observations.", where="prior.link"
+                "The new prior has another link than the observations.",
+                where="prior.link",
             )
         more = prior.mean.size - self.counts.size
         if more < 0:
-            raise InvalidInput(f"The new prior lacks {-more} arms.", where="prior")
+            raise InvalidInput(
+                f"The new prior lacks {-more} arms.",
+                where="prior",
+            )
         if self.pivots.size and prior.continues(self.prior):
             return self._continued(prior)
         return exact(prior, np.pad(self.counts, (0, more)), np.pad(self.sums, (0, more)))
