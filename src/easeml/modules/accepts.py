@@ -23,8 +23,10 @@ class Accepts:
         """
         if document == ANYTHING:
             return cls(())
+
         several = document if isinstance(document, list) else [document]
-        return cls(tuple(Schema.from_json(one) for one in several))
+        schemas = [Schema.from_json(one) for one in several]
+        return cls(tuple(schemas))
 
     @property
     def first(self) -> Schema:
@@ -32,8 +34,9 @@ class Accepts:
         return self.schemas[0]
 
     def why_not(self, source: Schema) -> str:
-        """Return one sentence that says why ``source`` does not fit, that of the last schema; empty
-        if it fits.
+        """Return one sentence that says why ``source`` does not fit; empty if it fits.
+
+        It is that of the last schema.
         """
         reason = ""
         for schema in self.schemas:
@@ -44,4 +47,6 @@ class Accepts:
 
     def to_text(self) -> str:
         """Return the short text form."""
-        return " or ".join(schema.to_text() for schema in self.schemas) or ANYTHING
+        if not self.schemas:
+            return ANYTHING
+        return " or ".join(schema.to_text() for schema in self.schemas)

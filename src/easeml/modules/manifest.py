@@ -1,5 +1,6 @@
-"""The manifest of a trained model: what it is, what made it, and a sample that proves it still
-predicts alike.
+"""The manifest of a trained model: what it is, what made it, and a sample of its predictions.
+
+The sample proves that the model still predicts alike.
 """
 
 import hashlib
@@ -26,9 +27,8 @@ FORMAT = 1
 _FILE = "manifest.json"
 _LIBRARIES = ("numpy", "scikit-learn", "skops")  # what easeml itself fits and keeps with
 _SAMPLE_ROWS = 5
-_SAMPLE_LETTERS = (
-    1_000_000  # of the sample of pictures, tensors and graphs; the first is kept in any case
-)
+# Of the sample of pictures, tensors and graphs; the first is kept in any case.
+_SAMPLE_LETTERS = 1_000_000
 _TOLERANCE = 1e-6
 
 
@@ -98,9 +98,12 @@ def sample_rows(frame: "pd.DataFrame", schema_in: Mapping[str, Any]) -> "pd.Data
     """Return the first training rows, inputs only; fewer where their cells are large."""
     kinds = kinds_of(Schema.from_json(dict(schema_in)))
     rows = frame.loc[:, list(kinds)].head(_SAMPLE_ROWS)
-    cells = [(name, kind) for name, kind in kinds.items() if kind in CELLS]
-    held = [[to_json(kind, cell) for cell in rows[name]] for name, kind in cells]
-    sizes = [sum(len(json.dumps(column[at])) for column in held) for at in range(len(rows))]
+    sizes = np.zeros(len(rows), dtype=int)
+    for name, kind in kinds.items():
+        if kind in CELLS:
+            written = [json.dumps(to_json(kind, cell)) for cell in rows[name]]
+            sizes += [len(text) for text in written]
+
     kept = int((np.cumsum(sizes) <= _SAMPLE_LETTERS).sum())
     return rows.head(max(1, kept))
 
@@ -112,10 +115,9 @@ def parity(
 ) -> dict[str, Any]:
     """Return the sample's rows and their predictions as JSON values."""
     kinds = kinds_of(Schema.from_json(dict(schema_in)))
-    columns = {
-        name: [_to_json(value, kind) for value in sample[name].tolist()]
-        for name, kind in kinds.items()
-    }
+    columns = {}
+    for name, kind in kinds.items():
+        columns[name] = [_to_json(value, kind) for value in sample[name].tolist()]
     return {"columns": columns, "predictions": _numbers(predict(sample)).tolist()}
 
 
@@ -129,8 +131,10 @@ def check_parity(
     Raises ``Damaged`` where a prediction differs by more than one in a million.
     """
     kept = np.asarray(manifest["parity"]["predictions"], dtype=np.float64)
-    now = _numbers(predict(_frame(manifest["parity"]["columns"], schema_in)))
-    if kept.shape != now.shape or not np.allclose(kept, now, rtol=_TOLERANCE, atol=_TOLERANCE):
+    sample = _frame(manifest["parity"]["columns"], schema_in)
+    now = _numbers(predict(sample))
+    alike = kept.shape == now.shape and np.allclose(kept, now, rtol=_TOLERANCE, atol=_TOLERANCE)
+    if not alike:
         remedy = f"It was made with {manifest['libraries']}; train it again."
         raise Damaged(
             "The loaded model does not predict as the trained one did.",
@@ -139,7 +143,9 @@ def check_parity(
 
 
 def _numbers(predictions: Predictions) -> Any:
-    return predictions.values if predictions.probabilities is None else predictions.probabilities
+    if predictions.probabilities is None:
+        return predictions.values
+    return predictions.probabilities
 
 
 def _frame(columns: Mapping[str, list[Any]], schema_in: Mapping[str, Any]) -> "pd.DataFrame":
@@ -171,13 +177,17 @@ def _to_json(value: Any, kind: str) -> Any:
         return to_json(kind, value)
     if value is None or value != value:  # NaN and NaT  # noqa: PLR0124
         return None
+
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value.isoformat() if hasattr(value, "isoformat") else value
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value
 
 
 def _digest(*schemas: Any) -> str:
-    return hashlib.sha256(json.dumps(schemas, sort_keys=True).encode()).hexdigest()
+    text = json.dumps(schemas, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _versions(libraries: Iterable[str]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """A module as its TOML file describes it, and reading that file."""
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -27,10 +28,8 @@ _TARGETS = {  # what a model ``accepts`` -> the target that it learns
     },
     "regression": {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}},
 }
-_PREPARED = (
-    "table-onehot",
-    "scale",
-)  # complete numbers of one size, that every class can learn from
+# Transforms that give complete numbers of one size, which every class can learn from.
+_PREPARED = ("table-onehot", "scale")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +75,10 @@ class Module:
         Raises ``InvalidInput`` where there is no such class.
         """
         found = self.load_class()
-        if self.kind != "model" or hasattr(found, "load"):
+        is_of_contract = self.kind != "model" or hasattr(found, "load")
+        if is_of_contract:
             return found(**self.parameters)
+
         from .named import NamedEstimator
 
         return NamedEstimator(found, self.parameters)
@@ -171,13 +172,12 @@ def _check(document: dict[str, Any], where: str) -> None:
 
 
 def _check_type(value: Any, wanted: type, key: str, where: str) -> None:
-    good = isinstance(value, wanted) and not (wanted is int and isinstance(value, bool))
-    strange = (
-        wanted is list
-        and isinstance(value, list)
-        and not all(isinstance(one, str) for one in value)
-    )
-    if strange or not good:
+    good = isinstance(value, wanted)
+    if wanted is int and isinstance(value, bool):
+        good = False  # in TOML true is no number
+    if wanted is list and isinstance(value, list):
+        good = all(isinstance(one, str) for one in value)
+    if not good:
         raise InvalidInput(
             f"{key} is not {_SAID[wanted]}.",
             where=where,
@@ -185,23 +185,21 @@ def _check_type(value: Any, wanted: type, key: str, where: str) -> None:
 
 
 def _check_runtime(runtime: dict[str, Any], where: str) -> None:
-    package, colon, name = str(runtime.get("entry", "")).partition(":")
-    whole = (
-        colon and name.isidentifier() and all(part.isidentifier() for part in package.split("."))
-    )
-    if runtime.get("kind") != "python" or not whole:
-        remedy = "Write runtime.kind = 'python' and runtime.entry = 'package.module:Class'."
+    if runtime.get("kind") != "python" or not _is_entry(str(runtime.get("entry", ""))):
         raise InvalidInput(
             "runtime is not a python class.",
             where=where,
-            remedy=remedy,
+            remedy="Write runtime.kind = 'python' and runtime.entry = 'package.module:Class'.",
         )
-    if unknown := sorted(set(runtime) - {"kind", "entry", "parameters", "libraries"}):
+
+    unknown = sorted(set(runtime) - {"kind", "entry", "parameters", "libraries"})
+    if unknown:
         raise InvalidInput(
             f"Unknown key 'runtime.{unknown[0]}'.",
             where=where,
             remedy="Keys: kind, entry, parameters, libraries.",
         )
+
     _check_type(runtime.get("parameters", {}), dict, "runtime.parameters", where)
     libraries = runtime.get("libraries", {})
     _check_type(libraries, dict, "runtime.libraries", where)
@@ -209,14 +207,18 @@ def _check_runtime(runtime: dict[str, Any], where: str) -> None:
         _check_type(distribution, str, "A distribution of runtime.libraries", where)
 
 
+def _is_entry(text: str) -> bool:
+    """Whether a text is of the form ``package.module:Class``."""
+    package, _, name = text.partition(":")
+    parts = [*package.split("."), name]
+    return all(part.isidentifier() for part in parts)
+
+
 def _check_numbers(document: dict[str, Any], where: str) -> None:
     for table in ("resources", "cost"):
         for key, value in document.get(table, {}).items():
-            if (
-                isinstance(value, bool)
-                or not isinstance(value, int | float)
-                or not 0 <= value < float("inf")
-            ):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if not is_number or not 0 <= value < math.inf:
                 raise InvalidInput(
                     f"{table}.{key} is not a number from 0.",
                     where=where,
@@ -224,36 +226,49 @@ def _check_numbers(document: dict[str, Any], where: str) -> None:
 
 
 def _check_schemas(document: dict[str, Any], where: str) -> None:
-    accepts, kind = document.get("accepts"), document["kind"]
-    if accepts is not None and (accepts not in _TARGETS or kind != "model"):
+    kind = document["kind"]
+    if "accepts" in document:
+        _check_short_form(document, where)
+        return
+
+    needed = ["schema_in"] if kind == "objective" else ["schema_in", "schema_out"]
+    missing = [key for key in needed if key not in document]
+    if missing:
+        short_form = f"Write accepts = one of {', '.join(_TARGETS)}."
+        raise InvalidInput(
+            f"{missing[0]} is missing.",
+            where=where,
+            remedy=short_form if kind == "model" else "",
+        )
+
+
+def _check_short_form(document: dict[str, Any], where: str) -> None:
+    """A model for tables may name its kind of target in the place of both schemas."""
+    if document["accepts"] not in _TARGETS or document["kind"] != "model":
         raise InvalidInput(
             f"accepts is not one of {', '.join(_TARGETS)}, of a model.",
             where=where,
         )
-    if accepts is not None and {"schema_in", "schema_out"} & set(document):
+    if "schema_in" in document or "schema_out" in document:
         raise InvalidInput(
             "accepts stands in the place of schema_in and schema_out.",
             where=where,
         )
-    for key in ("schema_in",) if kind == "objective" else ("schema_in", "schema_out"):
-        if accepts is None and key not in document:
-            remedy = f"Write accepts = one of {', '.join(_TARGETS)}." if kind == "model" else ""
-            raise InvalidInput(
-                f"{key} is missing.",
-                where=where,
-                remedy=remedy,
-            )
 
 
 def _with_schemas(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the document with what ``accepts`` stands for: the schemas, and transforms that go
-    with all tables.
+    """Return the document with what ``accepts`` stands for.
+
+    These are the schemas, and transforms that go with all tables.
     """
     if "accepts" not in document:
         return document
-    target = _TARGETS[document["accepts"]]
-    return {"transforms": _PREPARED, **document, "schema_in": _FEATURES, "schema_out": target}
+    usual = {"transforms": _PREPARED}
+    schemas = {"schema_in": _FEATURES, "schema_out": _TARGETS[document["accepts"]]}
+    return {**usual, **document, **schemas}
 
 
 def _accepts(document: dict[str, Any], key: str) -> Accepts | None:
-    return Accepts.from_document(document[key]) if key in document else None
+    if key not in document:
+        return None
+    return Accepts.from_document(document[key])

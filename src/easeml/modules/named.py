@@ -20,8 +20,7 @@ _NO_PROBABILITIES = "This class gives no probabilities: its prediction counts as
 
 
 class NamedEstimator(SklearnModel):
-    """An estimator by its class: seed and threads are given to it under scikit-learn's names for
-    them.
+    """An estimator by its class, which is given seed and threads under scikit-learn's names.
 
     Numbers are standardised for it, and where no feature varies the baseline stands in: many a
     class fails there.
@@ -43,11 +42,14 @@ class NamedEstimator(SklearnModel):
             from sklearn.dummy import DummyClassifier, DummyRegressor
 
             return DummyClassifier(strategy="prior") if data.classes else DummyRegressor()
+
         known = parameters_of(self._kind)
-        given = {"random_state": context.seed, "n_jobs": context.threads}
-        usual = {name: value for name, value in given.items() if name in known} | _QUIET.get(
-            _package(self._kind), {}
-        )
+        usual: dict[str, Any] = {}
+        if "random_state" in known:
+            usual["random_state"] = context.seed
+        if "n_jobs" in known:
+            usual["n_jobs"] = context.threads
+        usual |= _QUIET.get(_package(self._kind), {})
         return self._kind(**{**usual, **self._parameters, **config})
 
     def fit(self, data: Data, config: Mapping[str, Any], context: Context) -> TrainedEstimator:
@@ -61,15 +63,17 @@ class NamedEstimator(SklearnModel):
         """Read what was saved: of types of the class's own package, and of those it is built on."""
         from skops.io import get_untrusted_types
 
-        trusted = _NUMERICAL | {_package(self._kind)}
-        types = get_untrusted_types(file=folder / ESTIMATOR)
-        loaded = self.loaded(
-            folder, [one for one in types if one in _PLAIN or one.partition(".")[0] in trusted]
-        )
-        is_label = hasattr(loaded.estimator, "classes_") and not hasattr(
-            loaded.estimator, "predict_proba"
-        )
-        return TrainedLabels(loaded.estimator) if is_label else loaded
+        packages = _NUMERICAL | {_package(self._kind)}
+        trusted = []
+        for name in get_untrusted_types(file=folder / ESTIMATOR):
+            if name in _PLAIN or name.partition(".")[0] in packages:
+                trusted.append(name)
+
+        loaded = self.loaded(folder, trusted)
+        is_classifier = hasattr(loaded.estimator, "classes_")
+        if is_classifier and not hasattr(loaded.estimator, "predict_proba"):
+            return TrainedLabels(loaded.estimator)
+        return loaded
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +90,19 @@ def parameters_of(kind: type) -> set[str]:
 
     Raises ``InvalidInput`` where it is none.
     """
-    if not all(callable(getattr(kind, name, None)) for name in ("fit", "predict", "get_params")):
-        remedy = (
-            "Name a class with fit, predict and get_params, or one of easeml's contract of modules."
-        )
-        raise InvalidInput(
-            f"{kind.__qualname__} is no estimator.",
-            where="runtime.entry",
-            remedy=remedy,
-        )
-    names = {name for one in kind.__mro__ if "__init__" in vars(one) for name in _named(one)}
+    for method in ("fit", "predict", "get_params"):
+        if not callable(getattr(kind, method, None)):
+            raise InvalidInput(
+                f"{kind.__qualname__} is no estimator.",
+                where="runtime.entry",
+                remedy="Name a class with fit, predict and get_params, "
+                "or one of easeml's contract of modules.",
+            )
+
+    names: set[str] = set()
+    for one in kind.__mro__:
+        if "__init__" in vars(one):
+            names.update(_named(one))
     return names - {"self"}
 
 

@@ -1,5 +1,4 @@
-"""All installed modules: those of the zoo, and those of packages with an entry point in
-``easeml.modules``.
+"""All installed modules: the zoo's, and those of packages with an entry point for modules.
 
 An entry point's value is a package; every ``.toml`` file below it describes a module. Only these
 files are read: no module's code is imported before it is used.
@@ -61,20 +60,22 @@ class Registry:
     @property
     def libraries(self) -> tuple[str, ...]:
         """The packages that the modules import beside easeml, each once, by name."""
-        return tuple(sorted({name for module in self.modules for name in module.libraries}))
+        names: set[str] = set()
+        for module in self.modules:
+            names.update(module.libraries)
+        return tuple(sorted(names))
 
     def of_kind(self, kind: str) -> list[Module]:
         """Return the modules of a kind, by rank and name."""
-        return sorted(
-            (m for m in self.modules if m.kind == kind),
-            key=lambda module: (module.rank, module.name),
-        )
+        found = [module for module in self.modules if module.kind == kind]
+        return sorted(found, key=lambda module: (module.rank, module.name))
 
     def models_for(
         self, schema_in: Schema | dict[str, Any], schema_out: Schema | dict[str, Any]
     ) -> list[ModelMatch]:
         """Return every model, those that fit first, each with the reason where it does not fit."""
-        source, target = _schema(schema_in), _schema(schema_out)
+        source = _schema(schema_in)
+        target = _schema(schema_out)
         matches = [self.match(module, source, target) for module in self.of_kind("model")]
         return sorted(matches, key=lambda match: not match.fits)
 
@@ -82,21 +83,26 @@ class Registry:
         self, model: Module, schema_in: Schema | dict[str, Any], schema_out: Schema | dict[str, Any]
     ) -> ModelMatch:
         """Return a model against a pair of schemas."""
-        assert model.schema_out is not None  # parse() has checked it
-        output = model.schema_out.why_not(_schema(schema_out))
-        reason = f"Output: {output}" if output else self._chain(model, _schema(schema_in))[1]
-        if model.name in self.archived:
-            reason = "It is archived."
+        reason = self._why_not(model, _schema(schema_in), _schema(schema_out))
         return ModelMatch(model, not reason, reason)
+
+    def _why_not(self, model: Module, source: Schema, target: Schema) -> str:
+        """Return why a model does not fit; empty where it does."""
+        if model.name in self.archived:
+            return "It is archived."
+
+        assert model.schema_out is not None  # parse() has checked it
+        output = model.schema_out.why_not(target)
+        if output:
+            return f"Output: {output}"
+
+        _, reason = self._chain(model, source)
+        return reason
 
     def objectives_for(self, schema_out: Schema | dict[str, Any]) -> list[Module]:
         """Return the objectives that measure such an output, the default first."""
         target = _schema(schema_out)
-        return [
-            m
-            for m in self.of_kind("objective")
-            if m.schema_in is not None and not m.schema_in.why_not(target)
-        ]
+        return [module for module in self.of_kind("objective") if not _refuses(module, target)]
 
     def candidates(self, model: Module, schema_in: Schema | dict[str, Any]) -> list[Module]:
         """Return the chain of transforms to put before a model, in order.
@@ -113,27 +119,35 @@ class Registry:
         return chain
 
     def _chain(self, model: Module, source: Schema) -> tuple[list[Module], str]:
-        """Return the transforms before a model, and why they do not fit. Each is the one that the
-        model names, or else the first by rank of those that replace it and fit."""
+        """Return the transforms before a model, and why they do not fit.
+
+        Each is the one that the model names, or else the first by rank of those that replace it
+        and fit.
+        """
         chain: list[Module] = []
         given = source
         for name in model.transforms:
             try:
-                choices = [
-                    self.get(name),
-                    *(m for m in self.of_kind("transform") if name in m.replaces),
-                ]
+                choices = self._choices(name)
             except NotFound as error:
                 return chain, str(error)
+
             reasons = [_refuses(module, given) for module in choices]
-            if all(reasons):
+            if "" not in reasons:
                 return chain, f"Input of {choices[0].name}: {reasons[0]}"
+
             chosen = choices[reasons.index("")]
             assert chosen.schema_out is not None  # parse() has checked it
             chain.append(chosen)
             given = chosen.schema_out.first
+
         reason = _refuses(model, given)
         return chain, f"Input of {model.name}: {reason}" if reason else ""
+
+    def _choices(self, name: str) -> list[Module]:
+        """Return the transform of a name, then those that replace it. Raises ``NotFound``."""
+        replacing = [module for module in self.of_kind("transform") if name in module.replaces]
+        return [self.get(name), *replacing]
 
 
 def _refuses(module: Module, given: Schema) -> str:
@@ -145,22 +159,27 @@ def load_registry() -> Registry:
     """Read every installed module file. Fast (milliseconds); imports no model library."""
     modules: dict[str, Module] = {}
     problems: list[str] = []
-    for package in [_ZOO, *sorted({point.value for point in entry_points(group=_GROUP)})]:
+    plug_ins = {point.value for point in entry_points(group=_GROUP)}
+    for package in [_ZOO, *sorted(plug_ins)]:
         try:
             found = sorted(_files(files(package)), key=lambda file: file.name)
         except ImportError as error:
             problems.append(f"{package}: {error}")
             continue
+
         for file in found:
+            where = f"{package}: {file.name}"
             try:
-                module = parse(file.read_text("utf-8"), f"{package}: {file.name}")
+                module = parse(file.read_text("utf-8"), where)
             except EasemlError as error:
                 problems.append(str(error))
                 continue
+
             if module.name in modules:
-                problems.append(f"{package}: {file.name}: there is another module {module.name!r}.")
+                problems.append(f"{where}: there is another module {module.name!r}.")
             else:
                 modules[module.name] = module
+
     return Registry(tuple(modules.values()), tuple(problems))
 
 
@@ -183,4 +202,6 @@ def _files(folder: Traversable) -> Iterator[Traversable]:
 
 
 def _schema(schema: Schema | Mapping[str, Any]) -> Schema:
-    return schema if isinstance(schema, Schema) else Schema.from_json(dict(schema))
+    if isinstance(schema, Schema):
+        return schema
+    return Schema.from_json(dict(schema))

@@ -19,10 +19,10 @@ _LEAST_ROWS = 20  # below this, fidelity takes no rows away
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The target column. ``classes``: all labels of the schema, None for numbers; ``seen``: those
-    in training.
+    """The target column.
 
-    ``shape``: of a tensor in a row; empty for a number.
+    ``classes``: all labels of the schema, None for numbers; ``seen``: those in training. ``shape``:
+    of a tensor in a row; empty for a number.
     """
 
     column: str
@@ -47,25 +47,27 @@ class Target:
             )
         if node["type"] != "category":
             values = as_numbers(frame[column])
-            _check_values(values, column, np.isfinite(values.reshape(len(values), -1)).all(axis=1))
-            return cls(column, None, None, (), values, values.shape[1:])
-        classes = np.asarray(
-            [str(label) for label in schema_out["classes"][node["class"]]["labels"]], dtype=object
-        )
+            finite = np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+            _check_values(values, column, finite)
+            return cls(
+                column,
+                classes=None,
+                seen=None,
+                numbers=values,
+                shape=values.shape[1:],
+            )
+
+        labels = schema_out["classes"][node["class"]]["labels"]
+        classes = np.asarray([str(label) for label in labels], dtype=object)
         codes = encode_labels(frame[column], classes)
         _check_values(codes, column, codes >= 0)
-        seen, counts = np.unique(codes, return_counts=True)
-        notes = [
-            f"Class {classes[s]!r} has one training row."
-            for s, n in zip(seen, counts, strict=True)
-            if n == 1
-        ]
-        unseen = np.setdiff1d(np.arange(len(classes)), seen)
-        notes += [
-            f"Class {classes[code]!r} has no training row and is never predicted."
-            for code in unseen
-        ]
-        return cls(column, classes, seen, tuple(notes), codes)
+        return cls(
+            column,
+            classes=classes,
+            seen=np.unique(codes),
+            notes=tuple(_rare_classes(codes, classes)),
+            numbers=codes,
+        )
 
     @property
     def codes(self) -> int:
@@ -73,23 +75,27 @@ class Target:
         return 0 if self.seen is None else len(self.seen)
 
     def sample(self, context: Context) -> NDArray[np.intp] | None:
-        """Return the positions of the rows to learn from at a fidelity, every class among them;
-        None for all.
+        """Return the positions of the rows to learn from at a fidelity; None for all.
+
+        Every class is among them.
         """
         assert self.numbers is not None
         rows = len(self.numbers)
         if context.fidelity >= 1 or rows <= _LEAST_ROWS:
             return None
+
         order = np.random.default_rng(context.seed).permutation(rows)
-        chosen = order[: max(_LEAST_ROWS, int(rows * context.fidelity))]
+        count = max(_LEAST_ROWS, int(rows * context.fidelity))
+        chosen = order[:count]
         if self.seen is not None:
             _, first = np.unique(self.numbers[order], return_index=True)
             chosen = np.union1d(chosen, order[first])
         return np.sort(chosen)
 
     def encode(self, frame: "pd.DataFrame") -> NDArray[Any]:
-        """Return what a model learns: codes 0 … of the seen classes, or values, of a tensor one
-        after the other.
+        """Return what a model learns: codes 0 … of the seen classes, or values.
+
+        Those of a tensor come one after the other.
         """
         if self.classes is None or self.seen is None:
             values = as_numbers(frame[self.column])
@@ -129,6 +135,17 @@ class Target:
             np.asarray(document["classes"], dtype=object),
             np.asarray(document["seen"], dtype=np.intp),
         )
+
+
+def _rare_classes(codes: NDArray[np.intp], classes: NDArray[Any]) -> list[str]:
+    """Return a sentence on each class with one training row or none."""
+    rows = np.bincount(codes, minlength=len(classes))
+    notes = []
+    for code in np.flatnonzero(rows == 1):
+        notes.append(f"Class {classes[code]!r} has one training row.")
+    for code in np.flatnonzero(rows == 0):
+        notes.append(f"Class {classes[code]!r} has no training row and is never predicted.")
+    return notes
 
 
 def as_numbers(values: Any) -> NDArray[np.float64]:

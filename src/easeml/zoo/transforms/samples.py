@@ -24,9 +24,7 @@ _PICTURES = {"size": 48, "cells": 4, "small": 8}
 
 @dataclass(frozen=True, slots=True)
 class FittedSamples:
-    """The parts, each for some columns: single values, pictures, tensors, and all that has
-    instances.
-    """
+    """The parts, each for some columns: single values, pictures, tensors, all with instances."""
 
     schema_in: dict[str, Any]
     table: FittedOneHot | None
@@ -39,10 +37,15 @@ class FittedSamples:
         """Return the features of every row."""
         parts = [] if self.table is None else [self.table.transform(data)]
         parts += [image.transform(data) for image in self.images]
-        parts += [tensor.transform(list(cells_of(data, column))) for column, tensor in self.tensors]
+        for column, tensor in self.tensors:
+            cells = list(cells_of(data, column))
+            parts.append(tensor.transform(cells))
+
         if self.graph is not None:
             column, graph = self.graph
-            parts.append(np.stack([graph.transform(cell) for cell in cells_of(data, column)]))
+            rows = [graph.transform(cell) for cell in cells_of(data, column)]
+            parts.append(np.stack(rows))
+
         return np.concatenate(parts, axis=1)
 
     def save(self, folder: Path) -> None:
@@ -59,68 +62,92 @@ class FittedSamples:
         for name, part in _folders(self.table, self.images):
             (folder / name).mkdir()
             part.save(folder / name)
-        fills = {
-            f"fill{at}": part.fill
-            for at, (_, part) in enumerate(self.tensors)
-            if part.fill is not None
-        }
+
+        fills = {}
+        for at, (_, part) in enumerate(self.tensors):
+            if part.fill is not None:
+                fills[f"fill{at}"] = part.fill
         save_arrays(folder / "tensors.npz", **fills)
 
 
 class Samples:
-    """Single values as for tables, pictures as by Images, tensors by their elements or statistics,
-    graphs by counts and means."""
+    """Samples of any schema.
+
+    Single values are taken as from tables, pictures as by Images, tensors by their elements or
+    statistics, graphs by counts and means.
+    """
 
     def fit(
         self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
     ) -> FittedSamples:
         """Learn each part."""
         found = kinds(schema_in)
-        plain = _only(schema_in, [column for column, kind in found.items() if kind not in CELLS])
+        single = [column for column, kind in found.items() if kind not in CELLS]
+        plain = _only(schema_in, single)
         table = TableOneHot().fit(data, plain, config, context) if plain["nodes"] else None
-        images, tensors, graph = [], [], None
+
+        images = []
+        tensors = []
+        graph = None
         for column, kind in found.items():
             if kind == "image":
-                cells, dim = cells_of(data, column), dim_of(schema_in, column)
-                images.append(fit_images(cells, column, kind, dim, _PICTURES))
+                dim = dim_of(schema_in, column)
+                images.append(fit_images(cells_of(data, column), column, kind, dim, _PICTURES))
             elif kind == "tensor":
-                learnt = TensorFeatures.learn(
-                    list(cells_of(data, column)), dim_of(schema_in, column)
-                )
+                cells = list(cells_of(data, column))
+                learnt = TensorFeatures.learn(cells, dim_of(schema_in, column))
                 tensors.append((column, learnt))
             elif kind == "graph":
                 graph = column, GraphFeatures.of_schema(schema_in)
-        notes = () if table is None else table.notes
-        return FittedSamples(dict(schema_in), table, tuple(images), tuple(tensors), graph, notes)
+
+        return FittedSamples(
+            dict(schema_in),
+            table=table,
+            images=tuple(images),
+            tensors=tuple(tensors),
+            graph=graph,
+            notes=() if table is None else table.notes,
+        )
 
     def load(self, folder: Path) -> FittedSamples:
         """Read what was saved."""
         document = load_json(folder / _FILE)
         fills = load_arrays(folder / "tensors.npz")
-        tensors = [
-            (column, TensorFeatures(fills[f"fill{at}"] if filled else None, rank))
-            for at, (column, rank, filled) in enumerate(document["tensors"])
-        ]
-        schema_in, column = document["schema_in"], document["graph"]
+        tensors = []
+        for at, (column, rank, has_fill) in enumerate(document["tensors"]):
+            fill = fills[f"fill{at}"] if has_fill else None
+            tensors.append((column, TensorFeatures(fill, rank)))
+
+        schema_in = document["schema_in"]
+        graph = None
+        if document["graph"] is not None:
+            graph = (document["graph"], GraphFeatures.of_schema(schema_in))
+
+        images = [load_images(folder / f"image-{at}") for at in range(document["images"])]
         return FittedSamples(
             schema_in,
-            TableOneHot().load(folder / "table") if document["table"] else None,
-            tuple(load_images(folder / f"image-{at}") for at in range(document["images"])),
-            tuple(tensors),
-            None if column is None else (column, GraphFeatures.of_schema(schema_in)),
+            table=TableOneHot().load(folder / "table") if document["table"] else None,
+            images=tuple(images),
+            tensors=tuple(tensors),
+            graph=graph,
         )
 
 
 def _folders(table: FittedOneHot | None, images: tuple[FittedImages, ...]) -> list[tuple[str, Any]]:
-    made: list[tuple[str, Any]] = [] if table is None else [("table", table)]
-    return made + [(f"image-{at}", image) for at, image in enumerate(images)]
+    """Return the parts with folders of their own, by the folders' names."""
+    made: list[tuple[str, Any]] = []
+    if table is not None:
+        made.append(("table", table))
+    for at, image in enumerate(images):
+        made.append((f"image-{at}", image))
+    return made
 
 
 def _only(schema_in: Mapping[str, Any], columns: list[str]) -> dict[str, Any]:
-    nodes = schema_in["nodes"].items()
-    kept = {
-        name: node
-        for name, node in nodes
-        if node.get("singleton") and node.get("column", name) in columns
-    }
+    """Return the schema with the singletons of some columns only."""
+    kept = {}
+    for name, node in schema_in["nodes"].items():
+        column = node.get("column", name)
+        if node.get("singleton") and column in columns:
+            kept[name] = node
     return {**schema_in, "nodes": kept}

@@ -16,18 +16,17 @@ from easeml.zoo.transforms.random_kernels import Kernels, resampled, statistics
 _FILES = "series.json", "series.npz"
 _MOST_STEPS = 512
 _MOST_RAW = 1024  # numbers of a series that are features themselves
-_LEAST_STEPS = (
-    16  # fewer, in series of one length, are no series to speak of: values alone say it all
-)
+# Fewer, in series of one length, are no series to speak of: values alone say it all.
+_LEAST_STEPS = 16
 _LARGEST = 1e30
 
 
 @dataclass(frozen=True, slots=True)
 class FittedSeries:
-    """``centre`` and ``scale``: of the values of each channel in the training data. ``raw``: values
-    are features, too.
+    """What was learned of series.
 
-    Where the number of channels differs from row to row, channels beyond the first ``len(centre)``
+    ``centre`` and ``scale``: of the values of each channel in the training data. ``raw``: values
+    are features, too. Where the number of channels differs from row to row, channels beyond the first ``len(centre)``
     are not looked at.
     """
 
@@ -40,22 +39,17 @@ class FittedSeries:
     notes: tuple[str, ...] = ()
 
     def transform(self, data: Any) -> NDArray[np.float64]:
-        """Return statistics of channels, what kernels find, and the values themselves where they
-        are few.
-        """
+        """Return statistics of channels, what kernels find, and the values where they are few."""
         found = [self._channels(cell) for cell in cells_of(data, self.column)]
-        even = np.stack(
-            [
-                (resampled(one, self.steps) - self.centre[:, None]) / self.scale[:, None]
-                for one in found
-            ]
-        )
-        parts = [even.reshape(len(even), -1)] if self.raw else []
+        even = np.stack([resampled(one, self.steps) for one in found])
+        even = (even - self.centre[:, None]) / self.scale[:, None]
+
+        parts = []
+        if self.raw:
+            parts.append(even.reshape(len(even), -1))
         if len(self.kernels.lengths):
-            plain = np.array(
-                [[value for channel in one for value in statistics(channel)] for one in found]
-            )
-            parts += [plain, self.kernels.transform(even)]
+            parts.append(np.array([_plain_features(one) for one in found]))
+            parts.append(self.kernels.transform(even))
         return np.concatenate(parts, axis=1)
 
     def _channels(self, cell: Any) -> NDArray[np.float64]:
@@ -77,24 +71,28 @@ class FittedSeries:
 
 
 class Series:
-    """Statistics of each channel, random convolutional kernels, and series of one length as they
-    are where they are short; where they are very short, nothing but that."""
+    """Statistics of each channel, and random convolutional kernels.
+
+    Short series of one length are taken as they are as well; very short ones only so.
+    """
 
     def fit(
         self, data: Any, schema_in: Mapping[str, Any], config: Mapping[str, Any], context: Context
     ) -> FittedSeries:
         """Learn lengths and scales, and draw the kernels."""
         column = next(iter(kinds(schema_in)))
-        cells, dim = cells_of(data, column), dim_of(schema_in, column)
+        cells = cells_of(data, column)
+        dim = dim_of(schema_in, column)
         channels = max(len(cell) for cell in cells)
         steps = min(_MOST_STEPS, max(cell.shape[1] for cell in cells))
-        even = np.stack(
-            [resampled(np.pad(cell, ((0, channels - len(cell)), (0, 0))), steps) for cell in cells]
-        )
+        even = np.stack([_evened(cell, channels, steps) for cell in cells])
         even = np.clip(even, -_LARGEST, _LARGEST)
         deviation = even.std(axis=(0, 2))
-        raw = all(isinstance(size, int) for size in dim) and channels * steps <= _MOST_RAW
-        count = config["kernels"] if steps >= _LEAST_STEPS or not raw else 0
+
+        one_size = all(isinstance(size, int) for size in dim)
+        raw = one_size and channels * steps <= _MOST_RAW
+        too_short = raw and steps < _LEAST_STEPS
+        count = 0 if too_short else config["kernels"]
         return FittedSeries(
             column,
             steps,
@@ -110,3 +108,17 @@ class Series:
         arrays = load_arrays(folder / _FILES[1])
         centre, scale = arrays.pop("centre"), arrays.pop("scale")
         return FittedSeries(column, steps, raw, centre, scale, Kernels(**arrays))
+
+
+def _evened(cell: Any, channels: int, steps: int) -> NDArray[np.float64]:
+    """Return a series with as many channels and steps as all others."""
+    missing = channels - len(cell)
+    return resampled(np.pad(cell, ((0, missing), (0, 0))), steps)
+
+
+def _plain_features(channels: NDArray[np.float64]) -> list[float]:
+    """Return the statistics of all channels, one after the other."""
+    found: list[float] = []
+    for channel in channels:
+        found.extend(statistics(channel))
+    return found

@@ -46,43 +46,55 @@ class Table:
 
         Columns without any variation are left out.
         """
+        every_feature = tuple(range(len(FEATURES)))
         every = cls(
-            tuple(_columns(schema_in, "tensor")),
-            tuple(
-                (column, tuple(range(len(FEATURES)))) for column in _columns(schema_in, "timestamp")
-            ),
-            tuple(_labels(schema_in).items()),
-            (),
+            numbers=tuple(_columns(schema_in, "tensor")),
+            dates=tuple((name, every_feature) for name in _columns(schema_in, "timestamp")),
+            categories=tuple(_labels(schema_in).items()),
+            texts=(),
         )
-        varies = [_varies(values) for values in every.numeric(frame).T]
-        kept_numbers = tuple(c for c, kept in zip(every.numbers, varies, strict=False) if kept)
-        parts = np.reshape(varies[len(every.numbers) :], (-1, len(FEATURES)))
-        dates = [
-            (c, tuple(np.flatnonzero(kept).tolist()))
-            for (c, _), kept in zip(every.dates, parts, strict=True)
-        ]
-        codes = every.codes(frame)
-        categories, notes = [], []
-        for (column, labels), values in zip(every.categories, codes.T, strict=True):
-            if len(np.unique(values)) > 1:
-                categories.append((column, labels))
-                notes += _unseen_note(column, values, len(labels))
-        texts = [
-            TextColumn.fit(c, _column(frame, c), components, seed)
-            for c in _columns(schema_in, "text")
-        ]
-        table = cls(
-            kept_numbers,
-            tuple(date for date in dates if date[1]),
-            tuple(categories),
-            tuple(text for text in texts if text is not None),
-        )
-        ignored = [column for column in _columns(schema_in) if column not in table.columns]
-        notes += [
-            f"Column {column!r} is constant in the training rows and is ignored."
-            for column in ignored
-        ]
+        categories, notes = every._varying_categories(frame)
+        numbers, dates = every._varying_numbers(frame)
+
+        texts = []
+        for column in _columns(schema_in, "text"):
+            text = TextColumn.fit(column, _column(frame, column), components, seed)
+            if text is not None:
+                texts.append(text)
+
+        table = cls(numbers, dates, categories, tuple(texts))
+        for column in _columns(schema_in):
+            if column not in table.columns:
+                notes.append(f"Column {column!r} is constant in the training rows and is ignored.")
         return table, tuple(notes)
+
+    def _varying_numbers(
+        self, frame: "pd.DataFrame"
+    ) -> tuple[tuple[str, ...], tuple[tuple[str, tuple[int, ...]], ...]]:
+        """Return the number columns, and the features of dates, that vary in training rows."""
+        varies = np.array([_varies(values) for values in self.numeric(frame).T], dtype=bool)
+        of_numbers = varies[: len(self.numbers)]
+        of_dates = varies[len(self.numbers) :].reshape(-1, len(FEATURES))
+
+        numbers = [name for name, kept in zip(self.numbers, of_numbers, strict=True) if kept]
+        dates = []
+        for (column, _), kept in zip(self.dates, of_dates, strict=True):
+            features = np.flatnonzero(kept).tolist()
+            if features:
+                dates.append((column, tuple(features)))
+        return tuple(numbers), tuple(dates)
+
+    def _varying_categories(
+        self, frame: "pd.DataFrame"
+    ) -> tuple[tuple[tuple[str, Any], ...], list[str]]:
+        """Return the categories that vary in training rows, and notes on labels without a row."""
+        categories = []
+        notes = []
+        for (column, labels), codes in zip(self.categories, self.codes(frame).T, strict=True):
+            if len(np.unique(codes)) > 1:
+                categories.append((column, labels))
+                notes += _unseen_note(column, codes, len(labels))
+        return tuple(categories), notes
 
     @property
     def columns(self) -> set[str]:
@@ -93,10 +105,10 @@ class Table:
     @property
     def features(self) -> list[str]:
         """Return the names of the numeric features: number columns, then parts of dates."""
-        return [
-            *self.numbers,
-            *(f"{column} {FEATURES[i]}" for column, kept in self.dates for i in kept),
-        ]
+        names = list(self.numbers)
+        for column, kept in self.dates:
+            names += [f"{column} {FEATURES[place]}" for place in kept]
+        return names
 
     def numeric(self, frame: "pd.DataFrame | ColumnTable") -> NDArray[np.float64]:
         """Return numbers and parts of dates, NaN where missing.
@@ -105,10 +117,12 @@ class Table:
         """
         parts = [_numbers(frame, self.numbers)]
         for column, kept in self.dates:
-            parts.append(
-                date_features(np.asarray(_column(frame, column), dtype="datetime64[ms]"))[:, kept]
-            )
-        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+            times = np.asarray(_column(frame, column), dtype="datetime64[ms]")
+            parts.append(date_features(times)[:, kept])
+
+        if len(parts) == 1:
+            return parts[0]
+        return np.concatenate(parts, axis=1)
 
     def codes(self, frame: "pd.DataFrame | ColumnTable") -> NDArray[np.intp]:
         """Return the positions of the categories' labels, -1 where missing or unknown.
@@ -144,37 +158,46 @@ class Table:
         import pandas as pd
 
         document = load_json(folder / _FILE)
+        texts = []
+        for number, (column, width) in enumerate(document["texts"]):
+            texts.append(TextColumn.load(column, width, folder / f"text-{number}.skops"))
+
         return cls(
-            tuple(document["numbers"]),
-            tuple((column, tuple(kept)) for column, kept in document["dates"]),
-            tuple((column, pd.Index(labels)) for column, labels in document["categories"]),
-            tuple(
-                TextColumn.load(column, width, folder / f"text-{number}.skops")
-                for number, (column, width) in enumerate(document["texts"])
-            ),
+            numbers=tuple(document["numbers"]),
+            dates=tuple((column, tuple(kept)) for column, kept in document["dates"]),
+            categories=tuple((column, pd.Index(names)) for column, names in document["categories"]),
+            texts=tuple(texts),
         )
 
 
 def offsets(categories: tuple[tuple[str, Any], ...]) -> NDArray[np.intp]:
-    """Return where each column starts in a flat lookup table with an entry for "missing" before its
-    labels'.
+    """Return where each column starts in a flat lookup table.
+
+    There an entry for "missing" stands before those of its labels.
     """
-    return np.cumsum([0, *(len(labels) + 1 for _, labels in categories)], dtype=np.intp)
+    sizes = [len(labels) + 1 for _, labels in categories]
+    return np.cumsum([0, *sizes], dtype=np.intp)
 
 
 def _columns(schema_in: Mapping[str, Any], kind: str = "") -> list[str]:
-    nodes = schema_in["nodes"].items()
-    return [node.get("column", name) for name, node in nodes if not kind or node["type"] == kind]
+    """Return the columns of a type; of all types, where none is given."""
+    columns = []
+    for name, node in schema_in["nodes"].items():
+        if kind in ("", node["type"]):
+            columns.append(node.get("column", name))
+    return columns
 
 
 def _labels(schema_in: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the labels of each category column, as a pandas Index."""
     import pandas as pd
 
-    return {
-        node.get("column", name): pd.Index(schema_in["classes"][node["class"]]["labels"], dtype=str)
-        for name, node in schema_in["nodes"].items()
-        if node["type"] == "category"
-    }
+    found = {}
+    for name, node in schema_in["nodes"].items():
+        if node["type"] == "category":
+            labels = schema_in["classes"][node["class"]]["labels"]
+            found[node.get("column", name)] = pd.Index(labels, dtype=str)
+    return found
 
 
 def _column(frame: "pd.DataFrame | ColumnTable", column: str) -> Any:
@@ -205,23 +228,27 @@ def _codes(frame: "pd.DataFrame | ColumnTable", column: str, labels: Any) -> NDA
     values = _column(frame, column)
     if not isinstance(values, pd.Categorical):
         values = pd.Categorical(pd.Series(values).astype(object))
-    if len(values.categories) == len(labels) and values.categories.equals(labels):
+    if values.categories.equals(labels):
         return values.codes
-    into = np.append(
-        labels.get_indexer(values.categories.astype(str)), -1
-    )  # a missing value has code -1
+
+    # A missing value has code -1, which is the last place.
+    places = labels.get_indexer(values.categories.astype(str))
+    into = np.append(places, -1)
     return into[values.codes]
 
 
 def _varies(values: NDArray[np.float64]) -> bool:
+    """Whether a column holds two values, or a value and a gap."""
     known = values[~np.isnan(values)]
-    return len(known) > 0 and (len(known) < len(values) or bool(known.min() < known.max()))
+    if len(known) == 0:
+        return False
+    has_gap = len(known) < len(values)
+    return has_gap or bool(known.min() < known.max())
 
 
 def _unseen_note(column: str, codes: NDArray[np.intp], labels: int) -> list[str]:
-    unseen = labels - len(np.unique(codes[codes >= 0]))
-    return (
-        [f"Column {column!r}: {unseen} of {labels} categories have no training row."]
-        if unseen
-        else []
-    )
+    seen = np.unique(codes[codes >= 0])
+    unseen = labels - len(seen)
+    if not unseen:
+        return []
+    return [f"Column {column!r}: {unseen} of {labels} categories have no training row."]

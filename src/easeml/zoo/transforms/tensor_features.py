@@ -1,5 +1,6 @@
-"""Numbers of a tensor: its elements, or where there are many or its size differs, statistics of
-them.
+"""Numbers of a tensor: its elements, or statistics of them.
+
+Statistics are taken where there are many elements, or where the size differs.
 """
 
 from dataclasses import dataclass
@@ -26,13 +27,15 @@ class TensorFeatures:
     @classmethod
     def learn(cls, cells: list[Any], dim: list[int | str]) -> "TensorFeatures":
         """Look at the tensors of the training rows."""
-        if not all(isinstance(size, int) for size in dim) or cells[0].size > _MOST_ELEMENTS:
+        one_size = all(isinstance(size, int) for size in dim)
+        if not one_size or cells[0].size > _MOST_ELEMENTS:
             return cls(None, len(dim))
+
         rows = _plain(np.stack([cell.reshape(-1) for cell in cells]))
         known = ~np.isnan(rows)
-        return cls(
-            np.where(known, rows, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1), len(dim)
-        )
+        sums = np.where(known, rows, 0.0).sum(axis=0)
+        counts = np.maximum(known.sum(axis=0), 1)
+        return cls(sums / counts, len(dim))
 
     def transform(self, cells: list[Any]) -> NDArray[np.float64]:
         """Return the features of each tensor."""
@@ -47,11 +50,21 @@ def _plain(array: Any) -> NDArray[np.float64]:
 
 
 def _statistics(array: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sizes, the share of missing elements, mean, deviation, least, largest, quartiles,
-    and how values change along each axis."""
+    """Return what a tensor is like, as many numbers for each of a rank.
+
+    These are the sizes, the share of missing elements, mean, deviation, least, largest, quartiles,
+    and how values change along each axis.
+    """
     known = array[~np.isnan(array)]
-    known = known if len(known) else np.zeros(1)
-    steps = [float(np.nanmean(np.abs(np.diff(np.nan_to_num(array), axis=axis)))) if array.shape[axis] > 1 else 0.0
-             for axis in range(array.ndim)]  # fmt: skip
+    if len(known) == 0:
+        known = np.zeros(1)
     plain = [known.mean(), known.std(), known.min(), known.max(), *np.quantile(known, _SHARES)]
-    return np.array([*array.shape, float(np.isnan(array).mean()), *plain, *steps])
+
+    steps = np.zeros(array.ndim)
+    filled = np.nan_to_num(array)
+    for axis in range(array.ndim):
+        if array.shape[axis] > 1:
+            steps[axis] = np.abs(np.diff(filled, axis=axis)).mean()
+
+    missing = float(np.isnan(array).mean())
+    return np.array([*array.shape, missing, *plain, *steps])
