@@ -1,5 +1,6 @@
-"""The type of a column, and what it says about itself alone: identifier, constant, codes for
-missing values.
+"""The type of a column, and what it says about itself alone.
+
+That is whether it is an identifier or a constant, and which codes stand for missing values.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ _MOST_CLASSES = 1000
 
 @dataclass(frozen=True)
 class _Values:
-    """The different values of a column that are not missing, how often each occurs, and the share
-    of the missing.
+    """The different values of a column that are not missing, and how often each occurs.
+
+    ``missing`` is the share of the missing.
     """
 
     name: str
@@ -35,6 +37,7 @@ class _Values:
 
     @property
     def each(self) -> float:
+        """How many rows a value has on average."""
         return self.present / len(self.texts)
 
 
@@ -44,24 +47,37 @@ def look(name: str, array: pa.Array, told: str = "") -> ColumnReport:
     ``told``: the type that the file itself states, if any.
     """
     counts = arrow_compute().value_counts(array)
-    distinct, number_of = (
-        counts.field("values"),
-        counts.field("counts").to_numpy(zero_copy_only=False),
-    )
-    strict, loose = (
-        _values(name, distinct, number_of, len(array), kind) for kind in ("number", "text")
-    )
-    if not loose.texts or not strict.texts:
-        if not loose.texts:
-            return ColumnReport(
-                name, "text", "drop", 1.0, evidence="Has no value in any row.", nature="constant"
-            )
+    distinct = counts.field("values")
+    number_of = counts.field("counts").to_numpy(zero_copy_only=False)
+
+    # More texts stand for a missing number than for a missing label.
+    strict = _values(name, distinct, number_of, len(array), "number")
+    loose = _values(name, distinct, number_of, len(array), "text")
+    if not loose.texts:
+        return _empty(name)
+    if not strict.texts:
         return _finished(_text(loose), loose)
+
     if told in ("category", "text"):
         return _finished(replace(_told(loose, told), confidence=1.0), loose)
+
     report = None if told == "number" else _timestamp(strict)
-    report = report or _number(strict, array, told)
-    return _finished(report, strict) if report else _finished(_text(loose), loose)
+    if report is None:
+        report = _number(strict, array, told)
+    if report is None:
+        return _finished(_text(loose), loose)
+    return _finished(report, strict)
+
+
+def _empty(name: str) -> ColumnReport:
+    return ColumnReport(
+        name,
+        "text",
+        "drop",
+        1.0,
+        evidence="Has no value in any row.",
+        nature="constant",
+    )
 
 
 def _values(name: str, distinct: pa.Array, number_of: np.ndarray, rows: int, kind: str) -> _Values:
@@ -91,29 +107,35 @@ def _report(values: _Values, kind: str, confidence: float, evidence: str) -> Col
 
 
 def _told(values: _Values, told: str) -> ColumnReport:
-    if told == "category" and len(values.texts) <= _MOST_CLASSES:
-        said = f"The file says that it is a category; {len(values.texts)} different values."
-        return replace(_report(values, "category", 1.0, said), classes=sort_labels(values.texts))
-    return _text(values)
+    """The report of a column whose file says that it is text or a category."""
+    count = len(values.texts)
+    if told == "text" or count > _MOST_CLASSES:
+        return _text(values)
+
+    said = f"The file says that it is a category; {count} different values."
+    report = _report(values, "category", 1.0, said)
+    return replace(report, classes=sort_labels(values.texts))
 
 
 def _timestamp(values: _Values) -> ColumnReport | None:
     form = v.timestamp_format(values.texts, compact=_dated(values))
     if form is None:
         return None
+
     said = f"Dates or times, written like {values.texts[0]}."
+    confidence = 0.98
     twin = v.swapped_day(form)
-    unclear = bool(twin) and not v.to_timestamps(_array(values.texts), twin).bad.any()
-    if unclear:
+    if twin and not v.to_timestamps(_array(values.texts), twin).bad.any():
         said += f" Day and month cannot be told apart; read as {form}."
-    return replace(_report(values, "timestamp", 0.7 if unclear else 0.98, said), format=form)
+        confidence = 0.7
+    return replace(_report(values, "timestamp", confidence, said), format=form)
 
 
 def _dated(values: _Values) -> bool:
     """Whether eight digits may be a day: the name says so, or there are many of them."""
-    return len(values.texts) >= 30 or any(
-        word in names.MOMENTS for word in names.words(values.name)
-    )
+    if len(values.texts) >= 30:
+        return True
+    return any(word in names.MOMENTS for word in names.words(values.name))
 
 
 def _number(values: _Values, array: pa.Array, told: str) -> ColumnReport | None:
@@ -125,25 +147,29 @@ def _number(values: _Values, array: pa.Array, told: str) -> ColumnReport | None:
     read = _read_numbers(values.texts)
     if read is None:
         return None
+
     made, form = read
     good = ~made.missing & ~made.bad
     unique, inverse = np.unique(made.values[good], return_inverse=True)
     number_of = np.bincount(inverse, weights=values.number_of[good])
     whole = bool((unique == np.round(unique)).all())
-    report = replace(
-        _described(values, unique, whole, form),
-        suspected_codes=suspect_numbers(unique, number_of),
-    )
+    report = _described(values, unique, whole, form)
+    report = replace(report, suspected_codes=suspect_numbers(unique, number_of))
     if told == "number":
         report = replace(report, confidence=1.0)
+
+    # Only plain whole numbers may be labels, or count the rows.
     if not whole or form:
         return report
     codes = None if told else _codes(values, unique)
-    return codes or _counted(report, values, array, unique)
+    if codes is not None:
+        return codes
+    return _counted(report, values, array, unique)
 
 
 def _leading_zero(texts: list[str]) -> bool:
-    return any(len(text) > 1 and text[0] == "0" and text.isdigit() for text in texts)
+    coded = [text for text in texts if text.startswith("0") and text.isdigit()]
+    return any(len(text) > 1 for text in coded)
 
 
 def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
@@ -159,20 +185,33 @@ def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
 
 
 def _described(values: _Values, unique: np.ndarray, whole: bool, form: str) -> ColumnReport:
-    low, high = (v.plain_number(repr(float(x))) for x in (unique[0], unique[-1]))
+    shown = [v.plain_number(repr(float(number))) for number in (unique[0], unique[-1])]
     kind = "Whole numbers" if whole else "Numbers"
-    said = f"{kind} from {low} to {high}, {len(unique)} different."
+    said = f"{kind} from {shown[0]} to {shown[1]}, {len(unique)} different."
     if form:
         said += f" Written like {form}."
+
     few = whole and _are_few(len(unique), values.present)
-    classes = [v.plain_number(repr(float(x))) for x in unique] if few else []
-    report = _report(values, "number", _number_confidence(unique, whole, few, form), said)
-    return replace(report, distinct=len(unique), classes=classes, format=form)
+    classes = []
+    if few:
+        classes = [v.plain_number(repr(float(number))) for number in unique]
+
+    confidence = _number_confidence(unique, whole, few, form)
+    report = _report(values, "number", confidence, said)
+    return replace(
+        report,
+        distinct=len(unique),
+        classes=classes,
+        format=form,
+    )
 
 
 def _are_few(distinct: int, present: int) -> bool:
     """Whether so many different whole numbers could be classes."""
-    return distinct == 2 or (1 < distinct <= 20 and distinct * 5 <= present)
+    if distinct == 2:
+        return True
+    repeated = distinct * 5 <= present
+    return repeated and 1 < distinct <= 20
 
 
 def _number_confidence(unique: np.ndarray, whole: bool, few: bool, form: str) -> float:
@@ -180,25 +219,32 @@ def _number_confidence(unique: np.ndarray, whole: bool, few: bool, form: str) ->
         return 0.85
     if not whole:
         return 0.99
-    return 0.6 if len(unique) == 2 else 0.75 if few else 0.95
+    # Few whole numbers may be classes.
+    if len(unique) == 2:
+        return 0.6
+    return 0.75 if few else 0.95
 
 
 def _codes(values: _Values, unique: np.ndarray) -> ColumnReport | None:
     """Whole numbers that are labels: named so, and repeated, or dialled rather than counted."""
-    told = set(names.words(values.name))
-    listed = (
-        2 < len(unique) <= 60 and len(unique) * 5 <= values.present and bool(told & names.CODES)
-    )
-    entity = len(unique) > 10 and values.each >= 1.3 and names.names_entity(values.name)
-    if not (
-        listed
-        or entity
-        or (told & names.DIALLED and values.present > len(unique) > 1 and unique[0] >= 1000)
-    ):
+    words = set(names.words(values.name))
+    count = len(unique)
+
+    repeated = count * 5 <= values.present
+    listed = bool(words & names.CODES) and repeated and 2 < count <= 60
+    dialled = bool(words & names.DIALLED) and values.present > count > 1 and unique[0] >= 1000
+    entity = count > 10 and values.each >= 1.3 and names.names_entity(values.name)
+    if not (listed or entity or dialled):
         return None
+
     report = _text(values)
-    said = f"The name says that these numbers are codes; {report.evidence[0].lower()}{report.evidence[1:]}"
-    return replace(report, confidence=0.8, evidence=said, classes=sort_labels(report.classes))
+    evidence = report.evidence[0].lower() + report.evidence[1:]
+    return replace(
+        report,
+        confidence=0.8,
+        evidence=f"The name says that these numbers are codes; {evidence}",
+        classes=sort_labels(report.classes),
+    )
 
 
 def _counted(
@@ -209,16 +255,29 @@ def _counted(
     named = names.names_identifier(values.name)
     if named and _too_long(unique) and 2 * len(values.texts) >= values.present:
         said = f"Looks like an identifier: {len(values.texts)} different long numbers."
-        return replace(report, nature="identifier", nature_confidence=0.95, evidence=said)
-    if values.missing or len(unique) != rows or rows < 3:
+        return replace(
+            report,
+            nature="identifier",
+            nature_confidence=0.95,
+            evidence=said,
+        )
+
+    all_differ = len(unique) == rows and not values.missing
+    if not all_differ or rows < 3:
         return report
+
     ordered = v.to_numbers(array).values
-    counts = _counts_rows(ordered)
-    if not (counts or named or _steady(values.name, ordered)):
+    certain = named or _counts_rows(ordered)
+    if not certain and not _steady(values.name, ordered):
         return report
-    said = f"Looks like an identifier: a different whole number in every row, from {unique[0]:.0f} to {unique[-1]:.0f}."
-    sure = 0.97 if counts or named else 0.9
-    return replace(report, nature="identifier", nature_confidence=sure, evidence=said)
+
+    span = f"from {unique[0]:.0f} to {unique[-1]:.0f}"
+    return replace(
+        report,
+        nature="identifier",
+        nature_confidence=0.97 if certain else 0.9,
+        evidence=f"Looks like an identifier: a different whole number in every row, {span}.",
+    )
 
 
 def _too_long(unique: np.ndarray) -> bool:
@@ -227,48 +286,75 @@ def _too_long(unique: np.ndarray) -> bool:
 
 
 def _counts_rows(ordered: np.ndarray) -> bool:
+    """Whether the numbers count the rows from 0 or 1, upwards or downwards."""
     import numpy as np
 
+    if len(ordered) < 10:
+        return False
     steps = np.abs(np.diff(ordered))
-    return (
-        len(ordered) >= 10 and bool((steps == 1).all()) and min(ordered[0], ordered[-1]) in (0, 1)
-    )
+    begins = min(ordered[0], ordered[-1])
+    return bool((steps == 1).all()) and begins in (0, 1)
 
 
 def _steady(name: str, ordered: np.ndarray) -> bool:
     """Whether the steps are alike, as in a sample of rows that are counted."""
     import numpy as np
 
-    if len(ordered) < 10 or not (np.diff(ordered) == ordered[1] - ordered[0]).all():
+    if len(ordered) < 10:
         return False
-    return bool(set(names.words(name)) & names.COUNTERS) or min(ordered) in (0, 1)
+    steps = np.diff(ordered)
+    if not (steps == steps[0]).all():
+        return False
+
+    is_counter = bool(set(names.words(name)) & names.COUNTERS)
+    return is_counter or min(ordered) in (0, 1)
 
 
 def _text(values: _Values) -> ColumnReport:
-    texts, each = values.texts, values.each
-    words = sum(len(text.split()) for text in texts[:1000]) / min(len(texts), 1000)
+    """The report of a column of texts: an identifier, a category, or text."""
+    texts = values.texts
+    each = values.each
+    sample = texts[:1000]
+    words = sum(len(text.split()) for text in sample) / len(sample)
+
     named = names.names_identifier(values.name)
     if _identifies(texts, each, values.present, words, named):
-        said = f"Looks like an identifier: {len(texts)} different values in {values.present} rows."
-        sure = 0.97 if named else 0.85
         return replace(
-            _report(values, "text", 0.95, said), nature="identifier", nature_confidence=sure
+            _report(values, "text", 0.95, _identifier_evidence(values)),
+            nature="identifier",
+            nature_confidence=0.97 if named else 0.85,
         )
-    prose = words >= 4 and each < 5
-    few = (
-        len(texts) <= 10
-        or (len(texts) <= 20 and each >= 2)
-        or (len(texts) <= _MOST_CLASSES and each >= 5)
-    )
-    if few and not prose:
-        said = f"{len(texts)} different values, each in {each:{',.0f' if each >= 10 else '.2g'}} rows on average."
+
+    if _could_be_classes(len(texts), each) and not _is_prose(words, each):
+        rows = f"{each:,.0f}" if each >= 10 else f"{each:.2g}"
+        said = f"{len(texts)} different values, each in {rows} rows on average."
         sure = 0.95 if each >= 20 else 0.8
         report = replace(_report(values, "category", sure, said), classes=sort_labels(texts))
     else:
-        said = f"Text: {len(texts)} different values in {values.present} rows, {words:.2g} words on average."
-        sure = 0.95 if words >= 4 else 0.75
-        report = _report(values, "text", sure, said + _like_codes(texts) + _nearly_numbers(texts))
+        count = f"{len(texts)} different values in {values.present} rows"
+        said = f"Text: {count}, {words:.2g} words on average."
+        hints = _like_codes(texts) + _nearly_numbers(texts)
+        report = _report(values, "text", 0.95 if words >= 4 else 0.75, said + hints)
     return replace(report, suspected_codes=suspect_words(texts, values.number_of))
+
+
+def _identifier_evidence(values: _Values) -> str:
+    count = f"{len(values.texts)} different values in {values.present} rows"
+    return f"Looks like an identifier: {count}."
+
+
+def _is_prose(words: float, each: float) -> bool:
+    """Whether values are sentences rather than long labels, which would be repeated."""
+    return words >= 4 and each < 5
+
+
+def _could_be_classes(distinct: int, each: float) -> bool:
+    """Whether so many values, each in so many rows, could be classes: more have to be repeated more."""
+    if distinct <= 10:
+        return True
+    if distinct <= 20:
+        return each >= 2
+    return distinct <= _MOST_CLASSES and each >= 5
 
 
 def _identifies(texts: list[str], each: float, present: int, words: float, named: bool) -> bool:
@@ -277,13 +363,23 @@ def _identifies(texts: list[str], each: float, present: int, words: float, named
         return False
     if named:
         return each <= 1.05
-    return each == 1 and sum(any(c.isdigit() for c in text) for text in texts) >= 0.9 * len(texts)
+    if each != 1:
+        return False
+    with_digits = sum(_has_digit(text) for text in texts)
+    return with_digits >= 0.9 * len(texts)
+
+
+def _has_digit(text: str) -> bool:
+    return any(letter.isdigit() for letter in text)
 
 
 def _like_codes(texts: list[str]) -> str:
+    """A hint for a column of short texts with digits."""
     sample = texts[:1000]
-    coded = sum(any(c.isdigit() for c in text) and len(text) <= 24 for text in sample)
-    return " Most look like codes with digits." if coded > 0.8 * len(sample) else ""
+    coded = [text for text in sample if len(text) <= 24 and _has_digit(text)]
+    if len(coded) <= 0.8 * len(sample):
+        return ""
+    return " Most look like codes with digits."
 
 
 def _nearly_numbers(texts: list[str]) -> str:
@@ -299,12 +395,18 @@ def _finished(report: ColumnReport, values: _Values) -> ColumnReport:
     if report.distinct == 1:
         tail = " that has a value." if report.missing else "."
         said = f"Constant: {report.examples[0]!r} in every row{tail}"
-        report = replace(report, nature="constant", nature_confidence=0.99, evidence=said)
+        report = replace(
+            report,
+            nature="constant",
+            nature_confidence=0.99,
+            evidence=said,
+        )
     if report.nature in ("identifier", "constant"):
         report = replace(report, role="drop")
     if report.suspected_codes:
         codes = ",".join(report.suspected_codes)
-        more = f" {codes} may stand for a missing value: confirm with --set '{report.name}.missing={codes}'."
+        confirm = f"confirm with --set '{report.name}.missing={codes}'"
+        more = f" {codes} may stand for a missing value: {confirm}."
         report = replace(report, evidence=report.evidence + more)
     return report
 

@@ -48,7 +48,10 @@ def croissant(file: str | Path, inference: Inference) -> dict[str, Any]:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
         size = file.stat().st_size
     except OSError as error:
-        raise DatasetError(f"cannot be read: {error.strerror}.", where=str(file)) from error
+        raise DatasetError(
+            f"cannot be read: {error.strerror}.",
+            where=str(file),
+        ) from error
     fields = [
         {
             "@type": "cr:Field",

@@ -58,7 +58,14 @@ def infer_easeml(path: str | Path) -> Inference:
             f"{side}: {len(validation.samples)} samples fit the schema of the training data."
         )
     count = len(dataset.input.samples)
-    return Inference(columns=[], rows=count, target="", input=source, output=target, notes=notes)
+    return Inference(
+        columns=[],
+        rows=count,
+        target="",
+        input=source,
+        output=target,
+        notes=notes,
+    )
 
 
 def _schema(samples: Samples, side: str, place: str) -> Schema:
@@ -67,5 +74,7 @@ def _schema(samples: Samples, side: str, place: str) -> Schema:
     except SchemaError as error:
         parts = (place, side, error.where)
         raise DatasetError(
-            error.message, where=": ".join(filter(None, parts)), remedy=error.remedy
+            error.message,
+            where=": ".join(filter(None, parts)),
+            remedy=error.remedy,
         ) from error

@@ -52,10 +52,20 @@ def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport 
     if len(steps) and report.distinct > 2 and ((steps >= 0).all() or (steps <= 0).all()):
         sure = 0.95 if report.type == "timestamp" else 0.85
         said = f"{report.evidence} The rows are in its order: think of a split by time."
-        return replace(report, nature="time", nature_confidence=sure, evidence=said)
+        return replace(
+            report,
+            nature="time",
+            nature_confidence=sure,
+            evidence=said,
+        )
     if report.type == "timestamp" and only:
         said = f"{report.evidence} The only time of the rows, which are in another order."
-        return replace(report, nature="time", nature_confidence=0.5, evidence=said)
+        return replace(
+            report,
+            nature="time",
+            nature_confidence=0.5,
+            evidence=said,
+        )
     return None
 
 
@@ -73,5 +83,8 @@ def _group(report: ColumnReport, rows: int) -> ColumnReport | None:
             f"{said} As an identifier it tells a model nothing.",
         )
     return replace(
-        report, nature="group", nature_confidence=0.75 if each >= 1.3 else 0.6, evidence=said
+        report,
+        nature="group",
+        nature_confidence=0.75 if each >= 1.3 else 0.6,
+        evidence=said,
     )

@@ -60,7 +60,10 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     """
     names = table.column_names
     if target is not None and target not in names:
-        raise DatasetError(f"there is no column '{target}'.", remedy=did_you_mean(target, names))
+        raise DatasetError(
+            f"there is no column '{target}'.",
+            remedy=did_you_mean(target, names),
+        )
     looked = _sampled(table, sample)
     texts = _text_columns(looked)
     reports = _looked_at(table, looked, texts)
@@ -154,7 +157,10 @@ def _as_target(report: ColumnReport, proposal: TargetProposal) -> ColumnReport:
     why = f"Proposed as the target: {proposal.reason}." if proposal.reason else ""
     evidence = f"{report.evidence} {why}".strip()
     return replace(
-        report, nature="target", nature_confidence=proposal.confidence, evidence=evidence
+        report,
+        nature="target",
+        nature_confidence=proposal.confidence,
+        evidence=evidence,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from easeml.data.inference import name_words as names
@@ -53,12 +53,20 @@ def propose_target(reports: Sequence[ColumnReport], usual: str = "") -> TargetPr
 
 
 def _suitable(reports: Sequence[ColumnReport]) -> list[ColumnReport]:
-    could = [r for r in reports if r.role == "input" and r.distinct > 1 and _can_be_target(r)]
-    own = [r for r in could if not set(names.words(r.name)) & names.PREDICTIONS]
+    """The columns that could be a target; predictions of others only where there is nothing else."""
+    could = [report for report in reports if _can_be_target(report)]
+    own = [report for report in could if not _has_word(report, names.PREDICTIONS)]
     return own or could
 
 
+def _has_word(report: ColumnReport, words: Collection[str]) -> bool:
+    """Whether one of the words is in a column's name."""
+    return not set(names.words(report.name)).isdisjoint(words)
+
+
 def _can_be_target(report: ColumnReport) -> bool:
+    if report.role != "input" or report.distinct <= 1:
+        return False
     if report.type in ("number", "category"):
         return True
     return report.type == "tensor" and report.name.lower() in _TELLING
@@ -66,26 +74,51 @@ def _can_be_target(report: ColumnReport) -> bool:
 
 def _by_name(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
     """The column whose name tells; several that tell alike are rivals."""
-    lower = {report.name.lower(): report.name for report in reversed(suitable)}
-    coordinates = {"x", "y"} <= lower.keys() and len(suitable) > 2
-    telling = [word for word in _TELLING if word in lower and not (word == "y" and coordinates)]
-    if telling:
-        name = lower[telling[0]]
+    by_name = {report.name.lower(): report.name for report in reversed(suitable)}
+    several = len(suitable) > 2
+    return _called_target(by_name, several) or _often_predicted(by_name) or _tailed(suitable)
+
+
+def _called_target(by_name: Mapping[str, str], several: bool) -> TargetProposal | None:
+    """The column that is called as targets are; ``several``: there are more than two."""
+    # Beside an x, and with further columns, y is a coordinate.
+    coordinates = "x" in by_name and several
+    for word in _TELLING:
+        if word not in by_name:
+            continue
+        if word == "y" and coordinates:
+            continue
+        name = by_name[word]
         return TargetProposal(name, 0.95, f"'{name}' is what a target is called")
-    suggestive = [lower[word] for word in _SUGGESTIVE if word in lower]
-    if len(suggestive) > 1:
-        rivals = tuple(suggestive[1 : _MOST_RIVALS + 1])
-        said = f"'{suggestive[0]}' is often predicted, and so are others"
-        return TargetProposal(suggestive[0], 0.6, said, rivals)
-    if suggestive:
-        return TargetProposal(suggestive[0], 0.8, f"'{suggestive[0]}' is often predicted")
-    tailed = [report.name for report in suitable if _TAIL.search(report.name)]
-    if len(tailed) > 1:
-        said = "its name ends like that of a target, and so do others"
-        return TargetProposal(tailed[-1], 0.6, said, tuple(tailed[:-1][:_MOST_RIVALS]))
-    if tailed:
-        return TargetProposal(tailed[0], 0.9, "its name ends like that of a target")
     return None
+
+
+def _often_predicted(by_name: Mapping[str, str]) -> TargetProposal | None:
+    """The column of a name that is often predicted."""
+    found = [by_name[word] for word in _SUGGESTIVE if word in by_name]
+    if not found:
+        return None
+
+    name, *others = found
+    reason = f"'{name}' is often predicted"
+    if not others:
+        return TargetProposal(name, 0.8, reason)
+    rivals = tuple(others[:_MOST_RIVALS])
+    return TargetProposal(name, 0.6, f"{reason}, and so are others", rivals)
+
+
+def _tailed(suitable: Sequence[ColumnReport]) -> TargetProposal | None:
+    """The last column whose name ends like that of a target."""
+    found = [report.name for report in suitable if _TAIL.search(report.name)]
+    if not found:
+        return None
+
+    *others, name = found
+    reason = "its name ends like that of a target"
+    if not others:
+        return TargetProposal(name, 0.9, reason)
+    rivals = tuple(others[:_MOST_RIVALS])
+    return TargetProposal(name, 0.6, f"{reason}, and so do others", rivals)
 
 
 def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:
@@ -93,20 +126,29 @@ def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:
 
     Where both are the same column, two signs agree, and it is no mere guess.
     """
-    likely = [report for report in suitable if report.nature not in ("time", "group")]
-    likely = [r for r in likely if not set(names.words(r.name)) & names.DESCRIPTIONS] or likely
-    likely = likely or list(suitable)
+    likely = _likely(suitable)
+    last = likely[-1]
     classes = [report for report in likely if report.type == "category"]
     numbers = [report for report in likely if report.type == "number"]
-    alone = len(classes) == 1 and len(numbers) >= 3 and classes[0].distinct <= _FEW_CLASSES
-    if alone and classes[0] is likely[-1]:
-        reason = "the only category beside numbers, and the last column"
-        return TargetProposal(classes[0].name, 0.8, reason)
-    if alone:
-        chosen, reason = classes[0], "the only category beside numbers"
-    else:
-        chosen, reason = likely[-1], "the last column that could be one"
+
+    one_category = len(classes) == 1 and classes[0].distinct <= _FEW_CLASSES
+    alone = one_category and len(numbers) >= 3
+    if not alone:
+        rivals = _rivals(last, likely, classes)
+        return TargetProposal(last.name, 0.5, "the last column that could be one", rivals)
+
+    chosen = classes[0]
+    reason = "the only category beside numbers"
+    if chosen is last:
+        return TargetProposal(chosen.name, 0.8, f"{reason}, and the last column")
     return TargetProposal(chosen.name, 0.5, reason, _rivals(chosen, likely, classes))
+
+
+def _likely(suitable: Sequence[ColumnReport]) -> list[ColumnReport]:
+    """The columns that are no moment, group or description, as far as there are others."""
+    plain = [report for report in suitable if report.nature not in ("time", "group")]
+    telling = [report for report in plain if not _has_word(report, names.DESCRIPTIONS)]
+    return telling or plain or list(suitable)
 
 
 def _rivals(

@@ -80,7 +80,9 @@ def _table(lines: _Lines, name: str) -> pa.Table:
         ) from error
     if not parts:
         raise DatasetError(
-            "there is no row.", where=name, remedy="Send a file with rows below @data."
+            "there is no row.",
+            where=name,
+            remedy="Send a file with rows below @data.",
         )
     schema = pa.schema(
         [

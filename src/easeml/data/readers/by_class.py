@@ -86,7 +86,9 @@ def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
             shapes.append(shape_of(data))
         except NoPicture as error:
             raise DatasetError(
-                f"this is no picture: {error}.", where=file, remedy="Replace or remove it."
+                f"this is no picture: {error}.",
+                where=file,
+                remedy="Replace or remove it.",
             ) from error
         pictures.append(data)
     field, column = reported(picture_report("image", shapes, pictures), to_arrow("image", pictures))

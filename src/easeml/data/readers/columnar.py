@@ -25,11 +25,16 @@ def read_parquet(source: Source) -> pa.Table:
             meta = file.metadata
             if sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups)) > LARGEST:
                 raise DatasetError(
-                    f"it unpacks to more than {LARGEST >> 30} GiB.", where=source.name
+                    f"it unpacks to more than {LARGEST >> 30} GiB.",
+                    where=source.name,
                 )
             return text_table(file.iter_batches(_BATCH), file.schema_arrow, source.name)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise _damaged("Parquet", source, error) from error
+        raise _damaged(
+            "Parquet",
+            source,
+            error,
+        ) from error
 
 
 def read_arrow(source: Source) -> pa.Table:
@@ -41,7 +46,11 @@ def read_arrow(source: Source) -> pa.Table:
             batches = (file.get_batch(i) for i in range(file.num_record_batches))
             return text_table(_valid(batches), file.schema, source.name)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise _damaged("Arrow", source, error) from error
+        raise _damaged(
+            "Arrow",
+            source,
+            error,
+        ) from error
 
 
 def read_arrow_stream(source: Source) -> pa.Table:
@@ -52,7 +61,11 @@ def read_arrow_stream(source: Source) -> pa.Table:
         with source.open() as handle, pa.ipc.open_stream(handle) as stream:
             return text_table(_valid(stream), stream.schema, source.name)
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        raise _damaged("Arrow", source, error) from error
+        raise _damaged(
+            "Arrow",
+            source,
+            error,
+        ) from error
 
 
 def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

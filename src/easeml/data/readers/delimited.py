@@ -49,7 +49,9 @@ def _whole(source: Source) -> pa.Table:
     text, encoding = decoded(source.read(), name)
     if not text.strip():
         raise DatasetError(
-            "the file is empty.", where=name, remedy="Send a table with a header and rows."
+            "the file is empty.",
+            where=name,
+            remedy="Send a table with a header and rows.",
         )
     delimiter = _delimiter(text, name)
     names, has_names = _header(text, delimiter, source)
@@ -191,10 +193,14 @@ def _parse(
         reader = arrow_csv.open_csv(
             file,
             arrow_csv.ReadOptions(
-                use_threads=False, autogenerate_column_names=True, block_size=block
+                use_threads=False,
+                autogenerate_column_names=True,
+                block_size=block,
             ),
             arrow_csv.ParseOptions(
-                delimiter=delimiter, newlines_in_values=True, invalid_row_handler=keep
+                delimiter=delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=keep,
             ),
             arrow_csv.ConvertOptions(
                 column_types={f"f{i}": pa.string() for i in range(len(names))},
@@ -210,7 +216,11 @@ def _parse(
             )
     except (pa.ArrowInvalid, pa.ArrowException, OverflowError) as error:
         if ragged:
-            raise _ragged(ragged[0], delimiter, name) from error
+            raise _ragged(
+                ragged[0],
+                delimiter,
+                name,
+            ) from error
         raise _Unreadable(
             f"it cannot be read as a table: {error}.",
             where=name,
@@ -219,7 +229,9 @@ def _parse(
     table = pa.Table.from_batches(trimmed)
     if table.num_columns != len(names):
         raise DatasetError(
-            "the header cannot be read.", where=name, remedy="Check the quotes in the first line."
+            "the header cannot be read.",
+            where=name,
+            remedy="Check the quotes in the first line.",
         )
     return table.slice(1 if has_names else 0).rename_columns(names)
 
@@ -256,7 +268,9 @@ def _parse_wide(
             parts.append(pa.RecordBatch.from_arrays(arrays, names))
     except csv.Error as error:
         raise DatasetError(
-            f"it cannot be read as a table: {error}.", where=name, remedy="Check quotes."
+            f"it cannot be read as a table: {error}.",
+            where=name,
+            remedy="Check quotes.",
         ) from error
     return pa.Table.from_batches(
         parts, pa.schema([(column, pa.string()) for column in names])

@@ -82,7 +82,10 @@ def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> Easem
         odd = sorted(first.samples.keys() ^ second.samples.keys())
         if odd:
             where = f"{side}/{'input' if odd[0] in first.samples else 'output'}/{odd[0]}"
-            raise DatasetError("this sample has no counterpart on the other side.", where=where)
+            raise DatasetError(
+                "this sample has no counterpart on the other side.",
+                where=where,
+            )
     return EasemlDataset(*made)
 
 
@@ -97,7 +100,9 @@ def write_easeml(path: str | Path, dataset: EasemlDataset) -> None:
     path = Path(path)
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise DatasetError(
-            "there is something already.", where=str(path), remedy="Name a new folder or file."
+            "there is something already.",
+            where=str(path),
+            remedy="Name a new folder or file.",
         )
     form = next((form for end, form in _ARCHIVES.items() if path.name.endswith(end)), None)
     if form is None:
@@ -116,7 +121,10 @@ def _write_sides(folder: Path, dataset: EasemlDataset) -> None:
         return
     for side, samples in zip(SIDES, sides, strict=True):
         if samples is None:
-            raise DatasetError("a dataset with an output has validation data too.", where=side)
+            raise DatasetError(
+                "a dataset with an output has validation data too.",
+                where=side,
+            )
         write_samples(folder / side, samples)
 
 
@@ -132,11 +140,16 @@ def _samples(tree: Tree, root: str, *, shapes_only: bool) -> Samples:
         kind, name = kind_and_name(sample)
         if kind != ".class.txt":
             raise DatasetError(
-                "expected sample folders and class files only.", where=path, remedy="Take it away."
+                "expected sample folders and class files only.",
+                where=path,
+                remedy="Take it away.",
             )
         classes[name] = class_labels(tree, path)
     if not files:
-        raise DatasetError("there are no sample folders.", where=root or tree.name)
+        raise DatasetError(
+            "there are no sample folders.",
+            where=root or tree.name,
+        )
     return Samples(
         classes,
         {name: _sample(tree, f"{root}{name}", files[name], shapes_only) for name in sorted(files)},
@@ -151,11 +164,17 @@ def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sam
     for rest, path in files.items():
         node, _, field = rest.partition("/")
         if "/" in field:
-            raise DatasetError("expected no folder inside a node's folder.", where=path)
+            raise DatasetError(
+                "expected no folder inside a node's folder.",
+                where=path,
+            )
         kind, name = kind_and_name(field or node)
         if kind == ".links.csv" and not field:
             if links is not None:
-                raise DatasetError("expected one links file at most in a sample.", where=path)
+                raise DatasetError(
+                    "expected one links file at most in a sample.",
+                    where=path,
+                )
             links = links_of(tree, path)
             continue
         if kind not in (".ten.npy", ".ten.csv", ".cat.txt"):
@@ -167,7 +186,9 @@ def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sam
         into = groups[node] if field else values
         if name in into or (not field and name in groups):
             raise DatasetError(
-                f"'{name}' is there twice.", where=path, remedy="Take one of them away."
+                f"'{name}' is there twice.",
+                where=path,
+                remedy="Take one of them away.",
             )
         into[name] = (
             labels(tree, path)

@@ -45,7 +45,9 @@ def class_labels(tree: Tree, path: str) -> tuple[str, ...]:
         )
     if not found:
         raise DatasetError(
-            "the class has no label.", where=path, remedy="Write a label on each line."
+            "the class has no label.",
+            where=path,
+            remedy="Write a label on each line.",
         )
     return found
 
@@ -65,7 +67,9 @@ def links_of(tree: Tree, path: str) -> frozenset[tuple[tuple[str, int], tuple[st
         if ends is None:
             message = f"expected 'node/index node/index', found {shown(line)}."
             raise DatasetError(
-                message, where=f"{path}, line {number}", remedy="Indices are numbers from 0."
+                message,
+                where=f"{path}, line {number}",
+                remedy="Indices are numbers from 0.",
             )
         start, i, end, j = ends.groups()
         found.add(((start, int(i)), (end, int(j))))
@@ -77,7 +81,9 @@ def _lines(tree: Tree, path: str) -> list[str]:
         text = tree.read(path, _MOST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise DatasetError(
-            "it is not UTF-8 text.", where=path, remedy="Save it as UTF-8."
+            "it is not UTF-8 text.",
+            where=path,
+            remedy="Save it as UTF-8.",
         ) from error
     return (
         [
@@ -120,7 +126,10 @@ def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
         )
         shape, by_column, kind = read(head)
     except (ValueError, EOFError, OSError, struct.error, SyntaxError, tokenize.TokenError) as error:
-        raise DatasetError(f"it is no NumPy file: {error}.", where=path) from error
+        raise DatasetError(
+            f"it is no NumPy file: {error}.",
+            where=path,
+        ) from error
     if kind.newbyteorder("=") != np.float64:
         raise DatasetError(
             f"expected numbers of type float64, found {kind}.",
@@ -132,7 +141,8 @@ def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
     numbers = data[head.tell() :]
     if len(numbers) != 8 * prod(shape):
         raise DatasetError(
-            f"expected {prod(shape):,} numbers, found {len(numbers) / 8:,g}.", where=path
+            f"expected {prod(shape):,} numbers, found {len(numbers) / 8:,g}.",
+            where=path,
         )
     return (
         np.frombuffer(numbers, kind)
@@ -146,18 +156,27 @@ def _csv(tree: Tree, path: str) -> Tensor:
 
     rows = [line.split(",") for line in _lines(tree, path) if line]
     if not rows:
-        raise DatasetError("there is no number.", where=path)
+        raise DatasetError(
+            "there is no number.",
+            where=path,
+        )
     for number, row in enumerate(rows, 1):
         if len(row) != len(rows[0]):
             message = f"expected {len(rows[0])} numbers, as in row 1, found {len(row)}."
-            raise DatasetError(message, where=f"{path}, row {number}")
+            raise DatasetError(
+                message,
+                where=f"{path}, row {number}",
+            )
         for cell in row:
             if not re.fullmatch(
                 r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf)\s*",
                 cell,
                 re.IGNORECASE,
             ):
-                raise DatasetError(f"{shown(cell)} is not a number.", where=f"{path}, row {number}")
+                raise DatasetError(
+                    f"{shown(cell)} is not a number.",
+                    where=f"{path}, row {number}",
+                )
     array = np.array([[float(cell) for cell in row] for row in rows])
     return array[0] if len(rows) == 1 else array
 
@@ -190,11 +209,17 @@ def _write_value(folder: Path, name: str, value: Value) -> None:
     elif isinstance(value, np.ndarray):
         np.save(folder / f"{name}.ten.npy", value.astype(np.float64), allow_pickle=False)
     else:
-        raise DatasetError("its numbers were not read, only its shape.", where=str(folder / name))
+        raise DatasetError(
+            "its numbers were not read, only its shape.",
+            where=str(folder / name),
+        )
 
 
 def _write_lines(path: Path, lines: Sequence[str]) -> None:
     for line in lines:
         if line != line.strip() or "\n" in line or "\r" in line:
-            raise DatasetError(f"{shown(line)} cannot stand on a line of its own.", where=str(path))
+            raise DatasetError(
+                f"{shown(line)} cannot stand on a line of its own.",
+                where=str(path),
+            )
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -59,9 +59,15 @@ class Tree:
             with self.files[path]() as file:
                 data = file.read(most + 1)
         except BROKEN as error:
-            raise DatasetError(f"cannot be read: {error}.", where=path) from error
+            raise DatasetError(
+                f"cannot be read: {error}.",
+                where=path,
+            ) from error
         if len(data) > most:
-            raise DatasetError(f"it is larger than {most:,} bytes.", where=path)
+            raise DatasetError(
+                f"it is larger than {most:,} bytes.",
+                where=path,
+            )
         return data
 
 
@@ -91,7 +97,11 @@ def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
             raise
         except BROKEN as error:
             remedy = "Give a folder, or a tar or zip file of one."
-            raise DatasetError(f"cannot be read: {error}.", where=place, remedy=remedy) from error
+            raise DatasetError(
+                f"cannot be read: {error}.",
+                where=place,
+                remedy=remedy,
+            ) from error
         shown = {name: opener for name, opener in sorted(files.items()) if not _hidden(name)}
         every = {*folders, *(str(up) for name in shown for up in PurePosixPath(name).parents)} - {
             "."
@@ -140,7 +150,8 @@ def _folder(root: Path) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
             files[name] = lambda entry=entry: entry.open("rb")
         elif not _hidden(name):
             raise DatasetError(
-                "expected files and folders only, found a link or device.", where=name
+                "expected files and folders only, found a link or device.",
+                where=name,
             )
     return files, folders
 
@@ -173,7 +184,8 @@ def _tar(path: Path, stack: ExitStack) -> tuple[dict[str, Callable[[], IO[bytes]
             files[name] = lambda member=member: _extracted(archive, member)
         elif not _hidden(name):
             raise DatasetError(
-                "expected files and folders only, found a link or device.", where=name
+                "expected files and folders only, found a link or device.",
+                where=name,
             )
     return files, folders
 
@@ -192,7 +204,8 @@ def _plain(path: Path, stack: ExitStack) -> Path:
             size += out.write(block)
             if size > _LARGEST:
                 raise DatasetError(
-                    f"it unpacks to more than {_LARGEST >> 30} GiB.", where=path.name
+                    f"it unpacks to more than {_LARGEST >> 30} GiB.",
+                    where=path.name,
                 )
     out.flush()
     return Path(out.name)
@@ -209,7 +222,10 @@ def _inside(name: str) -> str:
     """The path without ``./``; one that leads out of the archive is refused."""
     path = PurePosixPath(_printable(name).replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts:
-        raise DatasetError("a path leads out of the archive.", where=name)
+        raise DatasetError(
+            "a path leads out of the archive.",
+            where=name,
+        )
     return str(path)
 
 

@@ -41,7 +41,11 @@ def read_json(source: Source) -> pa.Table:
             )
         count += len(some)
     if not count:
-        raise DatasetError("there is no row.", where=source.name, remedy=_REMEDY)
+        raise DatasetError(
+            "there is no row.",
+            where=source.name,
+            remedy=_REMEDY,
+        )
     names = check_names([*columns], source.name)
     return pa.table([pa.chunked_array(chunks, pa.string()) for chunks in columns.values()], names)
 
@@ -51,7 +55,11 @@ def _columns(rows: list[tuple[str, Any]], name: str) -> dict[str, list[str]]:
     columns: dict[str, list[str]] = {}
     for at, (where, row) in enumerate(rows):
         if not isinstance(row, dict):
-            raise DatasetError("this is no JSON object.", where=f"{name}, {where}", remedy=_REMEDY)
+            raise DatasetError(
+                "this is no JSON object.",
+                where=f"{name}, {where}",
+                remedy=_REMEDY,
+            )
         for column, value in _flat(row, ""):
             if column not in columns:
                 columns[column] = [""] * len(rows)
@@ -82,7 +90,11 @@ def _decoded(data: bytes, where: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DatasetError("this is not UTF-8.", where=where, remedy="Save it as UTF-8.") from error
+        raise DatasetError(
+            "this is not UTF-8.",
+            where=where,
+            remedy="Save it as UTF-8.",
+        ) from error
 
 
 def _is_whole(first: str) -> bool:
@@ -115,7 +127,11 @@ def _parsed(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"this is no JSON: {error}.", where=where, remedy=_REMEDY) from error
+        raise DatasetError(
+            f"this is no JSON: {error}.",
+            where=where,
+            remedy=_REMEDY,
+        ) from error
 
 
 def _flat(row: dict[str, Any], root: str) -> Iterator[tuple[str, Any]]:

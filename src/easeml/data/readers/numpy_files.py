@@ -50,7 +50,9 @@ def read_arrays(source: Source) -> pa.Table:
         zlib.error,
     ) as error:
         raise DatasetError(
-            f"the arrays cannot be read ({str(error)[:200]}).", where=source.name, remedy=_REMEDY
+            f"the arrays cannot be read ({str(error)[:200]}).",
+            where=source.name,
+            remedy=_REMEDY,
         ) from error
     fields: list[pa.Field] = []
     columns: list[pa.Array] = []
@@ -59,12 +61,16 @@ def read_arrays(source: Source) -> pa.Table:
         array, place = arrays[key], f"{source.name}, array '{key}'"
         if array.ndim == 0 or array.shape[0] != rows or not array.size:
             raise DatasetError(
-                f"its shape is {array.shape}; expected {rows} rows.", where=place, remedy=_REMEDY
+                f"its shape is {array.shape}; expected {rows} rows.",
+                where=place,
+                remedy=_REMEDY,
             )
         single = array.size == rows
         if array.dtype.kind not in ("biufUSM" if single else "biuf"):
             raise DatasetError(
-                f"{array.dtype} of shape {array.shape} is no columns.", where=place, remedy=_REMEDY
+                f"{array.dtype} of shape {array.shape} is no columns.",
+                where=place,
+                remedy=_REMEDY,
             )
         if single:
             field, column = pa.field(name, pa.string()), _text(array.reshape(rows))

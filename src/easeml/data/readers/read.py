@@ -59,7 +59,9 @@ def _read(source: Source) -> pa.Table:
     form = format_of(source)
     if form == "pdf":
         raise DatasetError(
-            "this is a PDF.", where=source.name, remedy="Save the table as CSV and send that."
+            "this is a PDF.",
+            where=source.name,
+            remedy="Save the table as CSV and send that.",
         )
     if form == "zip":
         return _read_zip(source)
@@ -93,11 +95,14 @@ def _read_zip(source: Source) -> pa.Table:
                 data = archive.read(members[0])
             except BROKEN as error:
                 raise DatasetError(
-                    f"the zip file is damaged ({error}).", where=source.name
+                    f"the zip file is damaged ({error}).",
+                    where=source.name,
                 ) from error
             return table_from_bytes(data, members[0].filename)
     if source.path is None:
         raise DatasetError(
-            "the zip file holds several files.", where=source.name, remedy="Send one table."
+            "the zip file holds several files.",
+            where=source.name,
+            remedy="Send one table.",
         )
     return _read_tree(source.path, source.name)

@@ -79,7 +79,9 @@ def _columns(data: Samples, place: str, taken: Sequence[str]) -> list[_Column]:
         schema = schema_of_samples(data)
     except SchemaError as error:
         raise DatasetError(
-            error.message, where=f"{place}: {error.where}", remedy=error.remedy
+            error.message,
+            where=f"{place}: {error.where}",
+            remedy=error.remedy,
         ) from error
     samples = list(data.samples.values())
     made = [_single(node, samples, taken) for node in schema.nodes.values() if node.singleton]
@@ -111,7 +113,10 @@ def _graphs(
 ) -> _Column:
     nodes = {name: node for name, node in schema.nodes.items() if not node.singleton}
     if LINKS in nodes:
-        raise DatasetError(f"a node is called '{LINKS}'.", remedy="Call it otherwise.")
+        raise DatasetError(
+            f"a node is called '{LINKS}'.",
+            remedy="Call it otherwise.",
+        )
     used = {
         field.class_name for node in nodes.values() for field in node.fields if field.class_name
     }

@@ -48,11 +48,14 @@ def read_series(source: Source) -> pa.Table:
         if len(channels) != len(samples[0]) or not channels:
             found, wanted = len(channels), len(samples[0])
             raise DatasetError(
-                f"{found} channels, the first has {wanted}.", where=f"{source.name}, line {number}"
+                f"{found} channels, the first has {wanted}.",
+                where=f"{source.name}, line {number}",
             )
     if not samples:
         raise DatasetError(
-            "there is no series.", where=source.name, remedy="Write one a line below @data."
+            "there is no series.",
+            where=source.name,
+            remedy="Write one a line below @data.",
         )
     series = [_padded(sample) for sample in samples]
     report = tensor_report("series", series)
@@ -86,7 +89,9 @@ def _header(text: str, name: str) -> tuple[bool, list[tuple[int, str]]]:
             rest = ((i, row.strip()) for i, row in enumerate(lines[number:], number + 1))
             return labelled, [(i, row) for i, row in rest if row and not row.startswith(("#", "%"))]
     raise DatasetError(
-        "there is no line @data.", where=name, remedy="Write the series below a line @data."
+        "there is no line @data.",
+        where=name,
+        remedy="Write the series below a line @data.",
     )
 
 

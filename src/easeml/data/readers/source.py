@@ -50,7 +50,8 @@ class Source:
             return io.BytesIO(self.data) if self.path is None else self.path.open("rb")
         except OSError as error:
             raise DatasetError(
-                f"cannot be read: {error.strerror or error}.", where=str(self.path)
+                f"cannot be read: {error.strerror or error}.",
+                where=str(self.path),
             ) from error
 
     def head(self) -> bytes:
@@ -77,11 +78,15 @@ class Source:
                 yield gzip.GzipFile(fileobj=file) if packed else file
             except EOFError as error:
                 raise DatasetError(
-                    "the gzip file is cut off.", where=self.name, remedy="Send it again."
+                    "the gzip file is cut off.",
+                    where=self.name,
+                    remedy="Send it again.",
                 ) from error
             except (gzip.BadGzipFile, zlib.error) as error:
                 raise DatasetError(
-                    f"the gzip file is damaged ({error}).", where=self.name, remedy="Pack it again."
+                    f"the gzip file is damaged ({error}).",
+                    where=self.name,
+                    remedy="Pack it again.",
                 ) from error
 
     def lines(self) -> Iterator[bytes]:
@@ -109,7 +114,8 @@ class Source:
                 size += len(part)
                 if size > LARGEST and isinstance(file, gzip.GzipFile):
                     raise DatasetError(
-                        f"it unpacks to more than {LARGEST >> 30} GiB.", where=self.name
+                        f"it unpacks to more than {LARGEST >> 30} GiB.",
+                        where=self.name,
                     )
                 yield part
 
@@ -139,11 +145,16 @@ def _zip_format(source: Source) -> str:
             members = archive.infolist()
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
         raise DatasetError(
-            f"the zip file is damaged ({error}).", where=source.name, remedy="Pack it again."
+            f"the zip file is damaged ({error}).",
+            where=source.name,
+            remedy="Pack it again.",
         ) from error
     size = sum(member.file_size for member in members)
     if size > LARGEST:
-        raise DatasetError(f"it unpacks to more than {LARGEST >> 30} GiB.", where=source.name)
+        raise DatasetError(
+            f"it unpacks to more than {LARGEST >> 30} GiB.",
+            where=source.name,
+        )
     names = [member.filename for member in members]
     if any(name.startswith("xl/") for name in names) or "content.xml" in names:
         return "excel"

@@ -96,7 +96,10 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
         return reader.read_table(table_from_bytes(body, f"rows.{_TABLES[kind]}"), findings)
     if kind in _FILES or kind.startswith("image/"):
         return reader.read_files(files_of(body, content_type), findings)
-    raise DatasetError(f"rows cannot be read as {shown(content_type)}.", remedy=_FORM)
+    raise DatasetError(
+        f"rows cannot be read as {shown(content_type)}.",
+        remedy=_FORM,
+    )
 
 
 @lru_cache(maxsize=256)
@@ -172,12 +175,23 @@ class _Reader:
         try:
             document = json.loads(body)
         except (ValueError, RecursionError) as error:
-            raise DatasetError(f"the body is not JSON: {error}.", remedy=_FORM) from error
+            raise DatasetError(
+                f"the body is not JSON: {error}.",
+                remedy=_FORM,
+            ) from error
         rows = document.get("rows") if isinstance(document, dict) else document
         if not isinstance(rows, list):
-            raise DatasetError("there is no list of rows.", where="rows", remedy=_FORM)
+            raise DatasetError(
+                "there is no list of rows.",
+                where="rows",
+                remedy=_FORM,
+            )
         if not rows:
-            raise DatasetError("there is no row.", where="rows", remedy=_FORM)
+            raise DatasetError(
+                "there is no row.",
+                where="rows",
+                remedy=_FORM,
+            )
         return rows
 
     def _note_unknown(self, given: Iterable[str], findings: Findings) -> None:

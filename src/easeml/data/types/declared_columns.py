@@ -52,7 +52,10 @@ def declare_columns(
     _check_types(by_name, types)
     chosen = target or _proposed_target(reports)
     if chosen in drop:
-        raise DatasetError("the target cannot be dropped.", where=f"column '{chosen}'")
+        raise DatasetError(
+            "the target cannot be dropped.",
+            where=f"column '{chosen}'",
+        )
     if by_name[chosen].nature != "target":
         reports = [_of_another_target(report) for report in reports]
     reports = [_with_leak(report, chosen) for report in reports]
@@ -72,7 +75,10 @@ def _check_names(
         named.append(target)
     for name in named:
         if name not in by_name:
-            raise DatasetError(f"there is no column '{name}'.", remedy=did_you_mean(name, by_name))
+            raise DatasetError(
+                f"there is no column '{name}'.",
+                remedy=did_you_mean(name, by_name),
+            )
 
 
 def _check_types(by_name: Mapping[str, ColumnReport], types: Mapping[str, str]) -> None:
@@ -97,7 +103,8 @@ def _proposed_target(reports: Sequence[ColumnReport]) -> str:
     proposed = next((report for report in reports if report.role == "target"), None)
     if proposed is None:
         raise DatasetError(
-            "no column suggests itself as the target.", remedy=_name_one(reports, "")
+            "no column suggests itself as the target.",
+            remedy=_name_one(reports, ""),
         )
     if proposed.nature_confidence < SURE_OF_TARGET:
         raise DatasetError(
@@ -198,7 +205,12 @@ def _with_leak(report: ColumnReport, target: str) -> ColumnReport:
         return report
     remedy = f"Drop it if it is not known when you predict (--drop '{report.name}')."
     evidence = f"{report.evidence}{SUSPICION} '{target}': {why}. {remedy}"
-    return replace(report, nature="leak", nature_confidence=_SURE_OF_LEAK, evidence=evidence)
+    return replace(
+        report,
+        nature="leak",
+        nature_confidence=_SURE_OF_LEAK,
+        evidence=evidence,
+    )
 
 
 def _without(report: ColumnReport, codes: Collection[str]) -> list[str]:
@@ -240,7 +252,9 @@ def _check_target(answer: ColumnReport) -> None:
     where = f"column '{answer.name}'"
     if answer.distinct == 0:
         raise DatasetError(
-            "the target has no value in any row.", where=where, remedy="Name another target."
+            "the target has no value in any row.",
+            where=where,
+            remedy="Name another target.",
         )
     if answer.distinct == 1:
         value = answer.examples[0] if answer.examples else ""
@@ -252,7 +266,9 @@ def _check_target(answer: ColumnReport) -> None:
     if answer.type == "tensor" and all(isinstance(size, int) for size in answer.content["dim"]):
         if answer.missing:
             raise DatasetError(
-                "the target holds missing numbers.", where=where, remedy="Leave those rows out."
+                "the target holds missing numbers.",
+                where=where,
+                remedy="Leave those rows out.",
             )
         return
     if answer.type == "tensor":
@@ -304,7 +320,13 @@ def schema_of(columns: list[ColumnReport], dropped: tuple[str, ...]) -> Schema:
                 **more,
             )
         elif column.type == "number":
-            nodes[name] = Node(name, "tensor", dim=(1,), format=column.format, **more)
+            nodes[name] = Node(
+                name,
+                "tensor",
+                dim=(1,),
+                format=column.format,
+                **more,
+            )
         elif column.type == "category":
             nodes[name] = Node(name, "category", class_name=name, **more)
             known = len(column.classes) == column.distinct

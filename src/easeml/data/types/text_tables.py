@@ -36,7 +36,11 @@ def text_table(
     made = [pa.table({field.name: _text(batch.column(i), field.name, name) for i, field in enumerate(batch.schema)})
             for batch in (_flat(batch) for batch in batches)]  # fmt: skip
     if not made or not sum(part.num_rows for part in made):
-        raise DatasetError("there is no row.", where=name, remedy="Send a table with rows.")
+        raise DatasetError(
+            "there is no row.",
+            where=name,
+            remedy="Send a table with rows.",
+        )
     table = pa.concat_tables(made)
     names = check_names(table.column_names, name)
     fields = [
@@ -64,11 +68,14 @@ def check_names(given: Sequence[str], where: str) -> list[str]:
         )
     if ROW in names:
         raise DatasetError(
-            f"the column name '{ROW}' is used by easeml itself.", where=where, remedy="Rename it."
+            f"the column name '{ROW}' is used by easeml itself.",
+            where=where,
+            remedy="Rename it.",
         )
     if not names or len(names) > MOST_COLUMNS:
         raise DatasetError(
-            f"a table has 1 to {MOST_COLUMNS:,} columns, this has {len(names):,}.", where=where
+            f"a table has 1 to {MOST_COLUMNS:,} columns, this has {len(names):,}.",
+            where=where,
         )
     return names
 
@@ -172,6 +179,7 @@ def _text(array: pa.Array, column: str, name: str) -> pa.Array:
         text = array if array.type == pa.string() else array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
         raise DatasetError(
-            f"its type {kind} cannot be read.", where=f"{name}, column '{column}'"
+            f"its type {kind} cannot be read.",
+            where=f"{name}, column '{column}'",
         ) from error
     return compute.utf8_trim_whitespace(compute.fill_null(text, ""))

@@ -216,7 +216,10 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
     else:
         iso = arrow_compute().match_substring_regex(array, ISO).to_numpy(zero_copy_only=False)
         times = pd.to_datetime(
-            text.where(iso), format="ISO8601", errors="coerce", utc=True
+            text.where(iso),
+            format="ISO8601",
+            errors="coerce",
+            utc=True,
         ).dt.tz_localize(None)
     values = times.to_numpy().astype("datetime64[us]")
     values[missing] = np.datetime64("NaT")

@@ -219,7 +219,8 @@ def _scores(path: Path | None, ids: np.ndarray) -> _Scores:
 def _document(files: Files) -> dict[str, Any]:
     if "version.json" not in files:
         raise DatasetError(
-            "there are no prepared rows: it is an upload, or was not made ready.", where="version"
+            "there are no prepared rows: it is an upload, or was not made ready.",
+            where="version",
         )
     return json.loads(files["version.json"].read_text())
 
@@ -229,7 +230,8 @@ def _table(files: Files, role: str) -> pa.Table:
 
     if f"{role}.arrow" not in files:
         raise DatasetError(
-            "there are no prepared rows: it is an upload, or was not made ready.", where="version"
+            "there are no prepared rows: it is an upload, or was not made ready.",
+            where="version",
         )
     with pa.memory_map(str(files[f"{role}.arrow"])) as source:
         return pa.ipc.open_file(source).read_all()

@@ -60,7 +60,9 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
 def _check_role(role: str | None) -> None:
     if role is not None and role not in ALL_ROLES:
         raise DatasetError(
-            f"{role!r} is no role of a row.", where="role", remedy=f"One of {', '.join(ALL_ROLES)}."
+            f"{role!r} is no role of a row.",
+            where="role",
+            remedy=f"One of {', '.join(ALL_ROLES)}.",
         )
 
 
@@ -79,14 +81,20 @@ def _typed_rows(
             f"column '{split.column}', by which rows were divided, is missing (or say a role)."
         )
     if differences:
-        raise _does_not_fit(differences, name)
+        raise _does_not_fit(
+            differences,
+            name,
+        )
     ids = version.next_row + np.arange(table.num_rows, dtype=np.int64)
     frame = pd.DataFrame({ROW: ids, **fitted.columns})
     empty = frame[version.target].isna().to_numpy()
     if role in ROLES and empty.any():
         row = first_row(table) + int(empty.argmax())
         said = f"row {row}, column '{version.target}': a {role} row needs a value."
-        raise _does_not_fit([said], name)
+        raise _does_not_fit(
+            [said],
+            name,
+        )
     return frame
 
 

@@ -332,7 +332,8 @@ def _read_arrow(path: Path) -> pa.Table:
             return pa.ipc.open_file(source).read_all()
     except (OSError, pa.ArrowInvalid) as error:
         raise DatasetError(
-            f"cannot be read as a stored table: {error}.", where=str(path)
+            f"cannot be read as a stored table: {error}.",
+            where=str(path),
         ) from error
 
 
@@ -340,7 +341,10 @@ def _read_json(path: Path) -> Any:
     try:
         return json.loads(path.read_text())
     except (OSError, ValueError) as error:
-        raise DatasetError(f"cannot be read: {error}.", where=str(path)) from error
+        raise DatasetError(
+            f"cannot be read: {error}.",
+            where=str(path),
+        ) from error
 
 
 def _frame(table: pa.Table, schema_in: Schema, schema_out: Schema) -> pd.DataFrame:

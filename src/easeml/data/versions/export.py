@@ -95,10 +95,14 @@ def _value(value: Any, column: str, row: int, node: Node) -> Value:
     where = f"row {row}, column '{column}'"
     if node.type not in ("tensor", "category"):
         raise DatasetError(
-            f"an ease.ml dataset cannot hold {node.type}.", where=where, remedy="Export a table."
+            f"an ease.ml dataset cannot hold {node.type}.",
+            where=where,
+            remedy="Export a table.",
         )
     if pd.isna(value):
         raise DatasetError(
-            "an ease.ml dataset cannot hold a missing value.", where=where, remedy="Export a table."
+            "an ease.ml dataset cannot hold a missing value.",
+            where=where,
+            remedy="Export a table.",
         )
     return np.array([float(value)]) if node.type == "tensor" else (str(value),)

@@ -72,7 +72,9 @@ def refuse_cells(kinds: Mapping[str, str]) -> None:
     if held:
         remedy = "Only tables of numbers, categories, text and times can be written."
         raise DatasetError(
-            "it holds more than single values.", where=f"column '{held[0]}'", remedy=remedy
+            "it holds more than single values.",
+            where=f"column '{held[0]}'",
+            remedy=remedy,
         )
 
 
@@ -93,7 +95,9 @@ def write_typed(path: str | Path, typed: pa.Table, *, escape_formulas: bool = Tr
         )
     if path.exists():
         raise DatasetError(
-            "there is something already.", where=str(path), remedy="Name a new file."
+            "there is something already.",
+            where=str(path),
+            remedy="Name a new file.",
         )
     if path.suffix == ".parquet":
         parquet.write_table(typed, path)
@@ -101,7 +105,11 @@ def write_typed(path: str | Path, typed: pa.Table, *, escape_formulas: bool = Tr
         feather.write_feather(typed, str(path), compression="uncompressed")
     elif path.suffix == ".jsonl":
         _plain(typed).to_pandas().to_json(
-            path, orient="records", lines=True, force_ascii=False, date_format="iso"
+            path,
+            orient="records",
+            lines=True,
+            force_ascii=False,
+            date_format="iso",
         )
     elif path.suffix == ".arff":
         path.write_text(_arff(typed), encoding="utf-8")
