@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 
@@ -249,6 +249,7 @@ CELLS = st.one_of(
         lambda width: st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=6)
     )
 )
+@example([["3.4000001549684603e+38"]] + [["1.5"]] * 5)  # nearly the largest number of 32 bits
 def test_any_table_satisfies_the_schema_inferred_from_it(
     tmp_path: Path, rows: list[list[str]]
 ) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Place = Callable[[int], str]  # of a row, from 0: how messages name it
 
-LARGEST = 3.4e38  # models compute with numbers of 32 bits
+LARGEST = (2 - 2**-23) * 2.0**127  # of 32 bits, with which models compute
 _ABSENT = object()
 _NEVER_MISSING = "the model was trained without missing values there."
 _ALLOW = (
