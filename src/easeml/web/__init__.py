@@ -1,5 +1,6 @@
-"""The web interface: server-rendered pages over ``easeml.client``, kept live by the service's event
-stream.
+"""The web interface: pages rendered on the server over ``easeml.client``.
+
+The service's event stream keeps them live.
 
 A page is a module in ``views`` (which says what it shows) and a template (which says how).
 """

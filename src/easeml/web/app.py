@@ -18,8 +18,9 @@ __all__ = ["UPLOADS_PATH", "create_pages"]
 
 
 def create_pages(api: ASGIApp) -> Starlette:
-    """Return the pages over ``api``, the REST application, which they call in this process with the
-    visitor's key.
+    """Return the pages over ``api``, the REST application.
+
+    They call it in this process with the visitor's key.
     """
     site = Site(api)
     pages = Starlette(

@@ -42,7 +42,9 @@ def found(one: Task | TrainedModel, target: str = "") -> str:
 
 def gain(value: float | None) -> str:
     """Say a gain of quality; one that four digits do not show is said to be small."""
-    return "< 0.0001" if value is not None and 0 < value < 0.0001 else quality(value)
+    if value is not None and 0 < value < 0.0001:
+        return "< 0.0001"
+    return quality(value)
 
 
 def seconds(value: float | None) -> str:
@@ -62,13 +64,13 @@ def seconds(value: float | None) -> str:
 
 
 def _two(large: int, unit: str, small: int, part: str) -> str:
-    return f"{large} {unit}" + (f" {small} {part}" if small else "")
+    if not small:
+        return f"{large} {unit}"
+    return f"{large} {unit} {small} {part}"
 
 
 def ago(moment: float | None) -> Markup:
-    """Return the time element of a moment (seconds of the epoch): relative, with the exact one on
-    hover.
-    """
+    """Return the time element of a moment (seconds of the epoch): relative, with the exact one on hover."""
     if moment is None:
         return Markup("–")
     exact = datetime.fromtimestamp(moment, UTC)
@@ -86,7 +88,8 @@ def _ago(passed: float) -> str:
     for length, unit in _UNITS:
         if passed >= length:
             count = int(passed // length)
-            return f"{count} {unit}{'' if count == 1 else 's'} ago"
+            ending = "" if count == 1 else "s"
+            return f"{count} {unit}{ending} ago"
     return "just now"
 
 
@@ -98,23 +101,29 @@ def percent(share: float) -> str:
 
 def number(value: Any) -> str:
     """Say a number to five significant digits, and lists of numbers so; other values as they are."""
+    if value is None:
+        return "–"
     if isinstance(value, list):
         return f"[{', '.join(map(number, value))}]"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return "–" if value is None else str(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:.5g}"
+    if isinstance(value, bool):
+        return str(value)  # which Python takes for a number
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:.5g}" if isinstance(value, float) else str(value)
 
 
 def size(count: int | None) -> str:
     """Say bytes: 640 B, 1.2 MB."""
     if count is None:
         return "–"
-    value, units = float(count), ("B", "kB", "MB", "GB", "TB")
-    for unit in units:
-        if value < 1000 or unit == units[-1]:
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.2g} {unit}"
-        value /= 1000
-    raise AssertionError
+    if count < 1000:
+        return f"{count:.0f} B"
+    value, unit = float(count), "B"
+    for larger in ("kB", "MB", "GB", "TB"):
+        value, unit = value / 1000, larger
+        if value < 1000:
+            break
+    return f"{value:.0f} {unit}" if value >= 100 else f"{value:.2g} {unit}"
 
 
 def rate(value: float) -> str:

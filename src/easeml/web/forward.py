@@ -1,5 +1,6 @@
-"""What browsers send to and read from the REST API as a stream: the key is put in, the bytes pass
-as they come.
+"""What browsers send to and read from the REST API as a stream.
+
+The key is put in; the bytes pass as they come.
 """
 
 from starlette.requests import Request

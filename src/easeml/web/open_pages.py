@@ -1,5 +1,4 @@
-"""Open pages that follow events: what one of them fetched is given to all that ask for the same
-after the same event.
+"""Open pages that follow events: what one of them fetched serves all that know no newer event.
 
 A hundred tabs on one application would else render it a hundred times for each event. Here a page
 is rendered at most once for an event and visitor, one rendering at a time and a few a second,
@@ -69,8 +68,7 @@ class OpenPages:
     async def get(
         self, name: Hashable, seq: int, known: str, make: Callable[[], Awaitable[Response]]
     ) -> Response:
-        """Return the page ``name`` as it was after event ``seq`` or later; ``make`` renders it,
-        where that is needed.
+        """Return the page ``name`` as it was after event ``seq`` or later; ``make`` renders it if needed.
 
         ``known``: the entity tag of what the visitor has, which is not sent again. What ``make``
         returns is shared only if it is a page (status 200). Raises what ``make`` raises.

@@ -91,9 +91,7 @@ def site_of(request: Request) -> Site:
 def signed_in(
     page: Callable[[PageContext], Awaitable[Response]],
 ) -> Callable[[Request], Awaitable[Response]]:
-    """Make an endpoint of a page for people who are signed in; all others are asked to sign in
-    first.
-    """
+    """Make an endpoint for people who are signed in; all others are asked to sign in first."""
 
     @wraps(page)
     async def endpoint(request: Request) -> Response:

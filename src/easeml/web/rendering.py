@@ -1,6 +1,4 @@
-"""Templates: Jinja with everything escaped, and the filters that say numbers and times as people
-read them.
-"""
+"""Templates: Jinja with everything escaped, and filters that say numbers and times as people do."""
 
 import hashlib
 from functools import cache
@@ -28,8 +26,9 @@ _THEMES = ("light", "dark")
 
 @cache
 def static_path() -> str:
-    """Return the path of the static files: it holds their digest, so that browsers may keep them
-    for ever.
+    """Return the path of the static files.
+
+    It holds their digest, so that browsers may keep them for ever.
     """
     digest = hashlib.sha256()
     for folder in (STATIC, figures.STATIC):
@@ -55,8 +54,7 @@ def environment() -> Environment:
 
 
 def render(request: Request, template: str, **values: Any) -> str:
-    """Return the HTML of a template; ``request`` tells the theme and which entry of the menu is
-    current.
+    """Return the HTML of a template; ``request`` tells the theme and the current entry of the menu.
 
     ``user``, where there is one, tells which menu he gets.
     """

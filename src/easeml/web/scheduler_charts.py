@@ -159,8 +159,9 @@ def _lines(curve: LossCurve, places: Sequence[float], tone: str, *, named: bool)
 
 
 def intervals(step: Step) -> list[tuple[float, float, float]]:
-    """Return for each candidate of a step where mean - sd, mean and mean + sd lie, in percent of
-    their range.
+    """Return for each candidate of a step where mean - sd, mean and mean + sd lie.
+
+    In percent of the range of all candidates.
     """
     low = min((one.mean - one.sd for one in step.candidates), default=0.0)
     high = max((one.mean + one.sd for one in step.candidates), default=1.0)

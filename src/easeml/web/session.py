@@ -1,5 +1,4 @@
-"""The session: a cookie that holds the key which signing in made, and the token that proves a form
-is ours.
+"""The session: a cookie with the key that signing in made, and a token that proves a form is ours.
 
 Nothing is kept on the server, so a restart ends no session; revoking the key does.
 """
@@ -20,16 +19,22 @@ CSRF_HEADER = "x-csrf"
 
 
 def cookie_name(port: int | None) -> str:
-    """Return the name of the session's cookie: cookies go to all ports of a host, so it names the
-    port.
+    """Return the name of the session's cookie, with the port.
+
+    Cookies go to all ports of a host.
     """
     return f"easeml_session_{port}" if port else "easeml_session"
 
 
 def key_of(request: Request) -> str:
-    """Return the key of the visitor. Raises NotSignedIn without one."""
+    """Return the key of the visitor.
+
+    Raises:
+        NotSignedIn: without one.
+    """
     key = request.cookies.get(cookie_name(request.url.port), "")
-    if not key or not (key.isascii() and key.isprintable()):
+    well_formed = key.isascii() and key.isprintable()
+    if not key or not well_formed:
         raise NotSignedIn
     return key
 
@@ -51,9 +56,7 @@ def end(request: Request, response: Response) -> None:
 
 
 def csrf_token(key: str) -> str:
-    """Return the token of a session: only who holds the key can know it, and it does not tell the
-    key.
-    """
+    """Return the token of a session: only who holds the key can know it, and it does not tell the key."""
     return hmac.new(key.encode(), b"easeml form", hashlib.sha256).hexdigest()
 
 

@@ -1,9 +1,10 @@
-"""How much a developer can have learned from a meter: counts of what it may have shown, in natural
-logarithms.
+"""How much a developer can have learned from a meter, in natural logarithms.
+
+These are counts of what it may have shown.
 
 A deterministic developer's next model is a function of the signals shown so far, so the models that
 a test set may have to judge are as many as the histories of signals (a random developer is
-deterministic once his coins are fixed).
+deterministic once the coins are fixed).
 """
 
 from __future__ import annotations
@@ -37,8 +38,7 @@ def log_histories(mode: Literal["plain", "monotone"], signals: int, reports: int
 
 
 def log_models(mode: Literal["plain", "monotone"], signals: int, reports: int) -> float:
-    """Return ln of the number of *models* that may be judged: one for each history shorter than
-    ``reports``.
+    """Return ln of the number of *models* that may be judged: one a history shorter than ``reports``.
 
     A union bound must hold for each of them. Plain: ``(m**T - 1) / (m - 1)``, fewer than ``m**T``.
     Monotone: ``sum over t < T of C(t + m - 1, t) = C(T + m - 1, m)``, more than the published ``C(T
@@ -83,23 +83,33 @@ def code_length(history: History, signals: int, reports: int | None) -> float:
     among the t - 1 reports, and to which of the m - 1 other signals each goes.
     """
     step = history.reports + 1
-    length = log(step * (step + 1.0)) if reports is None else log(reports)
+    if reports is None:
+        length = log(step * (step + 1.0))
+    else:
+        length = log(reports)
+    # The first model depends on no signal, and one signal tells nothing.
     if signals == 1 or history.reports == 0:
         return length
     return length + _changes_length(history.changes, history.reports, signals)
 
 
 def _changes_length(changes: int, steps: int, signals: int) -> float:
-    return (changes + 1) * log(2) + log_choose(steps, changes) + changes * log(signals - 1)
+    """Return the nats that name the changes: their number, their places, and where each goes."""
+    number = (changes + 1) * log(2)
+    places = log_choose(steps, changes)
+    goals = changes * log(signals - 1)
+    return number + places + goals
 
 
 def code_length_planned(signals: int, reports: int, changes: int) -> float:
-    """Return the greatest description length up to ``reports`` reports with so many changes at most."""
+    """Return the greatest description length up to ``reports`` reports and ``changes`` changes."""
     if signals == 1 or reports == 1:
         return log(reports)
     steps = reports - 1
     most = min(changes, steps)
-    return log(reports) + max(_changes_length(c, steps, signals) for c in range(most + 1))
+    # More changes may take a shorter code: there are fewer ways to place them among the steps.
+    lengths = [_changes_length(count, steps, signals) for count in range(most + 1)]
+    return log(reports) + max(lengths)
 
 
 def check_counts(signals: int, reports: int | None) -> None:

@@ -12,8 +12,9 @@ from easeml.errors import InvalidInput
 
 @dataclass
 class Ladder:
-    """Shows the best score so far, and a new one only where it is better by a step (Blum and Hardt
-    2015, figure 1).
+    """Shows the best score so far, and a new one only where it is better by a step.
+
+    Blum and Hardt 2015, figure 1.
 
     What it shows lies on the grid of multiples of ``step``; `ladder_bound` says how far from the
     truth that may be.
@@ -37,8 +38,9 @@ class Ladder:
 
 @dataclass
 class Thresholdout:
-    """Answers with the validation score unless it is off the test score (Dwork et al. 2015, Science
-    349, figure 1).
+    """Answers with the validation score unless it is off the test score.
+
+    Dwork et al. 2015, Science 349, figure 1.
 
     Args: rng: source of the Laplace noise. threshold: difference from which an answer counts as
         overfitted. noise: scale sigma of the noise on an answer; the comparison is noised by 4
@@ -59,9 +61,7 @@ class Thresholdout:
         self._noisy = self.threshold + self.rng.laplace(scale=2 * self.noise)
 
     def ask(self, validation_quality: float, test_quality: float) -> float | None:
-        """Return an estimate of the true quality; None once the budget of overfitted answers is
-        spent.
-        """
+        """Return an estimate of the true quality; None once the budget of overfitted answers is spent."""
         if self.budget < 1:
             return None
         if abs(test_quality - validation_quality) <= self._noisy + self.rng.laplace(

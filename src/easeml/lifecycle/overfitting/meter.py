@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 EDGES = (0.02, 0.04, 0.06, 0.1)
 _VERSION = 2
+_MOST_REMAINING = 2**20
 
 
 @dataclass(frozen=True)
@@ -56,21 +57,27 @@ class Reading(Result):
     @property
     def advice(self) -> str:
         if self.signal is None:
-            return f"The test set is worn out after {len(self.history)} reports: label a new one before reading on."
-        if self.signal == 1:
-            text = f"Validation quality is at most {self.high + self.tolerance:.3f} above the truth: go on."
-        elif self.high == inf:
-            text = (
-                f"Validation quality is at least {self.low - self.tolerance:.3f} above the truth: "
-                "get new validation data, and choose among fewer models."
-            )
-        else:
-            text = (
-                f"Validation quality is {self.low - self.tolerance:.3f} to {self.high + self.tolerance:.3f} above the "
-                "truth: do not trust smaller differences between models."
+            return (
+                f"The test set is worn out after {len(self.history)} reports: "
+                "label a new one before reading on."
             )
         left = "more than a million" if self.remaining is None else f"{self.remaining:,}"
-        return f"{text} Reports left while the signal stays the same: {left}."
+        return f"{self._finding()} Reports left while the signal stays the same: {left}."
+
+    def _finding(self) -> str:
+        """Say how far validation quality lies above the truth, and what to do about it."""
+        least, most = f"{self.low - self.tolerance:.3f}", f"{self.high + self.tolerance:.3f}"
+        if self.signal == 1:
+            return f"Validation quality is at most {most} above the truth: go on."
+        if self.high == inf:
+            return (
+                f"Validation quality is at least {least} above the truth: "
+                "get new validation data, and choose among fewer models."
+            )
+        return (
+            f"Validation quality is {least} to {most} above the truth: "
+            "do not trust smaller differences between models."
+        )
 
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
@@ -87,8 +94,9 @@ class Reading(Result):
 
 @dataclass(frozen=True)
 class Meter:
-    """A gauge of overfitting that shows ranges, and knows what each has given away. A value:
-    ``read`` returns a reading and the meter after it.
+    """A gauge of overfitting that shows ranges, and knows what each has given away.
+
+    A value: ``read`` returns a reading and the meter after it.
 
     The promise: but for probability ``delta`` over the draw of the test set, every reading's range,
     widened by the tolerance that it states, holds the true gap, whatever the developer does with
@@ -96,17 +104,16 @@ class Meter:
     developer sees.
 
     Args:
-        examples: size of the test set.
-        edges: ascending edges of the ranges of the gap; m - 1 of them.
-        tolerance, delta: the promise, each in (0, 1).
-        reports: how many readings at most; needed for plain and monotone, for coded it makes early readings cheaper.
-        mode: ``coded`` pays for a reading by the description length of what was shown, so that a quiet signal costs
-            next to nothing; ``plain`` and ``monotone`` pay for all histories in advance.
-        graded: whether scores may lie between 0 and 1.
-        widest: the meter stops where a reading's tolerance would exceed this; 1.5 times ``tolerance`` if None.
-        learned_elsewhere: ln of the number of histories that other uses of the test set can have shown.
-        history: the signals so far.
-        shown: by the digest of what was submitted, its signal: the same question again costs nothing.
+        examples: size of the test set. edges: ascending edges of the ranges of the gap; m - 1 of
+            them. tolerance, delta: the promise, each in (0, 1). reports: how many readings at most;
+            needed for plain and monotone, for coded it makes early readings cheaper. mode:
+            ``coded`` pays for a reading by the description length of what was shown, so that a
+            quiet signal costs next to nothing; ``plain`` and ``monotone`` pay for all histories in
+            advance. graded: whether scores may lie between 0 and 1. widest: the meter stops where a
+            reading's tolerance would exceed this; 1.5 times ``tolerance`` if None.
+            learned_elsewhere: ln of the number of histories that other uses of the test set can
+            have shown. history: the signals so far. shown: by the digest of what was submitted, its
+            signal: the same question again costs nothing.
     """
 
     examples: int
@@ -128,7 +135,8 @@ class Meter:
             raise InvalidInput(
                 f"There is no mode {self.mode!r}.", where="mode", remedy=f"Use {', '.join(MODES)}."
             )
-        if list(self.edges) != sorted(set(self.edges)) or not np.all(np.isfinite(self.edges)):
+        ascending = list(self.edges) == sorted(set(self.edges))
+        if not ascending or not np.all(np.isfinite(self.edges)):
             raise InvalidInput("Edges must be finite and ascending.", where="edges")
         if self.mode != "coded" and self.reports is None:
             raise InvalidInput(
@@ -136,12 +144,15 @@ class Meter:
             )
         learned = self._learned(History())
         # Accuracies near 1 are the easiest to measure: without them nothing can be promised.
-        if deviation(learned, self.examples, self.delta, 1.0, graded=self.graded) > self._widest:
+        easiest = deviation(learned, self.examples, self.delta, 1.0, graded=self.graded)
+        if easiest > self._widest:
             least = size(learned, self.tolerance, self.delta)
             raise InvalidInput(
-                f"{self.examples:,} test examples are too few for ±{self.tolerance:g} with delta {self.delta:g}.",
+                f"{self.examples:,} test examples are too few for ±{self.tolerance:g} "
+                f"with delta {self.delta:g}.",
                 where="examples",
-                remedy=f"Label {least:,}, which is enough at any accuracy, or allow a larger tolerance.",
+                remedy=f"Label {least:,}, which is enough at any accuracy, "
+                "or allow a larger tolerance.",
             )
 
     @property
@@ -204,19 +215,16 @@ class Meter:
                 remedy="Begin a new one, on a test set that was not read before.",
             )
         try:
-            values = {name: value for name, value in state.items() if name != "version"}
-            values["edges"] = tuple(float(edge) for edge in state["edges"])
-            values["history"] = tuple(int(signal) for signal in state["history"])
-            values["shown"] = {key: int(signal) for key, signal in state["shown"].items()}
-            meter = cls(**values)
+            meter = cls(**_values(state))
+        except InvalidInput:
+            raise
         except (TypeError, KeyError, ValueError, AttributeError) as error:
-            if isinstance(error, InvalidInput):
-                raise
             raise InvalidInput(
                 "This is not the state of a meter.", remedy="Use what Meter.to_json gave."
             ) from error
-        strange = {*meter.history, *meter.shown.values()} - set(range(1, meter.signals + 1))
-        if strange:
+        shown = {*meter.history, *meter.shown.values()}
+        known = set(range(1, meter.signals + 1))
+        if not shown <= known:
             raise InvalidInput(
                 "The state of the meter has signals that it does not know.", where="history"
             )
@@ -227,8 +235,9 @@ class Meter:
         return 1.5 * self.tolerance if self.widest is None else self.widest
 
     def _learned(self, history: History) -> float:
-        """Return ln of the number of models to be covered, or the code length of the one after
-        ``history``.
+        """Return ln of the number of models to be covered.
+
+        In mode coded, that is the code length of the model after ``history``.
         """
         if self.mode == "coded":
             own = code_length(history, self.signals, self.reports)
@@ -244,14 +253,16 @@ class Meter:
         """
         if self.reports is not None and history.reports >= self.reports:
             return inf
-        # The worst range so far may stem from a model of any accuracy.
-        places = [0.5] if self.mode == "monotone" else [quality - edge for edge in self.edges]
+        places = [quality - edge for edge in self.edges]
+        if self.mode == "monotone":
+            # The worst range so far may stem from a model of any accuracy.
+            places = [0.5]
         learned = self._learned(history)
-        found = [
-            deviation(learned, self.examples, self.delta, place, graded=self.graded)
-            for place in places
-        ]
-        return max(found, default=0.0)
+        widest = 0.0
+        for place in places:
+            found = deviation(learned, self.examples, self.delta, place, graded=self.graded)
+            widest = max(widest, found)
+        return widest
 
     def _remaining(self, quality: float) -> int | None:
         """Return how many more reports fit if the signal does not change; None beyond a million."""
@@ -262,13 +273,17 @@ class Meter:
             return self._tolerance(quality, later) <= self._widest
 
         low, high = 0, 1
-        while high <= 2**20 and fits(high):
+        while high <= _MOST_REMAINING and fits(high):
             low, high = high, high * 2
-        if high > 2**20:
+        if high > _MOST_REMAINING:
             return None
+        # So many as ``low`` fit, and ``high`` do not.
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if fits(middle) else (low, middle)
+            if fits(middle):
+                low = middle
+            else:
+                high = middle
         return low
 
     def _reading(
@@ -279,11 +294,14 @@ class Meter:
         repeated: bool = False,
         tolerance: float | None = None,
     ) -> Reading:
-        bounds = (-inf, *self.edges, inf)
+        low, high = -inf, inf
+        if signal is not None:
+            bounds = (-inf, *self.edges, inf)
+            low, high = bounds[signal - 1], bounds[signal]
         return Reading(
             signal=signal,
-            low=-inf if signal is None else bounds[signal - 1],
-            high=inf if signal is None else bounds[signal],
+            low=low,
+            high=high,
             tolerance=self._widest if tolerance is None else tolerance,
             repeated=repeated,
             history=self.history,
@@ -292,18 +310,24 @@ class Meter:
         )
 
     def _checked(self, quality: float, test_scores: ArrayLike) -> np.ndarray:
+        """Return the scores (examples,), each of which the meter can count."""
         try:
             scores = np.asarray(test_scores, dtype=np.float64)
         except (TypeError, ValueError) as error:
             raise InvalidInput("Scores must be numbers.", where="test_scores") from error
         if scores.shape != (self.examples,):
             raise InvalidInput(
-                f"There must be one score for each of the {self.examples:,} test examples, not {scores.shape}.",
+                f"There must be one score for each of the {self.examples:,} test examples, "
+                f"not {scores.shape}.",
                 where="test_scores",
             )
-        allowed = (scores >= 0) & (scores <= 1) if self.graded else np.isin(scores, (0.0, 1.0))
+        if self.graded:
+            allowed = (scores >= 0) & (scores <= 1)
+            values = "a number in [0, 1]"
+        else:
+            allowed = np.isin(scores, (0.0, 1.0))
+            values = "0 or 1, unless the meter is graded"
         if not allowed.all():
-            values = "a number in [0, 1]" if self.graded else "0 or 1, unless the meter is graded"
             row = int(np.flatnonzero(~allowed)[0])
             raise InvalidInput(f"A score must be {values}.", where=f"test_scores, row {row}")
         if not 0 <= quality <= 1:
@@ -311,6 +335,18 @@ class Meter:
                 f"Quality must be in [0, 1], not {quality}.", where="validation_quality"
             )
         return scores
+
+
+def _values(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of the meter in a state."""
+    values = dict(state)
+    values.pop("version", None)
+    return {
+        **values,
+        "edges": tuple(float(edge) for edge in state["edges"]),
+        "history": tuple(int(signal) for signal in state["history"]),
+        "shown": {key: int(signal) for key, signal in state["shown"].items()},
+    }
 
 
 def _digest(quality: float, scores: np.ndarray) -> str:

@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MeterOption:
-    """One mode of the meter. ``size``: labelled test examples it needs; ``supported``: reports (in
-    all) that the test set at hand allows, None where none was given."""
+    """One mode of the meter.
+
+    ``size``: labelled test examples it needs; ``supported``: reports (in all) that the test set at
+    hand allows, None where none was given.
+    """
 
     mode: Mode
     learned: float
@@ -40,8 +43,9 @@ class MeterOption:
 
 @dataclass(frozen=True)
 class Budget:
-    """What a test set of ``examples`` allows by the published count of plain histories: reports in
-    all, and left.
+    """What a test set of ``examples`` allows by the published count of plain histories.
+
+    Reports in all, and left.
     """
 
     examples: int
@@ -52,8 +56,9 @@ class Budget:
 
 @dataclass(frozen=True)
 class MeterPlan(Result):
-    """Sizes for a meter of ``signals`` ranges and ``reports`` reports, right up to ``tolerance``
-    but with probability ``delta``.
+    """Sizes for a meter of ``signals`` ranges and ``reports`` reports.
+
+    It is right up to ``tolerance`` but with probability ``delta``.
 
     ``non_adaptive``, ``plain``, ``monotone`` and ``one_bit`` are the published sizes of the test
     set; ``options`` are easeml's, by mode, each from a union bound over the models that can come
@@ -82,8 +87,8 @@ class MeterPlan(Result):
     def advice(self) -> str:
         best = next(option for option in self.options if option.mode == self.default)
         text = (
-            f"Label {best.size:,} test examples and read the meter in mode {self.default}: that is enough for "
-            f"{self.reports} reports right to ±{self.tolerance:g}"
+            f"Label {best.size:,} test examples and read the meter in mode {self.default}: "
+            f"that is enough for {self.reports} reports right to ±{self.tolerance:g}"
         )
         if self.default == "coded":
             often = "without a change" if self.changes == 0 else f"with {self.changes} changes"
@@ -93,7 +98,10 @@ class MeterPlan(Result):
         text += f"; the published plain meter needs {self.plain:,}."
         if self.budget is not None:
             supported = max(option.supported or 0 for option in self.options)
-            text += f" The {self.budget.examples:,} examples at hand allow {supported:,} reports at best."
+            text += (
+                f" The {self.budget.examples:,} examples at hand allow {supported:,} reports "
+                "at best."
+            )
         return text
 
     def to_frame(self) -> pd.DataFrame:
@@ -139,14 +147,13 @@ def plan(
     """Plan a meter.
 
     Args:
-        signals: number of ranges (m >= 1).
-        reports: how often the meter will be read (T >= 1).
-        tolerance: how far a reported range may be off at its edges, in (0, 1), as a share of accuracy.
-        delta: probability that any report is off by more, in (0, 1).
-        changes: for mode coded, how often the signal may change before the tolerance grows.
-        accuracy: about what models reach on the test set; sizes are largest at 0.5, and the promise
-            does not depend on it.
-        examples: size of the test set at hand, to see what it supports; ``used``: reports it has given already.
+        signals: number of ranges (m >= 1). reports: how often the meter will be read (T >= 1).
+            tolerance: how far a reported range may be off at its edges, in (0, 1), as a share of
+            accuracy. delta: probability that any report is off by more, in (0, 1). changes: for
+            mode coded, how often the signal may change before the tolerance grows. accuracy: about
+            what models reach on the test set; sizes are largest at 0.5, and the promise does not
+            depend on it. examples: size of the test set at hand, to see what it supports; ``used``:
+            reports it has given already.
 
     Published sizes: ``(ln(histories) + ln(2 / delta)) / (2 tolerance**2)``, with T histories where
     the developer does not look (a union over reports), ``m**T``, ``C(T + m - 1, T)`` and ``2**T``
@@ -196,8 +203,6 @@ def plan(
 
 
 def budget(examples: int, signals: int, tolerance: float, delta: float, used: int = 0) -> Budget:
-    """Return how many plain reports a test set supports by the published count, and how many are
-    left.
-    """
+    """Return how many plain reports a test set supports by the published count, and what is left."""
     total = published_reports(examples, signals, tolerance, delta)
     return Budget(examples=examples, used=used, total=total, remaining=max(0, total - used))

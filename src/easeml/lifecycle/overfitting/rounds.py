@@ -1,6 +1,4 @@
-"""How far validation quality can have drifted after k adaptive rounds, by the way in which it is
-answered.
-"""
+"""How far validation quality can have drifted after k adaptive rounds, by the way of answering."""
 
 from __future__ import annotations
 
@@ -25,8 +23,10 @@ STEPS = (0.2, 0.1, 0.07, 0.05, 0.04, 0.03, 0.02, 0.015, 0.01, 0.007, 0.005, 0.00
 
 @dataclass(frozen=True)
 class RoundBound:
-    """A bound: with probability 1 - delta, after ``rounds`` rounds, every answer is within
-    ``bound`` of the truth.
+    """A bound on the answers of adaptive rounds.
+
+    With probability 1 - delta, after ``rounds`` rounds, every answer is within ``bound`` of the
+    truth.
     """
 
     answers: str
@@ -50,8 +50,9 @@ class RoundBounds(Result):
             (name for name in found if name != "fixed in advance"), key=lambda name: found[name]
         )
         return (
-            f"After {last:,} adaptive rounds on {self.examples:,} examples, plain scores are guaranteed to "
-            f"±{found['full scores']:.3f} only; answers by {best} to ±{found[best]:.3f}."
+            f"After {last:,} adaptive rounds on {self.examples:,} examples, plain scores are "
+            f"guaranteed to ±{found['full scores']:.3f} only; answers by {best} to "
+            f"±{found[best]:.3f}."
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -75,11 +76,10 @@ def bounds_after(
 ) -> RoundBounds:
     """Bound the drift of validation quality after adaptive rounds, for each way to answer.
 
-    - fixed in advance: the models did not depend on the answers (union bound; here to show the price of adaptivity);
-    - full scores: each answer is one of examples + 1 values, ``(examples + 1)**(k - 1)`` histories;
-    - sample splitting: each round has its own ``examples / k`` examples;
-    - ladder: `Ladder` with the best grid (see `ladder_bound`);
-    - gaussian noise: see `noise_bound`.
+    - fixed in advance: the models did not depend on the answers (union bound; here to show the
+    price of adaptivity); - full scores: each answer is one of examples + 1 values, ``(examples +
+    1)**(k - 1)`` histories; - sample splitting: each round has its own ``examples / k`` examples; -
+    ladder: `Ladder` with the best grid (see `ladder_bound`); - gaussian noise: see `noise_bound`.
     """
     check_promise(0.5, delta)
     if examples < 1 or not rounds or min(rounds) < 1:
@@ -105,8 +105,9 @@ def bounds_after(
 
 
 def ladder_bound(examples: int, rounds: int, delta: float) -> tuple[float, float]:
-    """Return a bound on the released quality of a `Ladder` after ``rounds`` rounds, and the best
-    step of its grid.
+    """Return a bound on the released quality of a `Ladder` after ``rounds`` rounds.
+
+    With it comes the best step of the ladder's grid.
 
     The release never falls and lies on the grid, so the histories are those of a monotone meter
     with as many signals as the grid has levels: ``C(k + L - 1, L)`` models. Error: deviation of
@@ -129,8 +130,9 @@ def ladder_bound(examples: int, rounds: int, delta: float) -> tuple[float, float
 
 
 def noise_bound(examples: int, rounds: int, delta: float) -> float:
-    """Bound the error of answers with the best Gaussian noise: differential privacy carries over to
-    the truth.
+    """Bound the error of answers with the best Gaussian noise.
+
+    Differential privacy carries over to the truth.
 
     Noise sigma on k means of n scores is rho-zCDP with ``rho = k / (2 n**2 sigma**2)`` (Bun and
     Steinke 2016, proposition 1.6 and lemma 2.3), hence (eps, d)-private with ``eps = rho + 2
@@ -151,14 +153,13 @@ def noise_bound(examples: int, rounds: int, delta: float) -> float:
                 continue
             for e in shares:
                 eps = rho + 2 * sqrt(rho * log(2 / (e * delta)))
-                best = min(best, alpha + c + 2 * e + (expm1(eps) if eps < log(2) else inf))
+                if eps < log(2):  # beyond it the bound is above 1
+                    best = min(best, alpha + c + 2 * e + expm1(eps))
     return min(1.0, best)
 
 
 def ladder_size(rounds: int, tolerance: float, delta: float) -> int:
-    """Return the least validation set on which a `Ladder` with the best grid stays within the
-    tolerance.
-    """
+    """Return the least validation set on which a `Ladder` with the best grid keeps the tolerance."""
     return _least(lambda n: ladder_bound(n, rounds, delta)[0] <= tolerance)
 
 
@@ -177,5 +178,8 @@ def _least(enough: Callable[[int], bool]) -> int:
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
     return high

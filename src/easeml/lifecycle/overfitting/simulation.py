@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a developer is shown, as an estimate of the gap, and the interval that is claimed to
-    hold the true gap.
+    """What a developer is shown: an estimate of the gap, and an interval.
+
+    The interval is claimed to hold the true gap.
 
     ``of_worst``: the claim is about the worst gap so far.
     """
@@ -66,9 +67,7 @@ def keep_with_meter(meter: Meter) -> Keeper:
 
 
 def keep_without_care(examples: int, reports: int, delta: float) -> Keeper:
-    """Answer with the test score itself and the interval that holds only for models fixed in
-    advance.
-    """
+    """Answer with the test score itself, and an interval for models that are fixed in advance."""
     tolerance = hoeffding_deviation(log(reports), examples, delta)
 
     def answer(validation_quality: float, test_scores: np.ndarray) -> Answer:
@@ -116,7 +115,8 @@ class Attacked(Result):
     @property
     def advice(self) -> str:
         verdict = "does not keep" if self.refuted else "is not seen to break"
-        return f"{self.keeper} {verdict} its promise of {self.delta:g} against the {self.developer}: {self.rate:.4f}."
+        promise = f"{self.keeper} {verdict} its promise of {self.delta:g}"
+        return f"{promise} against the {self.developer}: {self.rate:.4f}."
 
     def to_frame(self) -> pd.DataFrame:
         import pandas as pd
@@ -156,9 +156,10 @@ Developer = Callable[[Keeper, World, np.random.Generator], Played]
 
 
 def sign_voter(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
-    """Ask about random models with a validation score at ``edge`` above the truth, so that each
-    answer tells on which side of the truth the test score lies; end with the vote of them all, each
-    with the sign of what was shown.
+    """Ask about random models near an edge, and end with a vote of them all.
+
+    Each has a validation score at ``edge`` above the truth, so that the answer tells on which side of
+    the truth its test score lies. It votes with the sign of what was shown.
 
     The boosting attack of Blum and Hardt (2015, section 4), turned against the signal: it moves the
     test score of the last model by about ``0.4 sqrt(rounds / examples)``. A vote of models that are
@@ -201,8 +202,9 @@ def quiet_voter(keeper: Keeper, world: World, rng: np.random.Generator) -> Playe
 
 
 def bisector(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
-    """Ask about the same model at other validation scores, to read its test score bit by bit; vote
-    with the models' measured advantages. For one half only.
+    """Ask about the same model at other validation scores, to read its test score bit by bit.
+
+    Vote with the models' measured advantages. For one half only.
     """
     bits = 4
     spread = (world.truth * (1 - world.truth) / world.examples) ** 0.5
@@ -223,8 +225,9 @@ def bisector(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
 
 
 def block_chooser(keeper: Keeper, world: World, rng: np.random.Generator) -> Played:
-    """Put a model together from blocks: one of two variants for each part of the examples, whichever
-    shows the lower signal. It is right as often as its parts, at any truth.
+    """Put a model together from blocks, of two variants each, whichever shows the lower signal.
+
+    Each block is a part of the examples. The model is right as often as its parts, at any truth.
     """
     blocks = np.array_split(rng.permutation(world.examples), max(1, world.rounds - 1))
     base, other = world.models(rng, 2)

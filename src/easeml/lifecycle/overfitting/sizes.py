@@ -19,15 +19,17 @@ def check_promise(tolerance: float, delta: float) -> None:
 
 
 def hoeffding_size(log_count: float, tolerance: float, delta: float) -> int:
-    """Return the published size: the least n with ``exp(log_count) * 2 exp(-2 n tolerance**2) <=
-    delta`` (Hoeffding 1963 and a union bound).
+    """Return the published size: the least n by Hoeffding (1963) and a union bound.
+
+    ``exp(log_count) * 2 exp(-2 n tolerance**2) <= delta``.
     """
     return ceil((log_count + log(2 / delta)) / (2 * tolerance**2) * (1 - 1e-12))
 
 
 def hoeffding_deviation(log_count: float, examples: int, delta: float) -> float:
-    """Return the tolerance that ``examples`` support for exp(log_count) models, by the same bound;
-    at most 1.
+    """Return the tolerance that ``examples`` support for exp(log_count) models; at most 1.
+
+    By the same bound.
     """
     return min(1.0, sqrt((log_count + log(2 / delta)) / (2 * examples)))
 
@@ -69,8 +71,9 @@ def size(log_count: float, tolerance: float, delta: float, accuracy: float = 0.5
 
 
 def log_count(mode: Mode, signals: int, reports: int, changes: int) -> float:
-    """Return what a mode needs in nats for ``reports`` reports (coded: with at most ``changes``
-    changes).
+    """Return what a mode needs in nats for ``reports`` reports.
+
+    Coded: with at most ``changes`` changes.
     """
     if mode == "coded":
         return code_length_planned(signals, reports, changes)

@@ -1,5 +1,6 @@
-"""Adding a model to the knowledge base: its description, and the checks as they run (for
-providers).
+"""Adding a model to the knowledge base: its description, and the checks as they run.
+
+For providers.
 """
 
 from urllib.parse import quote

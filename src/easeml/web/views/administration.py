@@ -1,6 +1,4 @@
-"""What the provider sees of his easeml: users and tenants, processes, storage and settings, and
-what happened.
-"""
+"""What providers see of their easeml: users and tenants, processes, storage, settings and events."""
 
 from collections.abc import Awaitable
 
@@ -100,8 +98,9 @@ async def show_audit(context: PageContext) -> Response:
 
 
 async def _after(context: PageContext, change: Awaitable[object], name: str = "") -> Response:
-    """Make the change and show the page again, with what was wrong and the new user's ``name`` if
-    it was refused.
+    """Make the change and show the page again.
+
+    If it was refused, the page says why and keeps the new user's ``name``.
     """
     try:
         await change

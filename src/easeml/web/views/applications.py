@@ -37,13 +37,17 @@ class Card:
     @property
     def move(self) -> float | None:
         """The last gain of best quality."""
-        found = self.job.improvements if self.job else []
-        return found[-1].quality - found[-2].quality if len(found) > 1 else None
+        if self.job is None or len(self.job.improvements) < 2:
+            return None
+        before, last = self.job.improvements[-2:]
+        return last.quality - before.quality
 
     @property
     def moved(self) -> float | None:
         """When best quality was last raised."""
-        return self.job.improvements[-1].finished if self.job and self.job.improvements else None
+        if self.job is None or not self.job.improvements:
+            return None
+        return self.job.improvements[-1].finished
 
 
 @signed_in
@@ -72,24 +76,37 @@ async def first_page(context: PageContext) -> Response:
 
 def _card(application: Application) -> Card:
     job = application.job
-    return Card(application, charts.spark_figure(job.improvements, job.cost) if job else None)
+    if job is None:
+        return Card(application, None)
+    return Card(application, charts.spark_figure(job.improvements, job.cost))
 
 
 def _matches(application: Application, word: str, state: str) -> bool:
+    if state and application.state != state:
+        return False
     texts = (application.name, application.target, application.objective)
-    return (not state or application.state == state) and any(word in text.lower() for text in texts)
+    return any(word in text.lower() for text in texts)
 
 
 def _ordered(cards: list[Card], sort: str) -> list[Card]:
-    if sort == "name":
-        return sorted(cards, key=lambda card: card.application.name.lower())
-    if sort == "quality":
-        return sorted(
-            cards, key=lambda card: -1.0 if card.quality is None else card.quality, reverse=True
-        )
-    if sort == "cost":
-        return sorted(cards, key=lambda card: card.job.cost if card.job else 0.0, reverse=True)
-    return cards[::-1]
+    if sort == "newest":
+        return cards[::-1]
+    return sorted(cards, key=_KEYS[sort], reverse=sort != "name")
+
+
+def _name(card: Card) -> str:
+    return card.application.name.lower()
+
+
+def _quality(card: Card) -> float:
+    return -1.0 if card.quality is None else card.quality
+
+
+def _cost(card: Card) -> float:
+    return card.job.cost if card.job else 0.0
+
+
+_KEYS = {"name": _name, "quality": _quality, "cost": _cost}
 
 
 routes = [Route("/", first_page), Route("/applications", show)]

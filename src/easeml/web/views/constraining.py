@@ -17,9 +17,7 @@ _NOTHING = "[]"  # all values of a choice were left out
 
 
 class Setting(NamedTuple):
-    """A parameter that the wizard shows: a number with ``low`` and ``high``, or a choice of
-    ``options``.
-    """
+    """A parameter that the wizard shows: a number with ``low`` and ``high``, or a choice."""
 
     name: str
     hint: str
@@ -29,29 +27,30 @@ class Setting(NamedTuple):
 
 
 def constraint_fields(given: Iterable[Field]) -> tuple[Field, ...]:
-    """Return the fields that ask for something, in a fixed order: bounds, and values where some
-    were left out.
+    """Return the fields that ask for something, in a fixed order.
+
+    These are bounds, and values where some were left out.
     """
     bounds: set[Field] = set()
     offered: defaultdict[str, set[str]] = defaultdict(set)
     kept: defaultdict[str, set[str]] = defaultdict(set)
     for name, value in given:
         kind, _, setting = name.partition(".")
-        if kind in _BOUNDS and "." in setting and value.strip():
+        if "." not in setting:
+            continue  # it names no parameter of a model
+        if kind in _BOUNDS and value.strip():
             bounds.add((name, value.strip()))
-        elif kind in ("offer", "only") and "." in setting:
-            (offered if kind == "offer" else kept)[setting].add(value)
-    fewer = [setting for setting in {*offered, *kept} if kept[setting] != offered[setting]]
-    return tuple(
-        sorted(
-            bounds
-            | {
-                (f"only.{setting}", one)
-                for setting in fewer
-                for one in kept[setting] or (_NOTHING,)
-            }
-        )
-    )
+        elif kind == "offer":
+            offered[setting].add(value)
+        elif kind == "only":
+            kept[setting].add(value)
+    values: set[Field] = set()
+    for setting in {*offered, *kept}:
+        if kept[setting] == offered[setting]:
+            continue  # all of them may be tried
+        left = kept[setting] or {_NOTHING}
+        values |= {(f"only.{setting}", one) for one in left}
+    return tuple(sorted(bounds | values))
 
 
 def constraints(fields: Iterable[Field]) -> dict[str, dict[str, Any]]:
@@ -63,8 +62,10 @@ def constraints(fields: Iterable[Field]) -> dict[str, dict[str, Any]]:
         of_model = found.setdefault(model, {})
         if kind in _BOUNDS:
             of_model.setdefault(parameter, {})[kind] = _read(value)
-        else:
-            of_model.setdefault(parameter, []).extend([] if value == _NOTHING else [_read(value)])
+            continue
+        allowed = of_model.setdefault(parameter, [])
+        if value != _NOTHING:
+            allowed.append(_read(value))
     return found
 
 
@@ -77,22 +78,25 @@ def told(name: str, values: Sequence[str]) -> str:
 
 
 def settings(space: Mapping[str, Any]) -> list[Setting]:
-    """Return the parameters of a space that can be constrained here: numbers, and choices of plain
-    values.
+    """Return the parameters of a space that can be constrained here.
+
+    These are numbers, and choices of plain values.
     """
     found = []
     for name, domain in space.items():
         if not isinstance(domain, dict):
             continue
-        if ".choice" in domain and not any(
-            isinstance(one, dict | list) for one in domain[".choice"]
-        ):
+        if ".choice" in domain and all(map(_is_plain, domain[".choice"])):
             found.append(Setting(name, "", options=tuple(domain[".choice"])))
         for kind, noun in ((".int", "whole numbers"), (".float", "numbers")):
             if kind in domain:
                 low, high = domain[kind]
                 found.append(Setting(name, f"{noun} from {low:g} to {high:g}", low, high))
     return found
+
+
+def _is_plain(value: Any) -> bool:
+    return not isinstance(value, dict | list)
 
 
 def _read(text: str) -> Any:

@@ -1,6 +1,4 @@
-"""The data of an application: its versions, rows that join, and training pairs that are switched
-off or on.
-"""
+"""The data of an application: its versions, rows that join, and training pairs that are off or on."""
 
 from itertools import islice
 from typing import Any
@@ -36,9 +34,7 @@ _EXPORTS = {
 
 @signed_in
 async def show(context: PageContext) -> Response:
-    """Show the columns as declared, the versions and what changed in each, and where rows are
-    added.
-    """
+    """Show the columns as declared, the versions and their changes, and where rows are added."""
     application = await pages.load(context)
     version = await context.client.version(application.version_id)
     versions = [one async for one in context.client.versions(application.id)]
@@ -62,9 +58,7 @@ async def rows(context: PageContext) -> Response:
 
 @signed_in
 async def switch(context: PageContext) -> Response:
-    """Switch the chosen rows off or on, in a new version; the page that follows offers the way
-    back.
-    """
+    """Switch the chosen rows off or on, in a new version; the next page offers the way back."""
     form = await context.form()
     way = str(form.get("way", ""))
     if way not in ("off", "on"):

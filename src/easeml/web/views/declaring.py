@@ -1,5 +1,6 @@
-"""What a visitor has changed of what easeml proposes, kept in the address: reloads, Back and
-bookmarks keep it.
+"""What a visitor has changed of what easeml proposes, kept in the address.
+
+Reloads, Back and bookmarks keep it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +11,7 @@ from easeml.client import made_request
 from easeml.contract.resources import Column, Declaration, Version
 from easeml.web.views.constraining import constraint_fields, constraints, told
 
-_RULES = ("target", "objective")
+_VERBS = {"drop": "left out", "input": "used"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The changes to a proposal. Types and roles are by the column's position; ``exclude`` names
-    models that are switched off, ``constrain`` holds the fields that say what may be tried of the
-    others. ``goal`` is the quality that was asked about, ``asked`` the task that finds out."""
+    """The changes to a proposal.
+
+    Types and roles are by the column's position; ``exclude`` names models that are switched off,
+    ``constrain`` holds the fields that say what may be tried of the others. ``goal`` is the quality
+    that was asked about, ``asked`` the task that finds out.
+    """
 
     target: str
     objective: str
@@ -43,22 +47,21 @@ class Wishes:
         named = dict(given)
         types, roles = {}, {}
         for position, column in enumerate(version.columns):
-            kind, role = named.get(f"type{position}", ""), named.get(f"role{position}", "")
+            kind = named.get(f"type{position}", "")
             if kind and kind != column.type:
                 types[position] = kind
+            role = named.get(f"role{position}", "")
             if role in ("input", "drop") and role != _usual_role(column):
                 roles[position] = role
-        proposed = version.summary.get("target") or ""
         target = named.get("target", "")
-        offered = {value for name, value in given if name == "offered"}
-        kept = {value for name, value in given if name == "model"}
-        exclude = {value for name, value in given if name == "exclude"} | (offered - kept)
+        if target == (version.summary.get("target") or ""):
+            target = ""
         return cls(
-            target="" if target == proposed else target,
+            target=target,
             objective=named.get("objective", ""),
             types=types,
             roles=roles,
-            exclude=tuple(sorted(exclude)),
+            exclude=_excluded(given),
             constrain=constraint_fields(given),
             goal=named.get("goal", "").strip(),
             asked=named.get("asked", ""),
@@ -71,16 +74,26 @@ class Wishes:
 
     def _fields(self) -> list[tuple[str, str]]:
         """All but ``asked``: an answer holds for what it was asked about only."""
-        fields = [(name, getattr(self, name)) for name in _RULES if getattr(self, name)]
+        fields = self._rules()
         fields += [(f"type{position}", kind) for position, kind in sorted(self.types.items())]
         fields += [(f"role{position}", role) for position, role in sorted(self.roles.items())]
         fields += [("exclude", name) for name in self.exclude]
-        goal = [("goal", self.goal)] if self.goal else []
-        return [*fields, *self.constrain, *goal]
+        fields += self.constrain
+        if self.goal:
+            fields.append(("goal", self.goal))
+        return fields
+
+    def _rules(self) -> list[tuple[str, str]]:
+        """The rules that differ from the proposal, by name."""
+        rules = {"target": self.target, "objective": self.objective}
+        return [(name, wish) for name, wish in rules.items() if wish]
 
     def declaration(self, version: Version) -> Declaration:
         """Return what they ask for."""
         name = [column.name for column in version.columns]
+        by_role: dict[str, list[str]] = {"drop": [], "input": []}
+        for position, role in self.roles.items():
+            by_role[role].append(name[position])
         return made_request(
             Declaration,
             dataset_id=version.dataset_id,
@@ -88,8 +101,8 @@ class Wishes:
             target=self.target or None,
             objective=self.objective or None,
             set={name[position]: kind for position, kind in self.types.items()},
-            drop=[name[position] for position, role in self.roles.items() if role == "drop"],
-            keep=[name[position] for position, role in self.roles.items() if role == "input"],
+            drop=by_role["drop"],
+            keep=by_role["input"],
             exclude=list(self.exclude),
             constrain=constraints(self.constrain),
         )
@@ -97,26 +110,40 @@ class Wishes:
     def changes(self, version: Version) -> list[Change]:
         """Return them one by one, each with the way back."""
         name = [column.name for column in version.columns]
-        verbs = {"drop": "left out", "input": "used"}
-        found = [(f"{rule}: {getattr(self, rule)}", rule) for rule in _RULES if getattr(self, rule)]
-        found += [(f"{name[at]}: {kind}", f"type{at}") for at, kind in sorted(self.types.items())]
-        found += [
-            (f"{name[at]}: {verbs[role]}", f"role{at}") for at, role in sorted(self.roles.items())
-        ]
-        asked = dict.fromkeys(field for field, _ in self.constrain)
-        found += [
-            (told(one, [value for field, value in self.constrain if field == one]), one)
-            for one in asked
-        ]
-        fields = self._fields()
-        changes = [
-            Change(text, urlencode([one for one in fields if one[0] != field]))
-            for text, field in found
-        ]
-        without = [
-            (model, [one for one in fields if one != ("exclude", model)]) for model in self.exclude
-        ]
-        return changes + [Change(f"without {model}", urlencode(rest)) for model, rest in without]
+        changes = []
+        for rule, wish in self._rules():
+            changes.append(self._change(f"{rule}: {wish}", rule))
+        for position, kind in sorted(self.types.items()):
+            changes.append(self._change(f"{name[position]}: {kind}", f"type{position}"))
+        for position, role in sorted(self.roles.items()):
+            changes.append(self._change(f"{name[position]}: {_VERBS[role]}", f"role{position}"))
+        wanted: dict[str, list[str]] = {}
+        for field, value in self.constrain:
+            wanted.setdefault(field, []).append(value)
+        for field, values in wanted.items():
+            changes.append(self._change(told(field, values), field))
+        for model in self.exclude:
+            changes.append(self._change(f"without {model}", "exclude", model))
+        return changes
+
+    def _change(self, text: str, field: str, value: str | None = None) -> Change:
+        """Return a change that leaving out a field takes back, or one of the field's values."""
+        kept = []
+        for name, given in self._fields():
+            is_this = name == field and value in (None, given)
+            if not is_this:
+                kept.append((name, given))
+        return Change(text, urlencode(kept))
+
+
+def _excluded(fields: list[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the models that are switched off: those named so, and those offered and not taken."""
+    names: dict[str, set[str]] = {"offered": set(), "model": set(), "exclude": set()}
+    for field, value in fields:
+        if field in names:
+            names[field].add(value)
+    left = names["offered"] - names["model"]
+    return tuple(sorted(names["exclude"] | left))
 
 
 def _usual_role(column: Column) -> str:

@@ -1,5 +1,6 @@
 """The knowledge base: what can be plugged in, where it fits, and how it has done."""
 
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
@@ -22,22 +23,27 @@ _KINDS = {
 async def show(context: PageContext) -> Response:
     """Show all modules by kind, or one of them."""
     base = await context.client.knowledge_base()
-    wanted, word = (
-        context.request.query_params.get("module", ""),
-        context.request.query_params.get("word", "").strip(),
-    )
+    asked = context.request.query_params
+    wanted = asked.get("module", "")
     if wanted:
-        module = next((one for one in base.modules if one.name == wanted), None)
-        if module is None:
-            raise NotFound(f"There is no module {wanted!r}.", where="module")
+        module = _named(base.modules, wanted)
         return context.render("module.html", module=module, space=_space(module), base=base)
-    found = [
-        one for one in base.modules if word.lower() in f"{one.name} {one.title} {one.about}".lower()
-    ]
-    groups = {title: [one for one in found if one.kind == kind] for kind, title in _KINDS.items()}
+    word = asked.get("word", "").strip()
+    groups: dict[str, list[Module]] = {title: [] for title in _KINDS.values()}
+    for one in base.modules:
+        text = f"{one.name} {one.title} {one.about}".lower()
+        if one.kind in _KINDS and word.lower() in text:
+            groups[_KINDS[one.kind]].append(one)
     return context.render(
         "knowledge.html", groups=groups, word=word, problems=base.problems, arriving=base.arriving
     )
+
+
+def _named(modules: Iterable[Module], name: str) -> Module:
+    for one in modules:
+        if one.name == name:
+            return one
+    raise NotFound(f"There is no module {name!r}.", where="module")
 
 
 def _space(module: Module) -> list[tuple[str, str, Any]]:
@@ -46,15 +52,17 @@ def _space(module: Module) -> list[tuple[str, str, Any]]:
 
 
 def _told(domain: Any) -> tuple[str, Any]:
+    """Return what a value may be, in words, and its default."""
     if not isinstance(domain, dict):
         return "fixed", domain
     if ".choice" in domain:
-        return "one of " + ", ".join(map(str, domain[".choice"])), domain.get(
-            ".default", domain[".choice"][0]
-        )
-    kind = ".int" if ".int" in domain else ".float"
-    low, high = domain[kind]
-    noun = "a whole number" if kind == ".int" else "a number"
+        options = domain[".choice"]
+        words = f"one of {', '.join(map(str, options))}"
+        return words, domain.get(".default", options[0])
+    if ".int" in domain:
+        noun, (low, high) = "a whole number", domain[".int"]
+    else:
+        noun, (low, high) = "a number", domain[".float"]
     scale = ", on a logarithmic scale" if domain.get(".scale") == "log" else ""
     return f"{noun} from {low:g} to {high:g}{scale}", domain.get(".default", "")
 
@@ -64,12 +72,11 @@ async def archive(context: PageContext) -> Response:
     """Archive a model, or take it back."""
     form = await context.form()
     name = str(form.get("module", ""))
-    act = (
-        context.client.restore_module
-        if form.get("action") == "restore"
-        else context.client.archive_module
-    )
-    await act(quote(name, safe=""))
+    quoted = quote(name, safe="")
+    if form.get("action") == "restore":
+        await context.client.restore_module(quoted)
+    else:
+        await context.client.archive_module(quoted)
     return back_to(f"/knowledge?module={quote(name)}")
 
 

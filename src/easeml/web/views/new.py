@@ -145,9 +145,9 @@ def _columns(version: Version, proposal: Proposal | None) -> list[Column]:
 
 def _settings(proposal: Proposal | None) -> dict[str, list[Setting]]:
     """Return what can be constrained of each model that fits."""
-    return (
-        {one.name: settings(one.space) for one in proposal.models if one.fits} if proposal else {}
-    )
+    if proposal is None:
+        return {}
+    return {one.name: settings(one.space) for one in proposal.models if one.fits}
 
 
 def _target(wishes: Wishes, version: Version) -> str:

@@ -1,5 +1,6 @@
-"""What is known of the model that an application serves, to keep and to pass on: as Markdown and as
-HTML.
+"""What is known of the model that an application serves, as Markdown and as HTML.
+
+To keep and to pass on.
 """
 
 import re

@@ -17,16 +17,27 @@ _PAGE = 50
 async def show(context: PageContext) -> Response:
     """Show a page of the tasks that the filter lets through."""
     asked = context.request.query_params
-    state = asked.get("state", "") if asked.get("state") in set(TaskState) else ""
-    kind = asked.get("kind", "") if asked.get("kind") in _KINDS else ""
-    application, after = asked.get("application", ""), asked.get("after") or None
-    wanted = {"state": state or None, "kind": kind or None, "subject": application or None}
-    page = await context.client.newest_tasks(after=after, limit=_PAGE, **wanted)
-    filters: dict[str, Any] = {"state": state, "kind": kind, "application": application}
+    filters: dict[str, Any] = {}
+    for name in ("state", "kind", "application"):
+        filters[name] = asked.get(name, "")
+    # What is no state or kind, as in an old bookmark, filters nothing.
+    if filters["state"] not in set(TaskState):
+        filters["state"] = ""
+    if filters["kind"] not in _KINDS:
+        filters["kind"] = ""
+    after = asked.get("after") or None
+    page = await context.client.newest_tasks(
+        after=after,
+        limit=_PAGE,
+        state=filters["state"] or None,
+        kind=filters["kind"] or None,
+        subject=filters["application"] or None,
+    )
+    status = await context.client.status()
     return context.render(
         "tasks.html",
         page=page,
-        counts=(await context.client.status()).tasks,
+        counts=status.tasks,
         names={one.id: one.name async for one in context.client.applications()},
         states=TaskState,
         kinds=_KINDS,

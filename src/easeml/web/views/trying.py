@@ -1,11 +1,10 @@
-"""Trying an application: a form made from its schema, a dropped file, and the code that does the
-same.
-"""
+"""Trying an application: a form made from its schema, a dropped file, and the code for both."""
 
 import base64
 import csv
 import io
 import json
+from collections.abc import Callable
 from typing import Any
 
 from starlette.datastructures import FormData, UploadFile
@@ -19,6 +18,11 @@ from easeml.web.views import application as pages
 
 _SHOWN_ROWS = 50
 _LISTED_CLASSES = 60  # more are typed, not chosen
+_READERS: dict[str, Callable[[str], Any]] = {
+    "number": float,
+    "tensor": json.loads,
+    "graph": json.loads,
+}
 
 
 @signed_in
@@ -31,26 +35,25 @@ async def ask(context: PageContext) -> Response:
 async def answer(context: PageContext) -> Response:
     """Predict the row of the form, or the rows of a file."""
     form = await context.form()
-    inputs = await _inputs(context)
     try:
-        file = form.get("file")
-        if isinstance(file, UploadFile):
-            content = await _content(file)
-            is_table = _is_table(file, inputs)
-            prediction = await context.client.predict(
-                context.path("application"),
-                csv=content if is_table else None,
-                file=None if is_table else content,
-            )
-        else:
-            prediction = await context.client.predict(
-                context.path("application"), [await _row(form, inputs)]
-            )
+        prediction = await _predicted(context, form)
     except EasemlError as error:
         return await _show(context, form, problem=error)
     if "download" in form:
         return _download(prediction)
     return await _show(context, form, prediction=prediction)
+
+
+async def _predicted(context: PageContext, form: FormData) -> Prediction:
+    inputs = await _inputs(context)
+    application_id = context.path("application")
+    file = form.get("file")
+    if not isinstance(file, UploadFile):
+        return await context.client.predict(application_id, [await _row(form, inputs)])
+    content = await _content(file)
+    if _is_table(file, inputs):
+        return await context.client.predict(application_id, csv=content)
+    return await context.client.predict(application_id, file=content)
 
 
 @signed_in
@@ -110,21 +113,22 @@ async def _content(file: UploadFile) -> bytes:
 
 def _is_table(file: UploadFile, inputs: list[Column]) -> bool:
     """Return whether a file is read as CSV: always where the inputs are single values."""
-    return not any(column.content for column in inputs) or str(file.filename).lower().endswith(
-        (".csv", ".tsv")
-    )
+    if not any(column.content for column in inputs):
+        return True
+    return str(file.filename).lower().endswith((".csv", ".tsv"))
 
 
 async def _row(form: FormData, inputs: list[Column]) -> dict[str, Any]:
-    return {
-        column.name: await _given(column, form.get(f"value{at}", ""))
-        for at, column in enumerate(inputs)
-    }
+    row = {}
+    for position, column in enumerate(inputs):
+        row[column.name] = await _given(column, form.get(f"value{position}", ""))
+    return row
 
 
 async def _given(column: Column, value: UploadFile | str) -> Any:
-    """Return the value of a field; a picture as base64 text, that of the example where none was
-    chosen.
+    """Return the value of a field; a picture as base64 text.
+
+    Where no picture was chosen, it is that of the example.
     """
     if not isinstance(value, UploadFile):
         return _typed(column, value)
@@ -136,10 +140,11 @@ def _typed(column: Column, text: str) -> Any:
     """Return the value of a field as the endpoint takes it; an empty one is missing."""
     if not text.strip():
         return None
-    if column.type not in ("number", "tensor", "graph"):
+    read = _READERS.get(column.type)
+    if read is None:
         return text
     try:
-        return float(text) if column.type == "number" else json.loads(text)
+        return read(text)
     except ValueError:
         return text  # the endpoint says what is wrong with it
 
@@ -150,17 +155,13 @@ def _example(column: Column) -> str:
 
 def _download(prediction: Prediction) -> Response:
     """Return the predictions as a CSV file: the prediction, and a column for each class."""
-    classes = list(prediction.probabilities[0]) if prediction.probabilities else []
+    chances = prediction.probabilities or [{}] * len(prediction.predictions)
+    classes = list(chances[0]) if chances else []
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["prediction", *(f"probability {name}" for name in classes)])
-    for number, value in enumerate(prediction.predictions):
-        chances = (
-            [prediction.probabilities[number][name] for name in classes]
-            if prediction.probabilities
-            else []
-        )
-        writer.writerow([value, *chances])
+    for value, of_class in zip(prediction.predictions, chances, strict=True):
+        writer.writerow([value, *(of_class[name] for name in classes)])
     headers = {"content-disposition": 'attachment; filename="predictions.csv"'}
     return Response(text.getvalue(), media_type="text/csv", headers=headers)
 
