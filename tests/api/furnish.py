@@ -71,6 +71,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
     first, live = made.model_ids
     owner = {"tenant_id": tenant_id}
     upload_id, rows = new_id("ver"), _stored_version(store, tenant_id)
+    artefact, _ = store.artefacts.put_stream(tenant_id, [b"a tree"], 100)
     with store.write() as tx:
         tables = tx.scoped(tenant_id)
         tables.datasets.add(Dataset(made.dataset_id, name="iris", **owner))
@@ -158,7 +159,7 @@ def furnish(store: Store, tenant_id: str) -> Furniture:
                     task_id=task_id,
                     candidate_id=candidate,
                     name="tree 0",
-                    artefact="",
+                    artefact=artefact,
                     predictions="",
                     quality=0.9,
                     **owner,

@@ -61,6 +61,14 @@ def run_one(store: Store, folder: Path) -> None:
         executor.close()
 
 
+def test_what_is_read_holds_up_other_uploads_for_minutes_at_most() -> None:
+    names = ("ingest-upload", "ingest-declare", "ingest-feed", "ingest-refine")
+    for name in names:
+        kind = kinds.find_kind(name)
+        assert kind is not None
+        assert kind.seconds == kinds.INGEST_SECONDS <= 300
+
+
 def test_a_kind_of_one_file_runs_from_claim_to_record(
     store: Store, caller: Caller, tmp_path: Path, with_test_kinds: None
 ) -> None:

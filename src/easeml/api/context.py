@@ -9,6 +9,8 @@ from fastapi import Depends, Header, Query, Request
 
 from easeml.api.authentication import Authenticator
 from easeml.api.event_fanout import EventFanout
+from easeml.api.sign_in_throttle import SignInThrottle
+from easeml.api.tenant_slots import TenantSlots
 from easeml.service.access.caller import Caller
 from easeml.service.administration.health import HealthCheck
 from easeml.settings import Settings
@@ -42,9 +44,8 @@ class Context:
     hashing: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(2)
     )  # 64 MiB a password
-    uploads: CapacityLimiter = field(
-        default_factory=lambda: CapacityLimiter(16)
-    )  # a thread an upload
+    uploads: TenantSlots = field(default_factory=TenantSlots)
+    sign_ins: SignInThrottle = field(default_factory=SignInThrottle)
 
     @classmethod
     def over(cls, store: Store, settings: Settings, predictor: Predictor) -> Self:

@@ -13,6 +13,7 @@ import uvloop
 from easeml.api.app import create_app
 from easeml.api.asgi import create_asgi_app
 from easeml.api.event_fanout import EventFanout
+from easeml.api.patient_protocol import PatientProtocol
 from easeml.contract.states import ProcessKind
 from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
@@ -62,6 +63,7 @@ async def _serve(store: Store, settings: Settings) -> None:
     app = create_app(store, settings, predictor)
     config = uvicorn.Config(
         create_asgi_app(app, settings),
+        http=PatientProtocol,
         host=settings.host,
         port=settings.port,
         access_log=False,

@@ -39,6 +39,7 @@ _CODE = {
     404: "not-found",
     405: "method-not-allowed",
     413: "too-large",
+    429: "too-many",
 }
 _MOST_ERRORS = 20  # shown of one request
 _log = structlog.get_logger("easeml.api")

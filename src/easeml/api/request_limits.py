@@ -2,6 +2,8 @@
 happens.
 """
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -11,6 +13,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from easeml.api.problems import problem_of
 from easeml.errors import InvalidInput, TooLarge
+
+PATIENCE = 60.0  # seconds that a body may stand still in all, beyond what its bytes are given
+LEAST_RATE = 1024  # bytes a second
 
 HEADERS = {
     "x-content-type-options": "nosniff",
@@ -77,13 +82,23 @@ def _check(scope: Scope, limit: int) -> None:
 
 
 def _bounded(receive: Receive, limit: int) -> Receive:
-    """Return ``receive`` that raises once more than ``limit`` bytes came in."""
+    """Return ``receive`` that raises once more than ``limit`` bytes came in, or they come too slowly.
+
+    Only the time that is waited for bytes counts, not that of those who read them.
+    """
     seen = 0
+    waited = 0.0
+    has_ended = False
 
     async def receive_bounded() -> Message:
-        nonlocal seen
-        message = await receive()
+        nonlocal seen, waited, has_ended
+        if has_ended:  # what follows tells that the other side has gone, whenever it goes
+            return await receive()
+        began = time.monotonic()
+        message = await _received_soon(receive, PATIENCE + seen / LEAST_RATE - waited)
+        waited += time.monotonic() - began
         seen += len(message.get("body", b""))
+        has_ended = not message.get("more_body", False)
         if seen > limit:  # FastAPI passes on this kind only while it reads a body
             raise HTTPException(
                 413, f"The request body has more than the {limit} bytes that are allowed."
@@ -91,3 +106,14 @@ def _bounded(receive: Receive, limit: int) -> Receive:
         return message
 
     return receive_bounded
+
+
+async def _received_soon(receive: Receive, seconds: float) -> Message:
+    try:
+        async with asyncio.timeout(seconds):
+            return await receive()
+    except TimeoutError as error:
+        text = (
+            f"The request body came too slowly: at least {LEAST_RATE} bytes a second are expected."
+        )
+        raise HTTPException(408, text, {"Connection": "close"}) from error

@@ -3,13 +3,10 @@
 from collections.abc import AsyncIterator, Iterator
 from typing import Annotated, Any
 
-from anyio import fail_after, from_thread
+from anyio import from_thread
 from fastapi import Query, Request
 
-from easeml.errors import TimedOut
 from easeml.service.storage.uploads import Source
-
-_PATIENCE = 60.0  # seconds that an upload may stand still
 
 
 def binary(content_type: str) -> dict[str, Any]:
@@ -39,11 +36,5 @@ def chunks(request: Request) -> Iterator[bytes]:
 
 
 async def _next(stream: AsyncIterator[bytes]) -> bytes:
-    """Return the next chunk, empty at the end. Raises ``TimedOut`` if none comes for long."""
-    try:
-        with fail_after(_PATIENCE):
-            return await anext(stream, b"")
-    except TimeoutError as error:
-        raise TimedOut(
-            f"No bytes came for {_PATIENCE:.0f} s.", remedy="Upload the file again."
-        ) from error
+    """Return the next chunk, empty at the end."""
+    return await anext(stream, b"")

@@ -19,6 +19,7 @@ from .managed import ManagedProcess, Start, keep_running_until, stop_all
 from .predictor import run_predictor
 from .serving import tenant
 from .signals import Stop
+from .temporary import use_own_folder
 from .worker import run_worker
 
 GRACE = 4.0  # seconds between asking to end and killing; less than the supervisor's
@@ -31,9 +32,13 @@ def run_prefork(settings: Settings) -> None:
     stop = Stop.on_signals()
     import_early(local.IMPORTS)
     import_early(tenant.IMPORTS)
-    processes = [ManagedProcess("predictor", 1, settings.home, _forked(run_predictor, settings))]
+    processes = [
+        ManagedProcess(
+            "predictor", 1, settings.home, _forked("predictor-1", run_predictor, settings)
+        )
+    ]
     for number in range(1, settings.workers + 1):
-        start = _forked(run_worker, settings)
+        start = _forked(f"worker-{number}", run_worker, settings)
         processes.append(ManagedProcess("worker", number, settings.home, start))
     try:
         keep_running_until(stop, processes)
@@ -63,22 +68,24 @@ class _Forked:
             os.kill(self.pid, sig)
 
 
-def _forked(run: Run, settings: Settings) -> Start:
+def _forked(name: str, run: Run, settings: Settings) -> Start:
     """Return what forks this process and calls ``run`` there. This process must have one thread."""
 
     def start(output: BinaryIO) -> _Forked:
-        process = get_context("fork").Process(target=_child, args=(run, settings, output.fileno()))
+        arguments = (name, run, settings, output.fileno())
+        process = get_context("fork").Process(target=_child, args=arguments)
         process.start()
         return _Forked(process)
 
     return start
 
 
-def _child(run: Run, settings: Settings, output: int) -> None:
+def _child(name: str, run: Run, settings: Settings, output: int) -> None:
     os.setsid()  # Ctrl-C reaches the supervisor only
     die_with_parent()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    use_own_folder(settings.home, name)
     run(settings)

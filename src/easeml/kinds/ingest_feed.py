@@ -14,7 +14,7 @@ from easeml.kinds.shared.versions import (
     version_made,
     version_taken_over,
 )
-from easeml.service.tasks.kinds import Kind
+from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
 
 if TYPE_CHECKING:
     from easeml.store import Tables
@@ -63,4 +63,5 @@ KIND = Kind(
     group="ingest",
     outputs=VERSION_OUTPUTS,
     values=VERSION_VALUES,
+    seconds=INGEST_SECONDS,
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from easeml.contract.states import VersionState
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.kinds.shared.versions import version_failed
-from easeml.service.tasks.kinds import Kind
+from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,4 +81,5 @@ KIND = Kind(
     failed=version_failed,
     outputs=("table",),
     values=("columns",),
+    seconds=INGEST_SECONDS,
 )

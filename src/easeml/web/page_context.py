@@ -39,15 +39,15 @@ class Site:
     def __init__(self, api: ASGIApp):
         self.api = api
         self.open_pages = OpenPages()
-        self._transport = httpx.ASGITransport(api)
         self.client = lru_cache(_KEPT_CLIENTS)(self._client)
 
-    def stranger(self) -> AsyncClient:
-        """Return a client that has no key yet, for signing in."""
-        return self._client("-")
+    def stranger(self, visitor: Request) -> AsyncClient:
+        """Return a client that has no key yet, for signing in from the visitor's address."""
+        return self._client("-", visitor.client.host if visitor.client else "")
 
-    def _client(self, key: str) -> AsyncClient:
-        return AsyncClient(_ADDRESS, key, retries=0, transport=self._transport)
+    def _client(self, key: str, address: str = "127.0.0.1") -> AsyncClient:
+        transport = httpx.ASGITransport(self.api, client=(address, 0))
+        return AsyncClient(_ADDRESS, key, retries=0, transport=transport)
 
 
 @dataclass(frozen=True, slots=True)

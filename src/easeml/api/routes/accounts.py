@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, status
+from fastapi import APIRouter, Query, Request, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.contract.notifications import Notifications, ReadMark
@@ -26,9 +26,16 @@ router = APIRouter(tags=["accounts"])
 
 
 @router.post("/login", status_code=status.HTTP_201_CREATED)
-async def login(here: Here, request: LoginRequest) -> Key:
-    """Sign in with name and password: makes a key that expires, shown with its secret."""
-    return await here.hash(keys.sign_in, here.store, request.name, request.password)
+async def login(here: Here, request: Request, wish: LoginRequest) -> Key:
+    """Sign in with name and password: makes a key that expires, shown with its secret.
+
+    429 after too many wrong passwords in a minute, of a name or from an address.
+    """
+    address = request.client.host if request.client else ""
+    here.sign_ins.admit(wish.name, address)
+    key = await here.hash(keys.sign_in, here.store, wish.name, wish.password)
+    here.sign_ins.succeeded(wish.name, address)
+    return key
 
 
 @router.post("/logout", status_code=status.HTTP_204_NO_CONTENT)

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Query, Request, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
@@ -37,7 +36,7 @@ async def create_dataset(
     keep = partial(
         datasets.upload, here.store, asker, name, filename, source(request, upload), once, limit
     )
-    return await to_thread.run_sync(keep, limiter=here.uploads)
+    return await here.uploads.run(asker.tenant_id, keep)
 
 
 @router.get("/datasets")

@@ -10,7 +10,6 @@ from email.utils import formatdate
 from functools import partial
 from typing import Annotated
 
-from anyio import to_thread
 from fastapi import APIRouter, Depends, Header, Request, Response, status
 from starlette.exceptions import HTTPException
 
@@ -76,7 +75,7 @@ async def append_upload(
             status.HTTP_415_UNSUPPORTED_MEDIA_TYPE, f"A piece has the content type {PIECE_TYPE}."
         )
     append = partial(uploads.append, here.store, asker, upload_id, offset, chunks(request))
-    return _told(status.HTTP_204_NO_CONTENT, await to_thread.run_sync(append, limiter=here.uploads))
+    return _told(status.HTTP_204_NO_CONTENT, await here.uploads.run(asker.tenant_id, append))
 
 
 @router.delete("/{upload_id}", status_code=status.HTTP_204_NO_CONTENT)

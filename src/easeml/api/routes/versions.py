@@ -5,7 +5,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
 
-from anyio import to_thread
 from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
@@ -47,7 +46,7 @@ async def feed(
     keep = partial(
         changes.feed, here.store, asker, application_id, filename, file, role, once, limit
     )
-    return await to_thread.run_sync(keep, limiter=here.uploads)
+    return await here.uploads.run(asker.tenant_id, keep)
 
 
 @router.post("/applications/{application_id}/refine", status_code=status.HTTP_201_CREATED)

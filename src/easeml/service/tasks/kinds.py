@@ -47,6 +47,9 @@ def _nothing_more(tx: Transaction, task: Task) -> None:
     """A failure that concerns the task alone."""
 
 
+INGEST_SECONDS = 300.0  # longest run of an attempt: what is read holds up what others upload
+
+
 @dataclass(frozen=True, slots=True)
 class Kind:
     """A kind of task, declared as ``KIND`` in the file that its name says: train, test_quality."""

@@ -46,7 +46,9 @@ async def change_password(context: PageContext) -> Response:
     await context.client.change_password(context.user.id, new, old=str(form.get("old", "")))
     response = back_to("/account")
     session.begin(
-        context.request, response, await context.site.stranger().login(context.user.name, new)
+        context.request,
+        response,
+        await context.site.stranger(context.request).login(context.user.name, new),
     )
     return response
 

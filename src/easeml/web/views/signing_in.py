@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from easeml.errors import NotSignedIn
+from easeml.errors import EasemlError, NotSignedIn
 from easeml.web import session
 from easeml.web.page_context import PageContext, back_to, signed_in, site_of
 from easeml.web.rendering import render
@@ -21,9 +21,14 @@ async def sign_in(request: Request) -> Response:
     form = await request.form()
     name, there = str(form.get("name", "")).strip(), str(form.get("next", "/"))
     try:
-        key = await site_of(request).stranger().login(name, str(form.get("password", "")))
+        stranger = site_of(request).stranger(request)
+        key = await stranger.login(name, str(form.get("password", "")))
     except NotSignedIn as error:
         return _page(request, there, name, error.message, 401)
+    except EasemlError as error:
+        if error.code != "too-many":
+            raise
+        return _page(request, there, name, error.message, 429)
     response = back_to(_inside(there))
     session.begin(request, response, key)
     return response

@@ -1,0 +1,71 @@
+"""HTTP with an end to patience: uvicorn bounds neither the bytes before a body nor their time."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+MOST_HEAD = 64 * 2**10  # bytes of a request that are not its body: address, headers, trailers
+HEAD_SECONDS = 20.0  # from the first of them, or the connection, to the last
+_FRAMING = 8  # bytes a byte of a body, at most, that say how its pieces are cut
+
+_TOO_LARGE = "431 Request Header Fields Too Large"
+_TOO_SLOW = "408 Request Timeout"
+
+
+class PatientProtocol(HttpToolsProtocol):
+    """Ends a connection whose headers are too long, or take too long."""
+
+    def __init__(self, *args: Any, **named: Any):
+        super().__init__(*args, **named)
+        self._received = 0  # of this request
+        self._of_body = 0
+        self._in_head = True
+        self._head_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._await_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head and self._head_timer is None:
+            self._await_head()
+        self._received += len(data)
+        super().data_received(data)
+        if self._received - (1 + _FRAMING) * self._of_body > MOST_HEAD:
+            self._refuse(_TOO_LARGE)
+
+    def on_headers_complete(self) -> None:
+        self._in_head = False
+        self._stop_waiting()
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._of_body += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        super().on_message_complete()
+        self._received = 0
+        self._of_body = 0
+        self._in_head = True
+
+    def _await_head(self) -> None:
+        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._refuse, _TOO_SLOW)
+
+    def _stop_waiting(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+    def _refuse(self, status: str) -> None:
+        self._stop_waiting()
+        if self.transport.is_closing():
+            return
+        answer = f"HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        self.transport.write(answer.encode())
+        self.transport.close()

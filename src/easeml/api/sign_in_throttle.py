@@ -1,0 +1,71 @@
+"""How often a password may be guessed: decided before one is hashed, which is what costs time."""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Hashable
+
+from starlette.exceptions import HTTPException
+
+_WINDOW = 60.0  # seconds in which attempts are counted
+_MOST_KEYS = 10_000
+
+# Most attempts in the window: of one name from one address, of one name, from one address.
+_OF_PAIR = 5
+_OF_NAME = 60
+_OF_ADDRESS = 30
+
+
+class SignInThrottle:
+    """Counts attempts to sign in that have not succeeded, by name, by address and by both.
+
+    Others than the one who guesses keep their turn: a pair is refused long before a name is.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic):
+        self._clock = clock
+        self._attempts: dict[Hashable, deque[float]] = {}
+
+    def admit(self, name: str, address: str) -> None:
+        """Count an attempt. Raises a 429 with the time to wait, and counts nothing then."""
+        now = self._clock()
+        limits = _limits(name, address)
+        wait = max(self._seconds_to_wait(key, most, now) for key, most in limits.items())
+        if wait > 0:
+            seconds = math.ceil(wait)
+            text = f"Too many wrong passwords. Try again in {seconds} s."
+            raise HTTPException(429, text, {"Retry-After": str(seconds)})
+        if len(self._attempts) > _MOST_KEYS:
+            self._forget_old(now)
+        for key in limits:
+            self._attempts.setdefault(key, deque()).append(now)
+
+    def succeeded(self, name: str, address: str) -> None:
+        """Take back what ``admit`` counted: who knows the password has not guessed."""
+        for key in _limits(name, address):
+            attempts = self._attempts.get(key)
+            if attempts:
+                attempts.pop()
+
+    def _seconds_to_wait(self, key: Hashable, most: int, now: float) -> float:
+        attempts = self._attempts.get(key, deque())
+        while attempts and attempts[0] <= now - _WINDOW:
+            attempts.popleft()
+        if len(attempts) < most:
+            return 0.0
+        return attempts[-most] + _WINDOW - now
+
+    def _forget_old(self, now: float) -> None:
+        old = [
+            key for key, found in self._attempts.items() if not found or found[-1] <= now - _WINDOW
+        ]
+        for key in old:
+            del self._attempts[key]
+
+
+def _limits(name: str, address: str) -> dict[Hashable, int]:
+    return {
+        ("pair", name, address): _OF_PAIR,
+        ("name", name): _OF_NAME,
+        ("address", address): _OF_ADDRESS,
+    }
