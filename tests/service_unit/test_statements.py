@@ -62,7 +62,7 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
     "decisions": (1, task_views.decisions_page),
     "datasets": (3, datasets.list_page),
     "versions": (2, lambda s, c: version_views.of_application(s, c, _first(s, c, "applications"))),
-    "modules": (11, catalogue.get),
+    "modules": (12, catalogue.get),
     "scheduling overview": (20, lambda s, c: overview.show(s, c, "default", 3600.0)),
     "notifications": (6, notifications.get),
     "users": (1, users.list_users),

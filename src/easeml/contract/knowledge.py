@@ -50,6 +50,7 @@ class Module(Answer):
     fits: list[FittingApplication] = Field(default_factory=list)
     reference: str = ""  # where to read of it
     archived: bool = False  # no new search tries it
+    fault: str = ""  # how a task found it worse than no model; providers only
     added: bool = False  # to this easeml, by its provider; else it is installed
 
 

@@ -160,12 +160,17 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
-    """Keep the trained model."""
+    """Keep the trained model; a fault of its module is told to the providers."""
     from easeml.ids import new_id
+    from easeml.service.modules import faults
     from easeml.store.records import TrainedModel
 
     tables = tx.scoped(task.tenant_id)
     job = tables.jobs.get(task.job_id)
+    candidate = tables.candidates.get(task.candidate_id)
+    fault = str(result.value.get("fault") or "")
+    if fault:
+        faults.tell(tx, candidate.model, fault)
     tables.models.add(
         TrainedModel(
             id=new_id("mod"),
@@ -174,7 +179,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
             job_id=job.id,
             task_id=task.id,
             candidate_id=task.candidate_id,
-            name=tables.candidates.get(task.candidate_id).name,
+            name=candidate.name,
             artefact=digests["model"],
             predictions=digests["predictions"],
             evaluation=digests.get("evaluation", ""),

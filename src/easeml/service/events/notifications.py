@@ -9,6 +9,7 @@ KINDS = (
     "promotion.live",  # a better model serves
     "model.lost",  # what serves now is another
     "provider.model-lost",  # the same, for those who run this easeml
+    "module.fault",  # a model is worse than no model: for those who run this easeml
     "job.waiting",  # nothing of it can run until somebody acts
     "job.resting",  # the search converged, or its limits are used up
     "application.new-model",  # of the knowledge base, that its search goes on with

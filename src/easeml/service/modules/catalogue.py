@@ -14,7 +14,7 @@ from easeml.search.policies import installed_policies
 from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.trials import Trial, finished_trials
-from easeml.service.modules import adding
+from easeml.service.modules import adding, faults
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import ModuleMark
 
@@ -27,10 +27,17 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
         registry = knowledge_base.current(tx)
         records = _records(tx)
         fits = _fits(tx.scoped(caller.tenant_id), registry)
+        faulty = faults.known(tx, caller)
         arriving = adding.arriving(tx) if caller.is_provider else []
     modules = [module for kind in _KINDS for module in registry.of_kind(kind)]
     shown = [
-        _show(module, records.get(module.name), fits[module.name], module.name in registry.archived)
+        _show(
+            module,
+            records.get(module.name),
+            fits[module.name],
+            module.name in registry.archived,
+            faulty.get(module.name, ""),
+        )
         for module in modules
     ]
     problems = [
@@ -92,6 +99,7 @@ def _show(
     record: contract.Record | None,
     fits: list[contract.FittingApplication],
     archived: bool,
+    fault: str,
 ) -> contract.Module:
     return contract.Module(
         name=module.name,
@@ -106,6 +114,7 @@ def _show(
         record=record,
         fits=fits,
         archived=archived,
+        fault=fault,
         reference=module.reference,
         added=bool(module.source),
     )
