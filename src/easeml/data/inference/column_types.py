@@ -349,7 +349,9 @@ def _is_prose(words: float, each: float) -> bool:
 
 
 def _could_be_classes(distinct: int, each: float) -> bool:
-    """Whether so many values, each in so many rows, could be classes: more have to be repeated more."""
+    """Whether so many values, each in so many rows, could be classes: more have to be repeated
+    more.
+    """
     if distinct <= 10:
         return True
     if distinct <= 20:

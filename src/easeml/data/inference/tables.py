@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 SAMPLE = 50_000  # rows that are looked at closely; all are checked
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _MOST_PAIRS = 600  # of columns, one of them as the target, that are looked at for leaks
 
 
@@ -91,7 +92,8 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
 
 def told_type(table: pa.Table, name: str) -> str:
     """The type that the file itself states for a column, empty where it says none."""
-    return (table.schema.field(name).metadata or {}).get(b"type", b"").decode()
+    metadata = table.schema.field(name).metadata or {}
+    return metadata.get(b"type", b"").decode()
 
 
 def _text_columns(table: pa.Table) -> dict[str, pa.Array]:
@@ -104,10 +106,12 @@ def _looked_at(table: pa.Table, looked: pa.Table, texts: dict[str, pa.Array]) ->
     """A report a column, in the order of the table."""
     found = []
     for name, array in texts.items():
-        report = look(name, array, told_type(table, name))
+        told = told_type(table, name)
+        report = look(name, array, told)
         if looked is not table:
-            report = _checked(report, column_text(table, name), told_type(table, name))
+            report = _checked(report, column_text(table, name), told)
         found.append(replace(report, distribution=distribution(array, report)))
+
     by_name = {report.name: report for report in with_natures(found, texts)}
     for field in table.schema:
         report = report_of(field)
@@ -120,9 +124,12 @@ def _proposal(
     reports: Sequence[ColumnReport], table: pa.Table, target: str | None
 ) -> TargetProposal | None:
     """What the caller says, what the file says, or what the columns suggest."""
+    if target is not None:
+        return TargetProposal(target, 1.0, "")
+
     said = table.schema.metadata or {}
-    told = target if target is not None else said.get(b"target", b"").decode()
-    if told or target is not None:
+    told = said.get(b"target", b"").decode()
+    if told:
         return TargetProposal(told, 1.0, "")
     return propose_target(reports, said.get(b"usual target", b"").decode())
 
@@ -130,10 +137,12 @@ def _proposal(
 def _with_leaks(
     reports: Sequence[ColumnReport], texts: dict[str, pa.Array], proposal: TargetProposal | None
 ) -> list[ColumnReport]:
-    """The reports with what would leak each column that could be the target; the likely ones first."""
+    """The reports with what would leak each column that could be the target."""
+    # The likely ones come first, as not all are looked at where there are many.
     likely = [] if proposal is None else [proposal.name, *proposal.rivals]
     possible = [one.name for one in reversed(reports) if one.type in ("number", "category")]
     targets = [name for name in dict.fromkeys([*likely, *possible]) if name in texts]
+
     finder = LeakFinder(reports, texts)
     most = max(1 + len(likely), _MOST_PAIRS // max(1, len(reports)))
     leaks: dict[str, dict[str, str]] = {report.name: {} for report in reports}
@@ -144,7 +153,8 @@ def _with_leaks(
 
 
 def _is_alone(target: str, reports: Sequence[ColumnReport]) -> bool:
-    return all(report.role == "drop" for report in reports if report.name != target)
+    others = [report for report in reports if report.name != target]
+    return all(report.role == "drop" for report in others)
 
 
 def _without_target(reports: list[ColumnReport], rows: int, notes: list[str]) -> Inference:
@@ -170,7 +180,8 @@ def _doubts(proposal: TargetProposal) -> list[str]:
         return []
     said = f"What to predict is not sure: '{proposal.name}' is {proposal.reason}."
     if proposal.rivals:
-        said += f" It could also be {', '.join(repr(name) for name in proposal.rivals)}."
+        rivals = ", ".join(map(repr, proposal.rivals))
+        said += f" It could also be {rivals}."
     return [f"{said} Choose the target."]
 
 
@@ -179,17 +190,22 @@ def _sampled(table: pa.Table, sample: int) -> pa.Table:
 
     if table.num_rows <= sample:
         return table
-    return table.take(np.linspace(0, table.num_rows - 1, sample).astype(np.int64))
+    rows = np.linspace(0, table.num_rows - 1, sample)
+    return table.take(rows.astype(np.int64))
 
 
 def _checked(report: ColumnReport, array: pa.Array, told: str) -> ColumnReport:
     """What a sample suggests, if it holds for all rows; else what all rows suggest."""
-    if report.role == "drop" or report.type in ("category", "text"):
-        return look(report.name, array, told)  # what matters here is which values there are
+    # What matters for these is which values there are.
+    needs_all = report.role == "drop" or report.type in ("category", "text")
+    if needs_all:
+        return look(report.name, array, told)
+
     plain = plain_numbers(array, report.format) if report.type == "number" else array
     made = v.convert(plain, report.type, (), report.format)
     if made.bad.any():
         return look(report.name, array, told)
+
     distinct = arrow_compute().count_distinct(array.filter(~made.missing)).as_py()
     if report.classes and distinct != report.distinct:
         return look(report.name, array, told)
@@ -203,11 +219,17 @@ def _sampling_notes(table: pa.Table, looked: pa.Table) -> list[str]:
 
 
 def _reading_notes(table: pa.Table) -> list[str]:
-    found = {key.decode(): value.decode() for key, value in (table.schema.metadata or {}).items()}
-    notes = [found["note"]] if "note" in found else []
-    if found.get("encoding") in ("cp1252", "latin-1"):
-        notes.append(f"The file is not UTF-8; it was read as {found['encoding']}.")
-    if all(re.fullmatch(r"[+-]?\d+(\.\d+)?", name) for name in table.column_names):
+    """What is to be said about how the file was read."""
+    metadata = table.schema.metadata or {}
+    notes = []
+    if b"note" in metadata:
+        notes.append(metadata[b"note"].decode())
+
+    encoding = metadata.get(b"encoding", b"").decode()
+    if encoding in ("cp1252", "latin-1"):
+        notes.append(f"The file is not UTF-8; it was read as {encoding}.")
+
+    if all(_NUMBER.fullmatch(name) for name in table.column_names):
         notes.append(
             "The first row holds only numbers; it was read as column names. Is the header missing?"
         )

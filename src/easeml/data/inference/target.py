@@ -23,7 +23,10 @@ _FEW_CLASSES = 30
 
 @dataclass(frozen=True)
 class TargetProposal:
-    """A target. ``confidence``: 0 to 1; ``reason``: a sentence; ``rivals``: other likely columns."""
+    """A target.
+
+    ``confidence``: 0 to 1; ``reason``: a sentence; ``rivals``: other likely columns.
+    """
 
     name: str
     confidence: float

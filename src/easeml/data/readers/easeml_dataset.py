@@ -43,15 +43,14 @@ class EasemlDataset:
 
 
 def is_easeml(path: str | Path | bytes) -> bool:
-    """Whether a folder, tar or zip file looks like an ease.ml dataset: by the names of what is in
-    it.
-    """
+    """Whether a folder, tar or zip file looks like an ease.ml dataset, by the names in it."""
     try:
         with open_tree(path) as tree:
             names = list(tree.files)
     except DatasetError:
         return False
-    return any(name.endswith((".ten.npy", ".ten.csv", ".cat.txt", ".class.txt")) for name in names)
+    endings = (".ten.npy", ".ten.csv", ".cat.txt", ".class.txt")
+    return any(name.endswith(endings) for name in names)
 
 
 def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> EasemlDataset:
@@ -63,11 +62,8 @@ def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> Easem
         not belong there.
     """
     with open_tree(path) as tree:
-        found = [
-            side
-            for side in SIDES
-            if any(name.startswith(f"{side}/") for name in (*tree.files, *tree.folders))
-        ]
+        paths = (*tree.files, *tree.folders)
+        found = [side for side in SIDES if any(path.startswith(f"{side}/") for path in paths)]
         if not found:
             return EasemlDataset(_samples(tree, "", shapes_only=shapes_only))
         for side in SIDES:
@@ -78,15 +74,23 @@ def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> Easem
                     remedy=f"Needed: {', '.join(SIDES)}.",
                 )
         made = [_samples(tree, f"{side}/", shapes_only=shapes_only) for side in SIDES]
-    for first, second, side in ((made[0], made[1], "train"), (made[2], made[3], "val")):
-        odd = sorted(first.samples.keys() ^ second.samples.keys())
-        if odd:
-            where = f"{side}/{'input' if odd[0] in first.samples else 'output'}/{odd[0]}"
-            raise DatasetError(
-                "this sample has no counterpart on the other side.",
-                where=where,
-            )
+
+    train_input, train_output, val_input, val_output = made
+    _check_counterparts(train_input, train_output, "train")
+    _check_counterparts(val_input, val_output, "val")
     return EasemlDataset(*made)
+
+
+def _check_counterparts(first: Samples, second: Samples, side: str) -> None:
+    """Every sample has an input and an output."""
+    odd = sorted(first.samples.keys() ^ second.samples.keys())
+    if odd:
+        name = odd[0]
+        folder = "input" if name in first.samples else "output"
+        raise DatasetError(
+            "this sample has no counterpart on the other side.",
+            where=f"{side}/{folder}/{name}",
+        )
 
 
 def write_easeml(path: str | Path, dataset: EasemlDataset) -> None:
@@ -98,7 +102,8 @@ def write_easeml(path: str | Path, dataset: EasemlDataset) -> None:
         DatasetError: if there is something already, or a label cannot stand on a line of its own.
     """
     path = Path(path)
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+    is_empty_folder = path.is_dir() and not any(path.iterdir())
+    if path.exists() and not is_empty_folder:
         raise DatasetError(
             "there is something already.",
             where=str(path),
@@ -150,10 +155,11 @@ def _samples(tree: Tree, root: str, *, shapes_only: bool) -> Samples:
             "there are no sample folders.",
             where=root or tree.name,
         )
-    return Samples(
-        classes,
-        {name: _sample(tree, f"{root}{name}", files[name], shapes_only) for name in sorted(files)},
-    )
+
+    samples = {}
+    for name in sorted(files):
+        samples[name] = _sample(tree, f"{root}{name}", files[name], shapes_only)
+    return Samples(classes, samples)
 
 
 def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sample:
@@ -183,16 +189,18 @@ def _sample(tree: Tree, root: str, files: FolderFiles, shapes_only: bool) -> Sam
                 where=path,
                 remedy="Name it .ten.npy, .ten.csv or .cat.txt.",
             )
+
         into = groups[node] if field else values
-        if name in into or (not field and name in groups):
+        is_node_twice = not field and name in groups
+        if name in into or is_node_twice:
             raise DatasetError(
                 f"'{name}' is there twice.",
                 where=path,
                 remedy="Take one of them away.",
             )
-        into[name] = (
-            labels(tree, path)
-            if kind == ".cat.txt"
-            else tensor(tree, path, shapes_only=shapes_only)
-        )
+        if kind == ".cat.txt":
+            into[name] = labels(tree, path)
+        else:
+            into[name] = tensor(tree, path, shapes_only=shapes_only)
+
     return Sample({**values, **groups}, links)

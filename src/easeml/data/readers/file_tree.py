@@ -1,5 +1,6 @@
-"""The files of a folder, tar or zip file alike: by path, read one at a time, never unpacked under
-their names.
+"""The files of a folder, tar or zip file alike: by path, read one at a time.
+
+An archive is never unpacked under the names in it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,6 +23,7 @@ from typing import IO
 
 from easeml.data.errors import DatasetError
 
+_Opener = Callable[[], IO[bytes]]
 FolderFiles = dict[str, str]  # path inside a folder -> path in the tree
 
 BROKEN = (  # what the libraries raise for files that are not what they should be
@@ -39,7 +41,7 @@ class Tree:
     """
 
     name: str
-    files: dict[str, Callable[[], IO[bytes]]]
+    files: dict[str, _Opener]
     folders: tuple[str, ...]
 
     def files_below(self, root: str) -> Iterator[str]:
@@ -52,8 +54,9 @@ class Tree:
         return [name for name in inside if name and "/" not in name]
 
     def read(self, path: str, most: int = _LARGEST) -> bytes:
-        """The bytes of a file; raises ``DatasetError`` where there are more than ``most`` or it
-        cannot be read.
+        """The bytes of a file.
+
+        Raises ``DatasetError`` where there are more than ``most``, or it cannot be read.
         """
         try:
             with self.files[path]() as file:
@@ -73,11 +76,10 @@ class Tree:
 
 @contextmanager
 def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
-    """Open a folder, a tar file (plain, gzip, bzip2, xz) or a zip file, or the bytes of a zip file;
-    the files are readable inside the context.
+    """Open a folder, a tar file (plain, gzip, bzip2, xz), a zip file, or the bytes of one.
 
-    Hidden files are left out, but for ``.links.csv``. Where all of an archive is in one folder,
-    that is the root.
+    The files are readable inside the context. Hidden files are left out, but for ``.links.csv``.
+    Where all of an archive is in one folder, that is the root.
 
     Raises:
         DatasetError: if it is none of these, or holds links, devices or paths that lead out of it.
@@ -102,44 +104,56 @@ def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
                 where=place,
                 remedy=remedy,
             ) from error
-        shown = {name: opener for name, opener in sorted(files.items()) if not _hidden(name)}
-        every = {*folders, *(str(up) for name in shown for up in PurePosixPath(name).parents)} - {
-            "."
-        }
-        tree = Tree(
-            Path(place).name, shown, tuple(sorted(name for name in every if not _hidden(name)))
-        )
+        tree = _visible(Path(place).name, files, folders)
         yield tree if folder else _without_wrapper(tree)
+
+
+def _visible(name: str, files: Mapping[str, _Opener], folders: Sequence[str]) -> Tree:
+    """The tree without hidden files; a folder of a file is there though no member says so."""
+    shown = {}
+    every = set(folders)
+    for path, opener in sorted(files.items()):
+        if _hidden(path):
+            continue
+        shown[path] = opener
+        every.update(str(up) for up in PurePosixPath(path).parents)
+
+    every.discard(".")
+    visible = sorted(path for path in every if not _hidden(path))
+    return Tree(name, shown, tuple(visible))
 
 
 def _hidden(name: str) -> bool:
     *folders, last = name.split("/")
-    return any(part.startswith(".") for part in folders) or (
-        last.startswith(".") and last != ".links.csv"
-    )
+    if any(part.startswith(".") for part in folders):
+        return True
+    return last.startswith(".") and last != ".links.csv"
 
 
 def _without_wrapper(tree: Tree) -> Tree:
-    """The tree inside the only folder of an archive, unless that is a sample: it has values or
-    links of its own.
+    """The tree inside the only folder of an archive.
+
+    A folder with values or links of its own is a sample, and no wrapper.
     """
     tops = tree.folders_in("")
-    if len(tops) != 1 or tops[0] in ("train", "val") or any("/" not in name for name in tree.files):
+    beside = [name for name in tree.files if "/" not in name]
+    if len(tops) != 1 or tops[0] in ("train", "val") or beside:
         return tree
+
     root = f"{tops[0]}/"
     inside = {name.removeprefix(root): opener for name, opener in tree.files.items()}
-    own = [name for name in inside if "/" not in name]
-    if not all(name.endswith(".class.txt") or name.upper().startswith("README") for name in own):
-        return tree
-    return Tree(
-        tree.name,
-        inside,
-        tuple(name.removeprefix(root) for name in tree.folders if name.startswith(root)),
-    )
+    for name in inside:
+        is_own = "/" not in name
+        is_description = name.endswith(".class.txt") or name.upper().startswith("README")
+        if is_own and not is_description:
+            return tree
+
+    folders = [name.removeprefix(root) for name in tree.folders if name.startswith(root)]
+    return Tree(tree.name, inside, tuple(folders))
 
 
-def _folder(root: Path) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
-    files: dict[str, Callable[[], IO[bytes]]] = {}
+def _folder(root: Path) -> tuple[dict[str, _Opener], list[str]]:
+    files: dict[str, _Opener] = {}
     folders: list[str] = []
     for entry in root.rglob("*"):
         name = _printable(entry.relative_to(root).as_posix())
@@ -156,8 +170,8 @@ def _folder(root: Path) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
     return files, folders
 
 
-def _zip(archive: zipfile.ZipFile) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
-    files: dict[str, Callable[[], IO[bytes]]] = {}
+def _zip(archive: zipfile.ZipFile) -> tuple[dict[str, _Opener], list[str]]:
+    files: dict[str, _Opener] = {}
     folders: list[str] = []
     for member in archive.infolist():
         name = _inside(member.filename)
@@ -168,13 +182,13 @@ def _zip(archive: zipfile.ZipFile) -> tuple[dict[str, Callable[[], IO[bytes]]], 
     return files, folders
 
 
-def _tar(path: Path, stack: ExitStack) -> tuple[dict[str, Callable[[], IO[bytes]]], list[str]]:
+def _tar(path: Path, stack: ExitStack) -> tuple[dict[str, _Opener], list[str]]:
     """Members of a tar file.
 
     A compressed one is decompressed once, to a temporary file, so that seeking is quick.
     """
     archive = stack.enter_context(tarfile.open(_plain(path, stack)))  # noqa: SIM115
-    files: dict[str, Callable[[], IO[bytes]]] = {}
+    files: dict[str, _Opener] = {}
     folders: list[str] = []
     for member in archive:
         name = _inside(member.name)
@@ -194,9 +208,11 @@ def _plain(path: Path, stack: ExitStack) -> Path:
     with path.open("rb") as file:
         head = file.read(6)
     openers = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7zXZ": lzma.open}
-    opener = next((opener for mark, opener in openers.items() if head.startswith(mark)), None)
-    if opener is None:
+    found = [opener for mark, opener in openers.items() if head.startswith(mark)]
+    if not found:
         return path
+
+    opener = found[0]
     out = stack.enter_context(tempfile.NamedTemporaryFile(suffix=".tar"))  # noqa: SIM115  the stack closes it
     size = 0
     with opener(path, "rb") as packed:

@@ -20,17 +20,28 @@ def is_header(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     """
     if len(rows) < _FEWEST_ROWS:
         return True
+
     cells = [first[place].strip() for place in _number_columns(first, rows)]
     numbers = [cell for cell in cells if _NUMBER.fullmatch(cell)]
-    if not numbers or any(not _is_value(cell) for cell in cells):
+    all_values = all(_is_value(cell) for cell in cells)
+    if not numbers or not all_values:
         return True
+
     whole = [cell for cell in numbers if cell.isdigit()]
-    if len(whole) < len(numbers) or len(set(whole)) < len(whole):
+    differ = len(set(whole)) == len(numbers)
+    if not differ:
         return False
+
     # A whole number or two may be names, but not beside words that are values.
     words = [place for place, cell in enumerate(first) if not _is_value(cell.strip())]
-    seen = [any(row[place] == first[place] for row in rows) for place in words]
-    return not seen or not all(seen)
+    if not words:
+        return True
+    return not all(_is_repeated(first[place], place, rows) for place in words)
+
+
+def _is_repeated(cell: str, place: int, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a cell of the first row is in its column again."""
+    return any(row[place] == cell for row in rows)
 
 
 def _is_value(cell: str) -> bool:
@@ -38,11 +49,14 @@ def _is_value(cell: str) -> bool:
 
 
 def _number_columns(first: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """The places of the columns of which nearly all values are numbers."""
+    whole_rows = [row for row in rows if len(row) == len(first)]
     found = []
     for place in range(len(first)):
-        given = [row[place].strip() for row in rows if len(row) == len(first)]
+        given = [row[place].strip() for row in whole_rows]
         present = [cell for cell in given if cell.lower() not in _MISSING]
-        numbers = sum(bool(_NUMBER.fullmatch(cell)) for cell in present)
-        if present and numbers >= _NUMBERS * len(present):
+        numbers = [cell for cell in present if _NUMBER.fullmatch(cell)]
+        needed = _NUMBERS * len(present)
+        if present and len(numbers) >= needed:
             found.append(place)
     return found

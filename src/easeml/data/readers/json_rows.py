@@ -34,11 +34,14 @@ def read_json(source: Source) -> pa.Table:
     rows = _rows(source)
     while some := list(islice(rows, _ROWS)):
         cells = _columns(some, source.name)
-        columns |= {name: [pa.repeat("", count)] for name in cells if name not in columns}
+        for name in cells:
+            # A column that appears late is empty in the rows before.
+            columns.setdefault(name, [pa.repeat("", count)])
         for name, chunks in columns.items():
-            chunks.append(
-                pa.array(cells[name], pa.string()) if name in cells else pa.repeat("", len(some))
-            )
+            if name in cells:
+                chunks.append(pa.array(cells[name], pa.string()))
+            else:
+                chunks.append(pa.repeat("", len(some)))
         count += len(some)
     if not count:
         raise DatasetError(
@@ -47,7 +50,8 @@ def read_json(source: Source) -> pa.Table:
             remedy=_REMEDY,
         )
     names = check_names([*columns], source.name)
-    return pa.table([pa.chunked_array(chunks, pa.string()) for chunks in columns.values()], names)
+    arrays = [pa.chunked_array(chunks, pa.string()) for chunks in columns.values()]
+    return pa.table(arrays, names)
 
 
 def _columns(rows: list[tuple[str, Any]], name: str) -> dict[str, list[str]]:
@@ -69,21 +73,27 @@ def _columns(rows: list[tuple[str, Any]], name: str) -> dict[str, list[str]]:
 
 def _rows(source: Source) -> Iterator[tuple[str, Any]]:
     """The rows with their places."""
-    lines = (
-        (number, line)
-        for number, line in enumerate(source.lines(), 1)
-        if line.strip(b" \t\r\n\xef\xbb\xbf")
-    )
+    lines = _lines(source)
     first = next(lines, None)
     if first is None:
         return
     if _is_whole(_decoded(first[1], source.name)):
         document = _listed(_decoded(source.read(), source.name), source.name)
-        yield from ((f"row {number}", row) for number, row in enumerate(document, 1))
+        for number, row in enumerate(document, 1):
+            yield f"row {number}", row
         return
+
     for number, line in chain([first], lines):
         where = f"{source.name}, line {number}"
         yield f"line {number}", _parsed(_decoded(line, where), where)
+
+
+def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers."""
+    blank = b" \t\r\n\xef\xbb\xbf"
+    for number, line in enumerate(source.lines(), 1):
+        if line.strip(blank):
+            yield number, line
 
 
 def _decoded(data: bytes, where: str) -> str:
@@ -98,8 +108,9 @@ def _decoded(data: bytes, where: str) -> str:
 
 
 def _is_whole(first: str) -> bool:
-    """Whether, by its first line, the text is one document rather than one a line: a list, or what
-    holds one.
+    """Whether, by its first line, the text is one document rather than one a line.
+
+    Such a document is a list, or an object that holds one.
     """
     first = first.strip()
     if first.startswith("["):
@@ -108,19 +119,26 @@ def _is_whole(first: str) -> bool:
         row = json.loads(first)
     except (ValueError, RecursionError):
         return first == "{" or first.endswith(("[", ","))
-    return (
-        isinstance(row, dict)
-        and len(row) == 1
-        and any(isinstance(row.get(key), list) for key in _LISTS)
-    )
+    if not isinstance(row, dict) or len(row) != 1:
+        return False
+    return _list_key(row) is not None
+
+
+def _list_key(document: dict[str, Any]) -> str | None:
+    """The key under which an object holds the rows."""
+    for key in _LISTS:
+        if isinstance(document.get(key), list):
+            return key
+    return None
 
 
 def _listed(text: str, name: str) -> list[Any]:
     document = _parsed(text, name)
-    if isinstance(document, dict):
-        key = next((key for key in _LISTS if isinstance(document.get(key), list)), None)
-        document = [document] if key is None else document[key]
-    return document
+    if not isinstance(document, dict):
+        return document
+
+    key = _list_key(document)
+    return [document] if key is None else document[key]
 
 
 def _parsed(text: str, where: str) -> Any:
@@ -136,17 +154,20 @@ def _parsed(text: str, where: str) -> Any:
 
 def _flat(row: dict[str, Any], root: str) -> Iterator[tuple[str, Any]]:
     for name, value in row.items():
-        if isinstance(value, dict) and value and root.count(".") < 20:
+        is_object = isinstance(value, dict) and bool(value)
+        if is_object and root.count(".") < 20:
             yield from _flat(value, f"{root}{name}.")
         else:
             yield f"{root}{name}", value
 
 
 def _text(value: Any) -> str:
-    if value is None or (isinstance(value, float) and value in (float("inf"), float("-inf"))):
+    if value is None or value in (float("inf"), float("-inf")):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return value.strip().encode("utf-8", "replace").decode()
-    return str(value) if isinstance(value, int | float) else json.dumps(value)
+    if isinstance(value, int | float):
+        return str(value)
+    return json.dumps(value)

@@ -34,11 +34,11 @@ def read_table(
     a folder for each class, or with an ease.ml dataset; a zip file of one table.
 
     The format is found out by the bytes, then by the ending. Every column is a string column of
-    stripped values, but for those of pictures, tensors and graphs (``easeml.data.types.cells``); what
-    the file says about types is in the metadata of its fields (``type``), what was found in that of
-    the table (``encoding``, ``delimiter``, ``note``). ``filename`` is the user's name of the file,
-    for messages and its ending. ``header``: whether the first row of a text table holds the names;
-    None: that is found out.
+    stripped values, but for those of pictures, tensors and graphs (``easeml.data.types.cells``);
+    what the file says about types is in the metadata of its fields (``type``), what was found in
+    that of the table (``encoding``, ``delimiter``, ``note``). ``filename`` is the user's name of
+    the file, for messages and its ending. ``header``: whether the first row of a text table holds
+    the names; None: that is found out.
 
     Raises:
         DatasetError: if it is no table with names, at least one row, and as many cells in each row.

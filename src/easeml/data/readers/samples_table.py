@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
-from easeml.data.readers.easeml_dataset import read_easeml
+from easeml.data.readers.easeml_dataset import EasemlDataset, read_easeml
 from easeml.data.types.cells import GRAPH, json_example, reported, tensor_report, to_arrow
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.graphs import LINKS, graph_of
@@ -32,17 +32,16 @@ _Column = tuple["pa.Field", "pa.Array"]
 
 
 def read_dataset(path: str | Path | bytes, name: str) -> pa.Table:
-    """Read a full dataset, or one data set of inputs alone; the samples of ``val`` follow those of
-    ``train``.
+    """Read a full dataset, or one data set of inputs alone.
 
-    The table's metadata say which column is the ``target``. Raises DatasetError, also for outputs
-    of several nodes.
+    The samples of ``val`` follow those of ``train``. The table's metadata say which column is the
+    ``target``. Raises DatasetError, also for outputs of several nodes.
     """
     import pyarrow as pa
 
     dataset = read_easeml(path)
-    columns, target = _columns(_joined(dataset.input, dataset.val_input), name, ()), ""
-    metadata = {}
+    columns = _columns(_joined(dataset.input, dataset.val_input), name, ())
+    metadata = None
     if dataset.output is not None:
         taken = [field.name for field, _ in columns]
         answers = _columns(_joined(dataset.output, dataset.val_output), name, taken)
@@ -53,24 +52,28 @@ def read_dataset(path: str | Path | bytes, name: str) -> pa.Table:
                 where=name,
                 remedy="Make a dataset of one output each.",
             )
-        columns, target = columns + answers, answers[0][0].name
-        given = (
-            len(dataset.input.samples),
-            len(dataset.val_input.samples if dataset.val_input else ()),
-        )
-        note = f"{given[0]} samples of train and {given[1]} of val; how rows are used is for the split to say."
-        metadata = {"target": target, "note": note}
+        columns += answers
+        metadata = {"target": answers[0][0].name, "note": _note(dataset)}
+
     fields = [field for field, _ in columns]
-    return pa.table(
-        [array for _, array in columns], schema=pa.schema(fields, metadata=metadata or None)
-    )
+    arrays = [array for _, array in columns]
+    return pa.table(arrays, schema=pa.schema(fields, metadata=metadata))
+
+
+def _note(dataset: EasemlDataset) -> str:
+    """What is to be said of the two parts of a dataset."""
+    train = len(dataset.input.samples)
+    val = len(dataset.val_input.samples) if dataset.val_input else 0
+    parts = f"{train} samples of train and {val} of val"
+    return f"{parts}; how rows are used is for the split to say."
 
 
 def _joined(first: Samples, second: Samples | None) -> Samples:
     if second is None:
         return first
-    samples = {**{f"train/{name}": one for name, one in first.samples.items()},
-               **{f"val/{name}": one for name, one in second.samples.items()}}  # fmt: skip
+    samples = {f"train/{name}": sample for name, sample in first.samples.items()}
+    for name, sample in second.samples.items():
+        samples[f"val/{name}"] = sample
     return Samples(first.classes, samples)
 
 
@@ -94,17 +97,18 @@ def _single(node: Node, samples: Sequence[Sample], taken: Sequence[str]) -> _Col
     import numpy as np
     import pyarrow as pa
 
-    name, values = _named(node.name, taken), [sample.values[node.name] for sample in samples]
+    name = _named(node.name, taken)
+    values = [sample.values[node.name] for sample in samples]
     if node.type == "category":
+        field = pa.field(name, pa.string(), metadata={"type": "category"})
         labels = [value[0] for value in values if isinstance(value, tuple)]
-        return pa.field(name, pa.string(), metadata={"type": "category"}), pa.array(
-            labels, pa.string()
-        )
+        return field, pa.array(labels, pa.string())
+
     arrays = [value for value in values if isinstance(value, np.ndarray)]
-    if prod(int(size) for size in node.dim) == 1:
-        return pa.field(name, pa.string()), pa.array(
-            [repr(float(array.reshape(-1)[0])) for array in arrays]
-        )
+    is_number = prod(int(size) for size in node.dim) == 1
+    if is_number:
+        numbers = [repr(float(array.reshape(-1)[0])) for array in arrays]
+        return pa.field(name, pa.string()), pa.array(numbers)
     return reported(tensor_report(name, arrays), to_arrow("tensor", arrays))
 
 
@@ -117,23 +121,30 @@ def _graphs(
             f"a node is called '{LINKS}'.",
             remedy="Call it otherwise.",
         )
-    used = {
-        field.class_name for node in nodes.values() for field in node.fields if field.class_name
-    }
-    classes = {
-        name: CategoryClass(len(data.classes[name]), tuple(data.classes[name]))
-        for name in sorted(used)
-    }
+
+    used: set[str] = set()
+    fields = []
+    for name, node in nodes.items():
+        used.update(field.class_name for field in node.fields if field.class_name)
+        names = ", ".join(field.name for field in node.fields)
+        fields.append(f"{name} ({names})")
+    classes = {}
+    for name in sorted(used):
+        labels = tuple(data.classes[name])
+        classes[name] = CategoryClass(len(labels), labels)
+
     part = replace(schema, nodes=nodes, classes=classes)
-    fields = ", ".join(
-        f"{name} ({', '.join(field.name for field in node.fields)})" for name, node in nodes.items()
-    )
     graphs = [graph_of(sample) for sample in samples]
     linked = "in the order of a chain" if graphs[0][LINKS] is None else "with links"
     report = ColumnReport(
-        _named(GRAPH, taken), "graph", "input", distinct=len(samples),
-        examples=json_example("graph", graphs[0]), evidence=f"Instances {linked}: {fields}.", content=part.to_json(),
-    )  # fmt: skip
+        _named(GRAPH, taken),
+        "graph",
+        "input",
+        distinct=len(samples),
+        examples=json_example("graph", graphs[0]),
+        evidence=f"Instances {linked}: {', '.join(fields)}.",
+        content=part.to_json(),
+    )
     return reported(report, to_arrow("graph", graphs))
 
 

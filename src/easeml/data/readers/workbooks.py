@@ -21,8 +21,7 @@ _ERRORS = frozenset({"#N/A", "#REF!", "#VALUE!", "#DIV/0!", "#NAME?", "#NULL!", 
 
 
 def read_excel(source: Source) -> pa.Table:
-    """Read the first sheet that holds a table; lines above the header (titles) and empty rows are
-    left out.
+    """Read the first sheet that holds a table, without empty rows and titles above the header.
 
     Raises:
         DatasetError: if it is no workbook, or holds no table.
@@ -34,42 +33,41 @@ def read_excel(source: Source) -> pa.Table:
         _check_size(source)
         with source.open() as handle:
             book = calamine.load_workbook(handle)
-            sheets = [
-                (name, book.get_sheet_by_name(name).to_python(skip_empty_area=True))
-                for name in book.sheet_names
-            ]
+            sheets = {}
+            for name in book.sheet_names:
+                sheets[name] = book.get_sheet_by_name(name).to_python(skip_empty_area=True)
     except DatasetError:
         raise
-    except (
-        Exception
-    ) as error:  # the library raises many kinds for what is no workbook, panics among them
+    except Exception as error:  # of many kinds for what is no workbook, panics among them
         raise DatasetError(
             f"the workbook cannot be read ({str(error)[:200]}).",
             where=source.name,
             remedy="Save it again, or as CSV.",
         ) from error
-    filled = [
-        (name, rows)
-        for name, rows in ((name, _filled(rows)) for name, rows in sheets)
-        if len(rows) > 1
-    ]
+
+    filled = {}
+    for name, rows in sheets.items():
+        kept = _filled(rows)
+        if len(kept) > 1:
+            filled[name] = kept
     if not filled:
         raise DatasetError(
             "no sheet holds a header and a row.",
             where=source.name,
             remedy="Put the table on a sheet.",
         )
-    sheet, rows = filled[0]
-    notes = []
+
+    sheet, rows = next(iter(filled.items()))
+    metadata: dict[str | bytes, str] = {HEADER: "yes"}
     if len(filled) > 1:
-        notes.append(f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read.")
+        note = f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read."
+        metadata["note"] = note
+
     header, *body = _below_titles(rows)
-    width = max(i for row in (header, *body) for i, cell in enumerate(row, 1) if cell != "")
+    width = max(_width(row) for row in (header, *body))
     names = check_names([_text(cell) for cell in header[:width]], f"{source.name}, sheet '{sheet}'")
     columns = [pa.array([_text(row[i]) for row in body], pa.string()) for i in range(width)]
-    table = pa.table(columns, names)
-    said = {"note": notes[0]} if notes else {}
-    return table.replace_schema_metadata({**said, HEADER: "yes"})
+    return pa.table(columns, names).replace_schema_metadata(metadata)
 
 
 def _check_size(source: Source) -> None:
@@ -118,21 +116,31 @@ def _column_number(letters: bytes) -> int:
 
 
 def _filled(rows: list[list[Any]]) -> list[list[Any]]:
-    return [row for row in rows if any(cell != "" for cell in row)]
+    """The rows that are not empty."""
+    return [row for row in rows if _width(row)]
+
+
+def _width(row: list[Any]) -> int:
+    """The place of the last cell with something in it, from 1; 0 for an empty row."""
+    places = [place for place, cell in enumerate(row, 1) if cell != ""]
+    return places[-1] if places else 0
 
 
 def _below_titles(rows: list[list[Any]]) -> list[list[Any]]:
     """The rows from the header on: the first with at least half as many cells as the widest."""
     widths = [sum(cell != "" for cell in row) for row in rows]
-    start = next(i for i, width in enumerate(widths) if 2 * width >= max(widths))
-    return rows[start:] if start + 1 < len(rows) else rows
+    widest = max(widths)
+    start = next(place for place, width in enumerate(widths) if 2 * width >= widest)
+    has_rows = start + 1 < len(rows)
+    return rows[start:] if has_rows else rows
 
 
 def _text(cell: Any) -> str:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() and abs(cell) < 1e15 else repr(cell)
+        is_exact = cell.is_integer() and abs(cell) < 1e15
+        return str(int(cell)) if is_exact else repr(cell)
     if isinstance(cell, datetime) and cell.time() == time():
         return cell.date().isoformat()
     if isinstance(cell, datetime | date | time):

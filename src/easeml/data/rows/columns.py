@@ -1,6 +1,4 @@
-"""How the rows of a request are read, one column after the other: from JSON values, and from
-tables.
-"""
+"""How the rows of a request are read, one column after the other: from JSON, and from tables."""
 
 from __future__ import annotations
 
@@ -53,27 +51,31 @@ class CellColumn:
     """A column of pictures, tensors or graphs."""
 
     def __init__(self, name: str, kind: str, node: Node, schema: Schema):
-        self.name, self.kind, self.node, self.schema = name, kind, node, schema
+        self.name = name
+        self.kind = kind
+        self.node = node
+        self.schema = schema
 
     def from_cells(self, rows: list[Mapping[str, Any]], findings: Findings) -> Any:
         """Return the column from JSON rows."""
         found = []
         for number, row in enumerate(rows, 1):
             value = row.get(self.name, _ABSENT)
+            where = f"row {number}"
             if self.is_missing(value):
                 said = "the column is not there" if value is _ABSENT else "the value is missing"
-                self._fail(f"row {number}", said, findings)
+                self._fail(where, said, findings)
                 continue
+
             read = partial(cells.from_json, self.kind, value)
-            found.append(self._cell(f"row {number}", read, findings))
+            found.append(self._cell(where, read, findings))
         return cells.object_array(found)
 
     def from_table(self, table: pa.Table, findings: Findings, place: Place) -> Any:
         """Return the column from a table; ``place`` names a row."""
         given = self._given(table, findings)
-        return cells.object_array(
-            [self._cell(place(row), read, findings) for row, read in enumerate(given)]
-        )
+        found = [self._cell(place(row), read, findings) for row, read in enumerate(given)]
+        return cells.object_array(found)
 
     def _given(self, table: pa.Table, findings: Findings) -> list[Callable[[], Any]]:
         """A function a row that reads its cell."""
@@ -99,10 +101,11 @@ class CellColumn:
 
     def _written(self, text: str) -> Any:
         try:
-            return cells.from_json(self.kind, text if self.kind == "image" else json.loads(text))
+            value = text if self.kind == "image" else json.loads(text)
+            return cells.from_json(self.kind, value)
+        except cells.BadCell:
+            raise
         except (ValueError, RecursionError) as error:
-            if isinstance(error, cells.BadCell):
-                raise
             raise cells.BadCell(f"is not JSON ({error})") from error
 
     def _cell(self, where: str, read: Callable[[], Any], findings: Findings) -> Any:
@@ -125,13 +128,14 @@ class TextColumn:
     """A column of numbers, labels, text or timestamps."""
 
     def __init__(self, node: Node, schema: Schema):
-        self.name, self.node, self.kind = node.label, node, kind_of(node)
+        self.name = node.label
+        self.node = node
+        self.kind = kind_of(node)
         self.labels = schema.labels(node.name) if node.type == "category" else ()
-        self.codes = {label: i for i, label in enumerate(self.labels)}
+        self.codes = {label: code for code, label in enumerate(self.labels)}
         self.numeric = v.numeric_labels(self.labels)
-        self.codes_of_missing = (
-            v.MISSING_NUMBER if self.kind in ("number", "timestamp") else v.MISSING
-        )
+        counts = self.kind in ("number", "timestamp")
+        self.codes_of_missing = v.MISSING_NUMBER if counts else v.MISSING
         self.declared_missing = v.codes_of(node.missing)
         readers: dict[str, Callable[[Any], Any]] = {
             "number": self._number,
@@ -153,13 +157,15 @@ class TextColumn:
         if not any(self.name in row for row in rows):
             self._absent("the rows", findings)
             return self.finish([None] * len(rows), self.labels)
+
         cells = []
-        for row in rows:
+        for number, row in enumerate(rows, 1):
             value = row.get(self.name, _ABSENT)
+            # Nearly every cell is a plain number, which needs no more than this.
             if type(value) is float and self.quick and -LARGEST <= value <= LARGEST:
-                cells.append(value)  # nearly every cell
+                cells.append(value)
             else:
-                cells.append(self._cell(f"row {len(cells) + 1}", value, findings, labels))
+                cells.append(self._cell(f"row {number}", value, findings, labels))
         return self.finish(cells, self.labels)
 
     def _cell(self, where: str, value: Any, findings: Findings, labels: bool) -> Any:
@@ -184,17 +190,20 @@ class TextColumn:
         if table.schema.get_field_index(self.name) < 0:
             self._absent("the header", findings, table.column_names)
             return self.finish([None] * table.num_rows, self.labels)
+
         text = column_text(table, self.name)
         array = v.plain(text, self.kind, self.node.format, self.node.missing)
         made = v.convert(array, self.kind, self.labels, self.node.format)
         if not self.node.optional:
             for row in made.missing.nonzero()[0][: MOST_FAULTS + 1]:
                 self._missing(place(int(row)), findings)
+
         bad = made.bad
         if self.kind == "number":
             bad = bad | (abs(made.values) > LARGEST)
         for row in bad.nonzero()[0][: MOST_FAULTS + 1]:
-            where, value = place(int(row)), array[int(row)].as_py()
+            where = place(int(row))
+            value = array[int(row)].as_py()
             if self.kind == "category":
                 self._unseen(where, value, findings, labels)
             else:
@@ -206,15 +215,15 @@ class TextColumn:
         if value is None or value is _ABSENT:
             return True
         if isinstance(value, str):
-            value = value.strip()
-            return value.lower() in self.codes_of_missing or v.is_code(value, self.declared_missing)
+            text = value.strip()
+            usual = text.lower() in self.codes_of_missing
+            return usual or v.is_code(text, self.declared_missing)
+
         if isinstance(value, float) and math.isnan(value):
             return True
-        return (
-            bool(self.declared_missing)
-            and isinstance(value, int | float)
-            and v.is_code(str(value), self.declared_missing)
-        )
+        if not isinstance(value, int | float):
+            return False
+        return bool(self.declared_missing) and v.is_code(str(value), self.declared_missing)
 
     def number_given(self, table: pa.Table) -> int:
         """Return how many rows of a table have a value."""
@@ -236,15 +245,23 @@ class TextColumn:
     def _code(self, value: Any) -> int | None:
         """The index of the label, or None for one that is not known."""
         if isinstance(value, bool):
-            spellings = ("true", "True", "TRUE", "1") if value else ("false", "False", "FALSE", "0")
-            return next((self.codes[text] for text in spellings if text in self.codes), None)
+            return self._code_of_truth(value)
         if not isinstance(value, str | int | float):
             raise _BadCell
+
         text = value.strip() if isinstance(value, str) else v.plain_number(str(value))
         code = self.codes.get(text)
         if code is None and self.numeric:
             code = self.codes.get(v.plain_number(text))
         return code
+
+    def _code_of_truth(self, value: bool) -> int | None:
+        """The index of the label that stands for true or false."""
+        spellings = ("true", "True", "TRUE", "1") if value else ("false", "False", "FALSE", "0")
+        for text in spellings:
+            if text in self.codes:
+                return self.codes[text]
+        return None
 
     def _text(self, value: Any) -> str:
         if not isinstance(value, str | int | float):
@@ -265,7 +282,8 @@ class TextColumn:
             remedy = f"Give {_EXPECTED[self.kind]}: {_NEVER_MISSING}"
         else:
             likely = did_you_mean(self.name, given) if given else ""
-            remedy = f"{likely if likely.startswith('Did') else ''} {_ALLOW}".strip()
+            meant = likely if likely.startswith("Did") else ""
+            remedy = f"{meant} {_ALLOW}".strip()
         findings.fault("the column is not there.", f"{where}, column '{self.name}'", remedy)
 
     def _missing(self, where: str, findings: Findings) -> None:
@@ -308,7 +326,8 @@ def _finish_numbers(cells: list[float | None], labels: tuple[str, ...]) -> Any:
 def _finish_codes(cells: list[int | None], labels: tuple[str, ...]) -> Any:
     import numpy as np
 
-    return v.categories(np.array([-1 if code is None else code for code in cells]), labels)
+    codes = [-1 if code is None else code for code in cells]
+    return v.categories(np.array(codes), labels)
 
 
 def _finish_text(cells: list[str | None], labels: tuple[str, ...]) -> Any:
@@ -320,7 +339,8 @@ def _finish_timestamps(cells: list[np.datetime64 | None], labels: tuple[str, ...
     import pandas as pd
 
     nat = np.datetime64("NaT")
-    return pd.array(np.array([nat if t is None else t for t in cells], dtype="datetime64[us]"))
+    times = [nat if time is None else time for time in cells]
+    return pd.array(np.array(times, dtype="datetime64[us]"))
 
 
 _FINISH: dict[str, Callable[[list[Any], tuple[str, ...]], Any]] = {

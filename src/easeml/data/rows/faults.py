@@ -12,7 +12,10 @@ _MOST_NOTES = 20
 
 @dataclass
 class Findings:
-    """Notes and faults. ``fill_absent``: whether columns that may be empty may be absent as well."""
+    """Notes and faults.
+
+    ``fill_absent``: whether columns that may be empty may be absent as well.
+    """
 
     fill_absent: bool = False
     notes: list[str] = field(default_factory=list)

@@ -1,6 +1,4 @@
-"""Rows for an endpoint: a JSON or CSV body to a frame typed as in training, or an error that names
-the cell.
-"""
+"""Rows for an endpoint: a body to a frame typed as in training, or an error that names the cell."""
 
 from __future__ import annotations
 
@@ -41,8 +39,9 @@ _FILES = ("application/octet-stream", "application/zip", "multipart/form-data") 
 
 @dataclass(frozen=True)
 class ColumnTable:
-    """Columns by name, each an array typed as in a frame: what a transform reads, at a tenth of a
-    frame's cost.
+    """Columns by name, each an array typed as in a frame.
+
+    It is what a transform reads, at a tenth of a frame's cost.
     """
 
     columns: Mapping[str, Any]
@@ -57,8 +56,11 @@ class ColumnTable:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows to predict. ``labels``: the target column, where every row has it. ``notes``: what was
-    unusual. ``names``: those of the files that the rows are."""
+    """Rows to predict.
+
+    ``labels``: the target column, where every row has it. ``notes``: what was unusual. ``names``:
+    those of the files that the rows are.
+    """
 
     table: ColumnTable
     labels: pd.Series | None
@@ -123,7 +125,12 @@ class _Reader:
             if not isinstance(row, dict):
                 findings.fault(f"expected an object, found {shown(row)}.", f"row {number}", _FORM)
         findings.check()
-        self._note_unknown(dict.fromkeys(name for row in rows for name in row), findings)
+
+        names: dict[str, None] = {}
+        for row in rows:
+            names.update(dict.fromkeys(row))
+        self._note_unknown(names, findings)
+
         arrays = [column.from_cells(rows, findings) for column in self.columns]
         given = sum(not self.target.is_missing(row.get(self.target.name)) for row in rows)
         labels = None
@@ -138,8 +145,9 @@ class _Reader:
         told = {"label": self.target.name} if names else {}
         given = [told.get(name, name) for name in table.column_names]
         unknown = [name for name in given if name not in self.known]
-        if len(unknown) == len(self.names) == 1:  # files do not say what the column is called
-            given = [self.names[0] if name in unknown else name for name in given]
+        if len(unknown) == len(self.names) == 1:
+            # Files do not say what the column is called.
+            given[given.index(unknown[0])] = self.names[0]
         table = table.rename_columns(given)
         return self.read_table(table, findings, names)
 
@@ -151,7 +159,8 @@ class _Reader:
         first = first_row(table)
 
         def place(row: int) -> str:
-            return f"row {first + row} ({names[row]})" if names else f"row {first + row}"
+            number = f"row {first + row}"
+            return f"{number} ({names[row]})" if names else number
 
         arrays = [column.from_table(table, findings, place) for column in self.columns]
         labels = None
@@ -201,9 +210,8 @@ class _Reader:
 
     def _labelled(self, given: int, rows: int, findings: Findings) -> bool:
         if 0 < given < rows:
-            findings.note(
-                f"{rows - given} of {rows} rows have no '{self.target.name}': quality is not computed."
-            )
+            without = f"{rows - given} of {rows} rows have no '{self.target.name}'"
+            findings.note(f"{without}: quality is not computed.")
         return given == rows
 
     def _rows(
@@ -228,8 +236,10 @@ def _columns(schema: Schema) -> list[TextColumn | CellColumn]:
     """How the columns of a schema are read; a graph is of all its nodes with instances."""
     made: list[TextColumn | CellColumn] = []
     for name, kind in kinds_of(schema).items():
+        # A graph has no node of its own; any does for it.
         node = schema.columns.get(name) or next(iter(schema.nodes.values()))
-        made.append(
-            CellColumn(name, kind, node, schema) if kind in CELLS else TextColumn(node, schema)
-        )
+        if kind in CELLS:
+            made.append(CellColumn(name, kind, node, schema))
+        else:
+            made.append(TextColumn(node, schema))
     return made

@@ -2,9 +2,9 @@
 
 In an upload, and in a version, an ``image`` column is Arrow binary (the file's bytes as they were
 brought), a ``tensor`` column a struct of ``shape`` and ``data``, and a ``graph`` column JSON text.
-In frames they are object columns: bytes, float arrays, and dictionaries (``easeml.data.types.graphs``).
-In requests and in manifests they are JSON: base64 text, nested lists with null for NaN, and an
-object.
+In frames they are object columns: bytes, float arrays, and dictionaries
+(``easeml.data.types.graphs``). In requests and in manifests they are JSON: base64 text, nested
+lists with null for NaN, and an object.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ _SHOWN = 2000  # characters of an example
 
 
 class BadCell(ValueError):
-    """A cell that is not what the schema says; the message is the end of a sentence that begins
-    with its place.
+    """A cell that is not what the schema says.
+
+    The message is the end of a sentence that begins with its place.
     """
 
 
@@ -46,7 +47,9 @@ def reported(report: ColumnReport, array: pa.Array) -> tuple[pa.Field, pa.Array]
 def report_of(field: pa.Field) -> ColumnReport | None:
     """What the reader saw in a cell column; None for a column of text."""
     found = (field.metadata or {}).get(_REPORT)
-    return None if found is None else ColumnReport.from_json(json.loads(found))
+    if found is None:
+        return None
+    return ColumnReport.from_json(json.loads(found))
 
 
 def tensor_report(name: str, arrays: Sequence[np.ndarray]) -> ColumnReport:
@@ -54,19 +57,29 @@ def tensor_report(name: str, arrays: Sequence[np.ndarray]) -> ColumnReport:
     import numpy as np
 
     shapes = np.array([array.shape for array in arrays])
-    low, high = shapes.min(axis=0), shapes.max(axis=0)
-    dim: list[Dim] = [
-        int(a) if a == b else f"d{i}" for i, (a, b) in enumerate(zip(low, high, strict=True), 1)
-    ]
+    dim: list[Dim] = []
+    sizes = []
+    pairs = zip(shapes.min(axis=0), shapes.max(axis=0), strict=True)
+    for axis, (low, high) in enumerate(pairs, 1):
+        varies = low != high
+        dim.append(f"d{axis}" if varies else int(low))
+        sizes.append(f"{low} to {high}" if varies else f"{low}")
+
+    said = f"Arrays of shape {' x '.join(sizes)}."
     holes = sum(not bool(np.isfinite(array).all()) for array in arrays)
-    said = f"Arrays of shape {' x '.join(f'{a}' if a == b else f'{a} to {b}' for a, b in zip(low, high, strict=True))}."
     if holes:
         said += f" {holes} of {len(arrays)} hold missing numbers."
-    example = json_example("tensor", arrays[0])
+
     return ColumnReport(
-        name, "tensor", "input", missing=holes / len(arrays), distinct=len(arrays), evidence=said,
-        examples=example, content={"dim": dim},
-    )  # fmt: skip
+        name,
+        "tensor",
+        "input",
+        missing=holes / len(arrays),
+        distinct=len(arrays),
+        evidence=said,
+        examples=json_example("tensor", arrays[0]),
+        content={"dim": dim},
+    )
 
 
 def json_example(kind: str, cell: Any) -> list[str]:
@@ -93,13 +106,15 @@ def to_arrow(kind: str, cells: Sequence[Any]) -> pa.Array:
     if kind == "image":
         return pa.array(cells, pa.large_binary())
     if kind == "graph":
-        return pa.array([json.dumps(graphs.to_json(cell)) for cell in cells], pa.large_string())
+        texts = [json.dumps(graphs.to_json(cell)) for cell in cells]
+        return pa.array(texts, pa.large_string())
+
     wanted = np.result_type(np.float32, *{array.dtype for array in cells})
     flat = [np.ascontiguousarray(array, wanted).reshape(-1) for array in cells]
-    offsets = np.concatenate([[0], np.cumsum([len(part) for part in flat])]).astype(np.int64)
-    data = pa.LargeListArray.from_arrays(
-        offsets, np.concatenate(flat) if flat else np.zeros(0, wanted)
-    )
+    ends = np.cumsum([len(part) for part in flat])
+    offsets = np.concatenate([[0], ends]).astype(np.int64)
+    numbers = np.concatenate([np.zeros(0, wanted), *flat])
+    data = pa.LargeListArray.from_arrays(offsets, numbers)
     shapes = pa.array([list(array.shape) for array in cells], pa.list_(pa.int32()))
     return pa.StructArray.from_arrays([shapes, data], ["shape", "data"])
 
@@ -111,10 +126,13 @@ def from_arrow(kind: str, column: pa.ChunkedArray) -> np.ndarray:
     if kind == "image":
         return object_array(column.to_pylist())
     if kind == "graph":
-        return object_array([graphs.from_json(json.loads(text)) for text in column.to_pylist()])
+        texts = column.to_pylist()
+        return object_array([graphs.from_json(json.loads(text)) for text in texts])
+
     found: list[np.ndarray] = []
     for chunk in column.chunks:
-        shapes, data = chunk.field("shape").to_pylist(), chunk.field("data")
+        shapes = chunk.field("shape").to_pylist()
+        data = chunk.field("data")
         ends = np.cumsum(data.value_lengths().to_numpy(zero_copy_only=False))
         parts = np.split(data.flatten().to_numpy(zero_copy_only=False), ends[:-1])
         found += [part.reshape(shape) for part, shape in zip(parts, shapes, strict=False)]
@@ -134,16 +152,21 @@ def to_json(kind: str, cell: Any) -> Any:
     """The JSON form of a cell."""
     if kind == "image":
         return base64.b64encode(cell).decode()
-    return graphs.to_json(cell) if kind == "graph" else graphs.numbers_to_json(cell)
+    if kind == "graph":
+        return graphs.to_json(cell)
+    return graphs.numbers_to_json(cell)
 
 
 def from_json(kind: str, value: Any) -> Any:
     """The cell of a JSON value. Raises ``BadCell`` where it is none of its kind."""
     try:
         if kind == "image":
+            # Perhaps as an address, ``data:image/png;base64,...``.
             text = value.partition(",")[2] if value.startswith("data:") else value
             return base64.b64decode("".join(text.split()), validate=True)
-        return graphs.from_json(value) if kind == "graph" else graphs.numbers_from_json(value)
+        if kind == "graph":
+            return graphs.from_json(value)
+        return graphs.numbers_from_json(value)
     except (
         ValueError,
         TypeError,
@@ -186,9 +209,12 @@ def check(kind: str, cell: Any, node: Node, schema: Schema) -> Any:
 
 def fits(shape: Sequence[int], dim: Sequence[Dim]) -> bool:
     """Whether an array of this shape is a tensor of ``dim``, whose variables stand for any size."""
-    return len(shape) == len(dim) and all(
-        size > 0 and wanted in (size, str(wanted)) for size, wanted in zip(shape, dim, strict=True)
-    )
+    if len(shape) != len(dim) or 0 in shape:
+        return False
+    for size, wanted in zip(shape, dim, strict=True):
+        if isinstance(wanted, int) and wanted != size:
+            return False
+    return True
 
 
 def shown(dim: Sequence[Dim]) -> str:
@@ -199,8 +225,10 @@ def shown(dim: Sequence[Dim]) -> str:
 def _check_holes(cell: np.ndarray, node: Node) -> None:
     import numpy as np
 
+    # Where training data had missing numbers, NaN is one.
     finite = np.isfinite(cell)
-    if not finite.all() and (not node.optional or np.isinf(cell).any()):
+    good = ~np.isinf(cell) if node.optional else finite
+    if not good.all():
         place = ", ".join(map(str, np.argwhere(~finite)[0].tolist()))
         raise BadCell(
             f"holds no number (NaN, null or infinite) at [{place}]; training data had one everywhere"

@@ -1,6 +1,4 @@
-"""The user's decisions applied to the proposals: types, roles, target, and the two schemas that
-follow.
-"""
+"""The user's decisions applied to the proposals: types, roles, target, and the schemas that follow."""
 
 from __future__ import annotations
 
@@ -58,8 +56,12 @@ def declare_columns(
         )
     if by_name[chosen].nature != "target":
         reports = [_of_another_target(report) for report in reports]
-    reports = [_with_leak(report, chosen) for report in reports]
-    columns = [_decide(report, chosen, types.get(report.name), drop, keep) for report in reports]
+
+    columns = []
+    for report in reports:
+        kind = types.get(report.name)
+        told = _with_leak(report, chosen)
+        columns.append(_decide(told, chosen, kind, drop, keep))
     return assemble(columns, chosen)
 
 
@@ -116,9 +118,10 @@ def _proposed_target(reports: Sequence[ColumnReport]) -> str:
 
 
 def _name_one(reports: Sequence[ColumnReport], first: str) -> str:
-    others = [report.name for report in reports if report.name != first and report.role != "drop"]
-    names = [first, *others] if first else others
-    return f"Name one: {', '.join(names[:20])}."
+    """A remedy that lists the columns, the first one at the beginning."""
+    used = [report.name for report in reports if report.role != "drop"]
+    names = dict.fromkeys([first, *used] if first else used)
+    return f"Name one: {', '.join(list(names)[:20])}."
 
 
 def assemble(columns: list[ColumnReport], target: str) -> Columns:
@@ -127,13 +130,27 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
     _check_target(answer)
     inputs = [column for column in columns if column.role == "input"]
     dropped = [column for column in columns if column.role == "drop"]
-    unused = [
-        f"Column '{column.name}' is not used. {column.evidence}".strip() for column in dropped
-    ]
+    unused = []
+    for column in dropped:
+        unused.append(f"Column '{column.name}' is not used. {column.evidence}".strip())
+
+    _check_inputs(inputs, unused)
+    schema_in = schema_of(inputs, tuple(column.name for column in dropped))
+    schema_out = schema_of([replace(answer, missing=0.0)], ())
+    notes = []
+    for column in inputs:
+        if column.nature == "leak":
+            notes.append(f"Column '{column.name}': {column.evidence}")
+    return Columns(columns, target, schema_in, schema_out, notes + unused)
+
+
+def _check_inputs(inputs: Sequence[ColumnReport], unused: Sequence[str]) -> None:
+    """Refuse a table without an input, or with one that is empty."""
     if not inputs:
         raise DatasetError(
             " ".join(["no input column is left.", *unused[:3]]),
-            remedy="Add a column that tells rows apart, or keep one of these where columns can be kept (--keep NAME).",
+            remedy="Add a column that tells rows apart, "
+            "or keep one of these where columns can be kept (--keep NAME).",
         )
     for column in inputs:
         if column.missing == 1.0:
@@ -142,53 +159,62 @@ def assemble(columns: list[ColumnReport], target: str) -> Columns:
                 where=f"column '{column.name}'",
                 remedy="Drop it (--drop).",
             )
-    schema_in = schema_of(inputs, tuple(column.name for column in dropped))
-    schema_out = schema_of([replace(answer, missing=0.0)], ())
-    notes = [
-        f"Column '{column.name}': {column.evidence}" for column in inputs if column.nature == "leak"
-    ]
-    return Columns(columns, target, schema_in, schema_out, notes + unused)
 
 
 def kind_of(node: Node) -> str:
     """The column type of a singleton of a table's schema."""
     if node.type != "tensor":
         return node.type
-    return "number" if node.dim == (1,) else "image" if node.format == "image" else "tensor"
+    if node.dim == (1,):
+        return "number"
+    return "image" if node.format == "image" else "tensor"
 
 
 def kinds_of(schema: Schema) -> dict[str, str]:
-    """The columns of a table's schema and their types; all nodes with instances are one column, a
-    graph.
-    """
-    kinds = {node.label: kind_of(node) for node in schema.nodes.values() if node.singleton}
-    return kinds | (
-        {GRAPH: "graph"} if any(not node.singleton for node in schema.nodes.values()) else {}
-    )
+    """The columns of a table's schema and their types; all with instances are one, a graph."""
+    kinds = {}
+    has_graph = False
+    for node in schema.nodes.values():
+        if node.singleton:
+            kinds[node.label] = kind_of(node)
+        else:
+            has_graph = True
+
+    if has_graph:
+        kinds[GRAPH] = "graph"
+    return kinds
 
 
 def _with_settings(
     by_name: Mapping[str, ColumnReport], set: Mapping[str, str]
 ) -> tuple[list[ColumnReport], dict[str, str]]:
     """The reports with missing codes and formats as set, and what else is set: types."""
-    types, made = {}, dict(by_name)
+    types = {}
+    made = dict(by_name)
     for key, value in set.items():
         name, _, what = key.rpartition(".")
-        if key in by_name or name not in by_name or what not in ("missing", "format"):
+        is_setting = name in by_name and what in ("missing", "format")
+        if key in by_name or not is_setting:
             types[key] = value
         elif what == "missing":
-            codes = [code.strip() for code in value.split(",") if code.strip()]
-            made[name] = replace(
-                made[name],
-                missing_codes=codes,
-                suspected_codes=[],
-                classes=_without(made[name], codes),
-            )
+            made[name] = _with_missing_codes(made[name], value)
         else:
-            made[name] = replace(
-                made[name], format=_checked_format(name, set.get(name, made[name].type), value)
-            )
+            kind = set.get(name, made[name].type)
+            made[name] = replace(made[name], format=_checked_format(name, kind, value))
     return list(made.values()), types
+
+
+def _with_missing_codes(report: ColumnReport, said: str) -> ColumnReport:
+    """The report with the codes that stand for missing values, given with commas between."""
+    codes = [code.strip() for code in said.split(",")]
+    codes = [code for code in codes if code]
+    labels = [label for label in report.classes if label not in codes]
+    return replace(
+        report,
+        missing_codes=codes,
+        suspected_codes=[],
+        classes=labels,
+    )
 
 
 def _of_another_target(report: ColumnReport) -> ColumnReport:
@@ -213,10 +239,6 @@ def _with_leak(report: ColumnReport, target: str) -> ColumnReport:
     )
 
 
-def _without(report: ColumnReport, codes: Collection[str]) -> list[str]:
-    return [label for label in report.classes if label not in codes]
-
-
 def _checked_format(name: str, kind: str, form: str) -> str:
     if kind == "number":
         return NumberForm.from_example(form).example
@@ -238,14 +260,29 @@ def _decide(
 ) -> ColumnReport:
     """A column with its final role and type."""
     if report.name == target:
-        report = replace(report, nature="target")
-        few = report.type == "number" and report.classes
-        return replace(report, role="target", type=kind or ("category" if few else report.type))
-    unused = (report.role == "drop" or report.name in drop) and report.name not in keep
+        return _as_target(report, kind)
+
     natural = report.type
-    if report.role == "target" and natural == "category" and numeric_labels(tuple(report.classes)):
+    was_target = report.role == "target" and natural == "category"
+    if was_target and numeric_labels(tuple(report.classes)):
         natural = "number"  # it was a category only as the proposed target
+
+    dropped = report.role == "drop" or report.name in drop
+    unused = dropped and report.name not in keep
     return replace(report, role="drop" if unused else "input", type=kind or natural)
+
+
+def _as_target(report: ColumnReport, kind: str | None) -> ColumnReport:
+    """The column as the target: few whole numbers are classes, unless it is said otherwise."""
+    natural = report.type
+    if natural == "number" and report.classes:
+        natural = "category"
+    return replace(
+        report,
+        nature="target",
+        role="target",
+        type=kind or natural,
+    )
 
 
 def _check_target(answer: ColumnReport) -> None:
@@ -263,19 +300,9 @@ def _check_target(answer: ColumnReport) -> None:
             where=where,
             remedy="Name another target.",
         )
-    if answer.type == "tensor" and all(isinstance(size, int) for size in answer.content["dim"]):
-        if answer.missing:
-            raise DatasetError(
-                "the target holds missing numbers.",
-                where=where,
-                remedy="Leave those rows out.",
-            )
-        return
     if answer.type == "tensor":
-        raise DatasetError(
-            f"the target's size differs from row to row: {answer.content['dim']}.", where=where,
-            remedy="Models predict tensors of one size; bring the rows to one.",
-        )  # fmt: skip
+        _check_tensor_target(answer, where)
+        return
     if answer.type in CELLS:
         raise DatasetError(
             f"the target is {_an(answer.type)}; no model predicts that.",
@@ -290,48 +317,82 @@ def _check_target(answer: ColumnReport) -> None:
         )
 
 
+def _check_tensor_target(answer: ColumnReport, where: str) -> None:
+    one_size = all(isinstance(size, int) for size in answer.content["dim"])
+    if not one_size:
+        raise DatasetError(
+            f"the target's size differs from row to row: {answer.content['dim']}.",
+            where=where,
+            remedy="Models predict tensors of one size; bring the rows to one.",
+        )
+    if answer.missing:
+        raise DatasetError(
+            "the target holds missing numbers.",
+            where=where,
+            remedy="Leave those rows out.",
+        )
+
+
 def _an(kind: str) -> str:
     return f"{'an' if kind == 'image' else 'a'} {kind}"
 
 
 def schema_of(columns: list[ColumnReport], dropped: tuple[str, ...]) -> Schema:
     """The schema of these columns; labels are in it where the reports have them all."""
-    graph = next(
-        (Schema.from_json(column.content) for column in columns if column.type == "graph"),
-        Schema({}),
-    )
-    nodes, classes = {}, dict(graph.classes)
-    columns = [column for column in columns if column.type != "graph"]
-    names = node_names([*graph.nodes, *classes, *(c.name for c in columns)])[
-        len(graph.nodes) + len(classes) :
-    ]
-    for name, column in zip(names, columns, strict=True):
-        more = {
-            "optional": column.missing > 0,
-            "column": column.name,
-            "missing": tuple(column.missing_codes),
-        }
-        if column.type in CELLS:
-            nodes[name] = Node(
-                name,
-                "tensor",
-                dim=tuple(column.content["dim"]),
-                format=column.content.get("format", ""),
-                **more,
-            )
-        elif column.type == "number":
-            nodes[name] = Node(
-                name,
-                "tensor",
-                dim=(1,),
-                format=column.format,
-                **more,
-            )
-        elif column.type == "category":
-            nodes[name] = Node(name, "category", class_name=name, **more)
-            known = len(column.classes) == column.distinct
-            classes[name] = CategoryClass(column.distinct, tuple(column.classes) if known else ())
+    graph = Schema({})
+    plain = []
+    for column in columns:
+        if column.type == "graph":
+            graph = Schema.from_json(column.content)
         else:
-            form = column.format if column.type == "timestamp" else ""
-            nodes[name] = Node(name, column.type, format=form, **more)
+            plain.append(column)
+
+    # A node is also the name of its class, so that no name may be taken by the graph.
+    classes = dict(graph.classes)
+    taken = [*graph.nodes, *classes]
+    names = node_names([*taken, *(column.name for column in plain)])[len(taken) :]
+
+    nodes = {}
+    for name, column in zip(names, plain, strict=True):
+        nodes[name] = _node_of(name, column)
+        if column.type == "category":
+            classes[name] = _class_of(column)
     return Schema({**nodes, **graph.nodes}, classes, dropped, graph.constraints)
+
+
+def _node_of(name: str, column: ColumnReport) -> Node:
+    """The singleton of a column."""
+    node = Node(
+        name,
+        column.type,
+        optional=column.missing > 0,
+        column=column.name,
+        missing=tuple(column.missing_codes),
+    )
+    if column.type in CELLS:
+        form = column.content.get("format", "")
+        return replace(
+            node,
+            type="tensor",
+            dim=tuple(column.content["dim"]),
+            format=form,
+        )
+    if column.type == "number":
+        return replace(
+            node,
+            type="tensor",
+            dim=(1,),
+            format=column.format,
+        )
+    if column.type == "category":
+        return replace(node, class_name=name)
+    if column.type == "timestamp":
+        return replace(node, format=column.format)
+    return node
+
+
+def _class_of(column: ColumnReport) -> CategoryClass:
+    """The class of a category column; its labels only where all are known."""
+    all_known = len(column.classes) == column.distinct
+    labels = tuple(column.classes) if all_known else ()
+    return CategoryClass(column.distinct, labels)

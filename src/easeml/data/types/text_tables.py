@@ -33,23 +33,30 @@ def text_table(
     import pyarrow as pa
 
     told = {field.name: _told(field.type) for field in schema}
-    made = [pa.table({field.name: _text(batch.column(i), field.name, name) for i, field in enumerate(batch.schema)})
-            for batch in (_flat(batch) for batch in batches)]  # fmt: skip
-    if not made or not sum(part.num_rows for part in made):
+    made = []
+    for batch in batches:
+        flat = _flat(batch)
+        columns = {}
+        for place, field in enumerate(flat.schema):
+            columns[field.name] = _text(flat.column(place), field.name, name)
+        made.append(pa.table(columns))
+
+    rows = sum(part.num_rows for part in made)
+    if not rows:
         raise DatasetError(
             "there is no row.",
             where=name,
             remedy="Send a table with rows.",
         )
+
     table = pa.concat_tables(made)
+    fields = []
     names = check_names(table.column_names, name)
-    fields = [
-        pa.field(column, pa.string(), metadata={"type": told[old]} if told.get(old) else None)
-        for old, column in zip(table.column_names, names, strict=True)
-    ]
-    return pa.table(
-        table.columns, schema=pa.schema(fields, metadata={"note": note} if note else None)
-    )
+    for old, column in zip(table.column_names, names, strict=True):
+        metadata = {"type": told[old]} if told.get(old) else None
+        fields.append(pa.field(column, pa.string(), metadata=metadata))
+    metadata = {"note": note} if note else None
+    return pa.table(table.columns, schema=pa.schema(fields, metadata=metadata))
 
 
 def check_names(given: Sequence[str], where: str) -> list[str]:
@@ -94,49 +101,52 @@ def first_row(table: pa.Table) -> int:
     The one rule for numbers of rows: messages count the rows of the file from 1, its header among
     them where it has one; ids of rows (``ROW``) count the rows of data from 0.
     """
-    return 2 if (table.schema.metadata or {}).get(HEADER) == b"yes" else 1
+    metadata = table.schema.metadata or {}
+    has_header = metadata.get(HEADER) == b"yes"
+    return 2 if has_header else 1
 
 
 def row_place(table: pa.Table, row: int) -> str:
     """The name of a row (from 0) in messages."""
     first = first_row(table)
-    return f"row {row + first} (the header is row 1)" if first == 2 else f"row {row + first}"
+    place = f"row {row + first}"
+    return f"{place} (the header is row 1)" if first == 2 else place
 
 
 def _told(kind: pa.DataType) -> str:
     import pyarrow as pa
 
-    return "category" if pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) else ""
+    is_category = pa.types.is_dictionary(kind) or pa.types.is_boolean(kind)
+    return "category" if is_category else ""
 
 
 def _flat(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Structs as one column a field, ``outer.inner``; lists of fixed size as one a place,
-    ``name[0]``.
+    """Structs as one column a field, ``outer.inner``; lists of one size as one a place.
+
+    A place of a list is called ``name[0]``.
     """
     import pyarrow as pa
 
     types = pa.types
     while any(types.is_struct(field.type) for field in batch.schema):
-        batch = (
-            pa.RecordBatch.from_struct_array(pa.array([], pa.struct([])))
-            if not batch.num_columns
-            else _unnested(batch)
-        )
-    columns, names = [], []
+        batch = _unnested(batch)
+
+    columns = []
+    names = []
     for field, column in zip(batch.schema, batch.columns, strict=True):
-        if types.is_fixed_size_list(field.type) and not column.null_count:
-            width = field.type.list_size
-            values = column.flatten()
-            columns += [
-                values[place::width]
-                if width == 1
-                else values.take(_places(len(column), width, place))
-                for place in range(width)
-            ]
-            names += [f"{field.name}[{place}]" for place in range(width)]
-        else:
+        if not types.is_fixed_size_list(field.type) or column.null_count:
             columns.append(column)
             names.append(field.name)
+            continue
+
+        width = field.type.list_size
+        values = column.flatten()
+        for place in range(width):
+            if width == 1:
+                columns.append(values)
+            else:
+                columns.append(values.take(_places(len(column), width, place)))
+            names.append(f"{field.name}[{place}]")
     return pa.RecordBatch.from_arrays(columns, names)
 
 
@@ -157,24 +167,30 @@ def _places(rows: int, width: int, place: int) -> pa.Array:
 def _text(array: pa.Array, column: str, name: str) -> pa.Array:
     import pyarrow as pa
 
-    types, compute = pa.types, arrow_compute()
+    types = pa.types
+    compute = arrow_compute()
     kind = array.type
     if types.is_dictionary(kind):
         array = array.dictionary_decode()
         kind = array.type
     if types.is_floating(kind):
         array = compute.if_else(compute.is_finite(array), array, pa.scalar(None, kind))
-    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+    is_bytes = (
+        types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind)
+    )
+    if is_bytes:
         raise DatasetError(
             "it holds bytes, not values.",
             where=f"{name}, column '{column}'",
             remedy="Leave it out, or write it as text.",
         )
+
     if types.is_nested(kind):
-        listed = [
-            None if value is None else json.dumps(value, default=str) for value in array.to_pylist()
-        ]
+        listed = []
+        for value in array.to_pylist():
+            listed.append(None if value is None else json.dumps(value, default=str))
         array = pa.array(listed, pa.string())
+
     try:
         text = array if array.type == pa.string() else array.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
