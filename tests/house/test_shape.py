@@ -22,9 +22,9 @@ BRANCHES = (
 # Limits of November 2026; the aim of all is 0, that of branches a line .22.
 UNDERSCORED_FILES = 0
 MODULES_IN_CIRCLES = 0
-FUNCTIONS_WITH_MANY_BRANCHES = 5
-SHARE_OF_LONG_LINES = 0.005
-BRANCHES_A_LINE = 0.28
+FUNCTIONS_WITH_MANY_BRANCHES = 0
+SHARE_OF_LONG_LINES = 0.004
+BRANCHES_A_LINE = 0.26
 
 
 @pytest.fixture(scope="module")
