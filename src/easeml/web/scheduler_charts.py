@@ -52,9 +52,11 @@ def tones(view: SchedulerView) -> dict[str, str]:
 
     It follows the order in which tenants came, so nobody's changes when another joins.
     """
-    places = {run.tenant: run.place for run in view.timeline}
-    places |= {share.tenant: share.place for share in view.tenants}
-    return {name: tone_of(places[name]) for name in sorted(places, key=places.__getitem__)}
+    places: dict[str, int] = {}
+    for one in (*view.timeline, *view.tenants):
+        places[one.tenant] = one.place
+    in_order = sorted(places, key=lambda name: places[name])
+    return {name: tone_of(places[name]) for name in in_order}
 
 
 def lanes(view: SchedulerView, tone: dict[str, str]) -> list[Lane]:
@@ -71,9 +73,14 @@ def lanes(view: SchedulerView, tone: dict[str, str]) -> list[Lane]:
 
 def _mark(run: DeviceTask, view: SchedulerView, tone: str) -> Mark:
     span = view.now - view.since
-    start, end = max(run.started, view.since), run.finished or view.now
-    width = max(100 * (end - start) / span, _LEAST_WIDTH)
-    return Mark(run, 100 * (start - view.since) / span, width, tone)
+    start = max(run.started, view.since)
+    end = run.finished or view.now
+    return Mark(
+        task=run,
+        x=100 * (start - view.since) / span,
+        width=max(100 * (end - start) / span, _LEAST_WIDTH),
+        tone=tone,
+    )
 
 
 def _current(marks: list[Mark]) -> DeviceTask | None:
@@ -134,40 +141,62 @@ def spent_losses(curves: Sequence[LossCurve]) -> Figure | None:
 
 def _end(curves: Sequence[LossCurve]) -> float:
     """Return where a replay's picture ends: a bit after the last change of any loss."""
-    changes = [curve.at[-2] for curve in curves if len(curve.at) > 1]
-    whole = max(curve.at[-1] for curve in curves)
-    return min(whole, _NEAR_END * max(changes, default=0.0)) or whole or 1.0
+    whole, last_change = 0.0, 0.0
+    for curve in curves:
+        whole = max(whole, curve.at[-1])
+        if len(curve.at) > 1:
+            # The last point only draws the line out to the end of the work.
+            last_change = max(last_change, curve.at[-2])
+    end = min(whole, _NEAR_END * last_change)
+    return end or whole or 1.0
 
 
 def _loss_axis(curves: Sequence[LossCurve]) -> Axis:
-    losses = [loss for curve in curves for loss in (*curve.average, *curve.worst) if loss > 0]
-    least = min(losses, default=1.0)
-    floor = 10.0 ** math.floor(math.log10(min(max(least, _LEAST_LOSS), _MOST_FLOOR)))
+    """Return a logarithmic axis from the power of ten below the least loss, within bounds, to 1."""
+    least = 1.0
+    for curve in curves:
+        losses = [loss for loss in (*curve.average, *curve.worst) if loss > 0]
+        least = min([least, *losses])
+    shown = min(max(least, _LEAST_LOSS), _MOST_FLOOR)
+    floor = 10.0 ** math.floor(math.log10(shown))
     return Axis("loss", scale="log", low=floor, high=1.0)
 
 
 def _lines(curve: LossCurve, places: Sequence[float], tone: str, *, named: bool) -> list[Series]:
     """Return the lines of the worst search and of the average; the average is on top."""
     before = f"{curve.name}, " if named else ""
-    lines = []
-    for name, losses in (("worst search", curve.worst), ("average", curve.average)):
-        is_worst = name == "worst search"
-        lines.append(
-            Series(before + name, tuple(places), tuple(losses), "steps", tone, dashed=is_worst)
-        )
-    return lines
+    worst = Series(
+        f"{before}worst search",
+        tuple(places),
+        tuple(curve.worst),
+        "steps",
+        tone,
+        dashed=True,
+    )
+    average = Series(
+        f"{before}average",
+        tuple(places),
+        tuple(curve.average),
+        "steps",
+        tone,
+        dashed=False,
+    )
+    return [worst, average]
 
 
 def intervals(step: Step) -> list[tuple[float, float, float]]:
     """Return for each candidate of a step where mean - sd, mean and mean + sd lie.
 
-    In percent of the range of all candidates.
+    In percent of the range of all candidates, with some room at both ends.
     """
-    low = min((one.mean - one.sd for one in step.candidates), default=0.0)
-    high = max((one.mean + one.sd for one in step.candidates), default=1.0)
+    if not step.candidates:
+        return []
+    low = min(one.mean - one.sd for one in step.candidates)
+    high = max(one.mean + one.sd for one in step.candidates)
     width = high - low or 1.0
     found = []
     for one in step.candidates:
-        middle, half = 4 + 92 * (one.mean - low) / width, 92 * one.sd / width
+        middle = 4 + 92 * (one.mean - low) / width
+        half = 92 * one.sd / width
         found.append((middle - half, middle, middle + half))
     return found

@@ -49,6 +49,7 @@ def first_crossing(values: np.ndarray, mean: float, bets: Bets, nats: float) -> 
 
     N + 1 if it never is.
     """
+    # Chunks grow: an early crossing costs little, and a late one few steps.
     carried = np.log(bets.weights)
     start, size = 0, _FIRST_CHUNK
     while start < len(values):
@@ -73,6 +74,7 @@ def growth(values: Sequence[float], shares: Sequence[float], mean: float, bet: f
         if share > 0:
             factor = 1 + bet * (value - mean)
             if factor <= 0:
+                # One such value takes all that was won before.
                 return -math.inf
             total += share * math.log(factor)
     return total
@@ -93,6 +95,7 @@ def best_bet(values: Sequence[float], shares: Sequence[float], mean: float) -> f
         return total
 
     if slope(0.0) <= 0:
+        # The growth falls as soon as the bet rises.
         return 0.0
     largest = _EDGE / max(-min(gains), 1e-12)
     bet, _ = bisected(0.0, largest, lambda bet: slope(bet) > 0, rounds=40)
@@ -127,6 +130,7 @@ def confidence_sequence(
     spread = high - low
     if len(values) == 0 or spread <= 0:
         return low, high
+    # The bets are made for values in [0, 1].
     unit = (np.asarray(values, dtype=np.float64) - low) / spread
     distinct, counts = np.unique(unit, return_counts=True)
     lower = _lower_end(distinct, counts, math.log(2 / level))

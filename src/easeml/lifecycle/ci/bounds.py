@@ -51,6 +51,7 @@ def bernoulli_divergence(q: float, p: float) -> float:
     for a, b in ((q, p), (1 - q, 1 - p)):
         if a > 0:
             if b <= 0:
+                # Under p this cannot happen, so seeing it settles everything.
                 return math.inf
             total += a * math.log(a / b)
     return total
@@ -108,6 +109,7 @@ def _upper_cut(trials: int, share: float, log_inverse: float) -> int:
             return float(betainc(k, trials - k + 1, share)) <= alpha
         return trials * bernoulli_divergence(k / trials, share) >= log_inverse
 
+    # A count up to the mean proves nothing; above it the tail only falls.
     return _least(proves, math.floor(trials * share) + 1, trials + 1)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from easeml.lifecycle.ci.condition import (
     compares_models,
 )
 from easeml.lifecycle.ci.config import Config, Metric
-from easeml.lifecycle.ci.design import Assumed, Design, design_clause
+from easeml.lifecycle.ci.design import Assumed, Design, design_clause, most_rows
 from easeml.lifecycle.ci.examples import Examples
 from easeml.lifecycle.ci.levels import clause_levels
 from easeml.lifecycle.ci.published import share_that_may_differ
@@ -86,7 +86,13 @@ def try_commit(config: Config, examples: Examples, nats: float, *, shared: bool)
 
 
 def _designs(config: Config, share: float, nats: float) -> list[Design]:
-    assumed = Assumed(config.mode, config.metric, config.scale, share)
+    """Return the tests of all clauses, if ``share`` of the predictions differ."""
+    assumed = Assumed(
+        mode=config.mode,
+        metric=config.metric,
+        scale=config.scale,
+        share=share,
+    )
     levels = clause_levels(config.condition, nats)
     return [design_clause(clause, assumed, level) for clause, level in levels]
 
@@ -165,18 +171,23 @@ def _wanted(
 
 
 def _finding(clause: Clause, settled: Settled) -> ClauseFinding:
-    estimate, low, high = settled.estimate, settled.low, settled.high
-    if not clause.above:
-        # The clause was tested with turned sign; 0.0 - x makes no -0.0.
-        estimate = 0.0 - estimate
-        low, high = 0.0 - high, 0.0 - low
-    return ClauseFinding(
+    """Return what was found of a clause as it is written."""
+    finding = ClauseFinding(
         clause=str(clause),
         truth=settled.truth,
-        estimate=estimate,
-        low=low,
-        high=high,
+        estimate=settled.estimate,
+        low=settled.low,
+        high=settled.high,
         rows=settled.rows,
+    )
+    if clause.above:
+        return finding
+    # The clause was tested with turned sign; 0.0 - x makes no -0.0.
+    return replace(
+        finding,
+        estimate=0.0 - settled.estimate,
+        low=0.0 - settled.high,
+        high=0.0 - settled.low,
     )
 
 
@@ -217,7 +228,7 @@ def _scouts(config: Config, designs: list[Design], rows: int) -> int:
     if _change_is_bounded(config):
         return 0
     most = min(_SCOUTS, rows // 20)
-    enough = max(design.rows for design in designs)
+    enough = most_rows(designs)
     if rows < enough:
         return most
     # Scouts come out of what the design leaves over, so that every step still settles.

@@ -160,12 +160,13 @@ def read_config(document: Any) -> Config:
     """
     keys = _flat(document)
     _check_keys(keys)
+    # The published form writes an address for the verdicts behind the adaptivity.
     adaptivity, mail = _adaptivity(str(keys.get("adaptivity", "full")))
     difference = None
     if keys.get("difference") is not None:
         difference = _number(keys, "difference", 1.0)
     return Config(
-        condition=_condition(keys["condition"]),
+        condition=parse(keys["condition"]),
         reliability=_number(keys, "reliability", 0.0),
         mode=_choice(Mode, "mode", keys.get("mode", Mode.FP_FREE)),
         adaptivity=adaptivity,
@@ -214,7 +215,10 @@ def parse_adaptivity(text: str) -> Adaptivity:
 
 def uses_old(formula: Formula) -> bool:
     """Tell whether a condition needs the predictions of an old model."""
-    return any(clause.o or clause.d for clause in clauses(formula))
+    variables: set[str] = set()
+    for clause in clauses(formula):
+        variables |= set(clause.weights)
+    return not variables <= {"n"}
 
 
 def _check_keys(keys: Mapping[str, Any]) -> None:
@@ -241,15 +245,15 @@ def _flat(document: Any) -> dict[str, Any]:
             raise InvalidInput(
                 "The configuration is no mapping of keys to values.", remedy=_known_keys()
             )
-        for key, value in part.items():
-            if key in keys:
-                raise InvalidInput(f"The key '{key}' stands there twice.", where=str(key))
-            keys[str(key)] = value
+        _add(keys, part)
     return keys
 
 
-def _condition(value: Any) -> Formula:
-    return parse(value if isinstance(value, str) else "")
+def _add(keys: dict[str, Any], part: Mapping[Any, Any]) -> None:
+    for key, value in part.items():
+        if key in keys:
+            raise InvalidInput(f"The key '{key}' stands there twice.", where=str(key))
+        keys[str(key)] = value
 
 
 def _adaptivity(text: str) -> tuple[Adaptivity, str]:
@@ -280,6 +284,7 @@ def _text(keys: Mapping[str, Any], key: str) -> str:
 
 
 def _number(keys: Mapping[str, Any], key: str, default: float) -> float:
+    # Prepared for both of the ways in which a value is no number.
     value = keys.get(key, default)
     refusal = InvalidInput(f"The {key} '{value}' is not a number.", where=key)
     if isinstance(value, bool):

@@ -10,6 +10,7 @@ This is the guarantee of the published rule, which compares an estimate that is 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -78,9 +79,13 @@ def value_range(clause: Clause, scale: float) -> tuple[float, float]:
     """
     if clause.is_difference:
         reach = abs(clause.n) * scale
-        return min(0.0, clause.d - reach), max(0.0, clause.d + reach)
-    parts = [clause.n * scale, clause.o * scale, clause.d]
-    return sum(min(0.0, part) for part in parts), sum(max(0.0, part) for part in parts)
+        least, greatest = clause.d - reach, clause.d + reach
+        return min(0.0, least), max(0.0, greatest)
+    # Each score lies between 0 and its scale, whatever the others are.
+    ends = np.array([clause.n * scale, clause.o * scale, clause.d])
+    least = float(np.minimum(ends, 0.0).sum())
+    greatest = float(np.maximum(ends, 0.0).sum())
+    return least, greatest
 
 
 def zone_of(clause: Clause, mode: Mode, bottom: float, top: float) -> Zone:
@@ -89,6 +94,7 @@ def zone_of(clause: Clause, mode: Mode, bottom: float, top: float) -> Zone:
     Raises:
         InvalidInput: if the clause holds always, or never.
     """
+    # The mode says which edge of the zone the threshold is.
     width = 2 * clause.tolerance
     low = clause.threshold if mode is Mode.FP_FREE else clause.threshold - width
     zone = Zone(max(low, bottom), min(low + width, top))
@@ -126,7 +132,14 @@ def design_clause(clause: Clause, assumed: Assumed, level: Level) -> Design:
     clause = clause.upward()
     bottom, top = value_range(clause, assumed.scale)
     zone = zone_of(clause, assumed.mode, bottom, top)
-    case = _Case(clause, zone, assumed.scale, assumed.share, bottom, top)
+    case = _Case(
+        clause=clause,
+        zone=zone,
+        scale=assumed.scale,
+        share=assumed.share,
+        bottom=bottom,
+        top=top,
+    )
     above, below = case.sides(_meeting_point(case, level))
     two_valued = len(clause.weights) == 1 and (clause.only_d or assumed.metric is Metric.ACCURACY)
     design = Design(
@@ -157,6 +170,11 @@ def design_clause(clause: Clause, assumed: Assumed, level: Level) -> Design:
     )
 
 
+def most_rows(designs: Sequence[Design]) -> int:
+    """Return the rows that always settle every one of these clauses; 0 for none."""
+    return max((design.rows for design in designs), default=0)
+
+
 def _rows_of_look(design: Design) -> int:
     """Return at how many rows the look always settles the clause."""
     spread = design.top - design.bottom
@@ -179,7 +197,14 @@ def expected_rows(design: Design, scale: float, truth: float) -> float:
     ``truth`` lies outside the zone. Wald's identity for the best single bet of the mixture, without
     the last step's excess; at most ``design.rows``.
     """
-    case = _Case(design.clause, design.zone, scale, design.share, design.bottom, design.top)
+    case = _Case(
+        clause=design.clause,
+        zone=design.zone,
+        scale=scale,
+        share=design.share,
+        bottom=design.bottom,
+        top=design.top,
+    )
     values, shares = case.support(truth)
     turned = [-value for value in values]
     true, false = design.bet_nats(design.level.true), design.bet_nats(design.level.false)
@@ -260,10 +285,16 @@ def _meeting_point(case: _Case, level: Level) -> float:
 def _rows(level: Level, above: float, below: float, sharing: float) -> int:
     """Return the rows after which the first bet alone settles the clause on one side.
 
-    ``sharing``: nats that the other bets of the mixture have of its wealth.
+    ``above`` and ``below`` are the bets' gains a row. ``sharing``: nats that the other bets of the
+    mixture have of its wealth.
     """
-    sides = [
-        (level.true + sharing) / above if above > 0 else 0.0,
-        (level.false + sharing) / below if below > 0 else 0.0,
-    ]
-    return max(1, up(max(sides)))
+    to_prove_true = _rows_to_reach(level.true + sharing, above)
+    to_prove_false = _rows_to_reach(level.false + sharing, below)
+    return max(1, up(max(to_prove_true, to_prove_false)))
+
+
+def _rows_to_reach(nats: float, rate: float) -> float:
+    """Return the rows that gain so many nats; none for a side that no row can prove."""
+    if rate <= 0:
+        return 0.0
+    return nats / rate

@@ -36,7 +36,12 @@ class Examples:
 
     def take(self, rows: np.ndarray) -> Examples:
         """Return the examples at ``rows``, in that order."""
-        return Examples(self.new[rows], self.old[rows], self.differ[rows], self.known[rows])
+        return Examples(
+            new=self.new[rows],
+            old=self.old[rows],
+            differ=self.differ[rows],
+            known=self.known[rows],
+        )
 
 
 def score_examples(

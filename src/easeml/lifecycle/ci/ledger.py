@@ -90,10 +90,10 @@ class Ledger(Result):
                 "The test set is used up. Bring a new one; this one may now be used for validation."
             )
         spent = f"{len(self.history):,} of {self.config.steps:,} steps are spent"
-        found = f"{spent}, {self.steps_left:,} left."
+        sentences = [f"{spent}, {self.steps_left:,} left."]
         if self.open_step:
-            found += " The last commit waits for labels."
-        return found
+            sentences.append("The last commit waits for labels.")
+        return " ".join(sentences)
 
     @property
     def released(self) -> np.ndarray:
@@ -306,7 +306,13 @@ class Ledger(Result):
 
     def _refusal(self, commit: str) -> Verdict:
         # No step was spent, so the place stays that of the last one.
-        step = Step(commit, EXHAUSTED, labels=0, start=0, rows=0)
+        step = Step(
+            commit=commit,
+            answer=EXHAUSTED,
+            labels=0,
+            start=0,
+            rows=0,
+        )
         return self._verdict(step, len(self.history) - 1)
 
     def _verdict(
@@ -340,10 +346,9 @@ class Ledger(Result):
             sentences.append("This commit was tested before; no step was spent.")
         if by_mode:
             sentences.append(f"The examples left it open, and {self.config.mode.value} decided.")
-        other_uses = self.spent.sentence()
-        if other_uses:
-            sentences.append(other_uses)
-        return " ".join(sentences)
+        # Empty where the examples have no other use.
+        sentences.append(self.spent.sentence())
+        return " ".join(sentences).rstrip()
 
 
 def open_ledger(

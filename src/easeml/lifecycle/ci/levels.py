@@ -49,6 +49,7 @@ def _levels(formula: Formula, level: Level) -> Iterator[tuple[Clause, Level]]:
     if isinstance(formula, Clause):
         yield formula, level
         return
+    # Each part has an equal share of the side on which any one of them may err.
     extra = math.log(len(formula.parts))
     if isinstance(formula, Either):
         inner = Level(level.true + extra, level.false)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -105,13 +106,19 @@ class _Parser:
         )
 
     def formula(self, depth: int) -> Formula:
-        return self._joined("or", Either, depth)
+        return self._joined("or", Either, self._conjunction, depth)
 
     def _conjunction(self, depth: int) -> Formula:
-        return self._joined("and", Both, depth)
+        return self._joined("and", Both, self._factor, depth)
 
-    def _joined(self, kind: str, join: type[Both] | type[Either], depth: int) -> Formula:
-        inner = self._conjunction if join is Either else self._factor
+    def _joined(
+        self,
+        kind: str,
+        join: type[Both] | type[Either],
+        inner: Callable[[int], Formula],
+        depth: int,
+    ) -> Formula:
+        """Read what ``inner`` reads, once or more often, with ``kind`` between."""
         parts = [inner(depth)]
         while self._take(kind):
             parts.append(inner(depth))
@@ -154,6 +161,7 @@ class _Parser:
         if not self._take("compare"):
             self.fail(compare, "a comparison, > or <, is missing here")
         right = self._expression(depth)
+        # All is brought to the left side: n > o + 0.1 is n - o - 0.1 > 0.
         linear = left.plus(right, -1.0)
         mark = self.token
         if not self._take("tolerance"):

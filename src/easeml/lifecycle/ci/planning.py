@@ -11,7 +11,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.ci.bounds import up
 from easeml.lifecycle.ci.condition import clauses, compares_models
 from easeml.lifecycle.ci.config import Adaptivity, Config, Metric, Mode
-from easeml.lifecycle.ci.design import Assumed, Design, design_clause, expected_rows
+from easeml.lifecycle.ci.design import Assumed, Design, design_clause, expected_rows, most_rows
 from easeml.lifecycle.ci.levels import clause_levels, step_nats
 from easeml.lifecycle.ci.published import (
     Optimised,
@@ -220,7 +220,8 @@ def _ratio_method(config: Config, positives: float) -> Method:
     designs = _designs(config, shared=not fresh)
     most = _rows_at(_INSIDE, config, designs, positives)
     expected = _rows_at((0.0, 1.0), config, designs, positives)
-    pool = max([most, *(design.rows for design in designs if design.clause.only_d)])
+    free = [design for design in designs if design.clause.only_d]
+    pool = max(most, most_rows(free))
     worst = "at most: the worst places within the tolerance, by the counts to expect"
     steps = config.steps
     if fresh:
@@ -277,7 +278,7 @@ def rows_that_settle(config: Config, *, shared: bool, extra: float = 0.0) -> int
     """
     if config.metric is Metric.F1:
         return None
-    return max((design.rows for design in _designs(config, shared=shared, extra=extra)), default=1)
+    return most_rows(_designs(config, shared=shared, extra=extra))
 
 
 def answers_seen(config: Config, known: np.ndarray, rows: int, nats: float) -> int:
@@ -298,7 +299,13 @@ def answers_seen(config: Config, known: np.ndarray, rows: int, nats: float) -> i
 
 
 def _designs(config: Config, *, shared: bool, extra: float = 0.0) -> list[Design]:
-    assumed = Assumed(config.mode, config.metric, config.scale, share_that_may_differ(config))
+    """Return the tests of all clauses, with ``extra`` nats of evidence each."""
+    assumed = Assumed(
+        mode=config.mode,
+        metric=config.metric,
+        scale=config.scale,
+        share=share_that_may_differ(config),
+    )
     nats = step_nats(config, shared=shared) + extra
     levels = clause_levels(config.condition, nats)
     return [design_clause(clause, assumed, level) for clause, level in levels]
@@ -307,20 +314,20 @@ def _designs(config: Config, *, shared: bool, extra: float = 0.0) -> list[Design
 def _sequential(config: Config, *, shared: bool) -> Method:
     designs = _designs(config, shared=shared)
     labelled = [design for design in designs if not design.clause.only_d]
-    rows = max((design.rows for design in labelled), default=0)
+    rows = most_rows(labelled)
     full = config.adaptivity is Adaptivity.FULL
     if full and shared:
         # All is labelled in advance, so that answers alone tell developers anything.
         return Method(
             name="sequential, shared examples",
             labelled=rows,
-            pool=max(design.rows for design in designs),
+            pool=most_rows(designs),
             per_commit=rows,
             expected=rows,
             why="every step looks at the same labelled examples, at delta / 2^H",
         )
     steps = config.steps
-    pool = max(design.rows for design in designs)
+    pool = most_rows(designs)
     per_commit = max((_labels(design, design.rows) for design in labelled), default=0)
     expected = max((_expected(config, design) for design in labelled), default=0)
     if full:

@@ -73,6 +73,7 @@ def powered_mean(
 
 
 def _exact(values: np.ndarray, guesses: np.ndarray, pool: np.ndarray, level: float) -> PoweredMean:
+    # The factor comes from labels that the interval does not use: there it is fixed in advance.
     half = len(values) // 2
     factor = _factor(values[:half], guesses[:half], len(pool))
     rest = values[half:] - factor * guesses[half:]

@@ -70,6 +70,7 @@ def optimised_size(config: Config) -> Optimised | None:
         return None
     clause, share, tolerance_d = found
     tolerance = clause.tolerance / (abs(clause.n) * config.scale)
+    # Half of delta is for d, and half for the difference, which is bounded on two sides.
     histories = history_nats(config)
     nats = math.log(4 / config.delta)
     d_nats = histories + math.log(2 / config.delta)

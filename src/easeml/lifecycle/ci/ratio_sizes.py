@@ -72,6 +72,7 @@ def _worlds(
     (name, weight), *others = weights.items()
     if not others:
         return [{**shares, name: _events(rest / weight, positives)}]
+    # The other model's score is chosen, and this one's follows from the target.
     other, by = others[0]
     worlds = []
     for score in _OTHERS:
@@ -94,6 +95,7 @@ def _events(score: float, positives: float) -> tuple[float, float]:
 
 def _rows(design: Design, shares: dict[str, tuple[float, float]]) -> int:
     """Return the rows that settle a clause where events come in these shares, to 5 %."""
+    # Doubling first, since the number may be of any size; then bisection of its logarithm.
     low, high = 1.0, 2.0
     while high < _MOST and not _settled(design, shares, high):
         low, high = high, 2 * high

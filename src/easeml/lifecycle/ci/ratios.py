@@ -40,6 +40,7 @@ def f1_bounds(hits: int, errors: int, nats: float) -> tuple[float, float]:
 def f1_score(hits: int, errors: int) -> float:
     """Return F1; NaN where there is neither a hit nor an error."""
     if hits + errors == 0:
+        # No example was labelled or predicted as positive.
         return math.nan
     return 2 * hits / (2 * hits + errors)
 

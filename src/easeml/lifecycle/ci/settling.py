@@ -46,7 +46,13 @@ def settle(design: Design, examples: Examples, look: int) -> Settled:
     values = _values(design, examples)[: first_gap(design, examples)]
     truth, row = _truth(design, values, look)
     if row == 0:
-        return Settled(truth, 0, math.nan, design.bottom, design.top)
+        return Settled(
+            truth=truth,
+            rows=0,
+            estimate=math.nan,
+            low=design.bottom,
+            high=design.top,
+        )
     seen = values[:row]
     level = 2 * math.exp(-min(design.level.true, design.level.false))
     low, high = confidence_sequence(seen, design.bottom, design.top, min(level, 0.999))
@@ -55,7 +61,13 @@ def settle(design: Design, examples: Examples, look: int) -> Settled:
         low = max(low, design.zone.low)
     if truth is False:
         high = min(high, design.zone.high)
-    return Settled(truth, row, float(seen.mean()), low, high)
+    return Settled(
+        truth=truth,
+        rows=row,
+        estimate=float(seen.mean()),
+        low=low,
+        high=high,
+    )
 
 
 def _truth(design: Design, values: np.ndarray, look: int) -> tuple[Truth, int]:
@@ -110,7 +122,14 @@ def settle_ratio(
     hold at all times, at its share of the level, and the clause the bounds that follow.
     """
     usable = first_gap(design, examples)
-    rows, settled = 0, Settled(None, 0, math.nan, -math.inf, math.inf)
+    rows = 0
+    settled = Settled(
+        truth=None,
+        rows=0,
+        estimate=math.nan,
+        low=-math.inf,
+        high=math.inf,
+    )
     while rows < usable:
         rows = min(usable, max(rows + every, int(rows * 1.05)))
         settled = _ratio_at(zone, level, design, examples, rows)
@@ -121,18 +140,24 @@ def settle_ratio(
 
 def _ratio_at(zone: Zone, level: Level, design: Design, examples: Examples, rows: int) -> Settled:
     """Return what the first ``rows`` rows say of a clause over F1 scores."""
-    weights = design.clause.weights
-    counts = {name: _event_counts(name, examples, rows) for name in weights}
-    low_true, high_false = ratio_ends(design.clause, level, counts)
+    counts = {}
     estimate = 0.0
-    for name, weight in weights.items():
+    for name, weight in design.clause.weights.items():
+        counts[name] = _event_counts(name, examples, rows)
         estimate += weight * _score(name, counts[name])
+    low_true, high_false = ratio_ends(design.clause, level, counts)
     truth = None
     if low_true > zone.low:
         truth = True
     elif high_false < zone.high:
         truth = False
-    return Settled(truth, rows, estimate, low_true, high_false)
+    return Settled(
+        truth=truth,
+        rows=rows,
+        estimate=estimate,
+        low=low_true,
+        high=high_false,
+    )
 
 
 def _score(name: str, counts: tuple[int, int]) -> float:

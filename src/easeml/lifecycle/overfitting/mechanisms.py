@@ -61,13 +61,14 @@ class Thresholdout:
         self._noisy = self.threshold + self.rng.laplace(scale=2 * self.noise)
 
     def ask(self, validation_quality: float, test_quality: float) -> float | None:
-        """Return an estimate of the true quality; None once the budget of overfitted answers is spent."""
+        """Return an estimate of the true quality; None once the budget is spent."""
         if self.budget < 1:
             return None
-        if abs(test_quality - validation_quality) <= self._noisy + self.rng.laplace(
-            scale=4 * self.noise
-        ):
+        difference = abs(test_quality - validation_quality)
+        noise = self.rng.laplace(scale=4 * self.noise)
+        if difference <= self._noisy + noise:
             return validation_quality
+        # An overfitted answer: it costs one of the budget, and the threshold is drawn anew.
         self.budget -= 1
         self._noisy = self.threshold + self.rng.laplace(scale=2 * self.noise)
         return test_quality + self.rng.laplace(scale=self.noise)

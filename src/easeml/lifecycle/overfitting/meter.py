@@ -20,7 +20,7 @@ from easeml.lifecycle.overfitting.histories import (
     code_length,
     log_models,
 )
-from easeml.lifecycle.overfitting.sizes import check_promise, deviation, size
+from easeml.lifecycle.overfitting.sizes import check_promise, deviation, first_where, size
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -277,14 +277,7 @@ class Meter:
             low, high = high, high * 2
         if high > _MOST_REMAINING:
             return None
-        # So many as ``low`` fit, and ``high`` do not.
-        while high - low > 1:
-            middle = (low + high) // 2
-            if fits(middle):
-                low = middle
-            else:
-                high = middle
-        return low
+        return first_where(lambda more: not fits(more), low, high) - 1
 
     def _reading(
         self,
@@ -343,8 +336,8 @@ def _values(state: Mapping[str, Any]) -> dict[str, Any]:
     values.pop("version", None)
     return {
         **values,
-        "edges": tuple(float(edge) for edge in state["edges"]),
-        "history": tuple(int(signal) for signal in state["history"]),
+        "edges": tuple(map(float, state["edges"])),
+        "history": tuple(map(int, state["history"])),
         "shown": {key: int(signal) for key, signal in state["shown"].items()},
     }
 

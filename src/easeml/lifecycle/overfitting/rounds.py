@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.overfitting.histories import log_models
-from easeml.lifecycle.overfitting.sizes import check_promise, grid_levels, hoeffding_deviation
+from easeml.lifecycle.overfitting.sizes import (
+    check_promise,
+    first_where,
+    grid_levels,
+    hoeffding_deviation,
+)
 from easeml.lifecycle.result import Result
 
 if TYPE_CHECKING:
@@ -175,11 +180,4 @@ def _least(enough: Callable[[int], bool]) -> int:
     high = 1
     while not enough(high):
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return first_where(enough, high // 2, high)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import ceil, exp, floor, log, sqrt
 
@@ -13,9 +14,7 @@ def check_promise(tolerance: float, delta: float) -> None:
     """Raise InvalidInput unless both are in (0, 1)."""
     for name, value in (("tolerance", tolerance), ("delta", delta)):
         if not 0 < value < 1:
-            raise InvalidInput(
-                f"{name} must be between 0 and 1, both excluded, not {value}.", where=name
-            )
+            raise InvalidInput(f"{name} must lie above 0 and below 1, not {value}.", where=name)
 
 
 def hoeffding_size(log_count: float, tolerance: float, delta: float) -> int:
@@ -60,14 +59,29 @@ def deviation(
     return max(accuracy - low, high - accuracy)
 
 
-def size(log_count: float, tolerance: float, delta: float, accuracy: float = 0.5) -> int:
-    """Return the least n that supports the tolerance at a measured accuracy (see ``deviation``)."""
-    low, high = 0, hoeffding_size(log_count, tolerance, delta) + ceil(2 / tolerance)
+def first_where(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """Return the least n where a property holds that stays true once it is.
+
+    It is taken not to hold at ``low``, and to hold at ``high``.
+    """
     while high - low > 1:
         middle = (low + high) // 2
-        enough = deviation(log_count, middle, delta, accuracy) <= tolerance
-        low, high = (low, middle) if enough else (middle, high)
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
     return high
+
+
+def size(log_count: float, tolerance: float, delta: float, accuracy: float = 0.5) -> int:
+    """Return the least n that supports the tolerance at a measured accuracy (see ``deviation``)."""
+
+    def enough(examples: int) -> bool:
+        return deviation(log_count, examples, delta, accuracy) <= tolerance
+
+    # Hoeffding's size is enough at any accuracy, but for rounding to whole right answers.
+    surely = hoeffding_size(log_count, tolerance, delta) + ceil(2 / tolerance)
+    return first_where(enough, 0, surely)
 
 
 def log_count(mode: Mode, signals: int, reports: int, changes: int) -> float:
@@ -105,10 +119,7 @@ def supported_reports(
     low, high = 0, 1
     while high < limit and fits(high):
         low, high = high, high * 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
+    return first_where(lambda reports: not fits(reports), low, high) - 1
 
 
 def published_reports(examples: int, signals: int, tolerance: float, delta: float) -> int:

@@ -65,16 +65,20 @@ async def switch(context: PageContext) -> Response:
         raise InvalidInput(f"Rows are switched off or on, not {way!r}.", where="way")
     chosen = [_row(str(value)) for value in form.getlist("row")]
     if not chosen:
-        return await _show_rows(
-            context, problem=InvalidInput("No row was chosen.", remedy="Tick the rows first.")
-        )
-    kept = {name: str(form.get(name, "")) for name in ("label", "only", "after") if form.get(name)}
-    off, on = (chosen, []) if way == "off" else ([], chosen)
+        problem = InvalidInput("No row was chosen.", remedy="Tick the rows first.")
+        return await _show_rows(context, problem=problem)
     seen = str(form.get("version", "")) or None
     try:
-        await context.client.refine(context.path("application"), off=off, on=on, version_id=seen)
+        await context.client.refine(
+            context.path("application"),
+            off=chosen if way == "off" else [],
+            on=chosen if way == "on" else [],
+            version_id=seen,
+        )
     except EasemlError as error:
         return await _show_rows(context, problem=error)
+    # The page that follows is the one that was left, with the way back.
+    kept = {name: str(form.get(name, "")) for name in ("label", "only", "after") if form.get(name)}
     done = {"switched": way, "rows": ",".join(map(str, chosen))}
     return back_to(f"{context.request.url.path}?{urlencode({**kept, **done})}")
 

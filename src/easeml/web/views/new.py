@@ -139,8 +139,11 @@ async def _asked(
 
 def _columns(version: Version, proposal: Proposal | None) -> list[Column]:
     """Return the columns as they would be declared; as uploaded while they cannot be."""
-    declared = {column.name: column for column in proposal.columns} if proposal else {}
-    return [declared.get(column.name, column) for column in version.columns[:_MOST_COLUMNS]]
+    uploaded = version.columns[:_MOST_COLUMNS]
+    if proposal is None:
+        return uploaded
+    declared = {column.name: column for column in proposal.columns}
+    return [declared.get(column.name, column) for column in uploaded]
 
 
 def _settings(proposal: Proposal | None) -> dict[str, list[Setting]]:
