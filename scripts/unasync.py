@@ -34,12 +34,16 @@ def made(source: Path) -> str:
     text = source.read_text(encoding="utf-8")
     for pattern, replacement in WORDS:
         text = re.sub(pattern, replacement, text)
-    text = HEADER.format(name=source.name) + text
+    return formatted(HEADER.format(name=source.name) + text, source.name)
+
+
+def formatted(text: str, name: str) -> str:
+    """Return the text of a made file as it is kept."""
     for command in (
         ["check", "--select", "I,UP028", "--fix-only", "--unsafe-fixes", "--quiet"],
         ["format", "--quiet"],
     ):
-        text = _ruff(text, command, source.name)
+        text = _ruff(text, command, name)
     return text
 
 

@@ -33,6 +33,7 @@ GUIDES = [
     *ROOT.glob("*.md"),
     *sorted((ROOT / ".github").rglob("*.md")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    *sorted((ROOT / "docs" / "extending").glob("*.md")),
 ]
 SYNONYMS = {"experiment", "trial", "run", "project", "workspace"}
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -9,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-PAGES = Path(__file__).resolve().parents[2] / "docs" / "extending"
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs" / "extending"
 NAMES = ["model", "transform", "objective", "policy", "optimizer", "tool", "kind-of-task"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-FILE = re.compile(r"# ([\w./-]+\.\w+)\n")
+FILE = re.compile(r"(?:# |\{# )([\w./-]+\.\w+)(?: #\})?\n")
 
 
 def follow(page: Path, folder: Path) -> str:
@@ -103,11 +105,38 @@ def test_a_broken_plug_in_is_told_and_harms_no_other(tmp_path: Path) -> None:
 def test_the_costs_that_are_told_are_those_of_the_examples() -> None:
     told = re.findall(r"(\d+) files, (\d+) lines \|$", (PAGES / "README.md").read_text(), re.M)
     counted = []
-    for name in NAMES:
+    for name in [*NAMES, "resource"]:
         blocks = [text for _, text in BLOCK.findall((PAGES / f"{name}.md").read_text("utf-8"))]
         files = [text for text in blocks if FILE.match(text)]
         lines = sum(len(text.splitlines()) - 1 for text in files)  # without the name of the file
         counted.append((str(len(files)), str(lines)))
-    assert len(counted) == len(NAMES)
+    assert len(counted) == len(NAMES) + 1
     for cost in counted:
         assert cost in told
+
+
+def test_a_resource_with_its_page_is_five_files_and_made_as_its_page_says(tmp_path: Path) -> None:
+    """Its files are put into a copy of the sources, which is then used as the page says."""
+    place = tmp_path / "copy"
+    for part in ("src", "scripts", "docs/reference"):
+        shutil.copytree(ROOT / part, place / part, ignore=shutil.ignore_patterns("__pycache__"))
+    files, said = [], []
+    for language, text in BLOCK.findall((PAGES / "resource.md").read_text("utf-8")):
+        named = FILE.match(text)
+        if named:
+            file = place / "src" / named[1]
+            assert not file.exists()
+            file.write_text(text, "utf-8")
+            files.append(file)
+        elif language == "python":
+            said.append(run(["-c", text], place / "src", place))
+        else:
+            for line in text.splitlines():
+                run(line.split()[1:], place / "src", place)
+    assert len(files) == 5
+    assert said == [
+        "{'items': [], 'next': None}\n"
+        "Give what the tenant's applications have cost, oldest first.\n"
+        "200 True\n"
+    ]
+    assert "## GET /api/v1/spendings\n" in (place / "docs/reference/rest.md").read_text("utf-8")

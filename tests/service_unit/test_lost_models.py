@@ -45,7 +45,7 @@ def test_the_best_that_is_left_serves_and_all_are_told(
     now = applications.get(store, ann, serving.id)
     assert now.live_model is not None
     assert now.live_model.quality == 0.7
-    found = applications.models(store, ann, serving.id)
+    found = applications.models(store, ann, serving.id).items
     assert [(one.quality, one.error) for one in found] == [
         (0.7, ""),
         (0.6, ""),

@@ -246,7 +246,7 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
     app = searching(store, ann)
     for arm, quality in enumerate([0.7, 0.6, 0.8]):
         train(store, app, arm, quality)
-    board = applications.models(store, ann, app.id)
+    board = applications.models(store, ann, app.id).items
     assert [model.quality for model in board] == [0.8, 0.7, 0.6]
     app = applications.get(store, ann, app.id)
     assert app.live_model == board[0]
@@ -351,7 +351,7 @@ def test_a_quality_that_is_no_number_is_a_failure(store: Store, ann: Caller) -> 
     task = bring(store, attempt, TaskResult(ok=True, value=value, outputs=["model", "predictions"]))
     assert task.state == "failed"
     assert "not a number" in task.error
-    assert applications.models(store, ann, app.id) == []
+    assert applications.models(store, ann, app.id).items == []
 
 
 def test_pausing_cancels_what_waits_and_resuming_lets_it_be_chosen_again(

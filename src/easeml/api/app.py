@@ -15,40 +15,15 @@ from easeml.api.authentication import Gate
 from easeml.api.context import Context, Predictor
 from easeml.api.problems import handle
 from easeml.api.request_limits import RequestLimits
-from easeml.api.routes import (
-    accounts,
-    administration,
-    applications,
-    datasets,
-    events,
-    jobs,
-    modules,
-    reports,
-    scheduling,
-    status,
-    tasks,
-    uploads,
-    versions,
-)
+from easeml.api.routes import all_resources, datasets, status, uploads
 from easeml.errors import EasemlError
 from easeml.settings import Settings
 from easeml.store import Store
 
-_RESOURCES = (
-    accounts,
-    uploads,
-    datasets,
-    versions,
-    applications,
-    jobs,
-    tasks,
-    scheduling,
-    modules,
-    reports,
-    administration,
-    events,
-    status,
-)
+_RESOURCES = all_resources()
+OPERATIONS = [one for resource in _RESOURCES for one in getattr(resource, "OPERATIONS", ())]
+"""What the API offers by description alone."""
+
 _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
 

@@ -38,6 +38,7 @@ def create_pages(api: ASGIApp) -> Starlette:
         exception_handlers={EasemlError: problem_page, HTTPException: _http_problem},
     )
     pages.state.site = site
+    pages.state.menu = views.menu
     return pages
 
 

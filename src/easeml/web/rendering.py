@@ -10,6 +10,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from easeml import figures
+from easeml.contract.resources import User
 from easeml.contract.states import Role
 from easeml.web import charts, formatting
 
@@ -60,15 +61,19 @@ def render(request: Request, template: str, **values: Any) -> str:
     """
     theme = request.cookies.get("theme", "")
     user = values.get("user")
-    menu = PROVIDER_MENU if user and user.role == Role.PROVIDER else MENU if user else ()
     shared = {
-        "menu": menu,
+        "menu": _menu(request, user) if user else (),
         "theme": theme if theme in _THEMES else "",
         "path": request.url.path,
         "user": None,
         "csrf": "",
     }
     return environment().get_template(template).render({**shared, **values})
+
+
+def _menu(request: Request, user: User) -> tuple[tuple[str, str], ...]:
+    menu = PROVIDER_MENU if user.role == Role.PROVIDER else MENU
+    return (*menu, *getattr(request.app.state, "menu", ()))
 
 
 def _figure(figure: figures.Figure, id: str) -> Markup:

@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
+from easeml.api.operations import Operation, add_routes
 from easeml.contract.notifications import Notifications, ReadMark
 from easeml.contract.resources import (
     Access,
     Key,
     LoginRequest,
-    NewKey,
     NewUser,
     Page,
     PasswordChange,
@@ -22,7 +22,15 @@ from easeml.service.events import notifications
 
 OfUser = Annotated[str | None, Query(max_length=100, description="id of a user")]
 
+OPERATIONS = (
+    Operation("me", "GET", "/me", users.get_user),
+    Operation("notifications", "GET", "/notifications", notifications.get),
+    Operation("create_key", "POST", "/keys", keys.create_key, status=201),
+    Operation("users", "GET", "/users", users.list_users),
+)
+
 router = APIRouter(tags=["accounts"])
+add_routes(router, OPERATIONS)
 
 
 @router.post("/login", status_code=status.HTTP_201_CREATED)
@@ -45,30 +53,10 @@ def logout(here: Here, asker: Asker) -> None:
     here.authenticator.forget()
 
 
-@router.get("/me")
-def me(here: Here, asker: Asker) -> User:
-    """Who calls."""
-    return users.get_user(here.store, asker)
-
-
-@router.get("/notifications")
-def list_notifications(here: Here, asker: Asker, limit: Limit = 50) -> Notifications:
-    """List what easeml tells the caller by itself, newest first: better models, searches that rest,
-    failures.
-    """
-    return notifications.get(here.store, asker, limit)
-
-
 @router.post("/notifications/read")
 def mark_read(here: Here, asker: Asker, mark: ReadMark) -> Notifications:
     """Take all notifications up to a number as read."""
     return notifications.mark_read(here.store, asker, mark.seq)
-
-
-@router.post("/keys", status_code=status.HTTP_201_CREATED)
-def create_key(here: Here, asker: Asker, wish: NewKey, once: OnceKey = None) -> Key:
-    """Make an API key; its secret is shown this once."""
-    return keys.create_key(here.store, asker, wish, idempotency_key=once)
 
 
 @router.get("/keys")
@@ -90,12 +78,6 @@ def revoke_key(here: Here, asker: Asker, key_id: str) -> None:
 async def create_user(here: Here, asker: Asker, wish: NewUser, once: OnceKey = None) -> User:
     """Make a user with a tenant of his own (providers only)."""
     return await here.hash(users.create_user, here.store, asker, wish, idempotency_key=once)
-
-
-@router.get("/users")
-def list_users(here: Here, asker: Asker, after: After = None, limit: Limit = 50) -> Page[User]:
-    """List users: all for a provider, himself for anybody else."""
-    return users.list_users(here.store, asker, after=after, limit=limit)
 
 
 @router.post("/users/{user_id}/password", status_code=status.HTTP_204_NO_CONTENT)

@@ -5,24 +5,25 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 
 from easeml.api.context import Asker, Here, Limit
-from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
+from easeml.api.operations import Operation, add_routes
+from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
 from easeml.contract.resources import Page
 from easeml.service.administration import provider_view
 from easeml.service.limits import quotas
 
+OPERATIONS = (
+    Operation("tenant_limits", "GET", "/tenants/{tenant_id}/limits", quotas.get),
+    Operation("storage", "GET", "/storage", provider_view.storage),
+)
+
 router = APIRouter(tags=["administration"])
+add_routes(router, OPERATIONS)
 
 
 @router.get("/tenants")
 def list_tenants(here: Here, asker: Asker) -> Page[Tenant]:
     """List all tenants in numbers (providers only), on one page."""
     return Page(items=provider_view.tenants(here.store, asker))
-
-
-@router.get("/tenants/{tenant_id}/limits")
-def get_tenant_limits(here: Here, asker: Asker, tenant_id: str) -> TenantLimits:
-    """Show what a tenant may use (providers only)."""
-    return quotas.get(here.store, asker, tenant_id)
 
 
 @router.put("/tenants/{tenant_id}/limits")
@@ -35,12 +36,6 @@ def set_tenant_limits(here: Here, asker: Asker, tenant_id: str, wish: TenantLimi
 def list_settings(here: Here, asker: Asker) -> Page[Setting]:
     """List the settings in force with their origin (providers only), on one page."""
     return Page(items=provider_view.settings_in_force(here.settings, asker))
-
-
-@router.get("/storage")
-def get_storage(here: Here, asker: Asker) -> Storage:
-    """Show what is used and free (providers only)."""
-    return provider_view.storage(here.store, here.settings, asker)
 
 
 @router.get("/audit")

@@ -5,12 +5,20 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, status
 
-from easeml.api.context import After, Asker, Here, Limit, OnceKey
+from easeml.api.context import Asker, Here, OnceKey
+from easeml.api.operations import Operation, add_routes
 from easeml.api.streams import BODY, FromUpload, source
-from easeml.contract.resources import Dataset, Page, Version
+from easeml.contract.resources import Dataset
 from easeml.service.datasets import datasets
 
+OPERATIONS = (
+    Operation("datasets", "GET", "/datasets", datasets.list_page),
+    Operation("dataset", "GET", "/datasets/{dataset_id}", datasets.get),
+    Operation("version", "GET", "/versions/{version_id}", datasets.get_version),
+)
+
 router = APIRouter(tags=["datasets"])
+add_routes(router, OPERATIONS)
 UPLOAD_PATH = "/api/v1/datasets"
 
 
@@ -37,23 +45,3 @@ async def create_dataset(
         datasets.upload, here.store, asker, name, filename, source(request, upload), once, limit
     )
     return await here.uploads.run(asker.tenant_id, keep)
-
-
-@router.get("/datasets")
-def list_datasets(
-    here: Here, asker: Asker, after: After = None, limit: Limit = 50
-) -> Page[Dataset]:
-    """List the tenant's datasets, oldest first."""
-    return datasets.list_page(here.store, asker, after=after, limit=limit)
-
-
-@router.get("/datasets/{dataset_id}")
-def get_dataset(here: Here, asker: Asker, dataset_id: str) -> Dataset:
-    """Show a dataset with its newest upload."""
-    return datasets.get(here.store, asker, dataset_id)
-
-
-@router.get("/versions/{version_id}")
-def get_version(here: Here, asker: Asker, version_id: str) -> Version:
-    """Show a version of a dataset: its state, and the columns once it is ready."""
-    return datasets.get_version(here.store, asker, version_id)

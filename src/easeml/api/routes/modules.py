@@ -2,36 +2,24 @@
 
 from typing import Literal
 
-from fastapi import APIRouter, status
+from fastapi import APIRouter
 
-from easeml.api.context import Asker, Here, OnceKey
-from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
+from easeml.api.context import Asker, Here
+from easeml.api.operations import Operation, add_routes
+from easeml.contract.knowledge import KnowledgeBase
 from easeml.service.modules import adding, catalogue
 
-router = APIRouter(prefix="/modules", tags=["knowledge base"])
+OPERATIONS = (
+    Operation("knowledge_base", "GET", "/modules", catalogue.get),
+    Operation("add_module", "POST", "/modules", adding.add, status=201),
+    Operation("module_checks", "GET", "/modules/{name}/checks", adding.checks),
+)
+
+router = APIRouter(tags=["knowledge base"])
+add_routes(router, OPERATIONS)
 
 
-@router.get("")
-def list_modules(here: Here, asker: Asker) -> KnowledgeBase:
-    """Show all modules, where they fit, and how they have done."""
-    return catalogue.get(here.store, asker)
-
-
-@router.post("", status_code=status.HTTP_201_CREATED)
-def add_module(here: Here, asker: Asker, wish: NewModule, once: OnceKey = None) -> ModuleChecks:
-    """Have a model checked; it joins the knowledge base, and searches that it fits, if it passes
-    (providers only).
-    """
-    return adding.add(here.store, here.settings, asker, wish, once)
-
-
-@router.get("/{name}/checks")
-def get_checks(here: Here, asker: Asker, name: str) -> ModuleChecks:
-    """Show how far the checks of an added model are (providers only)."""
-    return adding.checks(here.store, here.settings, asker, name)
-
-
-@router.post("/{name}/{action}")
+@router.post("/modules/{name}/{action}")
 def change_module(
     here: Here, asker: Asker, name: str, action: Literal["archive", "restore"]
 ) -> KnowledgeBase:

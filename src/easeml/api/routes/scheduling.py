@@ -7,20 +7,27 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import StreamingResponse
 
 from easeml.api.context import Asker, Context, Here, Limit
+from easeml.api.operations import Operation, add_routes
 from easeml.api.routes.events import KEEP_ALIVE, wait
 from easeml.contract.resources import Page
-from easeml.contract.scheduling import Replay, SchedulerView, Step
+from easeml.contract.scheduling import SchedulerView, Step
 from easeml.errors import NotSignedIn
 from easeml.service.access.caller import Caller
 from easeml.service.scheduling import decisions, overview, replay
 
-router = APIRouter(prefix="/scheduler", tags=["scheduler"])
+OPERATIONS = (
+    Operation("replay", "GET", "/scheduler/replay", replay.replay),
+    Operation("simulate", "GET", "/scheduler/simulation", replay.simulation),
+)
+
+router = APIRouter(tags=["scheduler"])
+add_routes(router, OPERATIONS)
 
 Seconds = Annotated[float, Query(ge=10, le=31 * 86400, description="how far to look back")]
 PolicyName = Annotated[str, Query(max_length=100, description="name of a policy")]
 
 
-@router.get("")
+@router.get("/scheduler")
 def get_scheduler(here: Here, asker: Asker, span: Seconds = 600.0) -> SchedulerView:
     """Show devices, queue, tenants and losses of all; who does not run this easeml sees other
     tenants by number.
@@ -28,7 +35,7 @@ def get_scheduler(here: Here, asker: Asker, span: Seconds = 600.0) -> SchedulerV
     return overview.show(here.store, asker, here.settings.policy, span)
 
 
-@router.get("/steps")
+@router.get("/scheduler/steps")
 def list_steps(
     here: Here,
     asker: Asker,
@@ -41,32 +48,8 @@ def list_steps(
     return decisions.page(here.store, asker, after=after, limit=limit)
 
 
-@router.get("/replay")
-def replay_history(here: Here, asker: Asker, policy: PolicyName = "default") -> Replay:
-    """Run the tasks that were run in the order that another policy would have chosen."""
-    return replay.replay(here.store, asker, policy)
-
-
-@router.get("/simulation")
-def simulate_work(
-    here: Here,
-    asker: Asker,
-    *,
-    policy: PolicyName = "default",
-    against: PolicyName = "random",
-    tenants: Annotated[int, Query(ge=1, le=20, description="how many search")] = 10,
-    devices: Annotated[
-        int, Query(ge=1, le=20, description="how many equal devices they share")
-    ] = 1,
-    seed: Annotated[int, Query(ge=0, lt=2**31, description="of what is drawn")] = 0,
-) -> Replay:
-    """Let a policy search the invented work of one tenant or of many, beside another policy."""
-    wanted = {"against": against, "tenants": tenants, "devices": devices, "seed": seed}
-    return replay.simulation(here.store, asker, policy, **wanted)
-
-
 @router.get(
-    "/live",
+    "/scheduler/live",
     response_class=StreamingResponse,
     responses={200: {"content": {"text/event-stream": {}}}},
 )

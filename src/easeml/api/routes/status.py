@@ -2,18 +2,16 @@
 
 from fastapi import APIRouter, Response
 
-from easeml.api.context import Asker, Here
-from easeml.contract.resources import Health, Status
+from easeml.api.context import Here
+from easeml.api.operations import Operation, add_routes
+from easeml.contract.resources import Health
 from easeml.service.administration import status
 
+OPERATIONS = (Operation("status", "GET", "/status", status.get),)
+
 router = APIRouter(tags=["status"])
+add_routes(router, OPERATIONS)
 health = APIRouter(tags=["status"])
-
-
-@router.get("/status")
-def get_status(here: Here, asker: Asker) -> Status:
-    """Show the running processes and the counts of the caller's tenant."""
-    return status.get(here.store, asker)
 
 
 @health.get("/healthz", responses={503: {"model": Health}})

@@ -9,14 +9,32 @@ from fastapi import APIRouter, Query, Request, status
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
-from easeml.api.context import After, Asker, Here, Limit, OnceKey
+from easeml.api.context import Asker, Here, Limit, OnceKey
+from easeml.api.operations import Operation, add_routes
 from easeml.api.streams import BODY, FromUpload, source
-from easeml.contract.resources import Page, Task, Version
-from easeml.contract.versions import Comparison, Refinement, TrainRows, VersionLine
+from easeml.contract.resources import Version
+from easeml.contract.versions import Comparison, Refinement, TrainRows
 from easeml.service.advice import suspicious_rows
 from easeml.service.versions import changes, version_views
 
+OPERATIONS = (
+    Operation(
+        "look_for_suspicious",
+        "POST",
+        "/applications/{application_id}/suspicion",
+        suspicious_rows.look,
+        status=201,
+    ),
+    Operation(
+        "versions",
+        "GET",
+        "/applications/{application_id}/versions",
+        version_views.of_application,
+    ),
+)
+
 router = APIRouter(tags=["versions"])
+add_routes(router, OPERATIONS)
 Role = Literal["train", "validation", "test", "pool", "production"]
 
 
@@ -78,20 +96,6 @@ def list_train_rows(
     return version_views.train_rows_page(
         here.store, asker, application_id, skip=after, limit=limit, **wanted
     )
-
-
-@router.post("/applications/{application_id}/suspicion", status_code=status.HTTP_201_CREATED)
-def look_for_suspicious(here: Here, asker: Asker, application_id: str) -> Task:
-    """Look for train rows that contradict the others, in a task."""
-    return suspicious_rows.look(here.store, asker, application_id)
-
-
-@router.get("/applications/{application_id}/versions")
-def list_versions(
-    here: Here, asker: Asker, application_id: str, after: After = None, limit: Limit = 50
-) -> Page[VersionLine]:
-    """List the versions of an application's data, newest first."""
-    return version_views.of_application(here.store, asker, application_id, after=after, limit=limit)
 
 
 @router.get("/versions/{version_id}/comparison")

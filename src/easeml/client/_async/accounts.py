@@ -8,7 +8,6 @@ from easeml.contract.notifications import Notifications
 from easeml.contract.resources import (
     Key,
     LoginRequest,
-    NewKey,
     NewUser,
     PasswordChange,
     RoleChange,
@@ -37,25 +36,9 @@ class AsyncAccounts(AsyncCalls):
         """End the key that this client uses, for good."""
         await self._transport.request("POST", f"{API}/logout", repeatable=True)
 
-    async def me(self) -> User:
-        """Return the user that this client's key belongs to. Raises NotSignedIn."""
-        return await self._get(User, "/me")
-
-    async def notifications(self, *, limit: int = 50) -> Notifications:
-        """Return what easeml tells the caller by itself, newest first."""
-        return await self._get(Notifications, "/notifications", limit=limit)
-
     async def mark_read(self, seq: int) -> Notifications:
         """Take all notifications up to event number ``seq`` as read."""
         return await self._send(Notifications, "/notifications/read", {"seq": seq})
-
-    async def create_key(self, name: str, *, expires_in: float | None = None) -> Key:
-        """Make an API key for the caller.
-
-        ``expires_in`` in seconds; its secret is in this answer only.
-        """
-        request = made_request(NewKey, name=name, expires_in=expires_in)
-        return await self._create(Key, "/keys", key=None, request=request)
 
     def api_keys(self, user_id: str | None = None) -> AsyncIterator[Key]:
         """Give the caller's keys, or those of a user (providers only), without their secrets."""
@@ -72,10 +55,6 @@ class AsyncAccounts(AsyncCalls):
         """
         request = made_request(NewUser, name=name, password=password)
         return await self._create(User, "/users", key=None, request=request)
-
-    def users(self) -> AsyncIterator[User]:
-        """Give all users (providers only). Raises NotAllowed."""
-        return self._list(User, "/users")
 
     async def change_password(self, user_id: str, new: str, *, old: str = "") -> None:
         """Change a password; ``old`` may be empty where a provider changes someone else's.

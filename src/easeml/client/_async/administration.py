@@ -2,35 +2,13 @@
 
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request, read_answer
-from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
-from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
+from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
+from easeml.contract.knowledge import KnowledgeBase
 from easeml.contract.resources import Page
 
 
 class AsyncAdministration(AsyncCalls):
     """What can be plugged in, and how the service is doing."""
-
-    async def knowledge_base(self) -> KnowledgeBase:
-        """Return all modules, where they fit, and how they have done."""
-        return await self._get(KnowledgeBase, "/modules")
-
-    async def add_module(self, toml: str) -> ModuleChecks:
-        """Have a model checked, described by the text of its ``module.toml`` (providers only).
-
-        It joins the knowledge base, and searches that it fits go on with it, when all checks have
-        passed. Raises NotAllowed, InvalidInput for what is no model of a trusted package, Conflict
-        for a name that is taken.
-        """
-        return await self._create(
-            ModuleChecks, "/modules", key=None, request=made_request(NewModule, toml=toml)
-        )
-
-    async def module_checks(self, name: str) -> ModuleChecks:
-        """Return how far the checks of an added model are (providers only).
-
-        Raises NotAllowed, NotFound.
-        """
-        return await self._get(ModuleChecks, f"/modules/{name}/checks")
 
     async def archive_module(self, name: str) -> KnowledgeBase:
         """Let no new search try a model (providers only); its trained models stay.
@@ -50,10 +28,6 @@ class AsyncAdministration(AsyncCalls):
         """Return all tenants in numbers (providers only). Raises NotAllowed."""
         return (await self._get(Page[Tenant], "/tenants")).items
 
-    async def tenant_limits(self, tenant_id: str) -> TenantLimits:
-        """Return what a tenant may use (providers only). Raises NotAllowed, NotFound."""
-        return await self._get(TenantLimits, f"/tenants/{tenant_id}/limits")
-
     async def limit_tenant(self, tenant_id: str, **limits: float | None) -> TenantLimits:
         """Set all that a tenant may use (providers only): ``priority``, ``devices``, ``seconds``,
         ``storage`` (bytes), ``applications``; what is left out or None has no limit. Raises
@@ -71,10 +45,6 @@ class AsyncAdministration(AsyncCalls):
     async def settings(self) -> list[Setting]:
         """Return the settings in force with their origin (providers only). Raises NotAllowed."""
         return (await self._get(Page[Setting], "/settings")).items
-
-    async def storage(self) -> Storage:
-        """Return what is used and free, in bytes (providers only). Raises NotAllowed."""
-        return await self._get(Storage, "/storage")
 
     async def audit(self, *, before: str | None = None, limit: int = 50) -> Page[AuditEvent]:
         """Return one page of what happened to all tenants, newest first (providers only). Raises

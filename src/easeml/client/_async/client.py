@@ -11,6 +11,7 @@ from easeml.client._async.accounts import AsyncAccounts
 from easeml.client._async.administration import AsyncAdministration
 from easeml.client._async.applications import AsyncApplications
 from easeml.client._async.datasets import AsyncDatasets
+from easeml.client._async.operations import AsyncOperations
 from easeml.client._async.scheduling import AsyncScheduling
 from easeml.client._async.transport import AsyncTransport
 from easeml.client._async.versions import AsyncVersions
@@ -32,6 +33,7 @@ class AsyncClient(
     AsyncWork,
     AsyncScheduling,
     AsyncAdministration,
+    AsyncOperations,
 ):
     """A connection to an easeml service. Use it as a context manager, or close it.
 

@@ -1,10 +1,9 @@
 """Uploads, datasets and their versions."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 from easeml.client._async.uploads import AsyncUploads, Progress, check_file
-from easeml.contract.resources import Dataset, Version
+from easeml.contract.resources import Dataset
 
 
 class AsyncDatasets(AsyncUploads):
@@ -29,15 +28,3 @@ class AsyncDatasets(AsyncUploads):
         return await self._create_from(
             Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress
         )
-
-    async def dataset(self, dataset_id: str) -> Dataset:
-        """Return a dataset with its newest version. Raises NotFound."""
-        return await self._get(Dataset, f"/datasets/{dataset_id}")
-
-    def datasets(self) -> AsyncIterator[Dataset]:
-        """Give all datasets of the tenant, oldest first."""
-        return self._list(Dataset, "/datasets")
-
-    async def version(self, version_id: str) -> Version:
-        """Return a version of a dataset. Raises NotFound."""
-        return await self._get(Version, f"/versions/{version_id}")

@@ -2,7 +2,7 @@
 
 from easeml.client._async.calls import AsyncCalls
 from easeml.contract.resources import Page
-from easeml.contract.scheduling import Replay, SchedulerView, Step
+from easeml.contract.scheduling import SchedulerView, Step
 
 
 class AsyncScheduling(AsyncCalls):
@@ -17,32 +17,3 @@ class AsyncScheduling(AsyncCalls):
         behind each.
         """
         return await self._get(Page[Step], "/scheduler/steps", after=after, limit=limit)
-
-    async def replay(self, *, policy: str | None = None) -> Replay:
-        """Return what ``policy`` would have done with the tasks that were run.
-
-        Raises InvalidInput, NotReady.
-        """
-        return await self._get(Replay, "/scheduler/replay", policy=policy)
-
-    async def simulate(
-        self,
-        *,
-        policy: str | None = None,
-        against: str | None = None,
-        tenants: int | None = None,
-        devices: int | None = None,
-        seed: int | None = None,
-    ) -> Replay:
-        """Return what two policies do with the invented work of 1 to 20 tenants.
-
-        Raises InvalidInput.
-        """
-        wanted = {
-            "policy": policy,
-            "against": against,
-            "tenants": tenants,
-            "devices": devices,
-            "seed": seed,
-        }
-        return await self._get(Replay, "/scheduler/simulation", **wanted)

@@ -6,8 +6,8 @@ from pathlib import Path
 from easeml.client._async.calls import API
 from easeml.client._async.uploads import AsyncUploads, Progress, check_file
 from easeml.client.answers import made_request
-from easeml.contract.resources import Task, Version
-from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows, VersionLine
+from easeml.contract.resources import Version
+from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows
 
 
 class AsyncVersions(AsyncUploads):
@@ -91,17 +91,6 @@ class AsyncVersions(AsyncUploads):
         """Give all training pairs, as ``train_rows_page`` orders them."""
         wanted = {"label": label, "on": on, "suspicious": suspicious or None}
         return self._list(TrainRow, f"/applications/{application_id}/rows", **wanted)
-
-    async def look_for_suspicious(self, application_id: str) -> Task:
-        """Have a task find train rows that contradict the others.
-
-        Raises Conflict while there is no model.
-        """
-        return await self._send(Task, f"/applications/{application_id}/suspicion")
-
-    def versions(self, application_id: str) -> AsyncIterator[VersionLine]:
-        """Give the versions of an application's data, newest first. Raises NotFound."""
-        return self._list(VersionLine, f"/applications/{application_id}/versions")
 
     async def compare(self, version_id: str, before_id: str | None = None) -> Comparison:
         """Return what a version has that ``before_id`` (None: its parent) had not.

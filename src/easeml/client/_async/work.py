@@ -1,45 +1,22 @@
 """Jobs, tasks, decisions, events and the service itself."""
 
 from collections.abc import AsyncIterator
-from datetime import datetime
 
 from easeml.client._async.calls import API, AsyncCalls
-from easeml.client.answers import made_request
 from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
-from easeml.contract.evaluation import AttemptLog, TaskReport
-from easeml.contract.progress import Progress
+from easeml.contract.evaluation import AttemptLog
 from easeml.contract.resources import (
-    Decision,
     Event,
     Job,
-    JobLimits,
     Page,
-    Status,
     Task,
-    TaskDetail,
 )
 from easeml.errors import EasemlError, Unreachable
 
 
 class AsyncWork(AsyncCalls):
     """What the service does."""
-
-    async def job(self, job_id: str) -> Job:
-        """Return a job. Raises NotFound."""
-        return await self._get(Job, f"/jobs/{job_id}")
-
-    def jobs(self, *, application_id: str | None = None) -> AsyncIterator[Job]:
-        """Give all jobs of the tenant, or of one application, oldest first."""
-        return self._list(Job, "/jobs", application_id=application_id)
-
-    async def progress(self, job_id: str, *, points: int = 1000) -> Progress:
-        """Return the finished tasks of a job: what was better than before or went live, and about
-        ``points`` others.
-
-        Raises NotFound.
-        """
-        return await self._get(Progress, f"/jobs/{job_id}/progress", points=points)
 
     async def pause_job(self, job_id: str) -> Job:
         """Start nothing new for a job. Raises Conflict where its state does not allow it."""
@@ -56,39 +33,6 @@ class AsyncWork(AsyncCalls):
         """
         return await self._send(Job, f"/jobs/{job_id}/stop")
 
-    async def limit_job(
-        self,
-        job_id: str,
-        *,
-        max_tasks: int | None = None,
-        max_seconds: float | None = None,
-        deadline: datetime | None = None,
-    ) -> Job:
-        """Set what a job may use in all (None: no limit); a job that rests because of its limits
-        may go on.
-
-        Raises InvalidInput, Conflict for a job that has ended.
-        """
-        limits = made_request(
-            JobLimits, max_tasks=max_tasks, max_seconds=max_seconds, deadline=deadline
-        )
-        return await self._send(Job, f"/jobs/{job_id}/limits", limits.model_dump(mode="json"))
-
-    async def task(self, task_id: str) -> Task:
-        """Return a task. Raises NotFound."""
-        return await self._get(Task, f"/tasks/{task_id}")
-
-    async def task_detail(self, task_id: str) -> TaskDetail:
-        """Return what a task was told to do, and its attempts. Raises NotFound."""
-        return await self._get(TaskDetail, f"/tasks/{task_id}/detail")
-
-    async def task_report(self, task_id: str) -> TaskReport:
-        """Return how the model of a training task does on validation rows, as far as it is known.
-
-        Raises NotFound.
-        """
-        return await self._get(TaskReport, f"/tasks/{task_id}/report")
-
     async def task_log(
         self, task_id: str, *, attempt: int | None = None, offset: int = 0
     ) -> AttemptLog:
@@ -97,12 +41,6 @@ class AsyncWork(AsyncCalls):
         Raises NotFound.
         """
         return await self._get(AttemptLog, f"/tasks/{task_id}/log", attempt=attempt, offset=offset)
-
-    def tasks(
-        self, *, job_id: str | None = None, state: str | None = None, kind: str | None = None
-    ) -> AsyncIterator[Task]:
-        """Give the tasks of the tenant: of one job, in one state, of one kind."""
-        return self._list(Task, "/tasks", job_id=job_id, state=state, kind=kind)
 
     async def newest_tasks(
         self,
@@ -126,10 +64,6 @@ class AsyncWork(AsyncCalls):
             "limit": limit,
         }
         return await self._get(Page[Task], "/tasks", newest_first=True, **wanted)
-
-    def decisions(self, *, job_id: str | None = None) -> AsyncIterator[Decision]:
-        """Give what the scheduler decided, for all jobs of the tenant or one."""
-        return self._list(Decision, "/decisions", job_id=job_id)
 
     def past_events(self, *, after: int | None = None) -> AsyncIterator[Event]:
         """Give the events so far, those after number ``after`` only, and end."""
@@ -163,10 +97,6 @@ class AsyncWork(AsyncCalls):
             delay = backoff(failures)
             failures, waited = failures + 1, waited + delay
             await async_sleep(delay)
-
-    async def status(self) -> Status:
-        """Return the service in a few numbers."""
-        return await self._get(Status, "/status")
 
     async def is_healthy(self) -> bool:
         """Tell whether the service answers that it is well; needs no key."""

@@ -9,7 +9,6 @@ from easeml.contract.notifications import Notifications
 from easeml.contract.resources import (
     Key,
     LoginRequest,
-    NewKey,
     NewUser,
     PasswordChange,
     RoleChange,
@@ -38,25 +37,9 @@ class Accounts(Calls):
         """End the key that this client uses, for good."""
         self._transport.request("POST", f"{API}/logout", repeatable=True)
 
-    def me(self) -> User:
-        """Return the user that this client's key belongs to. Raises NotSignedIn."""
-        return self._get(User, "/me")
-
-    def notifications(self, *, limit: int = 50) -> Notifications:
-        """Return what easeml tells the caller by itself, newest first."""
-        return self._get(Notifications, "/notifications", limit=limit)
-
     def mark_read(self, seq: int) -> Notifications:
         """Take all notifications up to event number ``seq`` as read."""
         return self._send(Notifications, "/notifications/read", {"seq": seq})
-
-    def create_key(self, name: str, *, expires_in: float | None = None) -> Key:
-        """Make an API key for the caller.
-
-        ``expires_in`` in seconds; its secret is in this answer only.
-        """
-        request = made_request(NewKey, name=name, expires_in=expires_in)
-        return self._create(Key, "/keys", key=None, request=request)
 
     def api_keys(self, user_id: str | None = None) -> Iterator[Key]:
         """Give the caller's keys, or those of a user (providers only), without their secrets."""
@@ -73,10 +56,6 @@ class Accounts(Calls):
         """
         request = made_request(NewUser, name=name, password=password)
         return self._create(User, "/users", key=None, request=request)
-
-    def users(self) -> Iterator[User]:
-        """Give all users (providers only). Raises NotAllowed."""
-        return self._list(User, "/users")
 
     def change_password(self, user_id: str, new: str, *, old: str = "") -> None:
         """Change a password; ``old`` may be empty where a provider changes someone else's.

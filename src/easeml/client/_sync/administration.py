@@ -3,35 +3,13 @@
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request, read_answer
-from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
-from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
+from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
+from easeml.contract.knowledge import KnowledgeBase
 from easeml.contract.resources import Page
 
 
 class Administration(Calls):
     """What can be plugged in, and how the service is doing."""
-
-    def knowledge_base(self) -> KnowledgeBase:
-        """Return all modules, where they fit, and how they have done."""
-        return self._get(KnowledgeBase, "/modules")
-
-    def add_module(self, toml: str) -> ModuleChecks:
-        """Have a model checked, described by the text of its ``module.toml`` (providers only).
-
-        It joins the knowledge base, and searches that it fits go on with it, when all checks have
-        passed. Raises NotAllowed, InvalidInput for what is no model of a trusted package, Conflict
-        for a name that is taken.
-        """
-        return self._create(
-            ModuleChecks, "/modules", key=None, request=made_request(NewModule, toml=toml)
-        )
-
-    def module_checks(self, name: str) -> ModuleChecks:
-        """Return how far the checks of an added model are (providers only).
-
-        Raises NotAllowed, NotFound.
-        """
-        return self._get(ModuleChecks, f"/modules/{name}/checks")
 
     def archive_module(self, name: str) -> KnowledgeBase:
         """Let no new search try a model (providers only); its trained models stay.
@@ -51,10 +29,6 @@ class Administration(Calls):
         """Return all tenants in numbers (providers only). Raises NotAllowed."""
         return (self._get(Page[Tenant], "/tenants")).items
 
-    def tenant_limits(self, tenant_id: str) -> TenantLimits:
-        """Return what a tenant may use (providers only). Raises NotAllowed, NotFound."""
-        return self._get(TenantLimits, f"/tenants/{tenant_id}/limits")
-
     def limit_tenant(self, tenant_id: str, **limits: float | None) -> TenantLimits:
         """Set all that a tenant may use (providers only): ``priority``, ``devices``, ``seconds``,
         ``storage`` (bytes), ``applications``; what is left out or None has no limit. Raises
@@ -72,10 +46,6 @@ class Administration(Calls):
     def settings(self) -> list[Setting]:
         """Return the settings in force with their origin (providers only). Raises NotAllowed."""
         return (self._get(Page[Setting], "/settings")).items
-
-    def storage(self) -> Storage:
-        """Return what is used and free, in bytes (providers only). Raises NotAllowed."""
-        return self._get(Storage, "/storage")
 
     def audit(self, *, before: str | None = None, limit: int = 50) -> Page[AuditEvent]:
         """Return one page of what happened to all tenants, newest first (providers only). Raises

@@ -2,7 +2,7 @@
 """Applications: declare, look at, predict, and decide what is live."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from easeml.client._sync.calls import API, Calls
@@ -13,62 +13,12 @@ from easeml.contract.resources import (
     Declaration,
     Page,
     Prediction,
-    Promotion,
-    Proposal,
     Task,
-    TrainedModel,
 )
 
 
 class Applications(Calls):
     """What users declare."""
-
-    def propose(self, declaration: Declaration) -> Proposal:
-        """Return what a declaration would mean; nothing is made. Raises InvalidInput, NotReady."""
-        return self._send(Proposal, "/applications/propose", declaration.model_dump(mode="json"))
-
-    def create_application(
-        self, declaration: Declaration, *, idempotency_key: str | None = None
-    ) -> Application:
-        """Declare an application; its search starts by itself.
-
-        Raises InvalidInput, NotFound, NotReady.
-        """
-        return self._create(Application, "/applications", key=idempotency_key, request=declaration)
-
-    def application(self, application_id: str) -> Application:
-        """Return an application and how it does. Raises NotFound."""
-        return self._get(Application, f"/applications/{application_id}")
-
-    def applications(self) -> Iterator[Application]:
-        """Give all applications of the tenant, oldest first."""
-        return self._list(Application, "/applications")
-
-    def models(self, application_id: str, *, best: int | None = None) -> Iterator[TrainedModel]:
-        """Give the trained models of an application, best on validation rows first; ``best``: this
-        many only.
-        """
-        return self._list(TrainedModel, f"/applications/{application_id}/models", best=best)
-
-    def promotions(self, application_id: str) -> Iterator[Promotion]:
-        """Give the changes of what an application serves."""
-        return self._list(Promotion, f"/applications/{application_id}/promotions")
-
-    def roll_back(self, application_id: str, model_id: str | None = None) -> Application:
-        """Serve an earlier model again and pin it: the one before, or the named one.
-
-        Raises Conflict, NotFound.
-        """
-        body = {} if model_id is None else {"model_id": model_id}
-        path = f"/applications/{application_id}/rollback"
-        return self._send(Application, path, body, repeatable=False)
-
-    def include_model(self, application_id: str, model: str) -> Application:
-        """Let the search try a model, too, that was left out; a search that rests may go on.
-
-        Raises InvalidInput where the model does not fit, Conflict where the search has ended.
-        """
-        return self._send(Application, f"/applications/{application_id}/include", {"model": model})
 
     def ask_tool(self, application_id: str, tool: str, **parameters: object) -> Task:
         """Ask a lifecycle tool, such as feasibility, about the data; a task answers with a report.
@@ -79,17 +29,9 @@ class Applications(Calls):
         wish = {"tool": tool, "parameters": parameters}
         return self._send(Task, f"/applications/{application_id}/reports", wish)
 
-    def reports(self, application_id: str) -> Iterator[Report]:
-        """Give what lifecycle tools answered about an application, newest first."""
-        return self._list(Report, f"/applications/{application_id}/reports")
-
     def reports_page(self, application_id: str) -> Page[Report]:
         """Return the newest of what lifecycle tools answered about an application."""
         return self._get(Page[Report], f"/applications/{application_id}/reports")
-
-    def task_reports(self, task_id: str) -> Iterator[Report]:
-        """Give what tools answered about the model that a task trained, or in the task itself."""
-        return self._list(Report, f"/tasks/{task_id}/reports")
 
     def ask_tool_before_start(
         self, declaration: Declaration, tool: str, **parameters: object
@@ -102,10 +44,6 @@ class Applications(Calls):
         told = declaration.model_dump(mode="json")
         wish = {"tool": tool, "parameters": parameters, "declaration": told}
         return self._send(Task, f"/versions/{declaration.version_id}/reports", wish)
-
-    def version_reports(self, version_id: str) -> Iterator[Report]:
-        """Give what tools answered about an upload, newest first, as long as none is made of it."""
-        return self._list(Report, f"/versions/{version_id}/reports")
 
     def pin(self, application_id: str) -> Application:
         """Keep what is served now, whatever the search finds."""

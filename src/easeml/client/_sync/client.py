@@ -12,6 +12,7 @@ from easeml.client._sync.accounts import Accounts
 from easeml.client._sync.administration import Administration
 from easeml.client._sync.applications import Applications
 from easeml.client._sync.datasets import Datasets
+from easeml.client._sync.operations import Operations
 from easeml.client._sync.scheduling import Scheduling
 from easeml.client._sync.transport import Transport
 from easeml.client._sync.versions import Versions
@@ -33,6 +34,7 @@ class Client(
     Work,
     Scheduling,
     Administration,
+    Operations,
 ):
     """A connection to an easeml service. Use it as a context manager, or close it.
 

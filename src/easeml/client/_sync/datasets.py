@@ -1,11 +1,10 @@
 # Made from ../_async/datasets.py by scripts/unasync.py: change that file, then run the script.
 """Uploads, datasets and their versions."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from easeml.client._sync.uploads import Progress, Uploads, check_file
-from easeml.contract.resources import Dataset, Version
+from easeml.contract.resources import Dataset
 
 
 class Datasets(Uploads):
@@ -30,15 +29,3 @@ class Datasets(Uploads):
         return self._create_from(
             Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress
         )
-
-    def dataset(self, dataset_id: str) -> Dataset:
-        """Return a dataset with its newest version. Raises NotFound."""
-        return self._get(Dataset, f"/datasets/{dataset_id}")
-
-    def datasets(self) -> Iterator[Dataset]:
-        """Give all datasets of the tenant, oldest first."""
-        return self._list(Dataset, "/datasets")
-
-    def version(self, version_id: str) -> Version:
-        """Return a version of a dataset. Raises NotFound."""
-        return self._get(Version, f"/versions/{version_id}")

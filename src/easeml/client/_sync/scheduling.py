@@ -3,7 +3,7 @@
 
 from easeml.client._sync.calls import Calls
 from easeml.contract.resources import Page
-from easeml.contract.scheduling import Replay, SchedulerView, Step
+from easeml.contract.scheduling import SchedulerView, Step
 
 
 class Scheduling(Calls):
@@ -18,32 +18,3 @@ class Scheduling(Calls):
         behind each.
         """
         return self._get(Page[Step], "/scheduler/steps", after=after, limit=limit)
-
-    def replay(self, *, policy: str | None = None) -> Replay:
-        """Return what ``policy`` would have done with the tasks that were run.
-
-        Raises InvalidInput, NotReady.
-        """
-        return self._get(Replay, "/scheduler/replay", policy=policy)
-
-    def simulate(
-        self,
-        *,
-        policy: str | None = None,
-        against: str | None = None,
-        tenants: int | None = None,
-        devices: int | None = None,
-        seed: int | None = None,
-    ) -> Replay:
-        """Return what two policies do with the invented work of 1 to 20 tenants.
-
-        Raises InvalidInput.
-        """
-        wanted = {
-            "policy": policy,
-            "against": against,
-            "tenants": tenants,
-            "devices": devices,
-            "seed": seed,
-        }
-        return self._get(Replay, "/scheduler/simulation", **wanted)

@@ -7,8 +7,8 @@ from pathlib import Path
 from easeml.client._sync.calls import API
 from easeml.client._sync.uploads import Progress, Uploads, check_file
 from easeml.client.answers import made_request
-from easeml.contract.resources import Task, Version
-from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows, VersionLine
+from easeml.contract.resources import Version
+from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows
 
 
 class Versions(Uploads):
@@ -92,17 +92,6 @@ class Versions(Uploads):
         """Give all training pairs, as ``train_rows_page`` orders them."""
         wanted = {"label": label, "on": on, "suspicious": suspicious or None}
         return self._list(TrainRow, f"/applications/{application_id}/rows", **wanted)
-
-    def look_for_suspicious(self, application_id: str) -> Task:
-        """Have a task find train rows that contradict the others.
-
-        Raises Conflict while there is no model.
-        """
-        return self._send(Task, f"/applications/{application_id}/suspicion")
-
-    def versions(self, application_id: str) -> Iterator[VersionLine]:
-        """Give the versions of an application's data, newest first. Raises NotFound."""
-        return self._list(VersionLine, f"/applications/{application_id}/versions")
 
     def compare(self, version_id: str, before_id: str | None = None) -> Comparison:
         """Return what a version has that ``before_id`` (None: its parent) had not.

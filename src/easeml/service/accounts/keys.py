@@ -5,6 +5,7 @@ import secrets
 from dataclasses import replace
 
 from easeml.contract import resources
+from easeml.contract.parameters import OnceKey
 from easeml.contract.states import KeyKind
 from easeml.errors import InvalidInput, NotFound, NotSignedIn
 from easeml.ids import new_id
@@ -64,7 +65,7 @@ def sign_out(store: Store, caller: Caller) -> None:
 
 
 def create_key(
-    store: Store, caller: Caller, wish: resources.NewKey, idempotency_key: str | None = None
+    store: Store, caller: Caller, wish: resources.NewKey, idempotency_key: OnceKey = None
 ) -> resources.Key:
     """Make an API key of the caller; ``secret`` is shown this once.
 

@@ -3,6 +3,7 @@
 import secrets
 
 from easeml.contract import resources
+from easeml.contract.parameters import After, Limit, OnceKey
 from easeml.contract.states import KeyKind, Role
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.ids import new_id
@@ -34,7 +35,7 @@ def create_first_provider(store: Store) -> tuple[str, str] | None:
 
 
 def create_user(
-    store: Store, caller: Caller, wish: resources.NewUser, idempotency_key: str | None = None
+    store: Store, caller: Caller, wish: resources.NewUser, idempotency_key: OnceKey = None
 ) -> resources.User:
     """Make a user with a tenant of his own (providers only); raises ``NotAllowed``, ``Conflict``
     for a name taken.
@@ -60,7 +61,7 @@ def create_user(
 
 
 def list_users(
-    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+    store: Store, caller: Caller, *, after: After = None, limit: Limit = 50
 ) -> resources.Page[resources.User]:
     """Return users: all for a provider, himself for anybody else."""
     with store.read() as tx:

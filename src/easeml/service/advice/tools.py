@@ -4,6 +4,7 @@ import json
 from dataclasses import dataclass, field
 
 from easeml.contract import resources
+from easeml.contract.parameters import After, Limit
 from easeml.contract.reports import NewReport, Report
 from easeml.contract.states import VersionState
 from easeml.errors import Conflict
@@ -150,8 +151,8 @@ def list_page(
     caller: Caller,
     application_id: str,
     *,
-    after: str | None = None,
-    limit: int = 50,
+    after: After = None,
+    limit: Limit = 50,
 ) -> resources.Page[Report]:
     """Return a page of what tools answered about an application, newest first.
 
@@ -164,7 +165,7 @@ def list_page(
 
 
 def list_version_page(
-    store: Store, caller: Caller, version_id: str, *, after: str | None = None, limit: int = 50
+    store: Store, caller: Caller, version_id: str, *, after: After = None, limit: Limit = 50
 ) -> resources.Page[Report]:
     """Return a page of what tools answered about an upload, newest first.
 

@@ -1,6 +1,11 @@
 """Applications: what a user declares, watches, and steers."""
 
+from typing import Annotated
+
+from pydantic import Field
+
 from easeml.contract import resources
+from easeml.contract.parameters import After, Limit, OnceKey
 from easeml.contract.states import ENDED_JOBS
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
@@ -15,6 +20,9 @@ from easeml.service.models.trained_models import show_models, versions_of_jobs
 from easeml.service.search import candidates, jobs
 from easeml.store import Store
 from easeml.store.records import Promotion
+
+Best = Annotated[int | None, Field(ge=1, le=10_000, description="this many of the best only")]
+ModelName = Annotated[str, Field(max_length=200, description="name of a model")]
 
 _LONGEST_NAME = 200
 _LARGEST_NUMBER = 2**32 - 1  # the largest seed of NumPy; more than a century in seconds
@@ -36,7 +44,7 @@ def declare(
     store: Store,
     caller: Caller,
     declaration: resources.Declaration,
-    idempotency_key: str | None = None,
+    idempotency_key: OnceKey = None,
 ) -> resources.Application:
     """Make an application and its model search.
 
@@ -67,7 +75,7 @@ def get(store: Store, caller: Caller, application_id: str) -> resources.Applicat
 
 
 def list_page(
-    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+    store: Store, caller: Caller, *, after: After = None, limit: Limit = 50
 ) -> resources.Page[resources.Application]:
     """Return a page of the tenant's applications, oldest first."""
     with store.read() as tx:
@@ -76,7 +84,9 @@ def list_page(
         return resources.Page(items=application_views.show_all(tx, found), next=following)
 
 
-def include(store: Store, caller: Caller, application_id: str, model: str) -> resources.Application:
+def include(
+    store: Store, caller: Caller, application_id: str, model: ModelName
+) -> resources.Application:
     """Let the search try a model that was left out when the application was declared; a search that
     rests may go on.
 
@@ -100,8 +110,8 @@ def include(store: Store, caller: Caller, application_id: str, model: str) -> re
 
 
 def models(
-    store: Store, caller: Caller, application_id: str, *, best: int | None = None
-) -> list[resources.TrainedModel]:
+    store: Store, caller: Caller, application_id: str, *, best: Best = None
+) -> resources.Page[resources.TrainedModel]:
     """Return the application's trained models (``best``: so many), best on validation rows first.
 
     Those that were measured on other validation rows, before these grew, come after them, and those
@@ -120,7 +130,7 @@ def models(
         )
         order = [id for _, id, _, _ in picked][:best]
         found = {model.id: model for model in tables.models.list(id=order, limit=None)}
-        return show_models(tables, [found[id] for id in order])
+        return resources.Page(items=show_models(tables, [found[id] for id in order]))
 
 
 def promotions(
@@ -128,8 +138,8 @@ def promotions(
     caller: Caller,
     application_id: str,
     *,
-    after: str | None = None,
-    limit: int = 50,
+    after: After = None,
+    limit: Limit = 50,
 ) -> resources.Page[resources.Promotion]:
     """Return a page of the application's promotions, oldest first; raises ``NotFound``."""
     with store.read() as tx:

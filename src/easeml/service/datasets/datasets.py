@@ -3,6 +3,7 @@
 from pathlib import PurePath
 
 from easeml.contract import resources
+from easeml.contract.parameters import After, Limit
 from easeml.errors import InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -61,7 +62,7 @@ def get(store: Store, caller: Caller, dataset_id: str) -> resources.Dataset:
 
 
 def list_page(
-    store: Store, caller: Caller, *, after: str | None = None, limit: int = 50
+    store: Store, caller: Caller, *, after: After = None, limit: Limit = 50
 ) -> resources.Page[resources.Dataset]:
     """Return a page of the tenant's datasets, oldest first."""
     with store.read() as tx:

@@ -1,6 +1,7 @@
 """What easeml tells a user by itself: of all events, those that he would ask for."""
 
 from easeml.contract.notifications import Notification, Notifications
+from easeml.contract.parameters import Limit
 from easeml.service.access.caller import Caller
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Event
@@ -20,7 +21,7 @@ KINDS = (
 _MOST_COUNTED = 100
 
 
-def get(store: Store, caller: Caller, limit: int = 50) -> Notifications:
+def get(store: Store, caller: Caller, limit: Limit = 50) -> Notifications:
     """Return the caller's newest notifications and how many he has not read (at most 100 are
     counted).
     """

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from easeml.contract.knowledge import LARGEST_MODULE, Check, ModuleChecks, NewModule
+from easeml.contract.parameters import OnceKey
 from easeml.contract.states import SEARCHED_JOBS, CheckState, ModuleState
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotFound, TooLarge
@@ -44,7 +45,11 @@ class Checked(Shape):
 
 
 def add(
-    store: Store, settings: Settings, caller: Caller, wish: NewModule, key: str | None = None
+    store: Store,
+    settings: Settings,
+    caller: Caller,
+    wish: NewModule,
+    idempotency_key: OnceKey = None,
 ) -> ModuleChecks:
     """Have a model checked that will join the knowledge base if it passes (providers only).
 
@@ -55,7 +60,7 @@ def add(
     caller.require_provider()
     if len(wish.toml.encode()) > LARGEST_MODULE:
         raise TooLarge(f"A module file has at most {LARGEST_MODULE:,} bytes.", where=_FILE)
-    once = Once(caller, "modules", key, wish)
+    once = Once(caller, "modules", idempotency_key, wish)
     trusted = _trusted(settings)
     module = knowledge_base.read_added(wish.toml)
     _check_trust(module, trusted)

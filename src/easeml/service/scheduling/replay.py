@@ -7,10 +7,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
+from pydantic import Field
 
+from easeml.contract.parameters import PolicyName
 from easeml.contract.scheduling import LossCurve, Replay
 from easeml.contract.states import (
     FINISHED_TASKS,
@@ -75,7 +77,7 @@ class _Search(NamedTuple):
     before: list[PastRun]
 
 
-def replay(store: Store, caller: Caller, policy: str) -> Replay:
+def replay(store: Store, caller: Caller, policy: PolicyName = "default") -> Replay:
     """Run the tasks that were run, at their measured costs and qualities, in the order another
     policy chooses.
 
@@ -112,12 +114,14 @@ def replay(store: Store, caller: Caller, policy: str) -> Replay:
 def simulation(
     store: Store,
     caller: Caller,
-    policy: str,
+    policy: PolicyName = "default",
     *,
-    against: str,
-    tenants: int,
-    devices: int,
-    seed: int,
+    against: PolicyName = "random",
+    tenants: Annotated[int, Field(ge=1, le=20, description="how many search")] = 10,
+    devices: Annotated[
+        int, Field(ge=1, le=20, description="how many equal devices they share")
+    ] = 1,
+    seed: Annotated[int, Field(ge=0, lt=2**31, description="of what is drawn")] = 0,
 ) -> Replay:
     """Search invented work: each of ``tenants`` has 24 models, and the qualities of 40 tenants of
     the past are known.

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from easeml.contract import measures, resources
+from easeml.contract.parameters import After, Limit, OfApplication
 from easeml.contract.states import ENDED_JOBS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
@@ -34,9 +35,9 @@ def list_page(
     store: Store,
     caller: Caller,
     *,
-    after: str | None = None,
-    limit: int = 50,
-    application_id: str | None = None,
+    after: After = None,
+    limit: Limit = 50,
+    application_id: OfApplication = None,
 ) -> resources.Page[resources.Job]:
     """Return a page of the tenant's jobs, oldest first."""
     equals: dict[str, Any] = {} if application_id is None else {"application_id": application_id}

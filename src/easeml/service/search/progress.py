@@ -1,6 +1,9 @@
 """How a search went: its finished training tasks in order, thinned to what a picture can show."""
 
 import math
+from typing import Annotated
+
+from pydantic import Field
 
 from easeml.contract import measures
 from easeml.contract.progress import Progress, ProgressPoint
@@ -9,8 +12,12 @@ from easeml.service.access.caller import Caller
 from easeml.service.search import summaries
 from easeml.store import Store, Tables
 
+Points = Annotated[
+    int, Field(ge=1, le=10_000, description="about how many tasks that changed nothing")
+]
 
-def get(store: Store, caller: Caller, job_id: str, points: int) -> Progress:
+
+def get(store: Store, caller: Caller, job_id: str, points: Points = 1000) -> Progress:
     """Return the results of a job: all that were better than those before or went live, and about
     ``points`` others.
 

@@ -1,6 +1,12 @@
 """Tasks and the scheduler's decisions, to look at."""
 
+from typing import Annotated
+
+from pydantic import Field
+
 from easeml.contract import measures, resources
+from easeml.contract.parameters import After, Limit, NewestFirst, OfJob
+from easeml.contract.states import TaskState
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_of, page_records
 from easeml.service.tasks.kinds import called
@@ -19,13 +25,15 @@ def list_page(
     store: Store,
     caller: Caller,
     *,
-    after: str | None = None,
-    limit: int = 50,
-    newest_first: bool = False,
-    job_id: str | None = None,
-    state: str | None = None,
-    kind: str | None = None,
-    subject: str | None = None,
+    after: After = None,
+    limit: Limit = 50,
+    newest_first: NewestFirst = False,
+    job_id: OfJob = None,
+    state: Annotated[TaskState | None, Field(description="in this state only")] = None,
+    kind: Annotated[str | None, Field(description="kind of the tasks, such as train")] = None,
+    subject: Annotated[
+        str | None, Field(max_length=100, description="for this application or version only")
+    ] = None,
 ) -> resources.Page[resources.Task]:
     """Return a page of the tenant's tasks; a filter that is None does not filter."""
     wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
@@ -55,10 +63,10 @@ def decisions_page(
     store: Store,
     caller: Caller,
     *,
-    after: str | None = None,
-    limit: int = 50,
-    newest_first: bool = False,
-    job_id: str | None = None,
+    after: After = None,
+    limit: Limit = 50,
+    newest_first: NewestFirst = False,
+    job_id: OfJob = None,
 ) -> resources.Page[resources.Decision]:
     """Return a page of the scheduler's decisions for the tenant's jobs."""
     equals = {} if job_id is None else {"job_id": job_id}

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from easeml.contract import resources
 from easeml.contract import versions as contract
+from easeml.contract.parameters import After, Limit
 from easeml.contract.states import VersionState
 from easeml.data import (
     ALL_ROLES,
@@ -28,7 +29,7 @@ _LISTED_RANGES = 100
 
 
 def of_application(
-    store: Store, caller: Caller, application_id: str, *, after: str | None = None, limit: int = 50
+    store: Store, caller: Caller, application_id: str, *, after: After = None, limit: Limit = 50
 ) -> resources.Page[contract.VersionLine]:
     """Return a page of the versions of an application's data, newest first; raises ``NotFound``.
 

@@ -1,0 +1,126 @@
+"""An operation is a use case with an address: its route, its client method and its page of the
+reference are made from this one description.
+
+A use case is a function of the service, ``use_case(store, caller, ...)``, with ``settings`` where
+it needs them. Its signature says what
+the operation takes, its return type what it answers, its docstring what it does:
+
+- parameters that the path names come from the path,
+- a parameter of a ``Request`` type is the body,
+- ``idempotency_key`` comes from the header,
+- all others are of the query where the operation reads (GET), of the body where it changes.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from fastapi import APIRouter, Body, Header, Query
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from easeml.api.context import Asker, Here
+
+ONCE = "idempotency_key"
+_ASKING = ("store", "settings", "caller")  # what a use case gets from the controller
+_IN_PATH = re.compile(r"{(\w+)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A use case with an address. ``name``: of the method of the client.
+
+    ``repeatable``: asking twice changes no more than asking once. ``whole``: the method takes the
+    body as one value instead of its fields.
+    """
+
+    name: str
+    method: Literal["GET", "POST", "PUT", "DELETE"]
+    path: str
+    use_case: Callable[..., Any]
+    status: int = 200
+    repeatable: bool = True
+    whole: bool = False
+
+    @property
+    def parameters(self) -> list[inspect.Parameter]:
+        """What the operation takes."""
+        signature = inspect.signature(self.use_case)
+        return [one for name, one in signature.parameters.items() if name not in _ASKING]
+
+    @property
+    def answer(self) -> Any:
+        """The type of the answer."""
+        return inspect.signature(self.use_case).return_annotation
+
+    @property
+    def about(self) -> str:
+        """What it does."""
+        return inspect.getdoc(self.use_case) or ""
+
+    def in_path(self, name: str) -> bool:
+        """Does the path name this parameter?"""
+        return name in _IN_PATH.findall(self.path)
+
+
+def add_routes(router: APIRouter, operations: Iterable[Operation]) -> None:
+    """Add the route of each operation; what calls it stands on a thread of the pool."""
+    for operation in operations:
+        router.add_api_route(
+            operation.path,
+            _endpoint(operation),
+            methods=[operation.method],
+            status_code=operation.status,
+            response_model=operation.answer,
+        )
+
+
+def is_body(annotation: Any) -> bool:
+    """Is this the type of a whole body?"""
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _endpoint(operation: Operation) -> Callable[..., Any]:
+    """Return the function that FastAPI calls, with the signature that it reads."""
+
+    wanted = inspect.signature(operation.use_case).parameters.keys() & {*_ASKING}
+
+    def call(here: Here, asker: Asker, **given: Any) -> Any:
+        known = {"store": here.store, "settings": here.settings, "caller": asker}
+        return operation.use_case(**{name: known[name] for name in wanted}, **given)
+
+    own = [_routed(operation, parameter) for parameter in operation.parameters]
+    asking = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation)
+        for name, annotation in (("here", Here), ("asker", Asker))
+    ]
+    call.__name__ = operation.name
+    call.__doc__ = operation.about
+    call.__signature__ = inspect.Signature([*asking, *own])  # pyright: ignore[reportFunctionMemberAccess]
+    return call
+
+
+def _routed(operation: Operation, parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter as FastAPI has to see it: where it comes from, and its limits."""
+    parameter = parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+    if operation.in_path(parameter.name) or is_body(parameter.annotation):
+        return parameter
+    plain, said = _plain(parameter.annotation)
+    if parameter.name == ONCE:
+        place = Header(alias="Idempotency-Key", description=said.description)
+    elif operation.method == "GET":
+        place = Query(description=said.description)
+    else:
+        place = Body(embed=True, description=said.description)
+    place.metadata = [*place.metadata, *said.metadata]
+    return parameter.replace(annotation=Annotated[plain, place])
+
+
+def _plain(annotation: Any) -> tuple[Any, FieldInfo]:
+    """Return the type of a parameter without what is said of it, and this."""
+    if get_origin(annotation) is not Annotated:
+        return annotation, FieldInfo()
+    plain, *said = get_args(annotation)
+    return plain, next(one for one in said if isinstance(one, FieldInfo))

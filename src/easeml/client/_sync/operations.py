@@ -1,0 +1,317 @@
+# Made from ../_async/operations.py by scripts/unasync.py: change that file, then run the script.
+"""What the client asks, an operation a method.
+
+Made from the operations of the API by scripts/client.py: change these, then run the script.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from easeml.client._sync.calls import Calls
+from easeml.client.answers import made_request
+from easeml.contract.administration import Storage, TenantLimits
+from easeml.contract.evaluation import TaskReport
+from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
+from easeml.contract.notifications import Notifications
+from easeml.contract.progress import Progress
+from easeml.contract.reports import Report
+from easeml.contract.resources import (
+    Application,
+    Dataset,
+    Decision,
+    Declaration,
+    Job,
+    JobLimits,
+    Key,
+    NewKey,
+    Promotion,
+    Proposal,
+    Status,
+    Task,
+    TaskDetail,
+    TrainedModel,
+    User,
+    Version,
+)
+from easeml.contract.scheduling import Replay
+from easeml.contract.versions import VersionLine
+
+
+class Operations(Calls):
+    """The use cases of the service that need no more than to be asked."""
+
+    def me(self) -> User:
+        """Return the caller himself, and how many notifications wait for him."""
+        return self._get(User, "/me")
+
+    def notifications(self, limit: int = 50) -> Notifications:
+        """Return the caller's newest notifications and how many he has not read (at most 100 are
+        counted).
+        """
+        return self._get(Notifications, "/notifications", limit=limit)
+
+    def create_key(
+        self, name: str, *, expires_in: float | None = None, idempotency_key: str | None = None
+    ) -> Key:
+        """Make an API key of the caller; ``secret`` is shown this once.
+
+        Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has.
+        Repeated with the same idempotency key (the first answer was lost), the same key gets a
+        new secret.
+        """
+        request = made_request(NewKey, name=name, expires_in=expires_in)
+        return self._create(Key, "/keys", key=idempotency_key, request=request)
+
+    def users(self) -> Iterator[User]:
+        """Return users: all for a provider, himself for anybody else."""
+        return self._list(User, "/users")
+
+    def tenant_limits(self, tenant_id: str) -> TenantLimits:
+        """Return what a tenant may use (providers only); raises ``NotAllowed``, ``NotFound``."""
+        return self._get(TenantLimits, f"/tenants/{tenant_id}/limits")
+
+    def storage(self) -> Storage:
+        """Return what is used and free, in bytes (providers only); raises ``NotAllowed``."""
+        return self._get(Storage, "/storage")
+
+    def propose(self, declaration: Declaration) -> Proposal:
+        """Return what a declaration would mean; writes nothing and raises like ``declare``."""
+        return self._send(Proposal, "/applications/propose", declaration.model_dump(mode="json"))
+
+    def create_application(
+        self, declaration: Declaration, *, idempotency_key: str | None = None
+    ) -> Application:
+        """Make an application and its model search.
+
+        Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read,
+        ``Conflict`` if it could not be read, and ``InvalidInput`` for a column, type, objective
+        or model that is unknown or does not fit.
+        """
+        return self._create(Application, "/applications", key=idempotency_key, request=declaration)
+
+    def applications(self) -> Iterator[Application]:
+        """Give the tenant's applications, oldest first."""
+        return self._list(Application, "/applications")
+
+    def application(self, application_id: str) -> Application:
+        """Return an application and how it does; raises ``NotFound``."""
+        return self._get(Application, f"/applications/{application_id}")
+
+    def models(self, application_id: str, *, best: int | None = None) -> Iterator[TrainedModel]:
+        """Return the application's trained models (``best``: so many), best on validation rows
+        first.
+
+        Those that were measured on other validation rows, before these grew, come after them,
+        and those that cannot be loaded any more last. Raises ``NotFound``.
+        """
+        return self._list(TrainedModel, f"/applications/{application_id}/models", best=best)
+
+    def promotions(self, application_id: str) -> Iterator[Promotion]:
+        """Give the application's promotions, oldest first; raises ``NotFound``."""
+        return self._list(Promotion, f"/applications/{application_id}/promotions")
+
+    def roll_back(self, application_id: str, model_id: str | None = None) -> Application:
+        """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the
+        search does not undo it.
+
+        Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to, or its files are
+        gone or damaged.
+        """
+        return self._send(
+            Application,
+            f"/applications/{application_id}/rollback",
+            {"model_id": model_id},
+            repeatable=False,
+        )
+
+    def include_model(self, application_id: str, model: str) -> Application:
+        """Let the search try a model that was left out when the application was declared; a search
+        that rests may go on.
+
+        Raises ``NotFound``, ``InvalidInput`` for a model that is unknown or does not fit,
+        ``Conflict`` where the search has ended. Repeated, it changes nothing.
+        """
+        return self._send(Application, f"/applications/{application_id}/include", {"model": model})
+
+    def datasets(self) -> Iterator[Dataset]:
+        """Give the tenant's datasets, oldest first."""
+        return self._list(Dataset, "/datasets")
+
+    def dataset(self, dataset_id: str) -> Dataset:
+        """Return a dataset with its newest upload; raises ``NotFound``."""
+        return self._get(Dataset, f"/datasets/{dataset_id}")
+
+    def version(self, version_id: str) -> Version:
+        """Return a version of a dataset; raises ``NotFound``."""
+        return self._get(Version, f"/versions/{version_id}")
+
+    def jobs(self, *, application_id: str | None = None) -> Iterator[Job]:
+        """Give the tenant's jobs, oldest first."""
+        return self._list(Job, "/jobs", application_id=application_id)
+
+    def job(self, job_id: str) -> Job:
+        """Return a job with its counts; raises ``NotFound``."""
+        return self._get(Job, f"/jobs/{job_id}")
+
+    def progress(self, job_id: str, points: int = 1000) -> Progress:
+        """Return the results of a job: all that were better than those before or went live, and
+        about ``points`` others.
+
+        Raises ``NotFound``.
+        """
+        return self._get(Progress, f"/jobs/{job_id}/progress", points=points)
+
+    def limit_job(
+        self,
+        job_id: str,
+        *,
+        max_tasks: int | None = None,
+        max_seconds: float | None = None,
+        deadline: datetime | None = None,
+    ) -> Job:
+        """Change what a job may use in all; a job that rests because of its limits goes on if they
+        were raised.
+
+        Raises ``NotFound``, ``Conflict`` for a job that has ended.
+        """
+        request = made_request(
+            JobLimits, max_tasks=max_tasks, max_seconds=max_seconds, deadline=deadline
+        )
+        return self._send(Job, f"/jobs/{job_id}/limits", request.model_dump(mode="json"))
+
+    def knowledge_base(self) -> KnowledgeBase:
+        """Return all modules; what other tenants did with them shows in numbers only."""
+        return self._get(KnowledgeBase, "/modules")
+
+    def add_module(self, toml: str, *, idempotency_key: str | None = None) -> ModuleChecks:
+        """Have a model checked that will join the knowledge base if it passes (providers only).
+
+        Raises ``NotAllowed``, ``TooLarge``, ``InvalidInput`` for a text that describes no model
+        of a trusted, installed package, ``Conflict`` for a name that is taken. What has failed
+        may be added anew under the same name.
+        """
+        request = made_request(NewModule, toml=toml)
+        return self._create(ModuleChecks, "/modules", key=idempotency_key, request=request)
+
+    def module_checks(self, name: str) -> ModuleChecks:
+        """Return how far the checks of an added model are (providers only).
+
+        Raises ``NotAllowed``, ``NotFound``.
+        """
+        return self._get(ModuleChecks, f"/modules/{name}/checks")
+
+    def reports(self, application_id: str) -> Iterator[Report]:
+        """Give what tools answered about an application, newest first.
+
+        Raises ``NotFound``.
+        """
+        return self._list(Report, f"/applications/{application_id}/reports")
+
+    def version_reports(self, version_id: str) -> Iterator[Report]:
+        """Give what tools answered about an upload, newest first.
+
+        What was asked as an application was declared later has moved to it. Raises ``NotFound``.
+        """
+        return self._list(Report, f"/versions/{version_id}/reports")
+
+    def task_reports(self, task_id: str) -> Iterator[Report]:
+        """Return what tools answered about the model that a task trained, or in the task itself.
+
+        Raises ``NotFound``.
+        """
+        return self._list(Report, f"/tasks/{task_id}/reports")
+
+    def replay(self, policy: str = "default") -> Replay:
+        """Run the tasks that were run, at their measured costs and qualities, in the order another
+        policy chooses.
+
+        The newest 40 searches that are not over take part, on as many devices as there are now.
+        Raises ``InvalidInput`` for an unknown policy, ``NotReady`` before any task has ended.
+        """
+        return self._get(Replay, "/scheduler/replay", policy=policy)
+
+    def simulate(
+        self,
+        policy: str = "default",
+        *,
+        against: str = "random",
+        tenants: int = 10,
+        devices: int = 1,
+        seed: int = 0,
+    ) -> Replay:
+        """Search invented work: each of ``tenants`` has 24 models, and the qualities of 40 tenants
+        of the past are known.
+
+        ``against``: a policy to compare with. Raises ``InvalidInput`` for an unknown policy or a
+        number out of range.
+        """
+        return self._get(
+            Replay,
+            "/scheduler/simulation",
+            policy=policy,
+            against=against,
+            tenants=tenants,
+            devices=devices,
+            seed=seed,
+        )
+
+    def status(self) -> Status:
+        """Return the running processes and the counts of the caller's tenant; only a provider sees
+        hosts and pids.
+        """
+        return self._get(Status, "/status")
+
+    def tasks(
+        self,
+        *,
+        newest_first: bool = False,
+        job_id: str | None = None,
+        state: str | None = None,
+        kind: str | None = None,
+        subject: str | None = None,
+    ) -> Iterator[Task]:
+        """Give the tenant's tasks; a filter that is None does not filter."""
+        return self._list(
+            Task,
+            "/tasks",
+            newest_first=newest_first,
+            job_id=job_id,
+            state=state,
+            kind=kind,
+            subject=subject,
+        )
+
+    def task(self, task_id: str) -> Task:
+        """Return a task; raises ``NotFound``."""
+        return self._get(Task, f"/tasks/{task_id}")
+
+    def task_detail(self, task_id: str) -> TaskDetail:
+        """Return what a task was told to do and its attempts; raises ``NotFound``."""
+        return self._get(TaskDetail, f"/tasks/{task_id}/detail")
+
+    def task_report(self, task_id: str) -> TaskReport:
+        """Return how the model of a task does on validation rows, as far as that is known; raises
+        ``NotFound``.
+        """
+        return self._get(TaskReport, f"/tasks/{task_id}/report")
+
+    def decisions(
+        self, *, newest_first: bool = False, job_id: str | None = None
+    ) -> Iterator[Decision]:
+        """Give the scheduler's decisions for the tenant's jobs."""
+        return self._list(Decision, "/decisions", newest_first=newest_first, job_id=job_id)
+
+    def look_for_suspicious(self, application_id: str) -> Task:
+        """Write the task that looks for suspicious train rows, by the pipeline that serves; one at
+        a time.
+
+        Raises ``NotFound``, and ``Conflict`` while there is no live model.
+        """
+        return self._send(Task, f"/applications/{application_id}/suspicion")
+
+    def versions(self, application_id: str) -> Iterator[VersionLine]:
+        """Give the versions of an application's data, newest first; raises ``NotFound``.
+
+        Those that could not be made are among them, with the reason.
+        """
+        return self._list(VersionLine, f"/applications/{application_id}/versions")

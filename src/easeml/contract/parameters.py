@@ -1,0 +1,20 @@
+"""Parameters that many operations share: what they may be, and what they mean."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+After = Annotated[str | None, Field(max_length=100, description="`next` of the page before")]
+Limit = Annotated[int, Field(ge=1, le=200, description="items on a page")]
+NewestFirst = Annotated[bool, Field(description="the newest first instead of the oldest")]
+OfApplication = Annotated[str | None, Field(max_length=100, description="of this application only")]
+OfJob = Annotated[str | None, Field(max_length=100, description="of this job only")]
+PolicyName = Annotated[str, Field(max_length=100, description="name of a policy")]
+OnceKey = Annotated[
+    str | None,
+    Field(
+        min_length=1,
+        max_length=200,
+        description="the same key with the same request makes one thing only and gives the first answer again",
+    ),
+]
