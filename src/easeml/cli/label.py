@@ -117,12 +117,13 @@ def mislabelled(
     as_json: Json = False,
     out: Out = None,
 ) -> None:
-    """Find rows whose label is probably wrong."""
-    from easeml.lifecycle.labeling import find_mislabelled
+    """Find rows whose label is probably wrong. The target is a class or a number."""
+    from easeml.lifecycle.labeling import find_mislabelled, find_wrong_numbers
 
-    given = _read(train, target, valid)
+    given = _read(train, target, valid, takes_numbers=True)
+    judge = find_mislabelled if given.table.target.dtype == "category" else find_wrong_numbers
     with progress("judging labels") as report:
-        answer = find_mislabelled(
+        answer = judge(
             given.X,
             given.y,
             given.X_valid,
@@ -178,12 +179,19 @@ class _Given:
 
 
 def _read(
-    train: Path, target: str, valid: Path | None, pool: Path | None = None, owner: str | None = None
+    train: Path,
+    target: str,
+    valid: Path | None,
+    pool: Path | None = None,
+    owner: str | None = None,
+    takes_numbers: bool = False,
 ) -> _Given:
+    """Read the files of a command, alike; labels are texts, or floats for a target of numbers."""
     from easeml.lifecycle import encode
 
     table = read_labelled(train, target, keep=() if owner is None else (owner,))
-    if table.target.dtype != "category":
+    is_number = table.target.dtype != "category"
+    if is_number and not takes_numbers:
         raise InvalidInput(
             "The target is a number; these values are for classes.",
             where=f"{train}, column '{target}'",
@@ -211,9 +219,10 @@ def _read(
         )
     matrices = encode(frame, *(rows.frame[frame.columns] for rows in others.values()))
     encoded = dict(zip(["train", *others], matrices, strict=True))
-    labels = others["valid"].labels.astype(str).to_numpy() if "valid" in others else None
+    kind = float if is_number else str
+    labels = others["valid"].labels.astype(kind).to_numpy() if "valid" in others else None
     return _Given(
-        table, encoded["train"], table.target.astype(str).to_numpy(), encoded.get("valid"), labels,
+        table, encoded["train"], table.target.astype(kind).to_numpy(), encoded.get("valid"), labels,
         encoded.get("pool"), column,
     )  # fmt: skip
 

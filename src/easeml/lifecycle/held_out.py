@@ -1,4 +1,4 @@
-"""What models that have not seen a row say of its class."""
+"""What models that have not seen a row say of its class, or number."""
 
 from __future__ import annotations
 
@@ -59,6 +59,38 @@ def held_out_chances(
     return chances
 
 
+def held_out_numbers(
+    X: np.ndarray,
+    values: np.ndarray,
+    *,
+    folds: int = 5,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> np.ndarray:
+    """Return predictions (n,) of rows' numbers by models fitted on the other folds' rows.
+
+    They are the median of three models that err in different ways: ridge regression, a random
+    forest and extremely randomised trees.
+
+    Args:
+        X: Rows (n, d).
+        values: Their numbers (n,).
+        folds: Parts in which rows are held out, in 2 .. n.
+        seed: Seed of the parts and models.
+        progress: Called with the share of the work that is done.
+    """
+    fold = fold_numbers(np.zeros(len(X), dtype=np.int64), folds, seed)
+    predicted = np.zeros((3, len(X)))
+    for part in range(folds):
+        held_out = fold == part
+        for place, model in enumerate(_members_for_numbers(len(X), seed)):
+            model.fit(X[~held_out], values[~held_out])
+            predicted[place, held_out] = model.predict(X[held_out])
+            if progress:
+                progress((part * 3 + place + 1) / (folds * 3))
+    return np.median(predicted, axis=0)
+
+
 def fold_numbers(codes: np.ndarray, folds: int, seed: int) -> np.ndarray:
     """Return a fold a row, in 0 .. folds - 1, drawn with ``seed``; each class is spread evenly."""
     order = np.random.default_rng(seed).permutation(len(codes))
@@ -80,6 +112,21 @@ def _members(rows: int, seed: int) -> list[Any]:
         make_pipeline(StandardScaler(), LogisticRegression(max_iter=500)),
         RandomForestClassifier(**trees),
         ExtraTreesClassifier(**trees),
+    ]
+
+
+def _members_for_numbers(rows: int, seed: int) -> list[Any]:
+    from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+    from sklearn.linear_model import RidgeCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    trees: dict[str, Any] = {"n_estimators": 100, "min_samples_leaf": 2, "random_state": seed}
+    trees["n_jobs"] = None if rows < _ONE_THREAD else -1
+    return [
+        make_pipeline(StandardScaler(), RidgeCV((0.1, 1.0, 10.0, 100.0, 1000.0))),
+        RandomForestRegressor(**trees),
+        ExtraTreesRegressor(**trees),
     ]
 
 

@@ -91,6 +91,19 @@ def test_mislabelled(files: dict[str, str], valid: bool):
     assert {3, 30} <= {row["row"] for row in rows[:8]}
 
 
+def test_mislabelled_takes_a_target_of_numbers(tmp_path: Path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    frame["price"] = 40 * frame.a + 7 * frame.b + rng.normal(size=90)
+    frame.loc[[3, 30], "price"] += 900.0
+    path = tmp_path / "prices.csv"
+    frame.to_csv(path, index=False)
+    answer = json.loads(run("mislabelled", str(path), "--target", "price", "--json"))
+    assert {row["row"] for row in answer["rows"][:2]} == {3, 30}
+    assert [row["flagged"] for row in answer["rows"][:2]] == [True, True]
+    assert answer["rows"][0]["label"] == pytest.approx(900, abs=300)
+
+
 def test_owners(files: dict[str, str]):
     # The validation file has no owners; nobody needs to own it.
     words = [

@@ -4,8 +4,8 @@ label next.
 Values are Shapley values of a game whose worth is the quality of a k-nearest-neighbour classifier
 on validation rows: exact, and fast enough for a million rows. ``knn_shapley`` and its variants
 return plain arrays, as do ``judge_classes`` and ``judge_numbers``, which judge labels by held-out
-predictions; ``value_rows``, ``next_to_label``, ``find_mislabelled`` and ``contributions``
-return results with advice and a figure.
+predictions; ``value_rows``, ``next_to_label``, ``find_mislabelled``, ``find_wrong_numbers``
+and ``contributions`` return results with advice and a figure.
 """
 
 from easeml.lifecycle.labeling.approximate import Approximation, approximate_knn_shapley
@@ -16,7 +16,7 @@ from easeml.lifecycle.labeling.label_errors import (
     judge_classes,
     judge_numbers,
 )
-from easeml.lifecycle.labeling.mislabelled import Suspects, find_mislabelled
+from easeml.lifecycle.labeling.mislabelled import Suspects, find_mislabelled, find_wrong_numbers
 from easeml.lifecycle.labeling.owners import Contributions, contributions
 from easeml.lifecycle.labeling.pool import predicted_pool_values, value_pool
 from easeml.lifecycle.labeling.provenance import Provenance
@@ -39,6 +39,7 @@ __all__ = [
     "contributions",
     "expected_knn_shapley",
     "find_mislabelled",
+    "find_wrong_numbers",
     "judge_classes",
     "judge_numbers",
     "knn_shapley",

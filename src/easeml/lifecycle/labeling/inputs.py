@@ -82,6 +82,14 @@ def check_matrix(X: Any, where: str) -> np.ndarray:
     return matrix
 
 
+def check_numbers(y: Any, n: int, where: str) -> np.ndarray:
+    """Return ``y`` as ``n`` finite float64 numbers."""
+    values = check_matrix(np.asarray(y).reshape(-1, 1), where)[:, 0]
+    if len(values) != n:
+        raise InvalidInput(f"Expected {n} numbers, found {len(values)}.", where=where)
+    return values
+
+
 def check_labels(y: Any, n: int, where: str) -> np.ndarray:
     """Return ``y`` as an array of ``n`` labels, none of them missing."""
     import pandas as pd

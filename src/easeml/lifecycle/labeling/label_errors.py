@@ -26,6 +26,11 @@ ASSUMPTION = (
     "are surest of"
 )
 
+NUMBER_ASSUMPTION = (
+    "errors of right numbers have one scale for all rows, and wrong numbers are spread evenly over "
+    "the range of errors"
+)
+
 
 @dataclass(frozen=True)
 class LabelErrors:
