@@ -10,17 +10,15 @@ kept, so a comparison that was cut off goes on where it was. Reads ``modelpicker
 Orders by entropy and margin are fixed once a pool is drawn, and pools of a set share most of their
 rows: 100 runs of them are nearly one, and being right in all of them is no proof of skill.
 
-    python benchmarks/picking.py ../shared/data --runs 100
+    python benchmarks/picking.py --runs 100 [--data DIR] [--out DIR] [--short]
     python benchmarks/picking.py --speed
-    python benchmarks/picking.py ../shared/data --guarantee --runs 200
+    python benchmarks/picking.py --guarantee --runs 200
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import gzip
-import platform
 import sys
 import time
 from pathlib import Path
@@ -28,11 +26,11 @@ from pathlib import Path
 import numpy as np
 from scipy.stats import beta
 
+from common import arguments, machine_line, read_options
 from easeml.lifecycle.picking import METHODS, Pool, Session, StreamPicker, pick
 from easeml.lifecycle.picking.methods import rule_of
 from easeml.lifecycle.picking.stream import tune_multiplier
 
-RESULTS = Path(__file__).parent / "results" / "picking"
 BUDGETS = (25, 50, 100, 200, 300, 500, 750, 1000)
 SETS = ("emocontext", "glue_cola", "glue_sst2", "pacs")
 FIXED = ("random", "random-disagreement", "entropy", "margin")
@@ -42,10 +40,7 @@ MOST = {"coda": 5, "model-selector": 20, "model-picker": 50}
 
 def main() -> None:
     """Parse the flags and print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("data", type=Path, nargs="?")
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--all", action="store_true", help="so many runs of the slow methods, too")
     parser.add_argument("--sets", default=",".join(SETS))
@@ -61,16 +56,14 @@ def main() -> None:
         action="store_true",
         help="measure the error rates of certificate and interval",
     )
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    given = parser.parse_args()
-    print(f"Python {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}")
-    given.out.mkdir(parents=True, exist_ok=True)
+    given = read_options(
+        parser, runs=1, sets="pacs", methods="default,random,margin", budgets="5,10"
+    )
+    print(machine_line("numpy"))
     if given.speed:
         return speed(given.out)
     if given.guarantee:
         return guarantee(given.runs, given.out)
-    if given.data is None:
-        parser.error("name the folder of the sets")
     budgets = tuple(map(int, given.budgets.split(",")))
     sets = {}
     for name in given.sets.split(","):

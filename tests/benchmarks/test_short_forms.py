@@ -17,7 +17,7 @@ PEERS_ONLY = {"search_decision_peers"}
 """Benchmarks that measure nothing without libraries that they install from the network."""
 PARTS = {"picking_report", "column_types_tools"}
 """Parts of other benchmarks."""
-TO_COME = {"column_types", "feasibility", "monitoring", "picking"}
+TO_COME = {"column_types", "feasibility", "monitoring"}
 """Benchmarks whose short form is missing, or takes too long, yet."""
 
 
