@@ -33,6 +33,7 @@ def plan(document: Mapping[str, Any]) -> Figure:
                 width=0.36,
             )
         )
+
     return Figure(
         f"Labels for {document['steps']:,} commits: {document['condition']}",
         Axis("examples to label", low=0.0),
@@ -58,6 +59,7 @@ def verdict(document: Mapping[str, Any]) -> Figure:
         mark="tick",
         tone="text",
     )
+
     return Figure(
         f"{document['answer']}: {document['condition']}",
         Axis("value of the expression"),
@@ -92,6 +94,7 @@ def ledger(document: Mapping[str, Any]) -> Figure:
                 labels.append(float(step["labels"]))
         if steps:
             series.append(Series(answer, tuple(steps), tuple(labels), kind="bars", tone=tone))
+
     return Figure(
         f"{len(history):,} of {document['config']['steps']:,} steps spent",
         Axis("step"),

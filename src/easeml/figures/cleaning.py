@@ -18,6 +18,7 @@ def plan(result: Mapping[str, Any]) -> Figure:
     left = numbers(result["entropy_after"])
     notes = ("start", *(f"row {item['row']} cleaned" for item in result["planned"]))
     cleaned = numbers(range(len(left)))
+
     return Figure(
         "What cleaning the planned rows takes off",
         Axis("rows cleaned"),
@@ -49,6 +50,7 @@ def suspects(result: Mapping[str, Any]) -> Figure:
             )
         )
         base = tops
+
     return Figure(
         "Suspicious cells",
         Axis("findings, added up over the methods", low=0.0),

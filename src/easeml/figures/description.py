@@ -84,10 +84,10 @@ class Series:
         """Raise ValueError where lengths differ, a value is not finite, or a tone is unknown."""
         length = len(self.x)
         needed = (self.low, self.high) if self.kind == "band" else (self.y,)
-        lengths = {*map(len, needed)}
-        for values in (self.low, self.high, self.notes, self.links, self.base):
-            lengths.add(len(values) or length)  # these may be left out
-        if lengths != {length}:
+        may_be_empty = (self.low, self.high, self.notes, self.links, self.base)
+        given = [values for values in may_be_empty if values]
+        lengths = {length, *map(len, needed), *map(len, given)}
+        if len(lengths) > 1:
             raise ValueError(f"The series {self.name!r} has lists of different lengths.")
 
         drawn = (*self.x, *self.y, *self.low, *self.high, *self.base)

@@ -57,7 +57,7 @@ def legend_of(figure: Description) -> list[LegendEntry]:
 def _shape_of_reference(reference: Reference) -> str:
     if reference.end is not None:
         return "area"
-    return "dashed" if reference.dashed else "line"
+    return _shape_of_line(reference.dashed)
 
 
 def _shape(series: Series) -> str:
@@ -65,7 +65,11 @@ def _shape(series: Series) -> str:
         return "area"
     if series.kind == "points":
         return series.mark
-    return "dashed" if series.dashed else "line"
+    return _shape_of_line(series.dashed)
+
+
+def _shape_of_line(dashed: bool) -> str:
+    return "dashed" if dashed else "line"
 
 
 def label_room(figure: Description) -> int:

@@ -21,6 +21,7 @@ def bayes_error_figure(result: Mapping[str, Any]) -> Figure:
     ]
     if result["goal"] is not None:
         references.append(Reference(1 - result["goal"], "goal", tone="bad"))
+
     return Figure(
         _title(result),
         Axis("labelled rows to train on", scale="log"),

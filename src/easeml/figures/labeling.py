@@ -32,6 +32,7 @@ def values(answer: Mapping[str, Any]) -> Figure:
         low=low,
         high=high,
     )
+
     return Figure(
         "Value of each training row",
         Axis("rows, the least valuable first"),
@@ -64,6 +65,7 @@ def queue(answer: Mapping[str, Any]) -> Figure:
                     notes=tuple(notes[part]),
                 )
             )
+
     return Figure(
         "Rows to label next",
         Axis("expected value"),
@@ -83,6 +85,7 @@ def suspects(answer: Mapping[str, Any]) -> Figure:
     all_rows = numbers([a + b for a, b in zip(counts[False], counts[True], strict=True)])
     wrong_notes = tuple(f"{count} rows" for count in counts[True])
     width = 0.92 / _BINS
+
     return Figure(
         "Which labels are probably wrong?",
         Axis("chance of the row's own label", low=0.0, high=1.0),
@@ -116,6 +119,7 @@ def contributions(answer: Mapping[str, Any]) -> Figure:
     low, high = _within_two_errors(found, answer["standard_errors"])
     owners = tuple(answer["owners"])
     places = numbers(range(len(owners)))
+
     return Figure(
         "What each owner contributes",
         Axis("Shapley value"),

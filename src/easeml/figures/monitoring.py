@@ -33,6 +33,7 @@ def monitored(reports: Sequence[Mapping[str, Any]]) -> Figure:
     references = ()
     if reports:
         references = (Reference(reports[0]["reference"], "reference quality"),)
+
     return Figure(
         "Quality of the deployed model",
         Axis("batch"),

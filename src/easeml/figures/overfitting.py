@@ -25,6 +25,7 @@ def meter_plan(plan: Mapping[str, Any]) -> Figure:
             sizes = numbers([rows[place][1] for place in places])
             series.append(Series(name, sizes, numbers(places), kind="bars", tone=tone))
     tolerance = f"±{plan['tolerance']:g}, delta {plan['delta']:g}"
+
     return Figure(
         f"Test examples for {plan['reports']} reports, {tolerance}",
         Axis("test examples to label", low=0.0),
@@ -56,6 +57,7 @@ def reading(reading: Mapping[str, Any]) -> Figure:
                 notes=(f"from {bounds[signal - 1]:g} to {bounds[signal]:g}",) * len(reports),
             )
         )
+
     return Figure(
         "How far validation quality has drifted",
         Axis("report"),
@@ -73,6 +75,7 @@ def round_bounds(bounds: Mapping[str, Any]) -> Figure:
         rounds = column(chosen, "rounds")
         drift = column(chosen, "bound")
         series.append(Series(kind, rounds, drift, tone=tone_of(number)))
+
     return Figure(
         f"Drift that {bounds['examples']:,} validation examples guarantee",
         Axis("adaptive rounds", scale="log"),
@@ -104,6 +107,7 @@ def attacked(results: Sequence[Mapping[str, Any]]) -> Figure:
         mark="tick",
         tone="bad",
     )
+
     return Figure(
         "Promises under attack",
         Axis("share of runs with a wrong answer", low=0.0),

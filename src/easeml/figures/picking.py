@@ -30,6 +30,7 @@ def standings(picking: Mapping[str, Any], *, most: int = 30) -> Figure:
         series.append(_estimates("chosen", "1", chosen, names))
 
     title = f"{picking['model']}, chosen with {picking['labels']} of {picking['examples']} labels"
+
     return Figure(
         title,
         Axis("accuracy on the pool"),

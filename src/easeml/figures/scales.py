@@ -57,7 +57,7 @@ def span_of(axis: Axis, values: Sequence[float]) -> Span:
     if axis.high is not None:
         end = axis.high
 
-    # A bound may lie beyond all values.
+    # A bound that is given may lie beyond all values.
     if begin >= end:
         end = begin + 1
     return Span(begin, end)
@@ -142,6 +142,7 @@ def log_values(low: float, high: float) -> list[float]:
 
 def exact(value: float) -> str:
     """Return a value as it is told on hover: whole numbers in full, others to six digits."""
+    # Larger ones are no counts, and are told by their size.
     is_whole = value == round(value)
     if is_whole and abs(value) < 1e9:
         return f"{value:,.0f}"

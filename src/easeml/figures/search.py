@@ -23,8 +23,10 @@ def loss_figure(comparison: Mapping[str, Any]) -> Figure:
     others = [name for name in comparison["policies"] if name != _LIMIT]
     series = []
     for name, told in comparison["policies"].items():
+        # The limit has no colour, so that the others keep theirs with and without it.
         tone = "muted" if name == _LIMIT else tone_of(others.index(name))
         series.append(_curve(name, tone, told))
+
     return Figure(
         "Average loss against cost",
         Axis(

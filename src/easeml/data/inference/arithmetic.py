@@ -52,15 +52,30 @@ def whole_and_parts(numbers: Numbers, target: np.ndarray) -> dict[str, list[str]
         rest = whole - target
         if np.ptp(rest) == 0:
             continue
-        others = {
-            one: x
-            for one, x in complete.items()
-            if one != name and x.min() >= 0 and (x <= whole).mean() >= _NEVER and np.ptp(x) > 0
-        }
+        others = _possible_parts(complete, name)
         added = _unit_parts(others, rest)
-        left = whole - sum(others[one] for one in added) if added else whole
-        if np.ptp(left) > 0 and np.corrcoef(left, target)[0, 1] ** 2 >= _RISE:
+        left = whole
+        if added:
+            left = whole - sum(others[other] for other in added)
+        if np.ptp(left) == 0:
+            continue
+        if np.corrcoef(left, target)[0, 1] ** 2 >= _RISE:
             found[name] = added
+    return found
+
+
+def _possible_parts(complete: Numbers, name: str) -> dict[str, np.ndarray]:
+    """The other columns that vary, are not negative, and are not larger than the whole."""
+    import numpy as np
+
+    whole = complete[name]
+    found = {}
+    for other, values in complete.items():
+        if other == name or np.ptp(values) == 0:
+            continue
+        inside = (values <= whole).mean() >= _NEVER
+        if inside and values.min() >= 0:
+            found[other] = values
     return found
 
 
@@ -73,11 +88,9 @@ def _unit_parts(others: Numbers, rest: np.ndarray) -> list[str]:
     X = np.column_stack([*others.values()])
     weights, *_ = np.linalg.lstsq(X - X.mean(axis=0), rest - rest.mean(), rcond=None)
     spread = X.std(axis=0)
-    return [
-        name
-        for name, weight, width in zip(others, weights, spread, strict=True)
-        if abs(weight - 1) <= _UNIT and width >= _UNIT * rest.std()
-    ]
+    is_one = np.abs(weights - 1) <= _UNIT
+    matters = spread >= _UNIT * rest.std()
+    return [name for name, kept in zip(others, is_one & matters, strict=True) if kept]
 
 
 def _complete(numbers: Numbers) -> Numbers:

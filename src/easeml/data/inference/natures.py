@@ -19,18 +19,26 @@ def with_natures(reports: Sequence[ColumnReport], table: dict[str, pa.Array]) ->
     """The reports with ``time`` and ``group`` where that shows; ``table``: the columns by name, in
     order of rows.
     """
-    moments = [
-        report for report in reports if report.type == "timestamp" and report.role == "input"
-    ]
+    moments = 0
+    for report in reports:
+        if report.type == "timestamp" and report.role == "input":
+            moments += 1
+
     made = []
     for report in reports:
-        found = None
         if report.role == "input":
-            found = _time(report, table[report.name], only=len(moments) == 1) or _group(
-                report, len(table[report.name])
-            )
-        made.append(found or report)
+            made.append(_with_nature(report, table[report.name], only=moments == 1))
+        else:
+            made.append(report)
     return made
+
+
+def _with_nature(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport:
+    """The report of an input as a time or a group, where it is one."""
+    found = _time(report, array, only=only)
+    if found is None:
+        found = _group(report, len(array))
+    return report if found is None else found
 
 
 def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport | None:
@@ -40,16 +48,14 @@ def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport 
     if report.type == "timestamp":
         values = v.to_timestamps(array, report.format).values.astype("int64").astype(float)
         values[values == np.iinfo("int64").min] = np.nan
-    elif (
-        report.type == "number"
-        and set(names.words(report.name)) & names.MOMENTS
-        and report.distinct > 20
-    ):
+    elif _is_named_moment(report):
         values = v.to_numbers(plain_numbers(array, report.format)).values
     else:
         return None
+
     steps = np.diff(values[~np.isnan(values)])
-    if len(steps) and report.distinct > 2 and ((steps >= 0).all() or (steps <= 0).all()):
+    in_order = (steps >= 0).all() or (steps <= 0).all()
+    if in_order and len(steps) and report.distinct > 2:
         sure = 0.95 if report.type == "timestamp" else 0.85
         said = f"{report.evidence} The rows are in its order: think of a split by time."
         return replace(
@@ -67,6 +73,13 @@ def _time(report: ColumnReport, array: pa.Array, *, only: bool) -> ColumnReport 
             evidence=said,
         )
     return None
+
+
+def _is_named_moment(report: ColumnReport) -> bool:
+    """Whether a column of many numbers is named like a moment: year, day."""
+    if report.type != "number" or report.distinct <= 20:
+        return False
+    return not set(names.words(report.name)).isdisjoint(names.MOMENTS)
 
 
 def _group(report: ColumnReport, rows: int) -> ColumnReport | None:

@@ -67,29 +67,45 @@ class NumberForm:
         return "" if text == "1234.5" else text
 
     @property
+    def removed(self) -> list[str]:
+        """The marks that a plain number does not have."""
+        marks = [self.prefix.strip(), self.suffix.strip(), self.thousands]
+        return [mark for mark in marks if mark]
+
+    @property
     def pattern(self) -> str:
-        """A regular expression of the numbers in this form; the marks before and behind may be left
-        out.
+        """A regular expression of the numbers in this form.
+
+        The marks before and behind may be left out.
         """
-        mark, point = re.escape(self.thousands), re.escape(self.decimal)
-        whole = rf"(\d+|[1-9]\d{{0,2}}({mark}\d{{3}})+)" if mark else r"\d+"
-        before, behind = re.escape(self.prefix.strip()), re.escape(self.suffix.strip())
-        return rf"^(({before})?\s*[+-]?|[+-]({before})?)\s*({whole}({point}\d*)?|{point}\d+)\s*({behind})?$"
+        mark = re.escape(self.thousands)
+        point = re.escape(self.decimal)
+        before = re.escape(self.prefix.strip())
+        behind = re.escape(self.suffix.strip())
+
+        whole = r"\d+"
+        if mark:
+            whole = rf"(\d+|[1-9]\d{{0,2}}({mark}\d{{3}})+)"
+        start = rf"(({before})?\s*[+-]?|[+-]({before})?)"
+        number = rf"({whole}({point}\d*)?|{point}\d+)"
+        return rf"^{start}\s*{number}\s*({behind})?$"
 
 
 def plain_numbers(array: pa.Array, form: str) -> pa.Array:
     """Rewrite the numbers of a form as ``1234.5``; other values stay as they are."""
     if not form:
         return array
-    compute, marks = arrow_compute(), NumberForm.from_example(form)
+
+    compute = arrow_compute()
+    marks = NumberForm.from_example(form)
     plain = array
-    for mark in (marks.prefix.strip(), marks.suffix.strip(), marks.thousands):
-        if mark:
-            plain = compute.replace_substring(plain, mark, "")
+    for mark in marks.removed:
+        plain = compute.replace_substring(plain, mark, "")
     plain = compute.replace_substring_regex(plain, r"\s", "")
     if marks.decimal != ".":
         plain = compute.replace_substring(plain, marks.decimal, ".")
-    return compute.if_else(compute.match_substring_regex(array, marks.pattern), plain, array)
+    is_number = compute.match_substring_regex(array, marks.pattern)
+    return compute.if_else(is_number, plain, array)
 
 
 @lru_cache(maxsize=4096)
@@ -101,9 +117,10 @@ def plain_number_of(text: str, form: str) -> str:
     """As ``plain_numbers``, of one value."""
     if not form or not _matcher(form).match(text):
         return text
+
     marks = NumberForm.from_example(form)
-    for mark in (marks.prefix.strip(), marks.suffix.strip(), marks.thousands):
-        text = text.replace(mark, "") if mark else text
+    for mark in marks.removed:
+        text = text.replace(mark, "")
     return "".join(text.split()).replace(marks.decimal, ".")
 
 
@@ -114,22 +131,31 @@ def number_form(texts: list[str]) -> str | None:
     """
     import pyarrow as pa
 
-    found = [_AFFIXES.fullmatch(text) for text in texts[:200]]
-    prefixes = {match["prefix"] for match in found if match}
-    suffixes = {match["suffix"] for match in found if match}
-    if None in found or not _one_sign(prefixes) or not _one_sign(suffixes):
+    prefixes = set()
+    suffixes = set()
+    for text in texts[:200]:
+        found = _AFFIXES.fullmatch(text)
+        if found is None:
+            return None
+        prefixes.add(found["prefix"])
+        suffixes.add(found["suffix"])
+    if not _one_sign(prefixes) or not _one_sign(suffixes):
         return None
-    prefix, suffix = max(prefixes, key=len), max(suffixes, key=len)
-    separators = [("", "."), *_SEPARATORS] if prefix or suffix else _SEPARATORS
+
+    prefix = max(prefixes, key=len, default="")
+    suffix = max(suffixes, key=len, default="")
+    separators = list(_SEPARATORS)
+    if prefix or suffix:
+        separators.insert(0, ("", "."))
+
+    compute = arrow_compute()
     array = pa.array(texts, pa.string())
     for thousands, decimal in separators:
         form = NumberForm(prefix, thousands, decimal, suffix)
-        if (
-            form.example
-            and arrow_compute()
-            .all(arrow_compute().match_substring_regex(array, form.pattern))
-            .as_py()
-        ):
+        if not form.example:
+            continue  # the plain form
+        fits = compute.match_substring_regex(array, form.pattern)
+        if compute.all(fits).as_py():
             return form.example
     return None
 
@@ -137,4 +163,8 @@ def number_form(texts: list[str]) -> str | None:
 def _one_sign(marks: set[str]) -> bool:
     """Whether at most one unit or currency is before, or behind, all numbers."""
     signs = {mark.strip() for mark in marks} - {""}
-    return not signs or (len(signs) == 1 and bool(_SIGNS.fullmatch(signs.pop())))
+    if not signs:
+        return True
+    if len(signs) > 1:
+        return False
+    return bool(_SIGNS.fullmatch(signs.pop()))
