@@ -54,7 +54,7 @@ def test_unknown_is_missing_only_among_numbers(tmp_path: Path) -> None:
         ("customer", [f"{i * 37:05d}-XY" for i in range(30)], "identifier"),
         ("Individual ID", [f"N{i // 2}A1" for i in range(30)], "identifier"),
         ("v", ["same"] * 30, "Constant"),
-        ("v", ["3", ""] * 15, "Constant"),
+        ("v", ["3"] * 29 + [""], "Constant"),
         ("v", ["", "NA"] * 15, "no value"),
     ],
 )
@@ -156,3 +156,9 @@ def test_tables_bundled_with_scikit_learn(tmp_path: Path, load, kind: str) -> No
     assert types.pop("target") == kind
     assert set(types.values()) == {"number"}
     assert all(report.role == "input" for report in inference.columns[:-1])
+
+
+def test_one_value_or_nothing_tells_by_being_there(tmp_path: Path) -> None:
+    report = column(tmp_path, ["t", ""] * 15)
+    assert (report.type, report.role, report.classes) == ("category", "input", ["t"])
+    assert "tells by being there" in report.evidence

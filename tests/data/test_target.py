@@ -71,3 +71,11 @@ def test_arff_has_its_target_last(tmp_path: Path) -> None:
     attributes = "".join(f"@attribute {name} numeric\n" for name in ("a", "b", "c"))
     found = infer(write(tmp_path, f"@relation r\n{attributes}@data\n{rows}\n", "table.arff"))
     assert (found.target, found.sure) == ("c", True)
+
+
+def test_a_proposal_is_not_told_beside_a_target_that_was_given(tmp_path: Path) -> None:
+    frame = numbers("a", "b", "c")
+    found = proposed(tmp_path, frame)
+    assert any("Proposed as the target" in column.evidence for column in found.columns)
+    declared = declare_columns(found.columns, "a")
+    assert not any("Proposed" in column.evidence for column in declared.columns)

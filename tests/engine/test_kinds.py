@@ -152,7 +152,7 @@ def test_rows_of_the_releases_before_are_still_understood() -> None:
     pipeline = {"transforms": [], "model": {"module": "m", "config": {"a": 1}, "source": ""}}
     schemas = {"schema_in": {}, "schema_out": {}}
     payloads = [
-        {"kind": "ingest-upload", "filename": "a.csv"},
+        {"kind": "ingest-upload", "filename": "a.csv", "header": None},
         {"kind": "ingest-declare", "target": "y", "set": {}, "drop": [], "keep": [], "seed": 0,
          "split": "random"},
         {"kind": "ingest-feed", "filename": "a.csv", "role": None},
@@ -176,3 +176,8 @@ def test_a_child_knows_no_database() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.split() == []
+
+
+def test_an_upload_of_before_finds_out_whether_there_is_a_header() -> None:
+    spec = kinds.kind_named("ingest-upload").spec
+    assert spec.model_validate({"kind": "ingest-upload", "filename": "a.csv"}).header is None

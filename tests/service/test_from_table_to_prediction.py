@@ -70,7 +70,12 @@ def test_regression_serves_and_reports_quality_where_labels_are_sent(
     answer = json.loads(easeml.command("predict", application["id"], str(path), "--json"))
     assert len(answer["predictions"]) == 442
     assert all(isinstance(value, float) for value in answer["predictions"])
-    assert answer["quality"]["rows"] == 442
+    quality = answer["quality"]
+    assert (quality["rows"], quality["training_rows"]) == (442, 265)
+    assert quality["others"]["rows"] == 177
+    (said,) = [note for note in answer["notes"] if "trained on" in note]
+    assert said.startswith("265 of 442 rows are rows that the model was trained on")
+    assert "On the other 177" in said
 
 
 def test_a_request_names_the_row_and_the_column_that_do_not_fit(

@@ -1,9 +1,12 @@
 """Uploads, and what the first task makes of them."""
 
+from pathlib import Path
+
 import pytest
 
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, Fenced, InvalidInput, NotFound, TooLarge
+from easeml.kinds.ingest_upload import UploadSpec, read_upload
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
 from easeml.service.tasks import results
@@ -19,7 +22,7 @@ def test_an_upload_is_a_version_that_a_task_reads(store: Store, ann: Caller) -> 
     assert (task.kind, task.lane, task.subject) == ("ingest", "short", dataset.version.id)
     with store.read() as tx:
         spec = results.task_spec(tx, task)
-    assert spec.body == {"kind": "ingest-upload", "filename": "toys.csv"}
+    assert spec.body == {"kind": "ingest-upload", "filename": "toys.csv", "header": None}
     assert store.artefacts.path(ann.tenant_id, spec.inputs["source"]).read_bytes() == CSV
 
 
@@ -120,3 +123,20 @@ def test_another_tenant_sees_nothing(store: Store, admin: Caller, ann: Caller, b
             datasets.get_version(store, other, dataset.version.id)
         assert datasets.list_page(store, other).items == []
         assert events(store, other) == []
+
+
+@pytest.mark.parametrize(("header", "names", "rows"), [(None, ["1", "2"], 1), (False, None, 2)])
+def test_who_uploads_says_whether_there_are_names(
+    store: Store, ann: Caller, tmp_path: Path, header: bool | None, names: list | None, rows: int
+) -> None:
+    body = b"1,2\n3,4\n"
+    datasets.upload(store, ann, None, "a.csv", [body], None, 100, header)
+    task, _ = claim(store)
+    spec = UploadSpec.model_validate(task.payload)
+    assert spec.header is header
+    told = spec.model_copy(update={"header": header is not False})
+    (tmp_path / "source").write_bytes(body)
+    (tmp_path / "out").mkdir()
+    result = read_upload(told, tmp_path, tmp_path / "out")
+    assert result.value["rows"] == rows
+    assert names is None or [one["name"] for one in result.value["columns"]] == names

@@ -9,7 +9,7 @@ import typer
 
 from easeml.cli import asking
 from easeml.cli.constraints import read_constraints
-from easeml.cli.options import ApplicationId, Json
+from easeml.cli.options import ApplicationId, Header, Json
 from easeml.cli.output import is_interactive, moment, print_json, print_table, say
 from easeml.cli.showing import (
     ask_for_target,
@@ -76,6 +76,7 @@ def create(
             help="Rows to train and test: random, time:COLUMN, group:COLUMN or given:COLUMN."
         ),
     ] = "random",
+    header: Header = None,
     name: Annotated[str | None, typer.Option(help="Name of the application.")] = None,
     models: Annotated[str | None, typer.Option(help="Only these models, with commas.")] = None,
     exclude: Annotated[str | None, typer.Option(help="Not these models, with commas.")] = None,
@@ -106,7 +107,7 @@ def create(
         )
     changes = _pairs(set_ or [])
     with Client() as client:
-        dataset = upload_with_progress(client, file, quiet=as_json)
+        dataset = upload_with_progress(client, file, quiet=as_json, header=header)
         version = client.wait_version_ready(dataset.version.id)
         if target is None and not version.summary.get("target") and is_interactive():
             target = ask_for_target(version)

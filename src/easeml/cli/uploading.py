@@ -17,13 +17,19 @@ T = TypeVar("T")
 Told = Callable[[int, int], None]
 
 
-def upload_with_progress(client: Client, file: Path, *, quiet: bool) -> Dataset:
+def upload_with_progress(
+    client: Client, file: Path, *, quiet: bool, header: bool | None = None
+) -> Dataset:
     """Upload a file or folder, showing on a terminal's standard error how far it is.
 
-    Raises like ``Client.upload``.
+    ``header`` and what is raised: as for ``Client.upload``.
     """
+
+    def send(told: Told | None) -> Dataset:
+        return client.upload(packed, progress=told, header=header)
+
     with as_file(file) as packed:
-        return with_bar(lambda told: client.upload(packed, progress=told), packed, quiet=quiet)
+        return with_bar(send, packed, quiet=quiet)
 
 
 @contextmanager

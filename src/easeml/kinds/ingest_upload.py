@@ -20,11 +20,13 @@ if TYPE_CHECKING:
 class UploadSpec(Spec):
     """Ingest: read an uploaded file and propose columns.
 
-    Input ``source``: the file. Output ``table``.
+    Input ``source``: the file. Output ``table``. ``header``: whether the first row of a text table
+    holds the names; None: that is found out.
     """
 
     kind: Literal["ingest-upload"] = "ingest-upload"
     filename: str
+    header: bool | None = None
 
 
 def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -36,7 +38,7 @@ def read_upload(spec: UploadSpec, inputs: Path, outputs: Path) -> TaskResult:
     """
     from easeml import data
 
-    table = data.read_table(inputs / "source", spec.filename)
+    table = data.read_table(inputs / "source", spec.filename, header=spec.header)
     seen = data.infer_table(table)
     data.write_upload(outputs / "table", table, seen.columns)
     value = {

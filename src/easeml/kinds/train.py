@@ -56,7 +56,7 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     row. ``fault``: how the model is worse than the baseline, in a sentence; empty where it is not.
     """
     from easeml.data import read_version
-    from easeml.modules import interval
+    from easeml.modules import interval, known_rows
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
 
@@ -81,7 +81,9 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     evaluation = evaluate(frames["validation"], version.target, predictions["validation"])
     evaluation.curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
     (outputs / "evaluation").write_text(evaluation.model_dump_json())
-    save(trained, outputs / "model", quality=metrics[spec.objective], objective=spec.objective)
+    folder = outputs / "model"
+    save(trained, folder, quality=metrics[spec.objective], objective=spec.objective)
+    known_rows.write(folder, version.train, version.target, spec.schema_in)
     name = spec.pipeline.model.module
     value = {
         "quality": metrics[spec.objective],

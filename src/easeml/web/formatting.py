@@ -147,6 +147,7 @@ FILTERS = {
     "quality": quality,
     "gain": gain,
     "found": found,
+    "kept": measures.kept,
     "in_unit": measures.in_unit,
     "interval": measures.interval,
     "against_baseline": measures.against_baseline,

@@ -34,6 +34,10 @@ async def create_dataset(
     name: Annotated[
         str | None, Query(description="the file's name without its ending by default")
     ] = None,
+    header: Annotated[
+        bool | None,
+        Query(description="whether the first row of a text table holds the names; found out else"),
+    ] = None,
     upload: FromUpload = None,
     once: OnceKey = None,
 ) -> Dataset:
@@ -41,7 +45,8 @@ async def create_dataset(
     worker has read it.
     """
     limit = here.settings.upload_limit
+    body = source(request, upload)
     keep = partial(
-        datasets.upload, here.store, asker, name, filename, source(request, upload), once, limit
+        datasets.upload, here.store, asker, name, filename, body, once, limit, header=header
     )
     return await here.uploads.run(asker.tenant_id, keep)

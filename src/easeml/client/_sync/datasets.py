@@ -2,6 +2,7 @@
 """Uploads, datasets and their versions."""
 
 from pathlib import Path
+from typing import Any
 
 from easeml.client._sync.uploads import Progress, Uploads, check_file
 from easeml.contract.resources import Dataset
@@ -15,6 +16,7 @@ class Datasets(Uploads):
         path: str | Path,
         *,
         name: str | None = None,
+        header: bool | None = None,
         progress: Progress | None = None,
         idempotency_key: str | None = None,
     ) -> Dataset:
@@ -22,10 +24,13 @@ class Datasets(Uploads):
         taken up again.
 
         ``name``: the file's stem by default. ``progress`` is called with bytes sent and bytes in
-        all. Raises InvalidInput where the file cannot be read, TooLarge.
+        all. ``header``: whether the first row of a text table holds the names; None: that is found
+        out. Raises InvalidInput where the file cannot be read, TooLarge.
         """
         path = check_file(path)
-        params = {"name": name or path.stem, "filename": path.name}
+        params: dict[str, Any] = {"name": name or path.stem, "filename": path.name}
+        if header is not None:
+            params["header"] = header
         return self._create_from(
             Dataset, "/datasets", path, key=idempotency_key, params=params, progress=progress
         )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _MOST_CLASSES = 1000
+_LEAST_PRESENT, _LEAST_SHARE = 5, 0.01  # rows, and share of the rows, with and without a value
 
 
 @dataclass(frozen=True)
@@ -394,7 +395,11 @@ def _nearly_numbers(texts: list[str]) -> str:
 
 def _finished(report: ColumnReport, values: _Values) -> ColumnReport:
     """The report with what holds for every type: constants, what is dropped, and what to confirm."""
-    if report.distinct == 1:
+    if report.distinct == 1 and _tells_by_presence(values):
+        said = f"{report.examples[0]!r} or empty: it tells by being there."
+        classes = list(report.classes or report.examples[:1])
+        report = replace(report, type="category", classes=classes, evidence=said)
+    elif report.distinct == 1:
         tail = " that has a value." if report.missing else "."
         said = f"Constant: {report.examples[0]!r} in every row{tail}"
         report = replace(
@@ -411,6 +416,15 @@ def _finished(report: ColumnReport, values: _Values) -> ColumnReport:
         more = f" {codes} may stand for a missing value: {confirm}."
         report = replace(report, evidence=report.evidence + more)
     return report
+
+
+def _tells_by_presence(values: _Values) -> bool:
+    """Whether one value and gaps are both frequent enough to tell rows apart, as in a list of what
+    is in a basket.
+    """
+    gaps = values.present * values.missing / (1 - values.missing)
+    there, empty = 1 - values.missing, values.missing
+    return min(values.present, gaps) >= _LEAST_PRESENT and min(there, empty) >= _LEAST_SHARE
 
 
 def _array(texts: list[str]) -> pa.Array:

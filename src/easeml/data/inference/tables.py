@@ -16,7 +16,7 @@ from easeml.data.inference.target import TargetProposal, propose_target
 from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.cells import report_of
-from easeml.data.types.column_report import ColumnReport
+from easeml.data.types.column_report import PROPOSED, ColumnReport
 from easeml.data.types.declared_columns import declare_columns, schema_of
 from easeml.data.types.number_forms import plain_numbers
 from easeml.data.types.text_tables import column_text
@@ -164,7 +164,7 @@ def _without_target(reports: list[ColumnReport], rows: int, notes: list[str]) ->
 
 
 def _as_target(report: ColumnReport, proposal: TargetProposal) -> ColumnReport:
-    why = f"Proposed as the target: {proposal.reason}." if proposal.reason else ""
+    why = f"{PROPOSED} {proposal.reason}." if proposal.reason else ""
     evidence = f"{report.evidence} {why}".strip()
     return replace(
         report,

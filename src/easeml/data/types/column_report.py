@@ -10,6 +10,7 @@ from easeml.data.types import values as v
 
 TYPES = ("number", "category", "text", "timestamp")
 NATURES = ("input", "target", "identifier", "constant", "leak", "time", "group")
+PROPOSED = "Proposed as the target:"  # what the evidence of a proposed target goes on with
 SUSPICION = " Suspected to leak"  # what the evidence of a leak goes on with
 SURE_OF_TARGET = 0.7  # from which on a proposed target is taken without asking
 

@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 
 from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.types.cells import CELLS, GRAPH
-from easeml.data.types.column_report import SURE_OF_TARGET, SUSPICION, TYPES, ColumnReport
+from easeml.data.types.column_report import (
+    PROPOSED,
+    SURE_OF_TARGET,
+    SUSPICION,
+    TYPES,
+    ColumnReport,
+)
 from easeml.data.types.number_forms import NumberForm
 from easeml.data.types.values import numeric_labels
 from easeml.schema import CategoryClass, Node, Schema, node_names
@@ -221,7 +227,8 @@ def _of_another_target(report: ColumnReport) -> ColumnReport:
     """The report without what was said for the sake of the proposed target."""
     if report.nature not in ("leak", "target"):
         return report
-    return replace(report, nature="input", evidence=report.evidence.partition(SUSPICION)[0])
+    evidence = report.evidence.partition(SUSPICION)[0].partition(PROPOSED)[0]
+    return replace(report, nature="input", evidence=evidence.rstrip())
 
 
 def _with_leak(report: ColumnReport, target: str) -> ColumnReport:

@@ -13,12 +13,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from easeml.data import parse_rows
+from easeml.contract import measures
+from easeml.contract.resources import Measure
+from easeml.data import Rows, parse_rows
 from easeml.engine.limits import limit_child
 from easeml.engine.serving.frames import Header, encode, receive_frame
 from easeml.engine.serving.shelf import Shelf
 from easeml.errors import EasemlError
-from easeml.modules import interval, measured
+from easeml.modules import Predictions, interval, known_rows, measured
+from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline, load_trained
 from easeml.schema import Schema
 
@@ -34,6 +37,7 @@ class _Served:
     trained: TrainedPipeline
     schema_in: Schema
     schema_out: Schema
+    known: KnownRows | None = None  # of the rows that it learned from
 
 
 def serve(control: socket.socket, handed: socket.socket, memory: int) -> None:
@@ -126,7 +130,13 @@ def _load(request: Header) -> _Served:
     schema_in = Schema.from_json(trained.manifest["schema_in"])
     schema_out = Schema.from_json(trained.manifest["schema_out"])
     return _Served(
-        request["model_id"], request["name"], request["objective"], trained, schema_in, schema_out
+        request["model_id"],
+        request["name"],
+        request["objective"],
+        trained,
+        schema_in,
+        schema_out,
+        known_rows.read(Path(request["folder"])),
     )
 
 
@@ -168,18 +178,52 @@ def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, An
         reply["probabilities"] = [
             dict(zip(classes, row, strict=True)) for row in predicted.probabilities.tolist()
         ]
+    if served.known is not None:
+        reply["notes"] += served.known.far_values(rows.table.columns)
     if rows.labels is not None:
-        value, low, high = interval(served.objective, rows.labels, predicted)
-        measure = measured(served.objective, rows.labels, predicted)
-        reply["quality"] = {
-            "objective": served.objective,
-            "value": value,
-            "low": low,
-            "high": high,
-            "rows": len(rows.labels),
-            "measure": asdict(measure),
-        }
+        reply["quality"] = _quality(served, rows.labels, predicted)
+        _tell_training_rows(served, rows, predicted, reply)
     return reply
+
+
+def _quality(served: _Served, labels: Any, predicted: Predictions) -> dict[str, Any]:
+    """Return the score of predictions with its interval, and the measure in its own unit."""
+    value, low, high = interval(served.objective, labels, predicted)
+    return {
+        "objective": served.objective,
+        "value": value,
+        "low": low,
+        "high": high,
+        "rows": len(labels),
+        "measure": asdict(measured(served.objective, labels, predicted)),
+    }
+
+
+def _tell_training_rows(
+    served: _Served, rows: Rows, predicted: Predictions, reply: dict[str, Any]
+) -> None:
+    """Say how many rows the model learned from, and how good it is on the others: what is known by
+    heart flatters.
+    """
+    if served.known is None:
+        return
+    known = served.known.are_known(rows.table.columns, rows.labels)
+    if not known.any():
+        return
+    reply["quality"]["training_rows"] = int(known.sum())
+    said = (
+        f"{known.sum():,} of {len(known):,} rows are rows that the model was trained on; they "
+        "flatter it."
+    )
+    if not known.all():
+        others = _quality(served, rows.labels[~known], predicted.of_rows(~known))
+        reply["quality"]["others"] = others
+        measure = Measure.model_validate(others["measure"])
+        said += (
+            f" On the other {others['rows']:,} {served.objective} is "
+            f"{measures.figure(measure.value)} ({measures.interval(measure)})."
+        )
+    reply["notes"].append(said)
 
 
 def problem(status: int, title: str, error: EasemlError) -> bytes:

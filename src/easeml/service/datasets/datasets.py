@@ -26,11 +26,13 @@ def upload(
     source: uploads.Source,
     idempotency_key: str | None,
     limit: int,
+    header: bool | None = None,
 ) -> resources.Dataset:
     """Keep the bytes of ``source`` (at most ``limit``) and make a dataset whose first version reads
     them.
 
-    ``name`` None: the file's name without its ending. Raises what ``uploads.keep`` raises, or
+    ``name`` None: the file's name without its ending. ``header``: whether the first row of a text
+    table holds the names; None: that is found out. Raises what ``uploads.keep`` raises, or
     ``InvalidInput`` for an empty file.
     """
     filename = PurePath(filename.replace("\\", "/")).name.strip() or "table.csv"
@@ -42,14 +44,13 @@ def upload(
         raise InvalidInput(
             "The file is empty.", where=filename, remedy="Send a table with a header and rows."
         )
-    once = Once(
-        caller, "datasets", idempotency_key, {"name": name, "filename": filename, "file": digest}
-    )
+    request = {"name": name, "filename": filename, "file": digest, "header": header}
+    once = Once(caller, "datasets", idempotency_key, request)
     with store.write() as tx:
         if earlier := once.earlier(tx):
             return resources.Dataset(**earlier)
         artefact_references.keep(tx, caller.tenant_id, digest, size)
-        answer = _add_dataset(tx, caller.tenant_id, name, filename, digest)
+        answer = _add_dataset(tx, caller.tenant_id, name, filename, digest, header)
         once.remember(tx, answer.model_dump())
     return answer
 
@@ -101,7 +102,7 @@ def show_version(version: DatasetVersion) -> resources.Version:
 
 
 def _add_dataset(
-    tx: Transaction, tenant_id: str, name: str, filename: str, digest: str
+    tx: Transaction, tenant_id: str, name: str, filename: str, digest: str, header: bool | None
 ) -> resources.Dataset:
     tables = tx.scoped(tenant_id)
     dataset = tables.datasets.add(Dataset(new_id("data"), tenant_id, name))
@@ -115,7 +116,7 @@ def _add_dataset(
             source_artefact=digest,
         )
     )
-    requests.request(tx, tenant_id, "ingest-upload", version.id, filename=filename)
+    requests.request(tx, tenant_id, "ingest-upload", version.id, filename=filename, header=header)
     return _show(dataset, version)
 
 

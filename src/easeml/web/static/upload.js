@@ -12,6 +12,7 @@ const text = document.getElementById("progress-text");
 const bar = document.getElementById("progress-bar");
 const problem = document.getElementById("upload-problem");
 const role = document.getElementById("role");
+const header = document.getElementById("header");
 let current = null; // the upload under way: {file, id, request, over}
 
 function size(bytes) {
@@ -118,6 +119,7 @@ async function send(upload) {
 async function finish(upload) {
   const query = new URLSearchParams({ filename: upload.file.name, upload: upload.id });
   if (role?.value) query.set("role", role.value);
+  if (header?.value) query.set("header", header.value);
   const answer = await insist(upload, "POST", `${drop.dataset.to}?${query}`, { "idempotency-key": upload.id });
   if (!answer) return;
   sessionStorage.removeItem(mark(upload.file));
