@@ -58,7 +58,7 @@ def write(folder: Path, frame: "pd.DataFrame", target: str, schema_in: Mapping[s
     if set(kinds.values()) & set(CELLS) or isinstance(frame[target].iloc[0], np.ndarray):
         return
     numbers = [name for name, kind in kinds.items() if kind == "number"]
-    ranges = [_range_of(frame[name]) for name in numbers]
+    ranges = [_range_of(frame[name].to_numpy(dtype=float)) for name in numbers]
     digests = np.unique(_digests({name: frame[name] for name in kinds}, frame[target]))
     np.savez(
         folder / _FILE,
@@ -78,9 +78,8 @@ def read(folder: Path) -> KnownRows | None:
         return KnownRows(kept["digests"], dict(zip(names, ranges, strict=True)))
 
 
-def _range_of(column: "pd.Series") -> tuple[float, float]:
+def _range_of(values: NDArray[np.float64]) -> tuple[float, float]:
     """Return the least and the largest value; everything is near where there is none."""
-    values = column.to_numpy(dtype=float)
     known = values[np.isfinite(values)]
     if not len(known):
         return -np.inf, np.inf
@@ -94,7 +93,7 @@ def _digests(columns: Mapping[str, Any], labels: Any) -> NDArray[np.uint64]:
 
     made = {f"in {name}": _plain(columns[name]) for name in sorted(columns)}
     frame = pd.DataFrame({**made, "target": _plain(labels)})
-    return hash_pandas_object(frame, index=False).to_numpy(dtype=np.uint64)
+    return np.asarray(hash_pandas_object(frame, index=False), dtype=np.uint64)
 
 
 def _plain(values: Any) -> Any:
