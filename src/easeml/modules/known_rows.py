@@ -93,7 +93,9 @@ def _digests(columns: Mapping[str, Any], labels: Any) -> NDArray[np.uint64]:
 
     made = {f"in {name}": _plain(columns[name]) for name in sorted(columns)}
     frame = pd.DataFrame({**made, "target": _plain(labels)})
-    return np.asarray(hash_pandas_object(frame, index=False), dtype=np.uint64)
+    # pandas finds the function at run time, so that its type is not known.
+    found = hash_pandas_object(frame, index=False)  # pyright: ignore[reportCallIssue]
+    return np.asarray(found, dtype=np.uint64)
 
 
 def _plain(values: Any) -> Any:

@@ -205,7 +205,7 @@ def _tell_training_rows(
     """Say how many rows the model learned from, and how good it is on the others: what is known by
     heart flatters.
     """
-    if served.known is None:
+    if served.known is None or rows.labels is None:
         return
     known = served.known.are_known(rows.table.columns, rows.labels)
     if not known.any():
