@@ -175,11 +175,12 @@ def _combined(
     fixed = 0
     for row in range(len(labels)):
         cells = {column.name: column.options[row] for column in columns if row in column.options}
-        fixed += sum(len(found) == 1 for found in cells.values())
         worlds, shares = _worlds(cells, most)
         candidates.append(_block(base[row], columns, worlds))
         weights.append(shares)
+        # A cell with one option is repaired: only the others are left to people.
         doubtful = [name for name, found in cells.items() if len(found) > 1]
+        fixed += len(cells) - len(doubtful)
         options.append(tuple(_part(world, doubtful) for world in worlds))
     return Incomplete.of(candidates, labels, weights), tuple(options), fixed
 
