@@ -59,6 +59,8 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
     "jobs": (10, jobs.list_page),
     "one job": (10, lambda s, c: jobs.get(s, c, _first(s, c, "jobs"))),
     "tasks": (2, task_views.list_page),
+    "tasks with counts and names": (4, task_views.overview),
+    "unused datasets": (5, datasets.unused),
     "decisions": (1, task_views.decisions_page),
     "datasets": (3, datasets.list_page),
     "versions": (2, lambda s, c: version_views.of_application(s, c, _first(s, c, "applications"))),

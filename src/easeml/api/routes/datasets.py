@@ -13,6 +13,7 @@ from easeml.service.datasets import datasets
 
 OPERATIONS = (
     Operation("datasets", "GET", "/datasets", datasets.list_page),
+    Operation("unused_datasets", "GET", "/datasets/unused", datasets.unused),
     Operation("dataset", "GET", "/datasets/{dataset_id}", datasets.get),
     Operation("version", "GET", "/versions/{version_id}", datasets.get_version),
 )

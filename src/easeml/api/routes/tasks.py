@@ -12,6 +12,7 @@ from easeml.service.tasks import logs, task_views
 
 OPERATIONS = (
     Operation("tasks", "GET", "/tasks", task_views.list_page),
+    Operation("task_overview", "GET", "/tasks/overview", task_views.overview),
     Operation("task", "GET", "/tasks/{task_id}", task_views.get),
     Operation("task_detail", "GET", "/tasks/{task_id}/detail", task_views.detail),
     Operation("task_report", "GET", "/tasks/{task_id}/report", evaluation.report),

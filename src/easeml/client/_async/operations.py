@@ -12,6 +12,7 @@ from easeml.contract.administration import Storage, TenantLimits
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
 from easeml.contract.notifications import Notifications
+from easeml.contract.overviews import TaskOverview, UnusedDatasets
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.resources import (
@@ -143,6 +144,10 @@ class AsyncOperations(AsyncCalls):
     def datasets(self) -> AsyncIterator[Dataset]:
         """Give the tenant's datasets, oldest first."""
         return self._list(Dataset, "/datasets")
+
+    async def unused_datasets(self, *, limit: int = 5) -> UnusedDatasets:
+        """Return the newest datasets that no application was made of, the newest first."""
+        return await self._get(UnusedDatasets, "/datasets/unused", limit=limit)
 
     async def dataset(self, dataset_id: str) -> Dataset:
         """Return a dataset with its newest upload; raises ``NotFound``."""
@@ -283,6 +288,28 @@ class AsyncOperations(AsyncCalls):
             "/tasks",
             newest_first=newest_first,
             job_id=job_id,
+            state=state,
+            kind=kind,
+            subject=subject,
+        )
+
+    async def task_overview(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 50,
+        state: str | None = None,
+        kind: str | None = None,
+        subject: str | None = None,
+    ) -> TaskOverview:
+        """Return a page of the tenant's tasks, newest first, the counts of all by state, and the
+        names of the applications.
+        """
+        return await self._get(
+            TaskOverview,
+            "/tasks/overview",
+            after=after,
+            limit=limit,
             state=state,
             kind=kind,
             subject=subject,

@@ -13,6 +13,7 @@ from easeml.contract.administration import Storage, TenantLimits
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
 from easeml.contract.notifications import Notifications
+from easeml.contract.overviews import TaskOverview, UnusedDatasets
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.resources import (
@@ -136,6 +137,10 @@ class Operations(Calls):
     def datasets(self) -> Iterator[Dataset]:
         """Give the tenant's datasets, oldest first."""
         return self._list(Dataset, "/datasets")
+
+    def unused_datasets(self, *, limit: int = 5) -> UnusedDatasets:
+        """Return the newest datasets that no application was made of, the newest first."""
+        return self._get(UnusedDatasets, "/datasets/unused", limit=limit)
 
     def dataset(self, dataset_id: str) -> Dataset:
         """Return a dataset with its newest upload; raises ``NotFound``."""
@@ -276,6 +281,28 @@ class Operations(Calls):
             "/tasks",
             newest_first=newest_first,
             job_id=job_id,
+            state=state,
+            kind=kind,
+            subject=subject,
+        )
+
+    def task_overview(
+        self,
+        *,
+        after: str | None = None,
+        limit: int = 50,
+        state: str | None = None,
+        kind: str | None = None,
+        subject: str | None = None,
+    ) -> TaskOverview:
+        """Return a page of the tenant's tasks, newest first, the counts of all by state, and the
+        names of the applications.
+        """
+        return self._get(
+            TaskOverview,
+            "/tasks/overview",
+            after=after,
+            limit=limit,
             state=state,
             kind=kind,
             subject=subject,

@@ -3,6 +3,7 @@
 from pathlib import PurePath
 
 from easeml.contract import resources
+from easeml.contract.overviews import UnusedDatasets
 from easeml.contract.parameters import After, Limit
 from easeml.errors import InvalidInput, NotFound
 from easeml.ids import new_id
@@ -70,6 +71,16 @@ def list_page(
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.datasets, after, limit)
         return resources.Page(items=_show_all(tables, found), next=following)
+
+
+def unused(store: Store, caller: Caller, *, limit: Limit = 5) -> UnusedDatasets:
+    """Return the newest datasets that no application was made of, the newest first."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        used = {dataset_id for (dataset_id,) in tables.applications.pick("dataset_id")}
+        ids = [id for (id,) in tables.datasets.pick("id") if id not in used]
+        newest = tables.datasets.list(id=ids[-limit:], newest_first=True, limit=None)
+        return UnusedDatasets(items=_show_all(tables, newest))
 
 
 def get_version(store: Store, caller: Caller, version_id: str) -> resources.Version:

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from easeml.contract import measures, resources
+from easeml.contract.overviews import TaskOverview
 from easeml.contract.parameters import After, Limit, NewestFirst, OfJob
 from easeml.contract.states import TaskState
 from easeml.service.access.caller import Caller
@@ -21,6 +22,13 @@ def get(store: Store, caller: Caller, task_id: str) -> resources.Task:
         return show_all(tables, [tables.tasks.get(task_id)])[0]
 
 
+InState = Annotated[TaskState | None, Field(description="in this state only")]
+OfKind = Annotated[str | None, Field(description="kind of the tasks, such as train")]
+OfSubject = Annotated[
+    str | None, Field(max_length=100, description="for this application or version only")
+]
+
+
 def list_page(
     store: Store,
     caller: Caller,
@@ -29,21 +37,51 @@ def list_page(
     limit: Limit = 50,
     newest_first: NewestFirst = False,
     job_id: OfJob = None,
-    state: Annotated[TaskState | None, Field(description="in this state only")] = None,
-    kind: Annotated[str | None, Field(description="kind of the tasks, such as train")] = None,
-    subject: Annotated[
-        str | None, Field(max_length=100, description="for this application or version only")
-    ] = None,
+    state: InState = None,
+    kind: OfKind = None,
+    subject: OfSubject = None,
 ) -> resources.Page[resources.Task]:
     """Return a page of the tenant's tasks; a filter that is None does not filter."""
     wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
-    equals = {name: value for name, value in wanted.items() if value is not None}
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        found, following = page_records(
-            tables.tasks, after, limit, newest_first=newest_first, **equals
-        )
-        return resources.Page(items=show_all(tables, found), next=following)
+        return _page(tables, wanted, after, limit, newest_first=newest_first)
+
+
+def _page(
+    tables: Tables,
+    wanted: dict[str, str | None],
+    after: str | None,
+    limit: int,
+    *,
+    newest_first: bool,
+) -> resources.Page[resources.Task]:
+    equals = {name: value for name, value in wanted.items() if value is not None}
+    found, following = page_records(tables.tasks, after, limit, newest_first=newest_first, **equals)
+    return resources.Page(items=show_all(tables, found), next=following)
+
+
+def overview(
+    store: Store,
+    caller: Caller,
+    *,
+    after: After = None,
+    limit: Limit = 50,
+    state: InState = None,
+    kind: OfKind = None,
+    subject: OfSubject = None,
+) -> TaskOverview:
+    """Return a page of the tenant's tasks, newest first, the counts of all by state, and the names
+    of the applications.
+    """
+    wanted = {"state": state, "kind": kind, "subject": subject}
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        page = _page(tables, wanted, after, limit, newest_first=True)
+        counted = tables.tasks.count_by("state")
+        names = dict(tables.applications.pick("id", "name"))
+    counts = {one.value: counted.get(one, 0) for one in TaskState}
+    return TaskOverview(page=page, counts=counts, applications=names)
 
 
 def detail(store: Store, caller: Caller, task_id: str) -> resources.TaskDetail:

@@ -30,9 +30,8 @@ _UNFINISHED = 5
 @signed_in
 async def bring(context: PageContext) -> Response:
     """Ask for a file, offer samples and uploads that nothing was made of yet."""
-    declared = {one.dataset_id async for one in context.client.applications()}
-    datasets = [one async for one in context.client.datasets() if one.id not in declared]
-    return context.render("new.html", samples=_ABOUT, unfinished=datasets[: -_UNFINISHED - 1 : -1])
+    unused = await context.client.unused_datasets(limit=_UNFINISHED)
+    return context.render("new.html", samples=_ABOUT, unfinished=unused.items)
 
 
 @signed_in

@@ -26,19 +26,18 @@ async def show(context: PageContext) -> Response:
     if filters["kind"] not in _KINDS:
         filters["kind"] = ""
     after = asked.get("after") or None
-    page = await context.client.newest_tasks(
+    found = await context.client.task_overview(
         after=after,
         limit=_PAGE,
         state=filters["state"] or None,
         kind=filters["kind"] or None,
         subject=filters["application"] or None,
     )
-    status = await context.client.status()
     return context.render(
         "tasks.html",
-        page=page,
-        counts=status.tasks,
-        names={one.id: one.name async for one in context.client.applications()},
+        page=found.page,
+        counts=found.counts,
+        names=found.applications,
         states=TaskState,
         kinds=_KINDS,
         after=after,
