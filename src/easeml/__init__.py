@@ -4,12 +4,15 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-_PUBLIC = {"Relation": "easeml.relation"}
-"""Names of rooms that are also names of the package, with their rooms."""
+_PUBLIC = {"Relation": ("easeml.lineage", "StagedRelation")}
+"""Names of the package, with the room of each and its name there."""
 
 
 def __getattr__(name: str) -> object:
     """Load what needs pandas when it is first asked for. No room is imported with the package."""
     if name in _PUBLIC:
-        return getattr(import_module(_PUBLIC[name]), name)
+        room, there = _PUBLIC[name]
+        return getattr(import_module(room), there)
+    if name == "lineage":
+        return import_module("easeml.lineage")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

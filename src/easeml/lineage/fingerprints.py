@@ -1,0 +1,158 @@
+"""Digests of contents, parameters and functions: equal ones have equal digests, whatever made them."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Mapping
+from dataclasses import is_dataclass
+from functools import cached_property
+from hashlib import blake2b
+from types import CodeType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from easeml.data.types.arrow import arrow_compute
+from easeml.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from easeml.relation import Content, Relation
+
+_SIZE = 16  # bytes
+
+
+class Held:
+    """A relation as a parameter: its key is that of its content, digested once."""
+
+    def __init__(self, relation: Relation):
+        self.relation = relation
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the content."""
+        return content_digest(self.relation.content)
+
+    def __repr__(self) -> str:
+        return repr(self.relation)
+
+
+def digest_of(*parts: str) -> str:
+    """Return a digest of texts, in hexadecimal digits."""
+    digest = blake2b(digest_size=_SIZE)
+    for part in parts:
+        data = part.encode()
+        digest.update(len(data).to_bytes(8, "little") + data)
+    return digest.hexdigest()
+
+
+def content_digest(content: Content) -> str:
+    """Return the digest of a relation's cells, ids, roles, target and candidates."""
+    digest = blake2b(digest_size=_SIZE)
+    digest.update(repr((content.target, content.row_ids.name)).encode())
+    if _is_counted(content.row_ids):
+        digest.update(f"0..{len(content.row_ids)}".encode())
+    else:
+        _add_column(digest, pa.Array.from_pandas(content.row_ids))
+    if content.roles is not None:
+        digest.update(b"roles" + content.roles.tobytes())
+    for name, column in zip(content.table.column_names, content.table.columns, strict=True):
+        digest.update(repr((name, str(column.type))).encode())
+        _add_column(digest, column)
+    blocks = content.blocks
+    for array in (blocks.row, blocks.variable, blocks.first, blocks.weight, blocks.present):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    for name in sorted(blocks.cells):
+        digest.update(name.encode() + blocks.cells[name].place.tobytes())
+        _add_column(digest, blocks.cells[name].values)
+    digest.update(repr(content.sources).encode() + blocks.source.tobytes())
+    return digest.hexdigest()
+
+
+def canonical(value: Any, where: str = "parameter") -> str:
+    """Return a parameter as text that is equal for equal values. Raises InvalidInput."""
+    return json.dumps(_plain(value, where), sort_keys=True, ensure_ascii=False)
+
+
+def function_digest(function: Any) -> str:
+    """Return the digest of what a function does: its own code, constants and defaults.
+
+    What it calls is not looked into. Raises InvalidInput for what is no Python function.
+    """
+    code = getattr(function, "__code__", None)
+    if code is None:
+        raise InvalidInput(
+            f"{function!r} is no Python function.", remedy="Give a function made by def or lambda."
+        )
+    kept = [cell.cell_contents for cell in function.__closure__ or ()]
+    extra = [function.__defaults__ or (), function.__kwdefaults__ or {}, kept]
+    return digest_of(_code_text(code), canonical(extra, f"function {function.__name__}"))
+
+
+def _code_text(code: CodeType) -> str:
+    constants = []
+    for constant in code.co_consts:
+        nested = isinstance(constant, CodeType)
+        constants.append(_code_text(constant) if nested else repr(constant))
+    return repr((code.co_code.hex(), code.co_names, code.co_varnames, constants))
+
+
+def _plain(value: Any, where: str) -> Any:
+    """Return JSON values that are equal for equal values."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, list | tuple):
+        return [_plain(each, where) for each in value]
+    if isinstance(value, Mapping):
+        pairs = [[_plain(key, where), _plain(each, where)] for key, each in value.items()]
+        return {"mapping": sorted(pairs, key=repr)}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {type(value).__name__: _plain(vars(value), where)}
+    return {type(value).__name__: _text_of(value, where)}
+
+
+def _text_of(value: Any, where: str) -> str:
+    """Return what tells a value from others of its type. Raises InvalidInput."""
+    if isinstance(value, float | bytes):
+        return value.hex()
+    if isinstance(value, Held):
+        return value.digest
+    if isinstance(value, datetime.date | datetime.timedelta):
+        return str(value)
+    if callable(value):
+        return function_digest(value)
+    raise InvalidInput(
+        f"A value of type {type(value).__name__} has no lasting name.",
+        where=where,
+        remedy="Use numbers, text, lists, mappings or functions.",
+    )
+
+
+def _is_counted(row_ids: Any) -> bool:
+    """Tell whether ids are 0, 1, 2, ..., which take no memory."""
+    return type(row_ids).__name__ == "RangeIndex" and row_ids.start == 0 and row_ids.step == 1
+
+
+def _add_column(digest: Any, column: pa.ChunkedArray | pa.Array) -> None:
+    """Add a column to a digest; how it is cut into pieces does not matter."""
+    whole = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    if isinstance(whole, pa.ChunkedArray):  # one of no chunks, or too large for one
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], whole.type)
+    if pa.types.is_dictionary(whole.type):
+        _add_column(digest, whole.dictionary)
+        whole = whole.indices
+    if whole.null_count:
+        digest.update(np.packbits(whole.is_null().to_numpy(zero_copy_only=False)).tobytes())
+    if pa.types.is_integer(whole.type) or pa.types.is_floating(whole.type):
+        known = arrow_compute().fill_null(whole, 0) if whole.null_count else whole
+        digest.update(np.ascontiguousarray(known.to_numpy(zero_copy_only=False)))
+        return
+    # Writing an array leaves out what lies before and after a slice.
+    sink = pa.BufferOutputStream()
+    batch = pa.record_batch([pa.concat_arrays([whole])], ["column"])
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    digest.update(sink.getvalue())

@@ -1,0 +1,97 @@
+"""The graph: what was asked for, without having been done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from easeml.lineage.fingerprints import Held, canonical, digest_of
+from easeml.relation import Relation
+
+Value = Any
+"""What a node gives: a relation, or plain JSON values such as the answer of an analysis."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """Work on relations. ``function(*relations, **parameters)`` gives a relation or JSON values.
+
+    ``version`` is a part of every key: another one makes what was computed stale.
+    """
+
+    name: str
+    version: str
+    function: Callable[..., Value]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """One use of an operator on the values of other nodes. ``label``: a name that people gave it.
+
+    Two nodes with equal keys give equal values.
+    """
+
+    operator: Operator
+    parameters: Mapping[str, Any]
+    inputs: tuple[Node, ...] = ()
+    label: str = ""
+    kept: list[Value] = field(default_factory=list)
+    """The value, once it was computed here."""
+
+    @property
+    def key(self) -> str:
+        """The digest of operator, version, parameters and, through their keys, inputs."""
+        # Inputs come before what reads them, so that no key asks for more than one level below.
+        return [node._key for node in ordered(self)][-1]
+
+    @cached_property
+    def _key(self) -> str:
+        told = [
+            f"{name}={canonical(value, f'{self.operator.name}, {name}')}"
+            for name, value in sorted(self.parameters.items())
+        ]
+        inputs = [node._key for node in self.inputs]
+        return digest_of(self.operator.name, self.operator.version, *told, "of", *inputs)
+
+    @property
+    def title(self) -> str:
+        """What people call this node: its label, or operator and parameters."""
+        if self.label:
+            return self.label
+        told = ", ".join(f"{name}={_short(value)}" for name, value in self.parameters.items())
+        return f"{self.operator.name}({told})"
+
+
+def source(relation: Relation) -> Node:
+    """Return the node of a relation that is there. Its content is digested when a key is asked."""
+    return Node(SOURCE, {"content": Held(relation)}, kept=[relation])
+
+
+def ordered(root: Node) -> list[Node]:
+    """Return a node and all that it needs, each once, inputs before what reads them."""
+    found: dict[int, Node] = {}
+    waiting: list[tuple[Node, bool]] = [(root, False)]
+    while waiting:
+        node, ready = waiting.pop()
+        if id(node) in found:
+            continue
+        if ready:
+            found[id(node)] = node
+            continue
+        waiting.append((node, True))
+        waiting += [(each, False) for each in reversed(node.inputs)]
+    return list(found.values())
+
+
+def _short(value: Any) -> str:
+    text = getattr(value, "__name__", repr(value))
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _held(content: Held) -> Relation:
+    return content.relation
+
+
+SOURCE = Operator("source", "1", _held)

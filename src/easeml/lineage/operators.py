@@ -1,0 +1,138 @@
+"""The operators that ship with easeml, and all operators by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from easeml.errors import InvalidInput
+from easeml.lineage.nodes import Node, Operator, Value
+from easeml.relation import Relation, RowCandidates, Source, cell_candidates, optional_row
+
+_OPERATORS: dict[str, Operator] = {}
+
+
+def register(name: str, version: str, function: Callable[..., Value]) -> Operator:
+    """Add an operator by name; one of the same name and another function takes its place."""
+    made = Operator(name, version, function)
+    _OPERATORS[name] = made
+    return made
+
+
+def operator_named(name: str) -> Operator:
+    """Return an operator. Raises InvalidInput, with those there are."""
+    if name not in _OPERATORS:
+        raise InvalidInput(
+            f"There is no operator {name!r}.", remedy=f"Use one of {', '.join(sorted(_OPERATORS))}."
+        )
+    return _OPERATORS[name]
+
+
+def node_of(operator: Operator, arguments: Sequence[Any], named: dict[str, Any]) -> Node:
+    """Return the use of an operator: nodes first, then parameters, by place or by name.
+
+    Parameters that are left out have their defaults, so that saying them changes no key. Raises
+    InvalidInput where they do not fit.
+    """
+    try:
+        bound = inspect.signature(operator.function).bind(*arguments, **named)
+    except TypeError as error:
+        raise InvalidInput(f"{error}.", where=operator.name) from error
+    bound.apply_defaults()
+    inputs, parameters = [], {}
+    for name, value in bound.arguments.items():
+        if isinstance(value, Node):
+            inputs.append(value)
+        else:
+            parameters[name] = value
+    return Node(operator, parameters, tuple(inputs))
+
+
+def with_candidates(
+    relation: Relation, row_id: Any, column: str, weights: dict, source: Source | None = None
+) -> Relation:
+    """Say what a cell could be."""
+    return relation.with_all([cell_candidates(row_id, column, weights, source)])
+
+
+def with_optional(
+    relation: Relation, row_id: Any, probability: float, source: Source | None = None
+) -> Relation:
+    """Say that a row exists with a probability."""
+    return relation.with_all([optional_row(row_id, probability, source)])
+
+
+def with_all(relation: Relation, told: Sequence[RowCandidates]) -> Relation:
+    """Say what several rows could be."""
+    return relation.with_all(told)
+
+
+def rows_where(relation: Relation, condition: str | Callable[[Any], Any]) -> Relation:
+    """Keep the rows that meet a condition."""
+    return relation.filter(condition)
+
+
+def with_column(relation: Relation, name: str, formula: str) -> Relation:
+    """Compute a column."""
+    return relation.with_column(name, formula)
+
+
+def select(relation: Relation, columns: Sequence[str]) -> Relation:
+    """Keep some columns."""
+    return relation.select(columns)
+
+
+def split(
+    relation: Relation,
+    train: float = 0.6,
+    validation: float = 0.2,
+    test: float = 0.2,
+    seed: int = 0,
+) -> Relation:
+    """Give each row a role."""
+    return relation.split(train, validation, test, seed)
+
+
+def in_role(relation: Relation, names: Sequence[str]) -> Relation:
+    """Keep the rows of some roles."""
+    return relation.in_role(*names)
+
+
+def join(relation: Relation, other: Relation, on: str | Sequence[str]) -> Relation:
+    """Pair rows that agree in some columns."""
+    return relation.join(other, on)
+
+
+def feasibility(
+    relation: Relation, goal: float | None = None, confidence: float = 0.95, seed: int = 0
+) -> dict[str, Any]:
+    """Say whether a goal can be reached by any model, with the rows that are likeliest.
+
+    Test rows are left out. Raises InvalidInput where there is no target.
+    """
+    from easeml.lifecycle.feasibility import study
+
+    target = relation.target
+    if target is None:
+        raise InvalidInput("The relation has no target.", remedy="Name one in from_frame.")
+    if relation.roles is not None:
+        relation = relation.in_role("train", "validation")
+    answer = study(relation.to_frame(), target, goal, confidence=confidence, seed=seed)
+    return answer.to_json()
+
+
+SHIPPED = {
+    "with_candidates": with_candidates,
+    "with_optional": with_optional,
+    "with_all": with_all,
+    "filter": rows_where,
+    "with_column": with_column,
+    "select": select,
+    "split": split,
+    "in_role": in_role,
+    "join": join,
+    "feasibility": feasibility,
+}
+for _name, _function in SHIPPED.items():
+    register(_name, "1", _function)

@@ -1,0 +1,142 @@
+"""Relations that remember how they come to be: what is asked is noted, and done when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Self
+
+from easeml.errors import InvalidInput
+from easeml.lineage.cache import Cache
+from easeml.lineage.evaluation import Told, evaluate
+from easeml.lineage.nodes import Node, Operator, Value, source
+from easeml.lineage.operators import node_of, operator_named
+from easeml.relation import Content, Relation, RowCandidates, Source
+
+
+class StagedRelation(Relation):
+    """A relation whose operations only append to a graph, and return at once.
+
+    ``eval`` does the work, and so does whatever asks for cells or answers. What was computed is
+    kept, and a change makes only what depends on it work again.
+    """
+
+    def __init__(self, content: Content):
+        """Use ``from_frame``, ``load`` or an operation."""
+        self.node = source(Relation(content))
+
+    @classmethod
+    def of(cls, node: Node) -> Self:
+        """Return the relation that a node of a graph stands for."""
+        made = cls.__new__(cls)
+        made.node = node
+        return made
+
+    @property
+    def content(self) -> Content:
+        """Certain cells and blocks of candidates; works until they are there."""
+        value = evaluate(self.node)
+        if not isinstance(value, Relation):
+            raise InvalidInput(
+                "gives an answer, not a relation.", where=self.node.title, remedy="Use eval()."
+            )
+        return value.content
+
+    def eval(
+        self, *, cache: Cache | None = None, told: Told | None = None, plan: bool = True
+    ) -> Any:
+        """Do what was asked for.
+
+        Args:
+            cache: results of this and of other processes, such as a ``FolderCache``.
+            told: called with each node that was computed, and the share of the work done.
+            plan: whether the graph may be replaced by one that costs less and means the same.
+
+        Returns: this relation, now computed; of an analysis, such as ``feasibility``, its answer.
+
+        Raises:
+            NodeFailed: naming the node that failed. What comes before it is kept.
+        """
+        value = evaluate(self.node, cache=cache, told=told, plan=plan)
+        return self if isinstance(value, Relation) else value
+
+    def called(self, label: str) -> Self:
+        """Give this step a name, which messages and pictures use."""
+        node = self.node
+        named = Node(node.operator, node.parameters, node.inputs, label, node.kept)
+        return type(self).of(named)
+
+    def with_candidates(
+        self, row_id: Any, column: str, weights: Mapping[Any, float], source: Source | None = None
+    ) -> Self:
+        """As ``Relation.with_candidates``, staged."""
+        return self._then("with_candidates", row_id, column, dict(weights), source)
+
+    def with_optional(self, row_id: Any, probability: float, source: Source | None = None) -> Self:
+        """As ``Relation.with_optional``, staged."""
+        return self._then("with_optional", row_id, probability, source)
+
+    def with_all(self, told: Sequence[RowCandidates]) -> Self:
+        """As ``Relation.with_all``, staged."""
+        return self._then("with_all", list(told))
+
+    def filter(self, condition: str | Callable[[Any], Any]) -> Self:
+        """As ``Relation.filter``, staged."""
+        return self._then("filter", condition)
+
+    def with_column(self, name: str, formula: str) -> Self:
+        """As ``Relation.with_column``, staged."""
+        return self._then("with_column", name, formula)
+
+    def select(self, columns: Sequence[str]) -> Self:
+        """As ``Relation.select``, staged."""
+        return self._then("select", list(columns))
+
+    def split(
+        self, train: float = 0.6, validation: float = 0.2, test: float = 0.2, seed: int = 0
+    ) -> Self:
+        """As ``Relation.split``, staged."""
+        return self._then("split", train, validation, test, seed)
+
+    def in_role(self, *names: str) -> Self:
+        """As ``Relation.in_role``, staged."""
+        return self._then("in_role", list(names))
+
+    def join(self, other: Relation, on: str | Sequence[str]) -> Self:
+        """As ``Relation.join``, staged."""
+        return self._then("join", node_behind(other), on)
+
+    def feasibility(
+        self, goal: float | None = None, confidence: float = 0.95, seed: int = 0
+    ) -> Self:
+        """Ask whether a goal can be reached by any model; ``eval`` gives the answer as JSON values.
+
+        ``goal``: an accuracy or R2. The rows of train and validation are asked, or all where there
+        are no roles, as they are in the likeliest world.
+        """
+        return self._then("feasibility", goal, confidence, seed)
+
+    def _then(self, name: str, *parameters: Any) -> Self:
+        return type(self).of(node_of(operator_named(name), [self.node, *parameters], {}))
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.node.kept else f"<Relation to come: {self.node.title}>"
+
+
+def node_behind(relation: Relation) -> Node:
+    """Return the node of a relation; one that was made elsewhere becomes a source."""
+    return relation.node if isinstance(relation, StagedRelation) else source(relation)
+
+
+def staged_call(operator: Operator) -> Callable[..., StagedRelation]:
+    """Return what appends a use of an operator to the graph when it is called."""
+
+    def call(*arguments: Any, **named: Any) -> StagedRelation:
+        given = [node_behind(each) if isinstance(each, Relation) else each for each in arguments]
+        by_name: dict[str, Value] = {}
+        for name, value in named.items():
+            by_name[name] = node_behind(value) if isinstance(value, Relation) else value
+        return StagedRelation.of(node_of(operator, given, by_name))
+
+    call.__name__ = operator.name
+    call.__doc__ = operator.function.__doc__
+    return call
