@@ -39,6 +39,7 @@ def evaluate(
     planned = optimised(root, known) if plan else root
     work = needed(planned, known)
     values: dict[str, Value] = {}
+    _ = planned.key  # makes those of all nodes, each once
     for number, node in enumerate(work):
         _compute(node, values, cache)
         if told is not None:
