@@ -233,6 +233,11 @@ class Task:
         """The name of its kind, as its spec says."""
         return self.payload["kind"]
 
+    @property
+    def objective(self) -> str:
+        """What it measures quality by, as its spec says; empty where it measures none."""
+        return self.payload.get("objective") or ""
+
 
 @dataclass(frozen=True, slots=True)
 class Attempt:

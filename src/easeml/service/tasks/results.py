@@ -91,7 +91,7 @@ def _fail(tx: Transaction, attempt: Attempt, error: str, retry: bool, cost: floa
 def _measure(task: Task, result: TaskResult) -> dict[str, Any]:
     """Return the quality in its own unit; nothing where a kind of task does not bring it."""
     measures = result.value.get("measures", {})
-    return measures.get(task.payload.get("objective"), {})
+    return measures.get(task.objective, {})
 
 
 def _kept(result: TaskResult) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _tell(tx: Transaction, event: str, task: Task) -> None:
         "name": name,
         "quality": task.quality,
         "measure": task.measure,
-        "objective": task.payload.get("objective", ""),
+        "objective": task.objective,
         "cost": task.cost,
     }
     tx.events.append(event, task.id, data, task.tenant_id)
