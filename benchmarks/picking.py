@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import sys
 import time
 from pathlib import Path
 
@@ -287,4 +286,4 @@ def close_models(worse: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
