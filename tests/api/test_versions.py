@@ -284,14 +284,15 @@ def test_a_kill_leaves_the_old_version_or_the_new_one(
 
 
 def test_suspicious_rows_come_first(desk: Desk, store: Store):
-    assert desk.post(f"/applications/{desk.id}/suspicion", expect=409)["code"] == "conflict"
+    place, wish = f"/applications/{desk.id}/reports", {"tool": "label-errors"}
+    assert desk.post(place, json=wish, expect=409)["code"] == "conflict"
     noisy = HEADER.encode() + b"2.5,red,large\n" * 2
     desk.feed(noisy, role="train")
     work_off(store, desk.folder)
     desk.train()
     work_off(store, desk.folder)
-    first = desk.post(f"/applications/{desk.id}/suspicion")
-    assert desk.post(f"/applications/{desk.id}/suspicion")["id"] == first["id"]
+    first = desk.post(place, json=wish)
+    assert desk.post(place, json=wish)["id"] == first["id"]
     assert desk.rows()["looking"]
     work_off(store, desk.folder)
     page = desk.rows(suspicious=True, limit=5)

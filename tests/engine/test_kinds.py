@@ -160,8 +160,6 @@ def test_rows_of_the_releases_before_are_still_understood() -> None:
         {"kind": "train", "pipeline": pipeline, "objective": "accuracy", **schemas, "seed": 0},
         {"kind": "test-quality", "objective": "accuracy", "schema_out": {}},
         {"kind": "rescore", "objective": "accuracy", "version_id": "ver_1"},
-        {"kind": "suspicion", "application_id": "app_1", "pipeline": pipeline, **schemas,
-         "seed": 0},
         {"kind": "check-module", "source": "", "trusted": ["sklearn"]},
     ]  # fmt: skip
     for payload in payloads:

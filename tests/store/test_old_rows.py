@@ -33,6 +33,8 @@ def test_measured_importance_becomes_an_answer_about_the_model(open_store, url) 
         )  # fmt: skip
         tables.models.add(model)
         tables.reports.add(Report("rep_1", "t1", "importance", "task_1", "ver_1", measured))
+        looked = {"artefact": "digest", "number": 3}
+        tables.reports.add(Report("rep_3", "t1", "suspicion", "app_1", "ver_1", looked))
         tables.reports.add(Report("rep_2", "t1", "rescore", "app_1", "ver_1", {"quality": 0.5}))
     untouched = report_of(store, "rep_2")
     at_revision(url, "0005")
@@ -43,3 +45,5 @@ def test_measured_importance_becomes_an_answer_about_the_model(open_store, url) 
     assert answer["tables"][0]["rows"] == [["size", 0.25, None]]
     assert answer["notes"] == ["There was no time for: age."]
     assert report_of(open_store(), "rep_2") == untouched
+    scores = report_of(open_store(), "rep_3")
+    assert (scores.kind, scores.value["rows"]) == ("label-errors", "digest")

@@ -196,7 +196,7 @@ def refine(
             version = client.wait_version_ready(changed.id)
             return print_json(version) if as_json else say_version(version)
         if look:
-            client.wait_task(client.look_for_suspicious(application_id).id)
+            client.wait_task(client.ask_tool(application_id, "label-errors").id)
         shown = {
             "label": label,
             "on": None if only is None else only is State.ON,

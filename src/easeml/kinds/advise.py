@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -41,7 +42,11 @@ class AdviseSpec(Spec):
 
 
 def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict}``."""
+    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict}``.
+
+    Where it says something of each row, write output ``rows`` as well: an Arrow file with column
+    ``row``, the ids, and the tool's columns.
+    """
     from easeml.lifecycle.result import plain
     from easeml.lifecycle.tool import tool_named
 
@@ -50,9 +55,23 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     facts = facts_of(tool, sources)
     ends = time.monotonic() + spec.seconds
     answer = tool.answer(facts, spec.parameters, go_on=lambda: time.monotonic() < ends)
-    (outputs / "answer").write_text(json.dumps(plain(answer), allow_nan=False))
+    written = ["answer"]
+    if answer.rows is not None:
+        _write_rows(outputs / "rows", facts["inputs"].index, answer.rows)
+        written.append("rows")
+    told = plain(replace(answer, rows=None))
+    (outputs / "answer").write_text(json.dumps(told, allow_nan=False))
     value = {"advice": answer.advice, "verdict": answer.verdict}
-    return TaskResult(ok=True, value=value, outputs=["answer"], notes=list(answer.notes))
+    return TaskResult(ok=True, value=value, outputs=written, notes=list(answer.notes))
+
+
+def _write_rows(path: Path, ids: Any, columns: Mapping[str, Any]) -> None:
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    table = pa.table({"row": list(ids), **{name: list(one) for name, one in columns.items()}})
+    with ipc.new_file(path, table.schema) as file:
+        file.write_table(table)
 
 
 def _version(spec: AdviseSpec, folder: Path) -> Declared:
@@ -79,9 +98,9 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     from easeml.service.applications import questions
 
     if AdviseSpec.model_validate(task.payload).application_id:
-        tools.record(tx, task, digests["answer"])
+        tools.record(tx, task, digests)
     else:
-        questions.record(tx, task, digests["answer"])
+        questions.record(tx, task, digests)
 
 
 def called(payload: Mapping[str, Any]) -> str:

@@ -2,14 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from easeml.lifecycle.result import Progress
 
 _ONE_THREAD = 20_000  # rows below which threads cost more than they save
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """What models that have not seen n rows say of each.
+
+    ``values``: numbers, or labels. ``chances`` (n, C) in the order of ``classes``; None where the
+    models say no chances. Both are None where the answers are numbers.
+    """
+
+    values: np.ndarray
+    chances: np.ndarray | None = None
+    classes: np.ndarray | None = None
+
+
+def unseen_by_folds(
+    inputs: pd.DataFrame,
+    answers: pd.Series,
+    seed: int = 0,
+    progress: Progress | None = None,
+    folds: int = 5,
+) -> Unseen:
+    """Return what models of ours say of rows that they have not seen: `held_out_chances` of
+    categories, a random forest (Breiman, 2001) of numbers.
+    """
+    from easeml.lifecycle.features import encode
+
+    (X,) = encode(inputs)
+    folds = min(folds, len(X))
+    if str(answers.dtype) == "category":
+        names = np.asarray(answers.cat.categories, dtype=object)
+        codes = answers.cat.codes.to_numpy().astype(np.int64)
+        chances = held_out_chances(X, codes, len(names), folds=folds, seed=seed, progress=progress)
+        return Unseen(names[chances.argmax(axis=1)], chances, names)
+    return Unseen(_held_out_numbers(X, answers.to_numpy(dtype=float), folds, seed))
+
+
+def _held_out_numbers(X: np.ndarray, values: np.ndarray, folds: int, seed: int) -> np.ndarray:
+    from sklearn.ensemble import RandomForestRegressor
+    from sklearn.model_selection import KFold, cross_val_predict
+
+    parts = KFold(folds, shuffle=True, random_state=seed)
+    forest = RandomForestRegressor(min_samples_leaf=2, random_state=seed)
+    return cross_val_predict(forest, X, values, cv=parts)
 
 
 def held_out_chances(

@@ -29,20 +29,22 @@ __all__ = [
     "tool_named",
 ]
 
-Fact = Literal["inputs", "answers", "predict", "quality", "representations", "progress"]
+Fact = Literal["inputs", "answers", "predict", "quality", "unseen", "representations", "progress"]
 """What a tool may need.
 
-``inputs``: a frame of typed columns, a row a sample. ``answers``: the column to predict, of
+``inputs``: a frame of typed columns, a row a sample, whose index names the rows. ``answers``: the column to predict, of
 categories or numbers, in the same order. ``predict``: the model in question, a function of a frame
 like ``inputs``. ``quality``: a function of answers and of what ``predict`` returned for them; 1 is
-best. ``representations``: pre-trained models to look at the inputs with, each an
+best. ``unseen``: what models that have not seen a row say of it, an
+``easeml.lifecycle.held_out.Unseen``. ``representations``: pre-trained models to look at the inputs with, each an
 ``easeml.lifecycle.feasibility.Representation``. ``progress``: is called with the share of the work
 that is done.
 """
 
-Rows = Literal["known", "validation"]
-"""The rows of an application that a tool sees: those that models learn from and are chosen by, or
-the latter alone. Test rows are for the ledger.
+Rows = Literal["known", "train", "validation"]
+"""The rows of an application that a tool sees: ``train``, with those that are switched off;
+``validation``; or ``known``, all that models learn from and are chosen by. Test rows are for the
+ledger.
 """
 
 
@@ -70,6 +72,11 @@ class Tool:
     def asks_about_a_model(self) -> bool:
         """Does it need a model, rather than data alone?"""
         return "predict" in self.needs
+
+    @property
+    def uses_a_model(self) -> bool:
+        """Does it ask the model that serves, where there is one?"""
+        return self.asks_about_a_model or "unseen" in self.may
 
     def configured(self, parameters: Mapping[str, Any]) -> Any:
         """Return the configuration that ``parameters`` (JSON) say.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -41,7 +41,8 @@ class ToolAnswer:
     ``advice``: in a sentence or two, what was found and what to do next. ``assumes``: what has to
     hold for it, a sentence each. ``verdict``: a word or two, where something was asked that has
     one. ``unfinished``: asked again with the same facts and the state that came with this answer,
-    the tool says it more exactly.
+    the tool says it more exactly. ``rows``: columns that say something of each row of the inputs,
+    in their order.
     """
 
     advice: str
@@ -52,6 +53,7 @@ class ToolAnswer:
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     unfinished: bool = False
+    rows: Mapping[str, Any] | None = None
 
     def to_html(self) -> str:
         """Return HTML with all of it, for notebooks and pages; it loads nothing."""

@@ -14,17 +14,9 @@ from easeml.api.operations import Operation, add_routes
 from easeml.api.streams import BODY, FromUpload, source
 from easeml.contract.resources import Version
 from easeml.contract.versions import Comparison, Refinement, TrainRows
-from easeml.service.advice import suspicious_rows
 from easeml.service.versions import changes, version_views
 
 OPERATIONS = (
-    Operation(
-        "look_for_suspicious",
-        "POST",
-        "/applications/{application_id}/suspicion",
-        suspicious_rows.look,
-        status=201,
-    ),
     Operation(
         "versions",
         "GET",

@@ -328,14 +328,6 @@ class Operations(Calls):
         """Give the scheduler's decisions for the tenant's jobs."""
         return self._list(Decision, "/decisions", newest_first=newest_first, job_id=job_id)
 
-    def look_for_suspicious(self, application_id: str) -> Task:
-        """Write the task that looks for suspicious train rows, by the pipeline that serves; one at
-        a time.
-
-        Raises ``NotFound``, and ``Conflict`` while there is no live model.
-        """
-        return self._send(Task, f"/applications/{application_id}/suspicion")
-
     def versions(self, application_id: str) -> Iterator[VersionLine]:
         """Give the versions of an application's data, newest first; raises ``NotFound``.
 

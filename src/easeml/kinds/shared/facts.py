@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from easeml.data import Declared
     from easeml.lifecycle.tool import Fact, Tool
+
+
+_FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,26 +27,31 @@ class Sources:
 
 
 def facts_of(tool: Tool, sources: Sources) -> dict[Fact, Any]:
-    """Return what ``tool`` needs."""
+    """Return what ``tool`` needs, and what it may use of the model where there is one."""
     rows = _rows(tool, sources.version)
-    return {fact: MAKERS[fact](sources, rows) for fact in tool.needs}
+    wanted = list(tool.needs)
+    if sources.model.exists():
+        wanted += [fact for fact in tool.may if fact in MAKERS]
+    return {fact: MAKERS[fact](sources, rows) for fact in wanted}
 
 
 def _rows(tool: Tool, version: Declared) -> Any:
-    """Return the rows that a tool sees; train rows that are switched off are not among them."""
+    """Return the rows that a tool sees, named by their ids."""
     import pandas as pd
 
-    validation = version.frames["validation"]
-    if tool.rows == "validation":
-        return validation
-    train = version.frames["train"]
-    on = train[~train["_row"].isin(version.off)]
-    frames = [frame for frame in (on, validation) if len(frame)]
-    return pd.concat(frames, ignore_index=True)
+    train, validation = version.frames["train"], version.frames["validation"]
+    if tool.rows == "train":
+        rows = train
+    elif tool.rows == "validation":
+        rows = validation
+    else:
+        on = train[~train["_row"].isin(version.off)]
+        rows = pd.concat([frame for frame in (on, validation) if len(frame)])
+    return rows.set_index("_row")
 
 
 def _inputs(sources: Sources, rows: Any) -> Any:
-    return rows.drop(columns=["_row", sources.version.target])
+    return rows.drop(columns=[sources.version.target])
 
 
 def _answers(sources: Sources, rows: Any) -> Any:
@@ -61,9 +70,57 @@ def _quality(sources: Sources, rows: Any) -> Callable[[Any, Any], float]:
     return partial(score, sources.objective)
 
 
+def _unseen(sources: Sources, rows: Any) -> Any:
+    """Predict each row by models like the one that serves, which have not learned from it.
+
+    Rows that are switched off are predicted, and never learned from.
+    """
+    import numpy as np
+
+    from easeml.lifecycle.held_out import Unseen, fold_numbers
+    from easeml.modules.pipeline import load_trained
+
+    version = sources.version
+    pipeline = load_trained(sources.model).description
+    seed = version.summary.get("seed", 0)
+    fold = fold_numbers(_codes(rows[version.target]), _FOLDS, seed)
+    on = ~rows.index.isin(version.off)
+    values, chances, classes = np.full(len(rows), None, dtype=object), None, None
+    for number in np.unique(fold):
+        held = fold == number
+        found = _fitted(pipeline, version, rows[on & ~held]).predict(rows[held].reset_index())
+        values[held], classes = found.values, found.classes
+        if found.probabilities is not None:
+            if chances is None:
+                chances = np.zeros((len(rows), found.probabilities.shape[1]))
+            chances[held] = found.probabilities
+    if classes is None:
+        return Unseen(values.astype(float))
+    return Unseen(values, chances, classes)
+
+
+def _fitted(pipeline: dict[str, Any], version: Declared, rows: Any) -> Any:
+    from easeml.modules.pipeline import Context, fit
+
+    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
+    context = Context(seed=version.summary.get("seed", 0), threads=threads)
+    schemas = version.schema_in.to_json(), version.schema_out.to_json()
+    return fit(pipeline, rows.reset_index(), *schemas, context)
+
+
+def _codes(answers: Any) -> Any:
+    """Return class codes; zeros where the answers are numbers."""
+    import numpy as np
+
+    if str(answers.dtype) != "category":
+        return np.zeros(len(answers), dtype=np.int64)
+    return answers.cat.codes.to_numpy().astype(np.int64)
+
+
 MAKERS: dict[Fact, Callable[[Sources, Any], Any]] = {
     "inputs": _inputs,
     "answers": _answers,
     "predict": _predict,
     "quality": _quality,
+    "unseen": _unseen,
 }

@@ -1,6 +1,7 @@
 """Lifecycle tools on live applications: asked by a user, answered by a task, kept as reports."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from easeml.contract import resources
@@ -49,13 +50,16 @@ class Told(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Answered(Shape):
-    """What a report says: who answered what was asked, and the digest of the answer."""
+    """What a report says: who answered what was asked, the digest of the answer, and that of what
+    was said of single rows.
+    """
 
     task_id: str = ""
     parameters: Json = field(default_factory=dict)
     model_id: str = ""
     plan: Json = field(default_factory=dict)
     artefact: str = ""
+    rows: str = ""
 
 
 def ask(
@@ -124,7 +128,7 @@ def about_model(tables: Tables, model: TrainedModel) -> list[records.Report]:
 
 
 def _live_model(tables: Tables, application: Application, tool: Tool) -> TrainedModel | None:
-    if not tool.asks_about_a_model:
+    if not tool.uses_a_model:
         return None
     if application.live_model_id:
         return tables.models.get(application.live_model_id)
@@ -133,16 +137,20 @@ def _live_model(tables: Tables, application: Application, tool: Tool) -> Trained
     raise Conflict(message, where=application.id, remedy=remedy)
 
 
-def record(tx: Transaction, task: Task, digest: str) -> records.Report:
+def record(tx: Transaction, task: Task, digests: Mapping[str, str]) -> records.Report:
     """Keep what ``task`` brought, under the name of its tool, and say so."""
     application_id = Told.from_json(task.payload).application_id
-    return keep(tx, task, digest, application_id, task.subject)
+    return keep(tx, task, digests, application_id, task.subject)
 
 
-def keep(tx: Transaction, task: Task, digest: str, subject: str, version_id: str) -> records.Report:
+def keep(
+    tx: Transaction, task: Task, digests: Mapping[str, str], subject: str, version_id: str
+) -> records.Report:
     """Keep what ``task`` brought as a report about ``subject``, an application or an upload."""
     told = Told.from_json(task.payload)
-    answered = Answered(task.id, told.parameters, told.model_id, told.plan, digest)
+    answered = Answered(
+        task.id, told.parameters, told.model_id, told.plan, digests["answer"], digests.get("rows", "")
+    )
     return reports.keep(tx, task, subject, version_id, answered.to_json(), kind=told.tool)
 
 

@@ -3,6 +3,8 @@
 The answer is a report about the upload; when an application is declared just so, it moves there.
 """
 
+from collections.abc import Mapping
+
 from easeml.contract import resources
 from easeml.contract.reports import NewVersionReport
 from easeml.errors import Conflict
@@ -55,15 +57,15 @@ def ask(
         return task_views.show_all(tables, [task])[0]
 
 
-def record(tx: Transaction, task: Task, digest: str) -> None:
+def record(tx: Transaction, task: Task, digests: Mapping[str, str]) -> None:
     """Keep the answer: about the application, where one was started meanwhile."""
     tables = tx.scoped(task.tenant_id)
     upload = tables.versions.get(task.subject)
     started = _started(tables, upload, tools.Told.from_json(task.payload).plan)
     if started is None:
-        tools.keep(tx, task, digest, upload.id, upload.id)
+        tools.keep(tx, task, digests, upload.id, upload.id)
     else:
-        tools.keep(tx, task, digest, started.id, started.version_id)
+        tools.keep(tx, task, digests, started.id, started.version_id)
 
 
 def take_over(tx: Transaction, application: Application) -> None:

@@ -87,7 +87,7 @@ async def switch(context: PageContext) -> Response:
 async def look(context: PageContext) -> Response:
     """Have a task look for suspicious rows."""
     await context.form()
-    await context.client.look_for_suspicious(context.path("application"))
+    await context.client.ask_tool(context.path("application"), "label-errors")
     return back_to(f"/applications/{context.path('application')}/data/rows")
 
 

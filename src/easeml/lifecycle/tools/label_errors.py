@@ -1,0 +1,141 @@
+"""Which labels look wrong? By what models that have not seen a row say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from easeml.lifecycle.held_out import Unseen, unseen_by_folds
+from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.figures import Figure
+    from easeml.lifecycle.labeling.label_errors import LabelErrors
+
+_LISTED = 1000
+_BINS = 20
+_CONFIDENCE = "A row is listed if its label is wrong with at least this probability."
+
+
+@dataclass(frozen=True)
+class LabelErrorsConfig:
+    """A lower confidence lists more rows, of which fewer are wrong."""
+
+    confidence: Annotated[float, Field(gt=0, lt=1, description=_CONFIDENCE)] = 0.33
+    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
+
+
+def _open(config: LabelErrorsConfig) -> LabelErrorsConfig:
+    return config
+
+
+def _ask(
+    state: LabelErrorsConfig, facts: Mapping[Fact, Any]
+) -> tuple[ToolAnswer, LabelErrorsConfig]:
+    """Every question stands alone: the state is the configuration."""
+    from easeml.lifecycle.labeling.label_errors import ASSUMPTION
+
+    answers = facts["answers"]
+    unseen = facts.get("unseen")
+    if unseen is None:
+        progress: Callable[[float], None] | None = facts.get("progress")
+        unseen = unseen_by_folds(facts["inputs"], answers, state.seed, progress)
+    judged = _judge(answers, unseen, state.confidence)
+    predicted = unseen.values
+    places = np.flatnonzero(judged.flagged)
+    places = places[np.argsort(-judged.wrong[places], kind="stable")]
+    answer = ToolAnswer(
+        advice=_advice(judged),
+        numbers=(
+            Number("listed", "Labels that look wrong", len(places)),
+            Number("expected", "Wrong labels, as expected", judged.expected_wrong),
+            Number("rows", "Rows", len(answers)),
+        ),
+        assumes=(f"{ASSUMPTION[0].upper()}{ASSUMPTION[1:]}.",),
+        figures=(_figure(judged),),
+        tables=(_table(answers, predicted, judged.wrong, places),),
+        rows={"suspicion": judged.wrong, "predicted": predicted},
+    )
+    return answer, state
+
+
+def _judge(answers: pd.Series, unseen: Unseen, confidence: float) -> LabelErrors:
+    from easeml.lifecycle.labeling import chances_of_votes, judge_classes, judge_numbers
+
+    if unseen.chances is None and unseen.classes is None:
+        numbers = np.asarray(unseen.values, dtype=float)
+        return judge_numbers(numbers, answers.to_numpy(dtype=float), confidence=confidence)
+    categories = answers.cat.categories.astype(str)
+    codes = answers.cat.codes.to_numpy().astype(np.int64)
+    if unseen.chances is None:  # the model says a class only
+        votes = categories.get_indexer(np.asarray(unseen.values).astype(str))
+        chances = chances_of_votes(votes, codes, len(categories))
+    else:
+        chances = np.zeros((len(answers), len(categories)))
+        names = np.asarray(unseen.classes).astype(str)
+        chances[:, categories.get_indexer(names)] = unseen.chances
+    return judge_classes(chances, codes, confidence=confidence)
+
+
+def _advice(judged: LabelErrors) -> str:
+    count, rows = int(judged.flagged.sum()), len(judged.flagged)
+    if not count:
+        return f"None of {rows} labels stands out as wrong."
+    verb = "looks" if count == 1 else "look"
+    found = f"{count} of {rows} labels {verb} wrong; perhaps {judged.precision:.0%} of these are"
+    return f"{found}. Check them from the top; stop when several in a row turn out to be right."
+
+
+def _table(
+    answers: pd.Series, predicted: np.ndarray, wrong: np.ndarray, places: np.ndarray
+) -> Table:
+    rows = []
+    for place in places[:_LISTED].tolist():
+        label, guess = answers.iloc[place], predicted[place]
+        rows.append((_plain(answers.index[place]), _plain(label), _plain(guess), wrong[place]))
+    columns = ("Row", "Label", "Predicted", "Probability that it is wrong")
+    return Table("Labels to check", columns, tuple(rows))
+
+
+def _figure(judged: LabelErrors) -> Figure:
+    """Draw how many labels are wrong with which probability."""
+    from easeml.figures import Axis, Figure, Series, numbers
+
+    counts, edges = np.histogram(judged.wrong[np.isfinite(judged.wrong)], _BINS, (0.0, 1.0))
+    middles = numbers((edges[:-1] + edges[1:]) / 2)
+    width = 0.92 / _BINS
+    bars = Series("rows", middles, numbers(counts), kind="bars", tone="accent", width=width)
+    return Figure(
+        "How likely labels are wrong",
+        Axis("probability that the label is wrong", low=0.0, high=1.0),
+        Axis("rows", low=0.0),
+        (bars,),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a number as Python's own, anything else as a text."""
+    if isinstance(value, int | float | np.integer | np.floating):
+        return value.item() if isinstance(value, np.generic) else value
+    return str(value)
+
+
+TOOLS = (
+    Tool(
+        name="label-errors",
+        title="Which labels look wrong?",
+        about="Finds training rows whose answer contradicts what is learned from the others.",
+        needs=("inputs", "answers"),
+        may=("unseen", "progress"),
+        config=LabelErrorsConfig,
+        open=_open,
+        ask=_ask,
+        rows="train",
+    ),
+)
