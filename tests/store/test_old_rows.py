@@ -1,17 +1,22 @@
 """Rows of the releases before are brought to the form of this one."""
 
-import sqlalchemy as sa
+from importlib import import_module
+
+from alembic.migration import MigrationContext
+from alembic.operations import Operations
 
 from easeml.store import Store, Tenant
 from easeml.store.database import connect
 from easeml.store.records import Report, TrainedModel
 
 
-def at_revision(url: str, revision: str) -> None:
-    """Have a database say that it was written by the release of that revision."""
+def upgrade(url: str, revision: str) -> None:
+    """Do what the migration in this file does, on tables of today."""
     engine = connect(url)
+    migration = import_module(f"easeml.store.migrations.versions.{revision}")
     with engine.connect().execution_options(writes=True) as connection, connection.begin():
-        connection.execute(sa.text(f"UPDATE alembic_version SET version_num = '{revision}'"))
+        with Operations.context(MigrationContext.configure(connection)):
+            migration.upgrade()
     engine.dispose()
 
 
@@ -37,7 +42,8 @@ def test_measured_importance_becomes_an_answer_about_the_model(open_store, url) 
         tables.reports.add(Report("rep_3", "t1", "suspicion", "app_1", "ver_1", looked))
         tables.reports.add(Report("rep_2", "t1", "rescore", "app_1", "ver_1", {"quality": 0.5}))
     untouched = report_of(store, "rep_2")
-    at_revision(url, "0005")
+    upgrade(url, "0006_importance_is_an_answer")
+    upgrade(url, "0009_suspicion_is_an_answer")
 
     found = report_of(open_store(), "rep_1")
     assert (found.subject, found.value["model_id"]) == ("app_1", "mod_1")

@@ -56,7 +56,7 @@ def _held_out_numbers(X: np.ndarray, values: np.ndarray, folds: int, seed: int) 
 
     parts = KFold(folds, shuffle=True, random_state=seed)
     forest = RandomForestRegressor(min_samples_leaf=2, random_state=seed)
-    return cross_val_predict(forest, X, values, cv=parts)
+    return np.asarray(cross_val_predict(forest, X, values, cv=parts))
 
 
 def held_out_chances(

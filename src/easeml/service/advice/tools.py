@@ -149,7 +149,12 @@ def keep(
     """Keep what ``task`` brought as a report about ``subject``, an application or an upload."""
     told = Told.from_json(task.payload)
     answered = Answered(
-        task.id, told.parameters, told.model_id, told.plan, digests["answer"], digests.get("rows", "")
+        task.id,
+        told.parameters,
+        told.model_id,
+        told.plan,
+        digests["answer"],
+        digests.get("rows", ""),
     )
     return reports.keep(tx, task, subject, version_id, answered.to_json(), kind=told.tool)
 
