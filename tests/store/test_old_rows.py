@@ -14,8 +14,10 @@ def upgrade(url: str, revision: str) -> None:
     """Do what the migration in this file does, on tables of today."""
     engine = connect(url)
     migration = import_module(f"easeml.store.migrations.versions.{revision}")
-    with engine.connect().execution_options(writes=True) as connection, connection.begin():
-        with Operations.context(MigrationContext.configure(connection)):
+    writing = engine.connect().execution_options(writes=True)
+    with writing as connection, connection.begin():
+        context = MigrationContext.configure(connection)
+        with Operations.context(context):
             migration.upgrade()
     engine.dispose()
 

@@ -29,7 +29,7 @@ class Sources:
 def facts_of(tool: Tool, sources: Sources) -> dict[Fact, Any]:
     """Return what ``tool`` needs, and what it may use of the model where there is one."""
     rows = _rows(tool, sources.version)
-    wanted: list[Fact] = list(tool.needs)
+    wanted: list[Any] = list(tool.needs)
     if sources.model.exists():
         wanted += [fact for fact in tool.may if fact in MAKERS]
     return {fact: MAKERS[fact](sources, rows) for fact in wanted}
