@@ -29,6 +29,7 @@ from easeml.data import (
     read_table,
     write_table,
 )
+from easeml.data.readers import workbooks
 
 from .table_files import FORMATS, flowers
 
@@ -237,6 +238,38 @@ def test_a_column_of_bytes_is_refused_by_name(tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table({"a": [1], "raw": [b"\xff"]}), tmp_path / "t.parquet")
     with pytest.raises(DatasetError, match=r"column 'raw'.*holds bytes"):
         read_table(tmp_path / "t.parquet")
+
+
+def _write_ods(path: Path, rows: int, columns: int) -> None:
+    """Write a sheet of one number, repeated in a few bytes."""
+    office = "urn:oasis:names:tc:opendocument:xmlns:office:1.0"
+    table = "urn:oasis:names:tc:opendocument:xmlns:table:1.0"
+    text = "urn:oasis:names:tc:opendocument:xmlns:text:1.0"
+    cell = '<table:table-cell office:value-type="float" office:value="1"'
+    content = (
+        f'<office:document-content xmlns:office="{office}" xmlns:table="{table}"'
+        f' xmlns:text="{text}"><office:body><office:spreadsheet><table:table table:name="s">'
+        f'<table:table-row table:number-rows-repeated="{rows}">'
+        f'{cell} table:number-columns-repeated="{columns}"><text:p>1</text:p></table:table-cell>'
+        "</table:table-row></table:table></office:spreadsheet></office:body>"
+        "</office:document-content>"
+    )
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        kind = "application/vnd.oasis.opendocument.spreadsheet"
+        file.writestr("mimetype", kind, zipfile.ZIP_STORED)
+        file.writestr("content.xml", content)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(100, 200), (1_000_000, 16_000)])
+def test_a_sheet_of_another_kind_that_fills_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, columns: int
+) -> None:
+    _write_ods(tmp_path / "small.ods", 3, 2)
+    assert read_table(tmp_path / "small.ods").num_rows > 0
+    monkeypatch.setattr(workbooks, "_MOST_CELLS", 1000)
+    _write_ods(tmp_path / "t.ods", rows, columns)
+    with pytest.raises(DatasetError, match="too much to hold|cannot be read"):
+        read_table(tmp_path / "t.ods")
 
 
 def test_a_workbook_with_a_title_and_two_sheets(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ _STATUS = {
     "invalid-input": 422,
     "conflict": 409,
     "too-large": 413,
+    "too-many": 429,
+    "storage-full": 507,
 }
 _MOST_FIELDS = 20_000  # of a form: two for each column of a wide table
 

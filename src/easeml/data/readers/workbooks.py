@@ -13,6 +13,7 @@ from easeml.data.types.text_tables import HEADER, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    import python_calamine as calamine
 
 _LARGEST = 1 << 30  # bytes of a workbook after decompression
 _MOST_CELLS = 30_000_000
@@ -35,9 +36,15 @@ def read_excel(source: Source) -> pa.Table:
             book = calamine.load_workbook(handle)
             sheets = {}
             for name in book.sheet_names:
-                sheets[name] = book.get_sheet_by_name(name).to_python(skip_empty_area=True)
+                sheets[name] = _cells(book.get_sheet_by_name(name))
     except DatasetError:
         raise
+    except _TooManyCells as error:
+        raise DatasetError(
+            f"a sheet reaches to {error}, which is too much to hold.",
+            where=source.name,
+            remedy="Delete the far cells (or all but the table), or save the table as CSV.",
+        ) from error
     except Exception as error:  # of many kinds for what is no workbook, panics among them
         raise DatasetError(
             f"the workbook cannot be read ({str(error)[:200]}).",
@@ -68,6 +75,21 @@ def read_excel(source: Source) -> pa.Table:
     names = check_names([_text(cell) for cell in header[:width]], f"{source.name}, sheet '{sheet}'")
     columns = [pa.array([_text(row[i]) for row in body], pa.string()) for i in range(width)]
     return pa.table(columns, names).replace_schema_metadata(metadata)
+
+
+class _TooManyCells(Exception):
+    """A sheet has more cells than can be held; how far it reaches."""
+
+
+def _cells(sheet: calamine.CalamineSheet) -> list[list[Any]]:
+    """Return the rows of a sheet, unless far cells make it too large.
+
+    The library holds a sheet of any format in a few bytes a cell; as Python's values it takes many
+    times as much.
+    """
+    if sheet.height * sheet.width > _MOST_CELLS:
+        raise _TooManyCells(f"row {sheet.height:,} and column {sheet.width:,}")
+    return sheet.to_python(skip_empty_area=True)
 
 
 def _check_size(source: Source) -> None:
