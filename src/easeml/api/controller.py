@@ -19,7 +19,6 @@ from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.serving.frames import answer_before_threads
-from easeml.engine.temporary import use_own_folder
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -47,7 +46,6 @@ def run_controller(settings: Settings) -> None:
             number, _leave
         )  # while it serves, uvicorn takes them, and raises them again at its end
     configure_logging("controller")
-    use_own_folder(settings.home, "controller-1")
     answer_before_threads()
     store = Store.open(settings.database, settings.artefacts)
     try:
