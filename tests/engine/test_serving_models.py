@@ -14,6 +14,7 @@ from easeml.errors import Damaged, EasemlError, NotReady, Unreachable
 from easeml.settings import Settings
 from easeml.store import Store, Tenant, TrainedModel
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Task
+from easeml.store.shapes import CandidatePipeline, ModuleConfig, Operation, OperationName
 
 
 def test_a_model_waits_for_its_turn_while_another_application_is_assigned_first():
@@ -139,10 +140,14 @@ def _serving(store: Store, tmp_path: Path, contents: dict[str, str]) -> dict[str
         tables.applications.add(
             Application("app_1", "t1", "a", "d", "v", "y", "accuracy", state="serving")
         )
-        version = DatasetVersion("v", "t1", "d", 1, {"name": "declare"}, state="ready")
+        version = DatasetVersion("v", "t1", "d", 1, Operation(OperationName.DECLARE), state="ready")
         tables.versions.add(version)
         tables.jobs.add(Job("job_1", "t1", "app_1", "v", state="stopped"))
-        tables.candidates.add(Candidate("cnd_1", "t1", "job_1", 0, "m", "m", {}, 1.0))
+        tables.candidates.add(
+            Candidate(
+                "cnd_1", "t1", "job_1", 0, "m", "m", CandidatePipeline([], ModuleConfig("m")), 1.0
+            )
+        )
         models = {}
         for place, (name, content) in enumerate(contents.items()):
             artefact = _stored(store, tmp_path / name, content)
