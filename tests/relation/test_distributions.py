@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 
 from easeml.errors import EasemlError
-from easeml.relation import Distribution, Relation, Source
+from easeml.relation import Candidate, Distribution, Relation, RowCandidates, Source
 from easeml.relation.distributions import DRAWS
 from relation.worlds import ANSWERS, GROUPS, Doubtful, agree, doubtful, known, probabilities
 
@@ -41,21 +41,18 @@ def test_sums_means_and_extremes_are_those_of_all_worlds(found: Doubtful):
             expected = probabilities(worlds, lambda rows: answer(known(rows, column)))  # noqa: B023
             agree(getattr(relation, name)(column), expected)
     agree(relation.count(), probabilities(worlds, len))
-    assert relation.worlds_log10() == pytest.approx(
-        math.log10(math.prod(len(doubt.ways) for doubt in found.doubts))
-        if not _repeats(found)
-        else relation.worlds_log10()
-    )
+    different = [len({repr(way) for way, _ in doubt.ways}) for doubt in found.doubts]
+    assert relation.worlds_log10() == pytest.approx(math.log10(math.prod(different)))
 
 
-def _repeats(found: Doubtful) -> bool:
-    """Tell whether some doubt has the same way twice."""
-    return any(
-        left == right
-        for doubt in found.doubts
-        for place, (left, _) in enumerate(doubt.ways)
-        for right, _ in doubt.ways[:place]
-    )
+def test_what_is_told_twice_is_one_candidate():
+    relation = Relation.from_frame(pd.DataFrame({"x": [10, 5]}))
+    told = [
+        Candidate({"x": value}, weight, True) for value, weight in ((1, 0.25), (2, 0.5), (1, 0.25))
+    ]
+    relation = relation.with_all([RowCandidates(0, told)])
+    assert relation.entropy() == pytest.approx(1.0)
+    assert relation.worlds_log10() == pytest.approx(math.log10(2))
 
 
 @settings(max_examples=50)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from easeml.errors import InvalidInput
 from easeml.relation.blocks import Blocks, CandidateCells, concatenated, offsets
 from easeml.relation.content import Content, Source
+from easeml.relation.operations import distinct
 
 _SLACK = 1e-6  # how far probabilities may be from a sum of one
 
@@ -56,7 +57,8 @@ Latest = dict[int, dict[frozenset[str], RowCandidates]]
 def with_all(content: Content, told: Sequence[RowCandidates]) -> Content:
     """Return the content with candidates for some rows; the last word on a cell counts.
 
-    What is told of a cell replaces what was told of it before. Candidates of weight 0 are left out.
+    What is told of a cell replaces what was told of it before. Candidates of weight 0 are left out;
+    those that are alike become one.
 
     Raises:
         NotFound: where there is no such row.
@@ -76,7 +78,7 @@ def with_all(content: Content, told: Sequence[RowCandidates]) -> Content:
     counted = [(row, each) for row, found in latest.items() for each in found.values()]
     made = _made(content, counted, sources)
     kept = content.blocks.take(_kept(content.blocks, latest))
-    blocks = concatenated([kept, made])
+    blocks = concatenated([kept, distinct(made)])
     return replace(content, blocks=blocks, sources=tuple(sources))
 
 
