@@ -8,6 +8,7 @@ candidate. Both name the same mark, so that halves of different relations are no
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -168,9 +169,12 @@ def _index_of(rows: pa.Table, about: dict) -> pd.Index:
 
 def _write(table: pa.Table, path: Path) -> None:
     """Write a file such that others see all of it, or what was there before."""
-    part = path.with_name(f".{path.name}.part")
-    pq.write_table(table, part)
-    part.replace(path)
+    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")  # others may write now, too
+    try:
+        pq.write_table(table, part)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> pa.Table:
