@@ -90,4 +90,4 @@ def test_a_tool_that_needs_a_model_reads_rows_as_the_model_does(
     assert told.exit_code == 0, told.output
     found = json.loads(told.stdout)
     assert found["tables"][0]["rows"][0][0] == "width"
-    assert out.read_text().startswith("Column,Quality lost,Standard error\nwidth,")
+    assert out.read_text().startswith("Column,Score lost,Standard error\nwidth,")
