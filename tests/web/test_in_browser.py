@@ -277,7 +277,8 @@ def test_a_file_with_the_target_shows_how_good_the_predictions_are(
     page.get_by_label("A CSV file with a header").set_input_files(wine)
     page.get_by_role("button", name="Predict the file").click()
     expect(page.locator("#answer")).to_contain_text("178 rows predicted")
-    expect(page.locator("#answer")).to_contain_text("how good the predictions are")
+    expect(page.locator("#answer")).to_contain_text("on the 178 rows that had the target")
+    expect(page.locator("#answer")).to_contain_text("rows that the model was trained on")
     page.get_by_label("A CSV file with a header").set_input_files(wine)
     with page.expect_download() as download:
         page.get_by_role("button", name="Download predictions").click()
