@@ -182,12 +182,17 @@ def memory_of(process: int) -> float:
     return int(next(line for line in lines if line.startswith("VmRSS")).split()[1]) / 1000
 
 
+def told(seconds: float | None) -> str:
+    """Return a time as a column of the table; a dash where no event came."""
+    return f"{'-':>8}" if seconds is None else f"{seconds:>7.3f}s"
+
+
 def main() -> None:
     """Measure and print one row for each number of pages."""
     parser = arguments(__file__, __doc__)
     parser.add_argument("--pages", type=int, nargs="+", default=[1, 100])
     parser.add_argument("--seconds", type=float, default=20.0)
-    chosen = read_options(parser, pages=[2], seconds=2.0)
+    chosen = read_options(parser, pages=[2], seconds=5.0)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         service = EasemlProcess(Path(folder) / "home")
@@ -218,7 +223,7 @@ def main() -> None:
         f"{'pages':>6} {'events':>7} {'delay':>8} {'p95':>8} {'fetch':>8} {'cores':>6} {'memory':>8}"
     )
     for row in rows:
-        numbers = [f"{row[name]:>7.3f}s" for name in ("delay_median", "delay_p95", "fetch_median")]
+        numbers = [told(row[name]) for name in ("delay_median", "delay_p95", "fetch_median")]
         used = f"{row['controller_cores']:>6.2f} {row['controller_mb']:>6.0f}MB"
         print(f"{row['pages']:>6} {row['events']:>7} {' '.join(numbers)} {used}")
     (chosen.out / "rows.json").write_text(json.dumps(rows, indent=1) + "\n", "utf-8")
