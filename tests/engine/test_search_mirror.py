@@ -8,12 +8,11 @@ import pytest
 import simulated
 from simulated import REGISTRY
 
-from easeml.engine import search_mirror
 from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
 from easeml.engine.search_mirror import SearchMirror
 from easeml.ids import new_id
-from easeml.search import policy_named
+from easeml.search import decision_log, policy_named
 from easeml.store import Store
 from easeml.store.records import Candidate, Task
 from easeml.store.shapes import CandidatePipeline, JobLimits, ModuleConfig, TenantLimits
@@ -95,13 +94,13 @@ def test_a_search_that_grows_is_seldom_learned_anew(
     grows.
     """
     learned: list[int] = []
-    learned_of = search_mirror.learned_of
+    learned_beside = decision_log.learned_beside
 
-    def counted(registry: Any, arms: Any, *trials: Any) -> Any:
+    def counted(arms: Any, *runs: Any) -> Any:
         learned.append(len(arms))
-        return learned_of(registry, arms, *trials)
+        return learned_beside(arms, *runs)
 
-    monkeypatch.setattr(search_mirror, "learned_of", counted)
+    monkeypatch.setattr(decision_log, "learned_beside", counted)
     mirror, job_id = opened(store, tmp_path)
 
     def grow(arm: int, model: str) -> None:

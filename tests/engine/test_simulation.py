@@ -23,6 +23,7 @@ from easeml.engine.scheduler import Scheduler
 from easeml.engine.slot import Slot, SlotContext
 from easeml.ids import new_id
 from easeml.search import policy_named
+from easeml.service.search import log
 from easeml.store.records import Process
 
 LEASE = 10.0
@@ -190,6 +191,8 @@ class Engine(RuleBasedStateMachine):
             tables = tx.unscoped()
             assert all(task.state in ENDED for task in tables.tasks.list(kind="train", limit=None))
             assert {job.state for job in tables.jobs.list(limit=None)} == {"resting"}
+            replayed = log.replayed(tx)
+            assert replayed.identical == replayed.decisions >= tables.decisions.count()
             for application in tables.applications.list(limit=None):
                 assert bool(application.live_model_id) == (
                     tables.models.count(application_id=application.id) > 0

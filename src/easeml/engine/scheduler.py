@@ -13,7 +13,14 @@ from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
-from easeml.service.search import job_states, proposals, spending, training_tasks, waiting
+from easeml.service.search import (
+    job_states,
+    log,
+    proposals,
+    spending,
+    training_tasks,
+    waiting,
+)
 from easeml.settings import Settings
 from easeml.store import Store, Transaction
 from easeml.store.records import Lease
@@ -95,6 +102,7 @@ class Scheduler:
         self._holder = holder or new_id("proc")
         self._lease: Lease | None = None
         self._mirror = SearchMirror(policy, registry)
+        self._parts = 0  # of the log that this leader has written
         self._seq = 0
         self._failed: set[str] = set()
         self._again: set[str] = set()
@@ -139,6 +147,7 @@ class Scheduler:
             give_back_lost_work(self._store, self._lease_seconds)
             self._stop_what_reached_its_limit()
             self._tell_what_is_blocked()
+            self._write_log()
             if time.monotonic() >= self._next_sweep:
                 self._store.uploads.sweep()
                 self._next_sweep = time.monotonic() + _SWEEP_SECONDS
@@ -182,6 +191,7 @@ class Scheduler:
                 self._mirror = SearchMirror(
                     self._policy, knowledge_base.current(tx, self._installed)
                 )
+            self._parts = 0
             self._seq = 0
         self._lease = lease
         return lease is not None
@@ -250,7 +260,7 @@ class Scheduler:
         self._again.update(self._move_to_now())
         free = self._free_devices() if self._mirror.state.waiting else 0
         while free > 0:
-            choices = self._policy.decide(self._mirror.state, free)
+            choices = self._mirror.decide(free)
             if not choices:
                 return
             written = sum(self._write(choice) for choice in choices)
@@ -266,12 +276,15 @@ class Scheduler:
         """Write one decision; False (and the job is held until its next change) if it could not be."""
         assert self._lease is not None
         task = None
+        changes = self._mirror.unwritten
         try:
             with self._store.write() as tx:
                 self._check(tx)
                 task = training_tasks.write_decision(
-                    tx, self._mirror.registry, choice, self._policy.name, self._lease.epoch
+                    tx, self._mirror.registry, choice, choice.policy, self._lease.epoch
                 )
+                log.append(tx, self._lease.epoch, self._parts, changes)
+            self._noted(len(changes))
         except Fenced:
             raise
         except Exception:
@@ -281,6 +294,24 @@ class Scheduler:
             return False
         self._mirror.start(choice.job, choice.arm, task.id)
         return True
+
+    def _write_log(self) -> None:
+        """Write what changed since the last decision, for those who look at what is seen now."""
+        changes = self._mirror.unwritten
+        if self._lease is None or all(change.kind == "set_now" for change in changes):
+            return
+        try:
+            with self._store.write() as tx:
+                self._check(tx)
+                log.append(tx, self._lease.epoch, self._parts, changes)
+        except Fenced:
+            self._lease = None  # the next step tries to lead again
+            return
+        self._noted(len(changes))
+
+    def _noted(self, count: int) -> None:
+        self._mirror.written(count)
+        self._parts += 1
 
     def _free_devices(self) -> int:
         with self._store.read() as tx:

@@ -2,36 +2,23 @@
 store.
 """
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from easeml.contract.states import FINISHED_TASKS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
 from easeml.modules import Registry
 from easeml.search import (
-    Arm,
     Budget,
-    Learned,
-    Observation,
+    Decision,
     Policy,
     SearchState,
     Terms,
-    add_arms,
-    add_job,
-    released,
-    remove_job,
-    set_active,
-    set_budget,
-    set_deadline,
-    set_now,
-    set_prior,
-    set_terms,
-    started,
+    policy_named,
     worth_learning,
 )
-from easeml.service.knowledge.trials import finished_trials
+from easeml.search.decision_log import Change, Seen, applied, told_arms, told_runs
 from easeml.service.limits import quotas
-from easeml.service.search.beliefs import arm_of, learned_of
+from easeml.service.search.beliefs import arm_of, finished_runs
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task
 from easeml.store.shapes import JobLimits
@@ -44,13 +31,12 @@ class _JobMirror:
     """What the state already knows of a job: its limits, arms by candidate id, and its tasks'
     states by task id.
 
-    ``learned``: what its belief comes from, learned when it had ``known`` arms and the jobs beside
-    it had done ``others`` tasks.
+    Its belief was learned when it had ``known`` arms and the jobs beside it had done ``others``
+    tasks.
     """
 
     limits: JobLimits
     arms: dict[str, int]
-    learned: Learned
     known: int
     others: int
     tasks: dict[str, TaskState] = field(default_factory=dict)
@@ -59,13 +45,50 @@ class _JobMirror:
 class SearchMirror:
     """Follows the rows: ``sync`` after every change of a job; ``state`` is then what the policy
     decides on.
+
+    What it sees changes by ``note`` alone, which keeps each change for the log of decisions.
     """
 
     def __init__(self, policy: Policy, registry: Registry):
-        self.policy = policy
         self.registry = registry
-        self.state = SearchState()
+        self._seen = Seen()
         self._jobs: dict[str, _JobMirror] = {}
+        self._unwritten: list[Change] = []
+        self.note("set_policy", policy=policy.name)
+
+    @property
+    def state(self) -> SearchState:
+        """What the policy decides on."""
+        return self._seen.state
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that decides."""
+        return policy_named(self._seen.policy)
+
+    def note(self, kind: str, **values: Any) -> None:
+        """Change what is seen; ``values`` are plain JSON. See ``decision_log``."""
+        change = Change(kind, values)
+        self._seen = applied(self._seen, change)
+        if kind == "set_now" and self._unwritten and self._unwritten[-1].kind == "set_now":
+            self._unwritten.pop()  # nothing was decided in between
+        self._unwritten.append(change)
+
+    @property
+    def unwritten(self) -> list[Change]:
+        """The changes that the log does not have yet."""
+        return list(self._unwritten)
+
+    def written(self, count: int) -> None:
+        """Forget the first ``count`` of the ``unwritten`` changes: the log has them."""
+        del self._unwritten[:count]
+
+    def decide(self, free: int) -> list[Decision]:
+        """Return what to start on ``free`` devices, and note it."""
+        choices = self.policy.decide(self.state, free)
+        if choices:
+            self.note("decided", free=free, choices=[[one.job, one.arm] for one in choices])
+        return choices
 
     def knows(self, job_id: str) -> bool:
         """Is the job part of the search?"""
@@ -89,60 +112,64 @@ class SearchMirror:
         ):
             self._follow(job.id, known_job, task)
         self._learn_from_others(tx, job, known_job)
-        self.state = set_active(self.state, job.id, job.state == JobState.RUNNING)
+        self._set_active(job.id, job.state == JobState.RUNNING)
 
     def move_to(self, now: float) -> list[str]:
         """Move to the present, in seconds of the epoch; return the jobs whose deadline has passed
         since.
         """
-        before, self.state = self.state.now, set_now(self.state, now)
+        before = self.state.now
+        self.note("set_now", now=now)
         return [name for name, job in self.state.jobs.items() if before < job.deadline <= now]
 
     def start(self, job_id: str, arm: int, task_id: str) -> None:
         """Note a task that was just written."""
         self._jobs[job_id].tasks[task_id] = TaskState.WAITING
-        self.state = started(self.state, job_id, arm)
+        self.note("started", job=job_id, arm=arm, task=task_id)
 
     def hold(self, job_id: str) -> None:
         """Make no decisions for a job until it is synced again."""
-        self.state = set_active(self.state, job_id, False)
+        self._set_active(job_id, False)
+
+    def _set_active(self, job_id: str, active: bool) -> None:
+        if self.state.job(job_id).active != active:
+            self.note("set_active", job=job_id, active=active)
 
     def _open(self, tx: Transaction, tables: Tables, job: Job) -> _JobMirror:
         candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
         arms = [arm_of(self.registry, candidate) for candidate in candidates]
-        learned = self._learn(tx, job, arms)
-        self.state = add_job(
-            self.state,
-            job.id,
-            job.tenant_id,
-            arms,
-            learned.over(arms),
-            budget=_budget(job),
-            deadline=_deadline(job),
+        self._note_runs(tx)
+        self.note(
+            "add_job",
+            job=job.id,
+            tenant=job.tenant_id,
+            arms=told_arms(arms),
+            budget=asdict(_budget(job)),
+            deadline=job.limits.deadline,
+            since=_oldest_beside(tx, job).created,
         )
         places = {candidate.id: candidate.arm for candidate in candidates}
-        known_job = self._jobs[job.id] = _JobMirror(
-            job.limits, places, learned, len(arms), _done_beside(tx, job)
-        )
+        known_job = _JobMirror(job.limits, places, len(arms), _done_beside(tx, job))
+        self._jobs[job.id] = known_job
         return known_job
 
     def _forget(self, job: Job) -> None:
         if job.id in self._jobs:
             del self._jobs[job.id]
-            self.state = remove_job(self.state, job.id)
+            self.note("remove_job", job=job.id)
 
     def _follow_limits(self, job: Job, known_job: _JobMirror) -> None:
         """Take over other limits; what is believed of the job stays as it is."""
         if known_job.limits == job.limits:
             return
         known_job.limits = job.limits
-        self.state = set_budget(self.state, job.id, _budget(job))
-        self.state = set_deadline(self.state, job.id, _deadline(job))
+        self.note("set_budget", job=job.id, **asdict(_budget(job)))
+        self.note("set_deadline", job=job.id, deadline=job.limits.deadline)
 
     def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
         terms = quotas.terms(tx.tenants.get(tenant_id))
         if self.state.terms.get(tenant_id, Terms()) != terms:
-            self.state = set_terms(self.state, tenant_id, terms)
+            self.note("set_terms", tenant=tenant_id, **asdict(terms))
 
     def _extend(self, tx: Transaction, tables: Tables, job: Job, known_job: _JobMirror) -> None:
         """Take in the candidates that were added.
@@ -153,16 +180,15 @@ class SearchMirror:
         """
         candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
         new = [arm_of(self.registry, candidate) for candidate in candidates[len(known_job.arms) :]]
-        searched = self.state.job(job.id)
-        arms = [*searched.arms, *new]
-        if len(arms) >= _LEARN_AGAIN * known_job.known or any(
-            arm.model not in known_job.learned.models for arm in new
-        ):
-            known_job.learned, known_job.known = self._learn(tx, job, arms), len(arms)
-            prior = known_job.learned.over(arms)
-        else:
-            prior = known_job.learned.extended(searched.posterior.prior, searched.arms, new)
-        self.state = add_arms(self.state, job.id, new, prior)
+        count = len(known_job.arms) + len(new)
+        models = self._seen.learned[job.id].models
+        is_new_model = any(arm.model not in models for arm in new)
+        since = None
+        if is_new_model or count >= _LEARN_AGAIN * known_job.known:
+            self._note_runs(tx)
+            since = _oldest_beside(tx, job).created
+            known_job.known = count
+        self.note("add_arms", job=job.id, arms=told_arms(new), since=since)
         known_job.arms.update({candidate.id: candidate.arm for candidate in candidates})
 
     def _learn_from_others(self, tx: Transaction, job: Job, known_job: _JobMirror) -> None:
@@ -171,48 +197,34 @@ class SearchMirror:
         """
         others = _done_beside(tx, job)
         if worth_learning(known_job.others, others):
-            arms = self.state.job(job.id).arms
-            known_job.learned, known_job.known, known_job.others = (
-                self._learn(tx, job, arms),
-                len(arms),
-                others,
-            )
-            self.state = set_prior(self.state, job.id, known_job.learned.over(arms))
+            self._note_runs(tx)
+            self.note("set_prior", job=job.id, since=_oldest_beside(tx, job).created)
+            known_job.known = len(known_job.arms)
+            known_job.others = others
 
-    def _learn(self, tx: Transaction, job: Job, arms: Sequence[Arm]) -> Learned:
-        """Return what all finished tasks teach; searched beside this job are those since the oldest
-        that still runs.
-        """
-        return learned_of(
-            self.registry, arms, finished_trials(tx), job, _oldest_beside(tx, job).created
-        )
+    def _note_runs(self, tx: Transaction) -> None:
+        """Note the finished tasks that beliefs are learned from, before anything is learned."""
+        runs = told_runs(self._seen.runs, finished_runs(tx, self.registry))
+        if runs:
+            self.note("set_runs", runs=runs)
 
     def _follow(self, job_id: str, known_job: _JobMirror, task: Task) -> None:
-        known, now = (
-            known_job.tasks.get(task.id),
-            TaskState.WAITING if task.state == TaskState.RUNNING else task.state,
-        )
+        known = known_job.tasks.get(task.id)
+        now = TaskState.WAITING if task.state == TaskState.RUNNING else task.state
         if known == now:
             return
         known_job.tasks[task.id] = now
         arm = known_job.arms[task.candidate_id]
         if known is None and now != TaskState.CANCELLED:
-            self.state = started(self.state, job_id, arm)
+            self.note("started", job=job_id, arm=arm, task=task.id)
         if now in FINISHED_TASKS:
-            self.state = self.policy.observe(
-                self.state, Observation(job_id, arm, task.quality, task.cost)
-            )
+            self.note("observed", job=job_id, arm=arm, quality=task.quality, cost=task.cost)
         elif now == TaskState.CANCELLED and known is not None:
-            self.state = released(self.state, job_id, arm, task.cost)
+            self.note("released", job=job_id, arm=arm, seconds=task.cost)
 
 
 def _budget(job: Job) -> Budget:
     return Budget(tasks=job.limits.tasks, seconds=job.limits.seconds)
-
-
-def _deadline(job: Job) -> float:
-    deadline = job.limits.deadline
-    return math.inf if deadline is None else deadline
 
 
 def _oldest_beside(tx: Transaction, job: Job) -> Job:

@@ -316,6 +316,30 @@ class Decision:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchChanges:
+    """A part of the log of decisions: what changed of what the scheduler sees, in order.
+
+    ``id``: the lease's epoch and a number within it, so that the order of ids is that of the log.
+    ``changes``: pairs of kind and values as JSON text, which nobody but the log reads; see
+    ``easeml.search.decision_log``.
+    """
+
+    id: str
+    epoch: int
+    changes: str
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSetting:
+    """A setting that was changed while easeml runs. ``id``: its name."""
+
+    id: str
+    value: str
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A stored lifecycle result. ``kind``: of the task that found it, or the tool that answered."""
 

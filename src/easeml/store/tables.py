@@ -84,6 +84,10 @@ users = _table("users", records.User, _index("name", unique=True, table="users")
 processes = _table("processes", records.Process, _index("state", "kind", table="processes"))
 leases = _table("leases", records.Lease)
 module_marks = _table("module_marks", records.ModuleMark)
+search_changes = _table(
+    "search_changes", records.SearchChanges, _index("epoch", "id", table="search_changes")
+)
+kept_settings = _table("kept_settings", records.KeptSetting)
 events = _table(
     "events",
     records.Event,

@@ -23,6 +23,8 @@ class Transaction:
         self.tenants = Rows(session, tables.tenants, records.Tenant)
         self.processes = Rows(session, tables.processes, records.Process)
         self.module_marks = Rows(session, tables.module_marks, records.ModuleMark)
+        self.search_changes = Rows(session, tables.search_changes, records.SearchChanges)
+        self.kept_settings = Rows(session, tables.kept_settings, records.KeptSetting)
         self.queue = Queue(session)
         self.leases = Leases(session)
         self.events = Events(session)

@@ -24,6 +24,7 @@ _MOST_TRIALS = 1000  # the newest, that costs are learned from
 class Trial:
     """One finished training task. ``cost`` in device seconds; moments in seconds of the epoch."""
 
+    task_id: str
     job_id: str
     job_created: float
     candidate: Candidate
@@ -48,6 +49,7 @@ def finished_trials(tx: Transaction) -> list[Trial]:
         rows, columns = size(versions[jobs[task.job_id].version_id])
         trials.append(
             Trial(
+                task_id=task.id,
                 job_id=task.job_id,
                 job_created=jobs[task.job_id].created,
                 candidate=candidates[task.candidate_id],

@@ -1,11 +1,13 @@
 """What the search believes of a job's candidates before its first run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from easeml.modules import Registry
-from easeml.search import Arm, Learned, PastRun, learned_beside
-from easeml.service.knowledge.trials import Trial, features_of
-from easeml.store.records import Candidate, Job
+from easeml.search import Arm, PastRun
+from easeml.search.decision_log import FinishedRun
+from easeml.service.knowledge.trials import Trial, features_of, finished_trials
+from easeml.store import Transaction
+from easeml.store.records import Candidate
 
 
 def arm_of(registry: Registry, candidate: Candidate) -> Arm:
@@ -15,20 +17,15 @@ def arm_of(registry: Registry, candidate: Candidate) -> Arm:
     )
 
 
-def learned_of(
-    registry: Registry, arms: Sequence[Arm], trials: Iterable[Trial], job: Job, since: float
-) -> Learned:
-    """Return what all ``trials`` teach of the ``arms`` of a job.
-
-    Jobs that were created ``since``, in seconds of the epoch, are searched beside it: see
-    ``learned_beside``.
-    """
-    before, beside, own = [], [], []
-    for trial in trials:
-        (
-            own if trial.job_id == job.id else beside if trial.job_created >= since else before
-        ).append(trial)
-    return learned_beside(arms, *(runs_of(registry, part) for part in (before, beside, own)))
+def finished_runs(tx: Transaction, registry: Registry) -> dict[str, FinishedRun]:
+    """Return what finished tasks of all tenants teach, by the id of the task."""
+    runs = {}
+    for trial in finished_trials(tx):
+        features = features_of(registry, trial.candidate)
+        runs[trial.task_id] = FinishedRun(
+            trial.job_id, trial.job_created, trial.candidate.model, features, trial.quality
+        )
+    return runs
 
 
 def runs_of(registry: Registry, trials: Iterable[Trial]) -> list[PastRun]:

@@ -1,0 +1,55 @@
+"""The log of decisions in the store: written by the scheduler, read by who replays it."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from easeml.search.decision_log import Change, Decided, decisions_of
+from easeml.store import Transaction
+from easeml.store.records import SearchChanges
+
+
+class Replayed(NamedTuple):
+    """How many decisions a log has, and how many of them its own policy makes again."""
+
+    decisions: int
+    identical: int
+
+
+def append(tx: Transaction, epoch: int, number: int, changes: Sequence[Change]) -> None:
+    """Add a part to the log of the scheduler that leads with ``epoch``; it is its ``number``-th.
+
+    Raises ``Conflict`` if this part is there.
+    """
+    text = json.dumps(changes, separators=(",", ":"), allow_nan=False)
+    tx.search_changes.add(SearchChanges(f"{epoch:010d}.{number:010d}", epoch, text))
+
+
+def epochs(tx: Transaction) -> list[int]:
+    """Return the epochs of all schedulers that wrote a log, in order."""
+    return sorted(tx.search_changes.count_by("epoch"))
+
+
+def changes_of(tx: Transaction, epoch: int) -> Iterator[Change]:
+    """Give the changes that the scheduler of an epoch wrote, from its start."""
+    for part in tx.search_changes.list(epoch=epoch, limit=None):
+        for kind, values in json.loads(part.changes):
+            yield Change(kind, values)
+
+
+def decisions(tx: Transaction, epoch: int) -> Iterator[Decided]:
+    """Give the decisions of an epoch, each with what the policy saw."""
+    return decisions_of(changes_of(tx, epoch))
+
+
+def replayed(tx: Transaction) -> Replayed:
+    """Decide everything again, each time from what the policy saw, and compare."""
+    count = identical = 0
+    for epoch in epochs(tx):
+        for decided in decisions(tx, epoch):
+            count += len(decided.choices)
+            again = decided.again()
+            identical += sum(
+                one == other for one, other in zip(decided.choices, again, strict=False)
+            )
+    return Replayed(count, identical)

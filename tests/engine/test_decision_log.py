@@ -1,0 +1,223 @@
+"""What the scheduler wrote down is enough to make each of its decisions again, bit for bit."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+import simulated
+
+from easeml.contract.tasks import Limits, TaskResult
+from easeml.engine.executors import Outcome
+from easeml.engine.membership import register
+from easeml.engine.scheduler import Scheduler
+from easeml.engine.slot import Slot, SlotContext
+from easeml.ids import new_id
+from easeml.search import installed_policies, policy_named
+from easeml.search.decision_log import Decided, decisions_of
+from easeml.service.search import jobs, log
+from easeml.store import Store
+from easeml.store.records import Candidate
+from easeml.store.shapes import CandidatePipeline, JobLimits, ModuleConfig, TenantLimits
+
+LEASE = 10.0
+
+
+class OneThatVaries(simulated.OfAnyName):
+    spaces: ClassVar = {"m0": {"x": {".float": [0.0, 1.0]}, "y": {".float": [0.0, 1.0]}}}
+
+
+REGISTRY = OneThatVaries(())
+
+
+class Varied(simulated.SimulatedExecutor):
+    """Qualities and costs are drawn; every seventh run fails for good."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._generator = np.random.default_rng(7)
+        self._count = 0
+
+    def wait(self) -> Outcome:
+        """End the run, as drawn."""
+        self._count += 1
+        cost = float(self._generator.uniform(0.3, 9.0))
+        if self._count % 7 == 0:
+            return Outcome("finished", TaskResult(ok=False, error="no", cost=cost), cost)
+        outcome = super().wait()
+        assert outcome.result is not None
+        quality = float(self._generator.beta(8, 3))
+        value = {**outcome.result.value, "quality": quality}
+        return replace(
+            outcome, result=outcome.result.model_copy(update={"value": value, "cost": cost})
+        )
+
+
+@dataclass
+class World:
+    """A store on a clock of its own, one worker, and the scheduler that leads."""
+
+    store: Store
+    folder: Path
+    clock: list[float]
+    policy: str
+    jobs: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        process = register(self.store, "worker")
+        limits = Limits(seconds=1, memory=1, threads=1)
+        context = SlotContext(self.store, Varied(), limits, process.id, self.folder / "work", LEASE)
+        self.process = process
+        self.worker = Slot("search", context)
+        self.scheduler = self.new_scheduler()
+
+    def new_scheduler(self) -> Scheduler:
+        return Scheduler(self.store, REGISTRY, policy_named(self.policy), LEASE)
+
+    def go(self, steps: int) -> None:
+        for _ in range(steps):
+            self.clock[0] += 0.7
+            with self.store.write() as tx:
+                tx.processes.update(self.process.id, heartbeat=tx.now())
+            self.scheduler.step()
+            self.scheduler.keep_house()
+            self.worker.step()
+
+    def add_tenant(self) -> None:
+        self.jobs.append(simulated.add_job(self.store, self.folder))
+
+    def add_model(self, job_id: str, model: str) -> None:
+        with self.store.write() as tx:
+            job = tx.unscoped().jobs.get(job_id)
+            tables = tx.scoped(job.tenant_id)
+            arm = tables.candidates.count(job_id=job_id)
+            pipeline = CandidatePipeline([], ModuleConfig(model))
+            tables.candidates.add(
+                Candidate(new_id("cand"), job.tenant_id, job_id, arm, model, model, pipeline, 2.5)
+            )
+            tx.events.append("job.candidates", job_id, {"added": 1}, job.tenant_id)
+
+    def set_state(self, job_id: str, state: str) -> None:
+        with self.store.write() as tx:
+            job = tx.unscoped().jobs.get(job_id)
+            jobs.set_state(tx, job, state, f"job.{state}")
+            if state != "running":
+                jobs.cancel_waiting(tx, tx.scoped(job.tenant_id), job_id)
+
+    def preempt(self) -> None:
+        """A task is taken from its worker, and its candidate may be tried again."""
+        with self.store.write() as tx:
+            claimed = tx.queue.claim(self.process.id, "search", LEASE)
+            assert claimed is not None
+            task = tx.queue.cancel(claimed[0].id)
+            tx.events.append("task.cancelled", task.id, {"job_id": task.job_id}, task.tenant_id)
+
+    def limit(self, job_id: str, limits: JobLimits, terms: TenantLimits) -> None:
+        with self.store.write() as tx:
+            job = tx.unscoped().jobs.update(job_id, limits=limits)
+            tx.tenants.update(job.tenant_id, limits=terms)
+            tx.events.append("job.limited", job_id, {}, job.tenant_id)
+
+
+@pytest.fixture(scope="module")
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], World]]:
+    """Return a function that gives the world in which a policy has decided."""
+    folder = tmp_path_factory.mktemp("log")
+    simulated.make_template(folder / "template")
+    opened: dict[str, World] = {}
+
+    def world_of(policy: str) -> World:
+        if policy not in opened:
+            home = folder / policy
+            clock = [1000.0]
+            store = simulated.open_copy(folder / "template", home, lambda: clock[0])
+            opened[policy] = lived(World(store, home, clock, policy))
+        return opened[policy]
+
+    yield world_of
+    for world in opened.values():
+        world.store.close()
+
+
+def lived(world: World) -> World:
+    """Let everything happen that a scheduler may see."""
+    for _ in range(3):
+        world.add_tenant()
+    world.go(12)
+    world.add_tenant()
+    world.go(3)
+    world.limit(world.jobs[1], JobLimits(), TenantLimits(priority=3.0, devices=1))
+    world.limit(world.jobs[2], JobLimits(tasks=40, deadline=1500.0), TenantLimits(seconds=900.0))
+    world.go(6)
+    world.add_model(world.jobs[0], "a-new-model")
+    world.preempt()
+    world.go(5)
+    world.set_state(world.jobs[0], "paused")
+    world.go(4)
+    world.set_state(world.jobs[0], "running")
+    world.go(4)
+    before = world.scheduler
+    world.scheduler = world.new_scheduler()
+    before.step_down()
+    world.go(8)
+    world.set_state(world.jobs[3], "stopped")
+    world.add_tenant()
+    world.go(12)
+    return world
+
+
+@pytest.mark.parametrize("policy", ["gain-per-cost", "hybrid"])
+def test_every_decision_is_made_again_from_the_log(
+    worlds: Callable[[str], World], policy: str
+) -> None:
+    world = worlds(policy)
+    with world.store.read() as tx:
+        tables = tx.unscoped()
+        written = tables.decisions.count()
+        failed = tables.tasks.count(state="failed")
+        released = tables.tasks.count(state="cancelled")
+        found = log.replayed(tx)
+        kinds = {change.kind for epoch in log.epochs(tx) for change in log.changes_of(tx, epoch)}
+    assert written > 40
+    assert failed > 3
+    assert released > 0
+    assert found == (written, written)
+    assert kinds >= {
+        "add_arms",
+        "add_job",
+        "observed",
+        "released",
+        "remove_job",
+        "set_active",
+        "set_budget",
+        "set_deadline",
+        "set_prior",
+        "set_terms",
+    }
+
+
+def test_a_log_that_lacks_anything_is_noticed(worlds: Callable[[str], World]) -> None:
+    """Other policies, and the same one that has not seen all results, choose otherwise."""
+    world = worlds("gain-per-cost")
+    with world.store.read() as tx:
+        recorded = list(log.changes_of(tx, 1))
+
+    def kept(decisions: Iterator[Decided], policy: Any = None) -> float:
+        agreed = [decided.again(policy) == decided.choices for decided in decisions]
+        return sum(agreed) / len(agreed)
+
+    assert kept(decisions_of(recorded)) == 1
+    for name, policy in installed_policies().by_name.items():
+        if name != "gain-per-cost":
+            assert kept(decisions_of(recorded), policy) < 1, name
+    without_failures = [
+        change
+        for change in recorded
+        if change.kind != "observed" or change.values["quality"] is not None
+    ]
+    assert kept(decisions_of(without_failures)) < 1
+    results = [place for place, change in enumerate(recorded) if change.kind == "observed"]
+    without_one = [change for place, change in enumerate(recorded) if place != results[2]]
+    assert kept(decisions_of(without_one)) < 1
