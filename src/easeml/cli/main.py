@@ -41,6 +41,7 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "data": "data",
     "clean": "clean",
     "label": "label",
+    "flow": "flow",
     "ci": "ci",
     "meter": "meter",
     "monitor": "monitor",

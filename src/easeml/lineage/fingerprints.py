@@ -9,7 +9,7 @@ from dataclasses import is_dataclass
 from functools import cached_property
 from hashlib import blake2b
 from types import CodeType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from easeml.relation import Content, Relation
 
 _SIZE = 16  # bytes
+
+
+@runtime_checkable
+class Digested(Protocol):
+    """A parameter that has a digest of its own, such as the bytes of a file."""
+
+    @property
+    def digest(self) -> str: ...
 
 
 class Held:
@@ -118,7 +126,7 @@ def _text_of(value: Any, where: str) -> str:
     """Return what tells a value from others of its type. Raises InvalidInput."""
     if isinstance(value, float | bytes):
         return value.hex()
-    if isinstance(value, Held):
+    if isinstance(value, Digested):
         return value.digest
     if isinstance(value, datetime.date | datetime.timedelta):
         return str(value)

@@ -62,7 +62,7 @@ class Node:
         """What people call this node: its label, or operator and parameters."""
         if self.label:
             return self.label
-        told = ", ".join(f"{name}={_short(value)}" for name, value in self.parameters.items())
+        told = ", ".join(f"{name}={short(value)}" for name, value in self.parameters.items())
         return f"{self.operator.name}({told})"
 
 
@@ -87,7 +87,8 @@ def ordered(root: Node) -> list[Node]:
     return list(found.values())
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """Return a parameter as people read it, in at most 60 characters."""
     text = getattr(value, "__name__", repr(value))
     return text if len(text) <= 60 else text[:57] + "..."
 

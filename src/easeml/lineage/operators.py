@@ -50,10 +50,21 @@ def node_of(operator: Operator, arguments: Sequence[Any], named: dict[str, Any])
 
 
 def with_candidates(
-    relation: Relation, row_id: Any, column: str, weights: dict, source: Source | None = None
+    relation: Relation,
+    row_id: Any,
+    column: str,
+    weights: Sequence[tuple[Any, float]],
+    source: Source | None = None,
 ) -> Relation:
-    """Say what a cell could be."""
-    return relation.with_all([cell_candidates(row_id, column, weights, source)])
+    """Say what a cell could be; ``weights``: pairs of a value and its probability."""
+    return relation.with_all([cell_of(row_id, column, weights, source)])
+
+
+def cell_of(
+    row_id: Any, column: str, weights: Sequence[tuple[Any, float]], source: Source | None = None
+) -> RowCandidates:
+    """Return the candidates of a cell, as ``with_candidates`` is told them."""
+    return cell_candidates(row_id, column, dict(weights), source)
 
 
 def with_optional(

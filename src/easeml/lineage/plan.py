@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from easeml.lineage.nodes import SOURCE, Node
-from easeml.lineage.operators import operator_named
-from easeml.relation import cell_candidates
+from easeml.lineage.operators import cell_of, operator_named
 from easeml.relation.expressions import parse
 
 Known = Callable[[Node], bool]
@@ -87,9 +86,9 @@ def _moved(node: Node, known: Known) -> Node:
 
 
 def _candidates_together(node: Node, below: Node, known: Known) -> Node:
-    told = [cell_candidates(**node.parameters)]
+    told = [cell_of(**node.parameters)]
     if below.operator.name == "with_candidates":
-        told = [cell_candidates(**below.parameters), *told]
+        told = [cell_of(**below.parameters), *told]
         below = below.inputs[0]
     elif below.operator.name == "with_all":
         told = [*below.parameters["told"], *told]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 from easeml.errors import InvalidInput
 from easeml.lineage.cache import Cache
 from easeml.lineage.evaluation import Told, evaluate
+from easeml.lineage.flow_files import load_flow, save_flow
 from easeml.lineage.nodes import Node, Operator, Value, source
 from easeml.lineage.operators import node_of, operator_named
+from easeml.lineage.steps import nodes_of
 from easeml.relation import Content, Relation, RowCandidates, Source
 
 
@@ -59,6 +62,20 @@ class StagedRelation(Relation):
         value = evaluate(self.node, cache=cache, told=told, plan=plan)
         return self if isinstance(value, Relation) else value
 
+    def save_flow(self, path: str | Path) -> None:
+        """Write the graph to a file, which ``easeml flow`` and ``load_flow`` read.
+
+        Relations that it begins with become Parquet files beside it. Raises InvalidInput where a
+        parameter is a Python object.
+        """
+        save_flow(self.node, path)
+
+    @classmethod
+    def from_flow(cls, path: str | Path) -> dict[str, Self]:
+        """Read the steps of a file, by name, to go on from any. Raises InvalidInput."""
+        nodes = nodes_of(load_flow(path))
+        return {name: cls.of(node) for name, node in nodes.items()}
+
     def called(self, label: str) -> Self:
         """Give this step a name, which messages and pictures use."""
         node = self.node
@@ -69,7 +86,8 @@ class StagedRelation(Relation):
         self, row_id: Any, column: str, weights: Mapping[Any, float], source: Source | None = None
     ) -> Self:
         """As ``Relation.with_candidates``, staged."""
-        return self._then("with_candidates", row_id, column, dict(weights), source)
+        pairs = [[value, weight] for value, weight in weights.items()]
+        return self._then("with_candidates", row_id, column, pairs, source)
 
     def with_optional(self, row_id: Any, probability: float, source: Source | None = None) -> Self:
         """As ``Relation.with_optional``, staged."""

@@ -46,7 +46,7 @@ def content_of_frame(frame: Any, target: str | None, roles: Sequence[str] | str 
     content = Content(table, row_ids, None, target, Blocks.none(), ())
     if target is not None:
         content.type_of(target)
-    return _with_roles(content, roles)
+    return with_given_roles(content, roles)
 
 
 def likeliest_table(content: Content) -> tuple[pa.Table, np.ndarray]:
@@ -151,7 +151,8 @@ def _check_names(names: Sequence[Any]) -> None:
         seen.add(name)
 
 
-def _with_roles(content: Content, roles: Sequence[str] | str | None) -> Content:
+def with_given_roles(content: Content, roles: Sequence[str] | str | None) -> Content:
+    """Return the content with a role a row, or those of a column. Raises InvalidInput."""
     if roles is None:
         return content
     given: Sequence[Any] = roles

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 
@@ -18,10 +18,11 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from easeml.data import ALL_ROLES
+from easeml.data import ALL_ROLES, infer_table, read_table, typed_table
 from easeml.errors import Damaged, InvalidInput, NotFound
 from easeml.relation.blocks import Blocks, CandidateCells, offsets
 from easeml.relation.content import Content, Source
+from easeml.relation.exchange import with_given_roles
 
 _FORMAT = 1
 _KEY = b"easeml"
@@ -79,6 +80,20 @@ def load(path: Path) -> Content:
     blocks = _load_blocks(path, about["candidates"]) if about.get("candidates") else Blocks.none()
     sources = tuple(Source(**source) for source in about.get("sources", ()))
     return Content(table, row_ids, roles, about.get("target"), blocks, sources)
+
+
+def read(path: Path, target: str | None, roles: str | None) -> Content:
+    """Read any table file, with inferred types; Parquet as ``load`` does. Raises InvalidInput."""
+    if path.suffix == ".parquet":
+        content = load(path)
+    else:
+        text = read_table(path)
+        typed = typed_table(text, infer_table(text, target).columns)
+        content = Content(typed, pd.RangeIndex(typed.num_rows), None, None, Blocks.none(), ())
+    if target is not None:
+        content.type_of(target)
+        content = replace(content, target=target)
+    return content if roles is None else with_given_roles(content, roles)
 
 
 def candidates_path(path: Path) -> Path:

@@ -58,6 +58,19 @@ class Relation:
         return cls(exchange.content_of_frame(frame, target, roles))
 
     @classmethod
+    def from_file(
+        cls, path: str | Path, target: str | None = None, roles: str | None = None
+    ) -> Self:
+        """Read a table file with inferred types, or a Parquet file as ``load`` does.
+
+        ``target``: the column of labels; ``roles``: the column with the rows' roles.
+
+        Raises:
+            InvalidInput: where the file is no table, or has no such column.
+        """
+        return cls(files.read(Path(path), target, roles))
+
+    @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a relation from the file that ``save`` wrote, or from any Parquet file."""
         return cls(files.load(Path(path)))

@@ -1,0 +1,194 @@
+"""Running a file of steps, and what is known of the last run: what is stale, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from easeml.lineage.cache import FolderCache
+from easeml.lineage.evaluation import evaluate
+from easeml.lineage.expectations import is_met, summary
+from easeml.lineage.fingerprints import canonical
+from easeml.lineage.nodes import Node, Value, short
+from easeml.lineage.steps import Flow, nodes_of
+
+_SECTION = "flows"  # the folder of records beside the cache's results
+
+
+@dataclass(frozen=True)
+class StepRecord:
+    """What decided a step's key: operator, its version, parameters as digested text, inputs.
+
+    ``shown``: the parameters as people read them; ``key``: the step's key.
+    """
+
+    key: str
+    operator: str
+    version: str
+    parameters: Mapping[str, str]
+    shown: Mapping[str, str]
+    inputs: Sequence[str]
+
+
+Records = Mapping[str, StepRecord]
+"""By name of the step."""
+
+
+@dataclass(frozen=True)
+class StepState:
+    """Whether a step's result is there (``current``), and why not: sentences."""
+
+    name: str
+    current: bool
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class StepResult:
+    """A step that was run. ``computed``: now, not taken from the cache.
+
+    ``summary``: what came out, in few words; empty where nobody asked. ``met``: whether it is as
+    expected; None where it cannot be told, or nothing is expected.
+    """
+
+    name: str
+    computed: bool
+    summary: str
+    expect: str
+    met: bool | None
+
+
+class FlowRuns:
+    """A flow with the folder that keeps its results and what is known of its last run."""
+
+    def __init__(self, flow: Flow, title: str, folder: str | Path):
+        """``title`` names the flow among those that share ``folder``. Raises InvalidInput."""
+        self.flow = flow
+        self.nodes = nodes_of(flow)
+        self.cache = FolderCache(Path(folder) / "results")
+        self._record = Path(folder) / _SECTION / f"{title}.json"
+
+    def run(self, told: Callable[[StepResult], None] | None = None) -> list[StepResult]:
+        """Compute every step whose result is not there, and look at what is expected.
+
+        What was computed is kept when a later step fails. ``told`` is called after each step.
+
+        Raises:
+            NodeFailed: naming the step that failed.
+        """
+        now = records_of(self.nodes)
+        known = dict(self.last_run())
+        results = []
+        for name, node in self.nodes.items():
+            found = self._result(name, node)
+            known[name] = now[name]
+            self._remember({name: known[name] for name in known if name in now})
+            results.append(found)
+            if told is not None:
+                told(found)
+        return results
+
+    def value(self, name: str) -> Value:
+        """Return what a step gives. Raises NodeFailed."""
+        return evaluate(self.nodes[name], cache=self.cache)
+
+    def states(self) -> list[StepState]:
+        """Say of each step whether its result is there, and if not, why not."""
+        now = records_of(self.nodes)
+        before = self.last_run()
+        changed = changes(before, now)
+        states = []
+        for name, node in self.nodes.items():
+            current = self.cache.has(node.key)
+            reasons = changed.get(name, [])
+            if name not in before:
+                reasons = ["It was never run."]
+            if not current and not reasons:
+                reasons = ["Its result was thrown away."]
+            states.append(StepState(name, current, () if current else tuple(reasons)))
+        return states
+
+    def last_run(self) -> Records:
+        """Return what decided the keys when the steps were last run; empty where they never were."""
+        try:
+            written = json.loads(self._record.read_text("utf-8"))
+            return {name: StepRecord(**record) for name, record in written.items()}
+        except (OSError, ValueError, TypeError):  # without a readable record, nothing is known
+            return {}
+
+    def _result(self, name: str, node: Node) -> StepResult:
+        there = self.cache.has(node.key)
+        expect = self.flow.steps[name].expect
+        if there and not expect:
+            return StepResult(name, computed=False, summary="", expect="", met=None)
+        value = evaluate(node, cache=self.cache)
+        met = is_met(expect, value, name) if expect else None
+        return StepResult(name, not there, summary(value), expect, met)
+
+    def _remember(self, records: Records) -> None:
+        self._record.parent.mkdir(parents=True, exist_ok=True)
+        written = {name: asdict(record) for name, record in records.items()}
+        part = self._record.with_suffix(".part")
+        part.write_text(json.dumps(written, indent=1), "utf-8")
+        part.replace(self._record)
+
+
+def records_of(nodes: Mapping[str, Node]) -> dict[str, StepRecord]:
+    """Return what decides the key of each step."""
+    names = {id(node): name for name, node in nodes.items()}
+    records = {}
+    for name, node in nodes.items():
+        parameters = {}
+        shown = {}
+        for key, value in node.parameters.items():
+            parameters[key] = canonical(value, f"{name}, {key}")
+            shown[key] = short(value)
+        records[name] = StepRecord(
+            key=node.key,
+            operator=node.operator.name,
+            version=node.operator.version,
+            parameters=parameters,
+            shown=shown,
+            inputs=[names[id(each)] for each in node.inputs],
+        )
+    return records
+
+
+def changes(before: Records, now: Records) -> dict[str, list[str]]:
+    """Return, for each step that differs, what is different, as sentences."""
+    found: dict[str, list[str]] = {}
+    for name in {**now, **before}:
+        if name not in now:
+            found[name] = ["It was removed."]
+        elif name not in before:
+            found[name] = ["It was added."]
+        elif before[name].key != now[name].key:
+            found[name] = _differences(before[name], now[name], before, now)
+    return found
+
+
+def _differences(old: StepRecord, new: StepRecord, before: Records, now: Records) -> list[str]:
+    """Return what is different in two records of one step."""
+    if old.operator != new.operator:
+        return [f"It does {new.operator} instead of {old.operator}."]
+    said = []
+    if old.version != new.version:
+        said.append(f"The code of {new.operator} changed.")
+    for key in {**old.parameters, **new.parameters}:
+        if old.parameters.get(key) != new.parameters.get(key):
+            said.append(_changed_parameter(key, old.shown.get(key), new.shown.get(key)))
+    if list(old.inputs) != list(new.inputs):
+        said.append(f"It reads {', '.join(new.inputs)} instead of {', '.join(old.inputs)}.")
+        return said
+    for name in new.inputs:
+        if name not in before or before[name].key != now[name].key:
+            said.append(f"Its input {name!r} changed.")
+    return said
+
+
+def _changed_parameter(key: str, old: str | None, new: str | None) -> str:
+    if old == new:
+        return f"The content of {key} ({new}) changed."
+    return f"{key} is {new or 'left out'}; it was {old or 'left out'}."
