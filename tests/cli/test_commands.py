@@ -129,6 +129,27 @@ def test_wait_show_watch_and_lists(run, service: FakeService):
     assert "task_4" in run("task", "list", "--job", "app_1").stdout
 
 
+def test_decisions_are_told_with_their_runners_up(run):
+    shown = run("decisions", "table").stdout
+    assert "table: forest 2." in shown
+    assert "rule: most gain (gain-per-cost); it reached a score of 0.810 in 3 s" in shown
+    assert "2. line: 0.001" in shown
+    told = json.loads(run("decisions", "--json").stdout)
+    assert [step["number"] for step in told] == [1, 2]
+    assert told[0]["candidates"][1]["name"] == "line"
+
+
+def test_new_decisions_are_followed(run, monkeypatch: pytest.MonkeyPatch, service: FakeService):
+    def interrupted(seconds: float) -> None:
+        if len(service.requests) > 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("easeml.cli.decisions.time.sleep", interrupted)
+    lines = run("decisions", "--follow", "--json", expect=130).stdout.splitlines()
+    assert [json.loads(line)["number"] for line in lines] == [1, 2]
+    assert len(service.requests) == 2
+
+
 def test_a_job_is_found_by_its_application(run, service: FakeService):
     assert "job_1 is paused." in run("job", "pause", "app_1").stdout
     assert json.loads(run("job", "stop", "job_1", "--json").stdout)["state"] == "stopped"

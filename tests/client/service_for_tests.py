@@ -54,6 +54,8 @@ class FakeService:
                 return 200, self._application()
             case "POST", ["applications", "app_1", "predict"]:
                 return 200, _prediction(headers, body)
+            case "GET", ["scheduler", "decisions"]:
+                return 200, _decisions(query)
             case "GET", ["tasks"]:
                 return 200, _page(query)
             case "POST", ["jobs", "job_1", action]:
@@ -120,6 +122,34 @@ class FakeService:
             "job": {**job, "state": "resting" if ended else "running", "best_quality": 0.9},
             "created": 1.0,
         }
+
+
+def _decisions(query: dict[str, str]) -> dict[str, Any]:
+    """Return two decisions, those after the number that is asked for."""
+    steps = []
+    for number in (1, 2):
+        candidates = [
+            {"name": "forest", "score": 0.003, "mean": 0.8, "sd": 0.1, "cost": 4, "chosen": True},
+            {"name": "line", "score": 0.001, "mean": 0.7, "sd": 0.1, "cost": 2, "chosen": False},
+        ]
+        step = {
+            "number": number,
+            "moment": 1.0,
+            "sentence": f"{query.get('application', 'all')}: forest {number}",
+            "policy": "gain-per-cost",
+            "rule": "most gain",
+            "tenant": "ann",
+            "own": True,
+            "candidate": "forest",
+            "waiting": 1,
+            "compared": 2,
+            "candidates": candidates,
+            "state": "done",
+            "quality": 0.81,
+            "seconds": 3.0,
+        }
+        steps.append(step)
+    return {"items": [step for step in steps if step["number"] > int(query["after"])]}
 
 
 def _proposal(declaration: dict[str, Any]) -> dict[str, Any]:

@@ -1,13 +1,15 @@
 """What tenants and providers see of the scheduler, and what other policies would have done."""
 
 import json
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from easeml.contract.scheduling import LossCurve
 from easeml.contract.tasks import TaskResult
-from easeml.errors import InvalidInput, NotAllowed, NotReady
+from easeml.errors import InvalidInput, NotAllowed, NotFound, NotReady
 from easeml.search import (
     Arm,
     Observation,
@@ -18,12 +20,14 @@ from easeml.search import (
     policy_named,
     started,
 )
+from easeml.search.policies.default import LONGEST_WAIT
 from easeml.service.access.caller import Caller
 from easeml.service.administration import provider_view
 from easeml.service.knowledge import knowledge_base
 from easeml.service.modules import catalogue
 from easeml.service.scheduling import decisions, overview, replay
 from easeml.service.scheduling.losses import Result, loss_curve
+from easeml.service.scheduling.sentences import sentence
 from easeml.service.search import job_states, training_tasks
 from easeml.service.tasks import task_views
 from easeml.settings import Settings
@@ -119,6 +123,63 @@ def test_decisions_are_numbered_and_show_their_scores(store: Store, ann: Caller)
     assert step.candidates[0].score == max(one.score for one in step.candidates)
     assert step.rivals[0].rate == pytest.approx(step.candidates[0].score)
     assert decisions.page(store, ann, after=2).next is None
+
+
+def test_decisions_of_an_application(store: Store, ann: Caller, bob: Caller, admin: Caller) -> None:
+    first, second = searched(store, ann), searched(store, ann)
+    for caller in (ann, admin):
+        page = decisions.page(store, caller, application=second)
+        assert [step.number for step in page.items] == [4, 5, 6]
+    assert {step.application_id for step in decisions.page(store, ann).items} == {first, second}
+    newest = decisions.page(store, ann, application=first, latest=2)
+    assert [step.number for step in newest.items] == [2, 3]
+    assert decisions.page(store, ann, application=first, after=3).items == []
+    assert [step.number for step in decisions.page(store, ann, latest=2).items] == [5, 6]
+    assert decisions.page(store, ann, latest=2, after=6).items == []
+    with pytest.raises(NotFound):
+        decisions.page(store, bob, application=first)
+
+
+def test_a_decision_is_said_in_a_sentence(store: Store, ann: Caller, bob: Caller) -> None:
+    searched(store, ann)
+    steps = decisions.page(store, ann).items
+    assert re.fullmatch(
+        r"\w+: logistic\S*, expected score \.\d+ for .* s, its first model", steps[0].sentence
+    )
+    assert re.fullmatch(
+        r"\w+: logistic\S*, expected \+\.\d+ for .* s, \d+\.\d times the next", steps[1].sentence
+    )
+    assert steps[1].candidates[0].gain == pytest.approx(
+        steps[1].candidates[0].score * steps[1].candidates[0].cost
+    )
+    for step in decisions.page(store, bob).items:
+        assert step.sentence.startswith("tenant ")
+
+
+def test_the_sentence_of_each_rule() -> None:
+    best = {"gain": 0.012, "cost": 4.0, "mean": 0.8}
+    told = {
+        "top": [best, {"gain": 0.004, "cost": 4.0, "mean": 0.7}],
+        "tenants": [{"tenant": "a", "rate": 0.003}, {"tenant": "b", "rate": 0.0008}],
+        "turn": {"tenant": "a"},
+        "best_so_far": 0.75,
+        "rule": "expected improvement per device second",
+    }
+
+    def said(**other: Any) -> str:
+        return sentence({**told, **other}, "oncology", "LightGBM")
+
+    start = "oncology: LightGBM, expected +.012 for 4 s, "
+    assert said() == start + "3.0 times the next"
+    assert said(top=[best], tenants=told["tenants"][:1]) == start + "nothing else waited"
+    assert said(rule=LONGEST_WAIT) == start + "because its tenant has waited longest"
+    assert said(rule="in order", tenants=[{"tenant": "b", "rate": 0.1}]) == start + (
+        "by the rule: in order"
+    )
+    assert said(best_so_far=None) == (
+        "oncology: LightGBM, expected score .800 for 4 s, its first model"
+    )
+    assert said(top=[]) == "oncology: LightGBM"
 
 
 @pytest.mark.parametrize("policy", sorted(installed_policies().by_name))

@@ -35,6 +35,7 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "user": "accounts",
     "task": "work",
     "job": "work",
+    "decisions": "decisions",
     "module": "modules",
     "app": "applications",
     "schema": "schema",

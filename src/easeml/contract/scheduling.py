@@ -106,8 +106,8 @@ class Rival(Answer):
 
 
 class Scored(Answer):
-    """A candidate that was compared: its score under the rule, its expected quality, and its cost
-    in device seconds.
+    """A candidate that was compared: its score under the rule, its expected quality, its cost in
+    device seconds, and the improvement that was expected of it.
     """
 
     name: str
@@ -115,19 +115,26 @@ class Scored(Answer):
     mean: float
     sd: float
     cost: float
+    gain: float = 0.0
     chosen: bool
 
 
 class Step(Answer):
-    """A decision: who got a device, with what, and why. ``number`` counts from 1."""
+    """A decision: who got a device, with what, and why. ``number`` counts from 1.
+
+    ``sentence`` says it in words. Applications and tasks of other tenants have no id.
+    """
 
     number: int
     moment: float
+    sentence: str = ""
     policy: str
     rule: str
     tenant: str
     own: bool
     candidate: str
+    application: str = ""
+    application_id: str = ""
     task_id: str = ""
     waiting: int  # tenants
     waited: int | None = None  # decisions since the tenant was last served

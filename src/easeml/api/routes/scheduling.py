@@ -24,7 +24,6 @@ router = APIRouter(tags=["scheduler"])
 add_routes(router, OPERATIONS)
 
 Seconds = Annotated[float, Query(ge=10, le=31 * 86400, description="how far to look back")]
-PolicyName = Annotated[str, Query(max_length=100, description="name of a policy")]
 
 
 @router.get("/scheduler")
@@ -35,17 +34,26 @@ def get_scheduler(here: Here, asker: Asker, span: Seconds = 600.0) -> SchedulerV
     return overview.show(here.store, asker, here.settings.policy, span)
 
 
-@router.get("/scheduler/steps")
-def list_steps(
+@router.get("/scheduler/decisions")
+def list_scheduler_decisions(
     here: Here,
     asker: Asker,
+    application: Annotated[
+        str | None, Query(max_length=200, description="id or name of an application")
+    ] = None,
     after: Annotated[int, Query(ge=0, le=2**31, description="number of the decision before")] = 0,
+    latest: Annotated[
+        int | None, Query(ge=1, le=200, description="only the newest so many")
+    ] = None,
     limit: Limit = 50,
 ) -> Page[Step]:
-    """List the decisions of the scheduler for all tenants, oldest first, with the scores behind
-    each.
+    """List the decisions of the scheduler for all tenants, or for one application, oldest first.
+
+    Each has the scores behind it, the runners-up, the rule, and a sentence.
     """
-    return decisions.page(here.store, asker, after=after, limit=limit)
+    return decisions.page(
+        here.store, asker, application=application, after=after, latest=latest, limit=limit
+    )
 
 
 @router.get(

@@ -13,8 +13,19 @@ class Scheduling(Calls):
         """Return devices, queue, tenants and losses, now and during the last ``span`` seconds."""
         return self._get(SchedulerView, "/scheduler", span=span)
 
-    def scheduler_steps(self, *, after: int = 0, limit: int = 50) -> Page[Step]:
+    def scheduler_decisions(
+        self,
+        *,
+        application: str | None = None,
+        after: int = 0,
+        latest: int | None = None,
+        limit: int = 50,
+    ) -> Page[Step]:
         """Return the decisions that follow number ``after``, at most ``limit``, with the scores
         behind each.
+
+        ``application``: id or name of the one that they are for; ``latest``: only the newest.
         """
-        return self._get(Page[Step], "/scheduler/steps", after=after, limit=limit)
+        path = "/scheduler/decisions"
+        asked = {"application": application, "after": after, "latest": latest, "limit": limit}
+        return self._get(Page[Step], path, **asked)

@@ -190,7 +190,8 @@ def _leaders(scored: Scored) -> list[dict[str, Any]]:
     top = top[np.lexsort((arms[top], job.costs[arms[top]], -scores[top]))][:_EXPLAINED]
     shown = arms[top]
     means, variances = job.believed.about(shown)
-    told = (shown, scores[top], means, np.sqrt(variances), job.costs[shown])
+    gains = job.improvement[shown]
+    told = (shown, scores[top], means, np.sqrt(variances), job.costs[shown], gains)
     return [
         {
             "job": job.name,
@@ -200,6 +201,9 @@ def _leaders(scored: Scored) -> list[dict[str, Any]]:
             "mean": mean,
             "sd": sd,
             "cost": cost,
+            "gain": gain,
         }
-        for arm, score, mean, sd, cost in zip(*(values.tolist() for values in told), strict=True)
+        for arm, score, mean, sd, cost, gain in zip(
+            *(values.tolist() for values in told), strict=True
+        )
     ]

@@ -9,8 +9,8 @@ from easeml.search.policies.expected_improvement import RULE
 from easeml.search.state import SearchState
 
 _PATIENCE = 8  # turns that others may have for each of a tenant's own
-_LONGEST_WAIT = "the tenant has waited longest"
-_NEWCOMER = "the tenant is new and was never served"
+LONGEST_WAIT = "the tenant has waited longest"
+NEWCOMER = "the tenant is new and was never served"
 _FIRST = "jobs without any run first, expected quality per device second"
 
 
@@ -38,7 +38,7 @@ class GainPerCost(OneByOne):
         if overdue is not None:
             jobs = state.waiting[overdue]
             best = max(jobs, key=lambda job: job.best_rate)
-            rule = _LONGEST_WAIT if overdue in state.turns else _NEWCOMER
+            rule = LONGEST_WAIT if overdue in state.turns else NEWCOMER
             return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
 
         jobs: list[SearchJob] = []

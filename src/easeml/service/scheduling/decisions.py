@@ -5,33 +5,102 @@ from typing import Any
 
 from easeml.contract.resources import Page
 from easeml.contract.scheduling import Rival, Scored, Step
+from easeml.errors import NotFound
 from easeml.service.access.caller import Caller
 from easeml.service.access.tenant_view import TenantView
-from easeml.store import Store
-from easeml.store.records import Decision, Task
+from easeml.service.scheduling.sentences import gain_of, sentence
+from easeml.store import Store, Transaction
+from easeml.store.records import Application, Decision, Task
+
+Numbered = tuple[int, Decision]
 
 
-def page(store: Store, caller: Caller, *, after: int = 0, limit: int = 50) -> Page[Step]:
-    """Return the decisions of all tenants that follow number ``after``, at most ``limit``, in
-    order.
+def page(
+    store: Store,
+    caller: Caller,
+    *,
+    application: str | None = None,
+    after: int = 0,
+    latest: int | None = None,
+    limit: int = 50,
+) -> Page[Step]:
+    """Return the decisions that follow number ``after``, at most ``limit``, in order.
+
+    Of all tenants, or of one ``application`` (its id, or its name), which must be one that the
+    caller sees; ``latest``: only the newest so many. Raises ``NotFound`` for an application.
     """
     with store.read() as tx:
-        tables = tx.unscoped()
-        found = tables.decisions.list(skip=after, limit=limit + 1)
-        shown = found[:limit]
-        tasks = {
-            task.id: task for task in tables.tasks.list(id=[d.task_id for d in shown], limit=None)
-        }
         view = TenantView.of(tx, caller)
-        items = [
-            _of_decision(d, after + place, tasks.get(d.task_id), view)
-            for place, d in enumerate(shown, 1)
-        ]
-    return Page(items=items, next=str(after + limit) if len(found) > limit else None)
+        jobs = _jobs_of(tx, caller, application)
+        if jobs is None:
+            found = _of_all(tx, after, latest, limit + 1)
+        else:
+            found = _of_jobs(tx, jobs, after, latest)
+        items = _steps(tx, view, found[:limit])
+    more = len(found) > limit
+    return Page(items=items, next=str(items[-1].number) if more else None)
 
 
-def _of_decision(decision: Decision, number: int, task: Task | None, view: TenantView) -> Step:
+def _jobs_of(tx: Transaction, caller: Caller, application: str | None) -> set[str] | None:
+    """Return the jobs of an application, None for those of all."""
+    if application is None:
+        return None
+    tables = tx.unscoped() if caller.is_provider else tx.scoped(caller.tenant_id)
+    found = tables.applications.find(id=application) or tables.applications.find(name=application)
+    if found is None:
+        raise NotFound(
+            "There is no such application, or it is not yours.",
+            where=application,
+            remedy="Give its id or its name; easeml app list shows both.",
+        )
+    return {id for (id,) in tables.jobs.pick("id", application_id=found.id)}
+
+
+def _of_all(tx: Transaction, after: int, latest: int | None, limit: int) -> list[Numbered]:
+    decisions = tx.unscoped().decisions
+    start = after
+    if latest is not None:
+        start = max(after, decisions.count() - latest)
+    return list(enumerate(decisions.list(skip=start, limit=limit), start=start + 1))
+
+
+def _of_jobs(tx: Transaction, jobs: set[str], after: int, latest: int | None) -> list[Numbered]:
+    """Return the decisions for some jobs; their numbers are those among all tenants'."""
+    decisions = tx.unscoped().decisions
+    number = {id: place for place, (id,) in enumerate(decisions.pick("id"), start=1)}
+    found = [(number[one.id], one) for one in decisions.list(job_id=list(jobs), limit=None)]
+    if latest is not None:
+        found = found[-latest:]
+    return [one for one in found if one[0] > after]
+
+
+def _steps(tx: Transaction, view: TenantView, numbered: list[Numbered]) -> list[Step]:
+    if not numbered:
+        return []
+    tables = tx.unscoped()
+    found = [decision for _, decision in numbered]
+    jobs = {job.id: job for job in tables.jobs.list(id=_distinct(found, "job_id"), limit=None)}
+    tasks = {
+        task.id: task for task in tables.tasks.list(id=_distinct(found, "task_id"), limit=None)
+    }
+    wanted = [job.application_id for job in jobs.values()]
+    applications = {one.id: one for one in tables.applications.list(id=wanted, limit=None)}
+    steps = []
+    for number, decision in numbered:
+        application = applications[jobs[decision.job_id].application_id]
+        steps.append(_step(decision, number, tasks.get(decision.task_id), application, view))
+    return steps
+
+
+def _distinct(decisions: list[Decision], name: str) -> list[str]:
+    return list({getattr(decision, name) for decision in decisions})
+
+
+def _step(
+    decision: Decision, number: int, task: Task | None, application: Application, view: TenantView
+) -> Step:
     step = explained(decision.explanation, decision.tenant_id, view)
+    who = step.tenant
     changes: dict[str, Any] = {
         "number": number,
         "moment": decision.created,
@@ -39,7 +108,12 @@ def _of_decision(decision: Decision, number: int, task: Task | None, view: Tenan
     }
     if task is not None:
         changes |= {"state": task.state, "quality": task.quality, "seconds": task.cost or None}
-        changes["task_id"] = task.id if view.is_own(task.tenant_id) else ""
+    if view.sees(decision.tenant_id):
+        who = application.name
+        changes["application"] = application.name
+    if view.is_own(decision.tenant_id):
+        changes |= {"application_id": application.id, "task_id": decision.task_id}
+    changes["sentence"] = sentence(decision.explanation, who, step.candidate)
     return step.model_copy(update=changes)
 
 
@@ -47,10 +121,13 @@ def explained(explanation: Mapping[str, Any], tenant_id: str, view: TenantView) 
     """Return what an explanation of a policy tells ``view``; the candidates of other tenants have
     no names.
     """
-    turn, top = explanation.get("turn", {}), explanation.get("top", [])
-    sees = view.sees(tenant_id)
-    names = [entry["name"] if sees else f"candidate {place}" for place, entry in enumerate(top, 1)]
+    turn = explanation.get("turn", {})
+    top = explanation.get("top", [])
+    names = [f"candidate {place}" for place in range(1, len(top) + 1)]
+    if view.sees(tenant_id):
+        names = [entry["name"] for entry in top]
     last = turn.get("last_served_at_step")
+    candidate = names[0] if names else ""
     return Step(
         number=0,
         moment=0.0,
@@ -58,7 +135,8 @@ def explained(explanation: Mapping[str, Any], tenant_id: str, view: TenantView) 
         rule=explanation.get("rule", ""),
         tenant=view.name(tenant_id),
         own=view.is_own(tenant_id),
-        candidate=names[0] if names else "",
+        candidate=candidate,
+        sentence=sentence(explanation, view.name(tenant_id), candidate),
         waiting=turn.get("tenants_waiting", 0),
         waited=None if last is None else explanation["step"] - last,
         best_so_far=explanation.get("best_so_far"),
@@ -79,6 +157,7 @@ def explained(explanation: Mapping[str, Any], tenant_id: str, view: TenantView) 
                 mean=entry["mean"],
                 sd=entry["sd"],
                 cost=entry["cost"],
+                gain=gain_of(entry, explanation.get("best_so_far")),
                 chosen=place == 0,
             )
             for place, (name, entry) in enumerate(zip(names, top, strict=True))

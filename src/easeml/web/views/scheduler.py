@@ -21,7 +21,7 @@ async def show(context: PageContext) -> Response:
     span = context.request.query_params.get("span", "")
     span = span if span in _SPANS else "600"
     view = await context.client.scheduler(span=float(span))
-    latest = await context.client.scheduler_steps(
+    latest = await context.client.scheduler_decisions(
         after=max(0, view.decisions - _LATEST), limit=_LATEST
     )
     tones, across = scheduler_charts.tones(view), scheduler_charts.time_ticks(float(span))
@@ -44,7 +44,9 @@ async def show_step(context: PageContext) -> Response:
     count = (await context.client.scheduler(span=10)).decisions
     asked = context.request.query_params.get("number", "")
     number = min(max(int(asked), 1), count) if asked.isdecimal() else count
-    found = (await context.client.scheduler_steps(after=number - 1, limit=1)).items if count else []
+    found = (
+        (await context.client.scheduler_decisions(after=number - 1, limit=1)).items if count else []
+    )
     step = found[0] if found else None
     return context.render("scheduler_step.html", step=step, count=count, **_pictured(step))
 
