@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from easeml.relation.blocks import Blocks, offsets
+from easeml.relation.blurred import blurred_sum, shifted
 from easeml.relation.content import Content, numbers_in, plain_values
 from easeml.relation.distributions import (
     DRAWS,
@@ -54,12 +55,20 @@ def sum_of(content: Content, column: str) -> Distribution:
     base = float(numbers.certain.sum())
     if len(numbers.first) == 1:
         return distribution_of(np.array([base]), np.ones(1))
+    return _shifted_sum(numbers, base)
+
+
+def _shifted_sum(numbers: _Numbers, base: float) -> Distribution:
+    """Return how the sum of the uncertain numbers is distributed, with ``base`` added.
+
+    Exact where there are few enough different sums, blurred otherwise; mean and variance are exact.
+    """
     mean, variance = _moments_of_sum(numbers)
     nothing = np.zeros_like(numbers.count)
     found = totals(numbers.total, nothing, numbers.weight, numbers.first)
     if found is None:
-        drawn = _drawn(content, column, blocks, np.nansum)
-        return replace(drawn, mean=base + mean, variance=variance)
+        blurred = blurred_sum(numbers.total, numbers.weight, numbers.first, mean, variance)
+        return shifted(blurred, base)
     result = distribution_of(_tidy(base + found.sums), found.probabilities)
     return replace(result, mean=base + mean, variance=variance)
 
@@ -73,6 +82,9 @@ def average_of(content: Content, column: str) -> Distribution:
     if len(numbers.first) == 1:
         known = np.array([base / rows]) if rows else np.zeros(0)
         return distribution_of(known, np.ones(len(known)), undefined=float(rows == 0))
+    if _count_alike(numbers):
+        counted = rows + int(numbers.count[numbers.first[:-1]].sum())
+        return _divided(_shifted_sum(numbers, base), counted)
     found = totals(numbers.total, numbers.count, numbers.weight, numbers.first)
     if found is None:
         return _drawn(content, column, blocks, _mean)
@@ -80,6 +92,24 @@ def average_of(content: Content, column: str) -> Distribution:
     some = counts > 0
     means = (base + found.sums[some]) / counts[some]
     return distribution_of(means, found.probabilities[some], found.probabilities[~some].sum())
+
+
+def _count_alike(numbers: _Numbers) -> bool:
+    """Tell whether as many values count in every world, and at least one."""
+    by_group = numbers.count[numbers.first[:-1]]
+    same = np.repeat(by_group, np.diff(numbers.first)) == numbers.count
+    return bool(same.all()) and len(numbers.certain) + int(by_group.sum()) > 0
+
+
+def _divided(total: Distribution, count: int) -> Distribution:
+    """Return how a sum is distributed when it is divided by a number."""
+    return replace(
+        total,
+        values=total.values / count,
+        mean=total.mean / count,
+        variance=total.variance / count**2,
+        resolution=total.resolution / count,
+    )
 
 
 def maximum_of(content: Content, column: str) -> Distribution:

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
-MOST_CELLS = 1 << 22
-"""Steps of a grid on which sums are convolved."""
+MOST_CELLS = 1 << 23
+"""Steps of a grid on which sums are convolved, times the rounds in which that is done."""
 MOST_VALUES = 200_000
 """Different sums that are kept without a grid."""
 DRAWS = 4000
@@ -40,6 +40,10 @@ class Distribution:
     ``variance`` are those of the worlds where there is one, NaN where there is none. ``exact``:
     computed; otherwise ``DRAWS`` worlds were drawn, and each P(answer <= x) is off by at most
     ``error``, at 95 % confidence for all x together (Massart 1990; the bound is 0 where exact).
+
+    Sums of too many different values are blurred instead (``relation.blurred``): mean and variance
+    are exact, and P(answer <= x) lies between the true probabilities at ``x - resolution`` and
+    ``x + resolution``, up to 1e-8. ``exact`` is then false, and ``error`` 0.
     """
 
     values: np.ndarray
@@ -49,6 +53,7 @@ class Distribution:
     undefined: float = 0.0
     exact: bool = True
     error: float = 0.0
+    resolution: float = 0.0
 
     @cached_property
     def distribution(self) -> dict[float, float]:
@@ -69,8 +74,16 @@ class Distribution:
 
     def __repr__(self) -> str:
         low, high = self.quantile(0.025), self.quantile(0.975)
-        how = "exact" if self.exact else f"from {DRAWS} drawn worlds, off by {self.error:.3f}"
-        return f"mean {self.mean:.6g}, 95 % between {low:.6g} and {high:.6g} ({how})"
+        return f"mean {self.mean:.6g}, 95 % between {low:.6g} and {high:.6g} ({self.method})"
+
+    @property
+    def method(self) -> str:
+        """How the distribution was found, and how far it may be off."""
+        if self.exact:
+            return "exact"
+        if self.resolution:
+            return f"to within {self.resolution:.3g}; mean and variance exact"
+        return f"from {DRAWS} drawn worlds, off by {self.error:.3f}"
 
 
 def distribution_of(
@@ -207,7 +220,8 @@ def _on_grid(
     grid: _Grid, counts: np.ndarray, weights: np.ndarray, first: np.ndarray
 ) -> Totals | None:
     most = int(np.maximum.reduceat(counts, first[:-1]).sum()) + 1
-    if grid.width * most > MOST_CELLS:
+    rounds = math.ceil(math.log2(len(first)))
+    if grid.width * most * rounds > MOST_CELLS:
         return None
     # Sum and count become one number: the count is its last digit in a base that it cannot exceed.
     codes = grid.places * most + counts
