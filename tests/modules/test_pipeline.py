@@ -13,7 +13,8 @@ from easeml.modules import Context, load_registry
 from easeml.modules.conformance import schemas, table
 from easeml.modules.pipeline import fit, load_trained, save
 
-MODULE = load_registry().get("logistic")
+REGISTRY = load_registry()
+MODULE = REGISTRY.get("logistic")
 LOGISTIC: dict[str, Any] = {
     "transforms": [{"module": "table-onehot", "config": {}}, {"module": "scale", "config": {}}],
     "model": {"module": "logistic", "config": {"C": 0.5}},
@@ -26,7 +27,7 @@ LIGHTGBM: dict[str, Any] = {
 
 def saved(folder: Path) -> Path:
     save(
-        fit(LOGISTIC, table(MODULE), *schemas(MODULE)),
+        fit(LOGISTIC, table(MODULE), *schemas(MODULE, REGISTRY)),
         folder / "m",
         quality=0.9,
         dataset_version="ver_1",
@@ -65,7 +66,7 @@ def test_damage_is_told(tmp_path: Path, name: str) -> None:
 
 
 def test_a_damaged_booster_is_told(tmp_path: Path) -> None:
-    save(fit(LIGHTGBM, table(MODULE), *schemas(MODULE)), tmp_path / "m")
+    save(fit(LIGHTGBM, table(MODULE), *schemas(MODULE, REGISTRY)), tmp_path / "m")
     next(tmp_path.rglob("booster.txt")).write_text("no trees")
     with pytest.raises(Damaged, match="booster"):
         load_trained(tmp_path / "m")
@@ -102,12 +103,12 @@ def test_an_unexpected_type_in_a_file_is_not_loaded(tmp_path: Path) -> None:
 )
 def test_wrong_candidates(pipeline: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        fit(pipeline, table(MODULE), *schemas(MODULE))
+        fit(pipeline, table(MODULE), *schemas(MODULE, REGISTRY))
 
 
 def test_targets_that_cannot_be_learnt() -> None:
     frame = table(MODULE)
-    schema_in, schema_out = schemas(MODULE)
+    schema_in, schema_out = schemas(MODULE, REGISTRY)
     with pytest.raises(InvalidInput, match="constant"):
         fit(LOGISTIC, frame[frame["target"] == "no"], schema_in, schema_out)
     with pytest.raises(InvalidInput, match=r"target, row 3.*missing"):
@@ -128,7 +129,7 @@ def test_reports_reach_the_context_and_may_end_a_fit() -> None:
     fit(
         LIGHTGBM,
         table(MODULE),
-        *schemas(MODULE),
+        *schemas(MODULE, REGISTRY),
         Context(report=lambda step, quality: steps.append(step)),
     )
     assert steps == list(range(1, 151))
@@ -140,4 +141,4 @@ def test_reports_reach_the_context_and_may_end_a_fit() -> None:
         raise Stop
 
     with pytest.raises(Stop):
-        fit(LIGHTGBM, table(MODULE), *schemas(MODULE), Context(report=stop))
+        fit(LIGHTGBM, table(MODULE), *schemas(MODULE, REGISTRY), Context(report=stop))

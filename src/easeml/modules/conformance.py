@@ -55,19 +55,37 @@ _SCHEMA_IN: dict[str, Any] = {
     },
     "classes": {"colour": {"dim": len(_COLOURS), "labels": _COLOURS}},
 }
-_INPUTS = ["Size (cm)", "same", "colour", "seen"]
+_STORY = {"singleton": True, "type": "text", "optional": True, "column": "story"}
+_INPUTS = ["Size (cm)", "same", "colour", "seen", "story"]
 
 
-def schemas(module: Module) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the input and output schema of the suite's tables for a model: category or number
-    target.
+def schemas(module: Module, registry: Registry) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the input and output schema of the suite's tables for a model.
+
+    A text is among the inputs where the model takes no table without one.
     """
-    assert module.schema_out is not None, f"{module.name}: a model has an output schema"
-    if next(iter(module.schema_out.first.nodes.values())).type != "category":
-        return _SCHEMA_IN, {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}}
+    return _input_schema(module, registry), _output_schema(module)
+
+
+def _input_schema(module: Module, registry: Registry) -> dict[str, Any]:
+    output = _output_schema(module)
+    if registry.match(module, _SCHEMA_IN, output).fits:
+        return _SCHEMA_IN
+    return {**_SCHEMA_IN, "nodes": {**_SCHEMA_IN["nodes"], "story": _STORY}}
+
+
+def _output_schema(module: Module) -> dict[str, Any]:
+    if not _is_classifier(module):
+        return {"nodes": {"target": {"singleton": True, "type": "tensor", "dim": [1]}}}
     target = {"singleton": True, "type": "category", "class": "target"}
     labels = {"dim": len(_LABELS), "labels": _LABELS}
-    return _SCHEMA_IN, {"nodes": {"target": target}, "classes": {"target": labels}}
+    return {"nodes": {"target": target}, "classes": {"target": labels}}
+
+
+def _is_classifier(module: Module) -> bool:
+    assert module.schema_out is not None, f"{module.name}: a model has an output schema"
+    target = next(iter(module.schema_out.first.nodes.values()))
+    return target.type == "category"
 
 
 def table(module: Module, seed: int = 0, rows: int = _ROWS) -> pd.DataFrame:
@@ -86,15 +104,26 @@ def table(module: Module, seed: int = 0, rows: int = _ROWS) -> pd.DataFrame:
                 np.where(np.arange(rows) % 11 == 2, -1, colour), _COLOURS
             ),
             "seen": pd.Series(days).where(np.arange(rows) % 13 != 3),
+            "story": _stories(random, signal),
         }
     )
-    if "classes" in schemas(module)[1]:
+    if _is_classifier(module):
         codes = (signal > np.median(signal)).astype(int)
         codes[0] = 2
         frame["target"] = pd.Categorical.from_codes(codes, _LABELS)
     else:
         frame["target"] = 1000 + 200 * signal
     return frame
+
+
+def _stories(random: np.random.Generator, signal: Any) -> list[str | None]:
+    """Return texts whose words lean with a signal; one in seventeen is missing."""
+    stories: list[str | None] = []
+    for place, value in enumerate(signal):
+        mood = "great" if value + random.normal() > np.median(signal) else "dull"
+        filler = " ".join(random.choice(["the", "film", "was", "long", "and"], 4))
+        stories.append(None if place % 17 == 5 else f"{filler} {mood}")
+    return stories
 
 
 def check_predictions(module: Module, registry: Registry, folder: Path) -> None:
@@ -125,7 +154,7 @@ def check_notes(module: Module, registry: Registry, folder: Path) -> None:
     assert "'same' is constant" in notes
     assert "'Size (cm)': 9 missing values" in notes
     assert "'colour': 1 of 4 categories" in notes
-    if "classes" in schemas(module)[1]:
+    if _is_classifier(module):
         assert "'rare' has one training row" in notes
         assert "'unseen' has no training row" in notes
 
@@ -180,6 +209,7 @@ def check_strange_rows(module: Module, registry: Registry, folder: Path) -> None
             "same": [4.0, np.nan, -np.inf, 0.0],
             "colour": pd.Categorical(["never", None, "purple", "red"]),
             "seen": pd.to_datetime(["1970-01-01", None, "2199-12-31", "2024-02-29"]),
+            "story": ["", None, "words that nobody wrote", "a"],
         }
     )
     assert np.isfinite(_numbers(trained.predict(frame))).all()
@@ -199,9 +229,14 @@ def check_missing_column(module: Module, registry: Registry, folder: Path) -> No
 def check_no_information(module: Module, registry: Registry, folder: Path) -> None:
     """A table of constant columns only is learnt from, as far as that goes."""
     frame = table(module).assign(
-        **{"Size (cm)": 1.0, "colour": _fixed(_ROWS), "seen": pd.Timestamp("2024-01-01")}
+        **{
+            "Size (cm)": 1.0,
+            "colour": _fixed(_ROWS),
+            "seen": pd.Timestamp("2024-01-01"),
+            "story": "the same",
+        }
     )
-    trained = fit(_pipeline(module, registry), frame, *schemas(module))
+    trained = fit(_pipeline(module, registry), frame, *schemas(module, registry))
     assert np.isfinite(_numbers(trained.predict(frame))).all()
 
 
@@ -218,7 +253,7 @@ def check_space(module: Module, registry: Registry, folder: Path) -> None:
     frame = table(module)
     for config in spaces.suggest(module.space, _CONFIGURATIONS, seed=0):
         try:
-            trained = fit(_pipeline(module, registry, config), frame, *schemas(module))
+            trained = fit(_pipeline(module, registry, config), frame, *schemas(module, registry))
         except Exception as error:
             raise AssertionError(f"With {config}: {error}") from error
         assert np.isfinite(_numbers(trained.predict(frame))).all(), f"With {config}"
@@ -241,7 +276,7 @@ CHECKS = (
 def _pipeline(
     module: Module, registry: Registry, config: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    chain = registry.candidates(module, _SCHEMA_IN)
+    chain = registry.candidates(module, _input_schema(module, registry))
     return {
         "transforms": [transform.choice() for transform in chain],
         "model": module.choice(config),
@@ -256,7 +291,7 @@ def _default(name: str, registry: Registry) -> TrainedPipeline:
 def _fit(module: Module, registry: Registry, context: Context | None = None) -> TrainedPipeline:
     if context is None:
         return _default(module.name, registry)
-    return fit(_pipeline(module, registry), table(module), *schemas(module), context)
+    return fit(_pipeline(module, registry), table(module), *schemas(module, registry), context)
 
 
 def _fixed(rows: int) -> pd.Categorical:

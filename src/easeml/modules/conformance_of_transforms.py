@@ -31,7 +31,7 @@ def behind(transform: Module, registry: Registry) -> tuple[Module, Registry]:
     """Return a model with the transform before it, and the registry with this model for its own."""
     assert transform.schema_in is not None, f"{transform.name}: a transform has an input schema"
     model = registry.get(_MODEL)
-    table = Schema.from_json(conformance.schemas(model)[0])
+    table = Schema.from_json(conformance.schemas(model, registry)[0])
     takes_tables = not transform.schema_in.why_not(table)
     chain = (transform.name, _SCALING) if takes_tables else (*model.transforms, transform.name)
     changed = replace(model, transforms=chain)

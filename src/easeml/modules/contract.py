@@ -42,6 +42,9 @@ class Data:
     """What a model learns from: ``X`` of shape (rows, features), float64, and ``y`` of shape
     (rows,), or for a target that is a tensor (rows, its elements).
 
+    ``X`` is an array, or a sparse matrix of SciPy (CSR) where the transform before the model makes
+    one, as ``table-words`` does; ``predict`` is given the same.
+
     ``classes`` is 0 for a number or a tensor; else ``y`` holds the codes 0 … classes - 1, each at
     least once, and there are at least two.
     """

@@ -108,7 +108,7 @@ def fit(
         data = fitted.transform(data)
         transforms.append(fitted)
     choice = description["model"]
-    learnt = Data(np.ascontiguousarray(data), target.encode(frame), target.codes)
+    learnt = Data(_features(data), target.encode(frame), target.codes)
     model = _module_of(choice).make().fit(learnt, choice["config"], context)
     notes = tuple(note for part in (target, *transforms, model) for note in part.notes)
     sample = manifest.sample_rows(frame, schema_in)
@@ -122,6 +122,12 @@ def fit(
         notes,
         sample,
     )
+
+
+def _features(data: Any) -> Any:
+    """Return features as models take them: sparse ones as they are."""
+    is_sparse = hasattr(data, "nnz")
+    return data if is_sparse else np.ascontiguousarray(data)
 
 
 def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:

@@ -58,7 +58,7 @@ class Table:
 
         texts = []
         for column in _columns(schema_in, "text"):
-            text = TextColumn.fit(column, _column(frame, column), components, seed)
+            text = TextColumn.fit(column, column_of(frame, column), components, seed)
             if text is not None:
                 texts.append(text)
 
@@ -117,7 +117,7 @@ class Table:
         """
         parts = [_numbers(frame, self.numbers)]
         for column, kept in self.dates:
-            times = np.asarray(_column(frame, column), dtype="datetime64[ms]")
+            times = np.asarray(column_of(frame, column), dtype="datetime64[ms]")
             parts.append(date_features(times)[:, kept])
 
         if len(parts) == 1:
@@ -137,7 +137,7 @@ class Table:
     def text(self, frame: "pd.DataFrame | ColumnTable") -> list[NDArray[np.float64]]:
         """Return the components of each text column. Raises like ``numeric``."""
         for text in self.texts:
-            _column(frame, text.column)
+            column_of(frame, text.column)
         return [text.transform(frame) for text in self.texts]
 
     def save(self, folder: Path) -> None:
@@ -200,8 +200,8 @@ def _labels(schema_in: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _column(frame: "pd.DataFrame | ColumnTable", column: str) -> Any:
-    """Return the array of a column."""
+def column_of(frame: "pd.DataFrame | ColumnTable", column: str) -> Any:
+    """Return the array of a column. Raises ``InvalidInput`` where it is not there."""
     try:
         values = frame[column]
     except KeyError:
@@ -218,14 +218,14 @@ def _numbers(frame: "pd.DataFrame | ColumnTable", columns: Sequence[str]) -> NDA
     """Return number columns, NaN where missing or infinite."""
     values = np.empty((len(frame), len(columns)))
     for position, column in enumerate(columns):
-        values[:, position] = _column(frame, column)
+        values[:, position] = column_of(frame, column)
     return np.clip(np.where(np.isinf(values), np.nan, values), -_LARGEST, _LARGEST)
 
 
 def _codes(frame: "pd.DataFrame | ColumnTable", column: str, labels: Any) -> NDArray[np.intp]:
     import pandas as pd
 
-    values = _column(frame, column)
+    values = column_of(frame, column)
     if not isinstance(values, pd.Categorical):
         values = pd.Categorical(pd.Series(values).astype(object))
     if values.categories.equals(labels):

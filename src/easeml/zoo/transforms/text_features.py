@@ -27,10 +27,10 @@ class TextColumn:
         """Learn from a Series; None where no text holds anything to learn from."""
         from skrub import StringEncoder
 
-        prepared = _prepare(texts)
+        filled = as_texts(texts)
         encoder = StringEncoder(n_components=components, random_state=seed)
         try:
-            made = encoder.fit_transform(prepared)
+            made = encoder.fit_transform(filled)
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
@@ -39,7 +39,7 @@ class TextColumn:
 
     def transform(self, frame: Any) -> NDArray[np.float64]:
         """Return the components of a frame's column."""
-        return self.encoder.transform(_prepare(frame[self.column])).to_numpy(dtype=np.float64)
+        return self.encoder.transform(as_texts(frame[self.column])).to_numpy(dtype=np.float64)
 
     def save(self, path: Path) -> None:
         """Write the encoder."""
@@ -51,7 +51,8 @@ class TextColumn:
         return cls(column, load_estimator(path, _TRUSTED), width)
 
 
-def _prepare(texts: Any) -> Any:
+def as_texts(texts: Any) -> Any:
+    """Return a Series of texts in which a missing one is empty."""
     import pandas as pd
 
     values = [
