@@ -7,11 +7,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from easeml.errors import InvalidInput
 from easeml.modules import Context, load_registry, score
 from easeml.modules.pipeline import fit
 from easeml.search import spaces
+from easeml.zoo.transforms.words import Terms
 
 REGISTRY = load_registry()
 TEXT = {"singleton": True, "type": "text", "optional": True, "column": "review"}
@@ -48,9 +52,34 @@ def test_terms_are_weighted_by_how_often_and_how_rare_they_are():
     )
 
 
-@pytest.mark.parametrize("characters", ["no", "yes"])
-def test_what_was_kept_transforms_alike(characters: str, tmp_path: Path):
-    transform = words(FRAME, characters=characters, least_rows=1)
+@given(
+    st.lists(st.text("ab c", max_size=20), min_size=1, max_size=8),
+    st.lists(st.text("abc ", max_size=20), min_size=1, max_size=8),
+    st.integers(1, 3),
+)
+def test_terms_are_those_of_scikit_learn(learnt: list[str], asked: list[str], least_rows: int):
+    vectorizer = TfidfVectorizer(
+        ngram_range=(1, 2), sublinear_tf=True, min_df=min(least_rows, len(learnt))
+    )
+    terms = Terms.learn("t", pd.Series(learnt, dtype=object), min(least_rows, len(learnt)))
+    try:
+        vectorizer.fit(learnt)
+    except ValueError:  # no term is left
+        assert len(terms.rarity) == 0
+        return
+    pairs = [divmod(code, len(terms.words)) for code in terms.pairs]
+    word = list(terms.words)
+    names = word + [f"{word[first]} {word[second]}" for first, second in pairs]
+    wanted = pd.DataFrame(
+        vectorizer.transform(asked).toarray(), columns=vectorizer.get_feature_names_out()
+    )
+    made = terms.transform(pd.DataFrame({"t": pd.Series(asked, dtype=object)})).toarray()
+    assert sorted(names) == sorted(wanted.columns)
+    np.testing.assert_allclose(made, wanted[names].to_numpy(), atol=1e-12)
+
+
+def test_what_was_kept_transforms_alike(tmp_path: Path):
+    transform = words(FRAME, least_rows=1)
     transform.save(tmp_path)
     loaded = REGISTRY.get("table-words").make().load(tmp_path)
     difference = loaded.transform(FRAME) - transform.transform(FRAME)

@@ -1,15 +1,18 @@
-"""A table with texts as sparse numbers: TF-IDF of words beside the other columns, one-hot.
+"""A table with texts as sparse numbers: its words and pairs of words, beside the other columns.
 
-A review of 300 words has 300 of 100,000 features that are not 0, so only these are kept. Linear
+A review of 300 words has 600 of 60,000 features that are not 0, so only these are kept. Linear
 models learn well from them (Joachims, ECML 1998).
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from easeml.modules import Context
 from easeml.modules.files import load_arrays, load_json, save_arrays, save_json
@@ -20,45 +23,106 @@ from easeml.zoo.transforms.text_features import as_texts
 
 _COLUMNS = "words.json"
 _OTHERS = "others"
+_WORD = re.compile(r"\b\w\w+\b")
+_UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The weighted terms of a text column: words and pairs of words, or pieces of words.
+    """The words of a text column, and the pairs of words that follow each other.
 
-    ``kind``: "words" or "characters". ``vectorizer`` is scikit-learn's, fitted.
+    ``words`` gives each word its place. ``pairs`` holds the sorted codes of the pairs: the place of
+    the first word times the number of words, plus the place of the second. ``rarity`` is the
+    inverse document frequency of each word, then of each pair: ln((1 + rows) / (1 + rows with the
+    term)) + 1.
+
+    What is made equals scikit-learn's ``TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)``,
+    in a fraction of its time: pairs are numbers here, and never texts.
     """
 
     column: str
-    kind: str
-    vectorizer: Any
+    words: Mapping[str, int]
+    pairs: NDArray[np.int64]
+    rarity: NDArray[np.float64]
 
     @classmethod
-    def learn(cls, column: str, kind: str, texts: Any, least_rows: int) -> "Terms | None":
-        """Learn terms from a Series of texts; None where no term is in enough rows."""
-        vectorizer = _vectorizer(kind, min_df=min(least_rows, len(texts)))
-        try:
-            vectorizer.fit(as_texts(texts))
-        except ValueError as error:
-            if "empty vocabulary" in str(error) or "no terms remain" in str(error):
-                return None
-            raise
-        return cls(column, kind, vectorizer)
+    def learn(cls, column: str, texts: Any, least_rows: int) -> "Terms":
+        """Learn the terms that occur in ``least_rows`` of a Series of texts, or more."""
+        seen: defaultdict[str, int] = defaultdict()
+        seen.default_factory = seen.__len__  # each new word gets the next place
+        rows, places = _places(texts, seen)
+        word_rows = _rows_with(rows, places, len(seen))
+        kept = [word for word, place in seen.items() if word_rows[place] >= least_rows]
+        words = {word: place for place, word in enumerate(sorted(kept))}
+
+        moved = np.full(len(seen), _UNKNOWN)
+        moved[[seen[word] for word in words]] = np.arange(len(words))
+        pair_rows, codes = _pairs(rows, moved[places], len(words))
+        every_pair, positions = np.unique(codes, return_inverse=True)
+        rows_with_pair = _rows_with(pair_rows, positions, len(every_pair))
+        is_kept = rows_with_pair >= least_rows
+
+        rows_with = np.r_[word_rows[[seen[word] for word in words]], rows_with_pair[is_kept]]
+        rarity = np.log((1 + len(texts)) / (1 + rows_with)) + 1
+        return cls(column, words, every_pair[is_kept], rarity)
 
     def transform(self, frame: Any) -> Any:
-        """Return a sparse matrix of shape (rows, terms). Raises ``InvalidInput``."""
+        """Return a sparse matrix (CSR) of shape (rows, terms), of rows of length 1.
+
+        Raises ``InvalidInput`` where the column is not there.
+        """
+        from scipy import sparse
+
         column_of(frame, self.column)
-        return self.vectorizer.transform(as_texts(frame[self.column]))
+        rows, places = _places(frame[self.column], self.words)
+        pair_rows, codes = _pairs(rows, places, len(self.words))
+        positions = np.searchsorted(self.pairs, codes)
+        is_kept = np.zeros(len(codes), dtype=bool)
+        inside = positions < len(self.pairs)
+        is_kept[inside] = self.pairs[positions[inside]] == codes[inside]
+
+        known = places != _UNKNOWN
+        every_row = np.r_[rows[known], pair_rows[is_kept]]
+        every_term = np.r_[places[known], len(self.words) + positions[is_kept]]
+        counted, counts = np.unique(every_row * len(self.rarity) + every_term, return_counts=True)
+        row, term = np.divmod(counted, max(1, len(self.rarity)))
+        weights = (1 + np.log(counts)) * self.rarity[term]
+        lengths = np.sqrt(np.bincount(row, weights**2, minlength=len(frame)))
+        shape = (len(frame), len(self.rarity))
+        return sparse.csr_matrix((weights / lengths[row], (row, term)), shape=shape)
 
 
-def _vectorizer(kind: str, **settings: Any) -> Any:
-    from sklearn.feature_extraction.text import TfidfVectorizer
+def _places(texts: Any, words: Mapping[str, int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the row and the place of each word of a Series of texts, as they follow each other."""
+    places: list[int] = []
+    lengths = []
+    is_learning = isinstance(words, defaultdict)
+    for text in as_texts(texts):
+        found = _WORD.findall(text.lower())
+        lengths.append(len(found))
+        if is_learning:
+            places += [words[word] for word in found]
+        else:
+            places += [words.get(word, _UNKNOWN) for word in found]
+    rows = np.repeat(np.arange(len(lengths)), lengths)
+    return rows, np.array(places, dtype=np.int64)
 
-    if kind == "characters":
-        return TfidfVectorizer(
-            analyzer="char_wb", ngram_range=(3, 5), sublinear_tf=True, dtype=np.float64, **settings
-        )
-    return TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True, dtype=np.float64, **settings)
+
+def _pairs(
+    rows: NDArray[np.int64], places: NDArray[np.int64], words: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the row and the code of each pair of known words that follow each other in a row."""
+    first, second = places[:-1], places[1:]
+    in_one_row = rows[:-1] == rows[1:]
+    both_known = (first != _UNKNOWN) & (second != _UNKNOWN)
+    chosen = in_one_row & both_known
+    return rows[:-1][chosen], first[chosen] * words + second[chosen]
+
+
+def _rows_with(rows: NDArray[np.int64], terms: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """Return in how many rows each of ``count`` terms occurs."""
+    each_once = np.unique(rows * max(1, count) + terms)
+    return np.bincount(each_once % max(1, count), minlength=count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +147,9 @@ class FittedWords:
         """Write vocabularies and weights, and what was learnt of the other columns."""
         documents = []
         for number, terms in enumerate(self.terms):
-            vocabulary = terms.vectorizer.get_feature_names_out().tolist()
-            documents.append({"column": terms.column, "kind": terms.kind, "terms": vocabulary})
-            save_arrays(folder / f"weights-{number}.npz", idf=terms.vectorizer.idf_)
+            documents.append({"column": terms.column, "words": list(terms.words)})
+            file = folder / f"terms-{number}.npz"
+            save_arrays(file, pairs=terms.pairs, rarity=terms.rarity)
         save_json(folder / _COLUMNS, documents)
         others = folder / _OTHERS
         others.mkdir()
@@ -94,7 +158,7 @@ class FittedWords:
 
 
 class TableWords:
-    """TF-IDF of words and pairs of words (and of pieces of words, where asked for), sparse.
+    """TF-IDF of words and of pairs of words, sparse, beside the other columns of like size.
 
     Terms in fewer than ``least_rows`` training rows are left out.
     """
@@ -104,17 +168,14 @@ class TableWords:
     ) -> FittedWords:
         """Learn the vocabulary of each text column, and medians and categories of the others."""
         texts, without = _apart(schema_in)
-        kinds = ["words", "characters"] if config["characters"] == "yes" else ["words"]
         terms = []
         notes = []
         for column in texts:
-            found = [
-                Terms.learn(column, kind, data[column], config["least_rows"]) for kind in kinds
-            ]
-            kept = [one for one in found if one is not None]
-            terms += kept
-            if not kept:
-                notes.append(f"Column {column!r} has no words that occur in several training rows.")
+            found = Terms.learn(column, data[column], config["least_rows"])
+            if len(found.rarity):
+                terms.append(found)
+            else:
+                notes.append(f"Column {column!r} has no words that training rows share.")
         settings = {"most_categories": config["most_categories"], "text_components": 2}
         others = TableOneHot().fit(data, without, settings, context)
         scale = Scale().fit(others.transform(data), without, {"method": "standard"}, context)
@@ -124,9 +185,9 @@ class TableWords:
         """Read what was saved. Raises ``Damaged``."""
         terms = []
         for number, told in enumerate(load_json(folder / _COLUMNS)):
-            vectorizer = _vectorizer(told["kind"], vocabulary=told["terms"])
-            vectorizer.idf_ = load_arrays(folder / f"weights-{number}.npz")["idf"]
-            terms.append(Terms(told["column"], told["kind"], vectorizer))
+            words = {word: place for place, word in enumerate(told["words"])}
+            arrays = load_arrays(folder / f"terms-{number}.npz")
+            terms.append(Terms(told["column"], words, arrays["pairs"], arrays["rarity"]))
         others = folder / _OTHERS
         return FittedWords(tuple(terms), TableOneHot().load(others), Scale().load(others))
 
