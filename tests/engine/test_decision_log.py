@@ -1,5 +1,6 @@
 """What the scheduler wrote down is enough to make each of its decisions again, bit for bit."""
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -8,7 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 import simulated
+from typer.testing import CliRunner
 
+from easeml import cli
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine.executors import Outcome
 from easeml.engine.membership import register
@@ -17,6 +20,7 @@ from easeml.engine.slot import Slot, SlotContext
 from easeml.ids import new_id
 from easeml.search import installed_policies, policy_named
 from easeml.search.decision_log import Decided, decisions_of
+from easeml.service.scheduling import history
 from easeml.service.search import jobs, log
 from easeml.store import Store
 from easeml.store.records import Candidate
@@ -165,6 +169,8 @@ def lived(world: World) -> World:
     world.set_state(world.jobs[3], "stopped")
     world.add_tenant()
     world.go(12)
+    world.scheduler.step()
+    world.scheduler.keep_house()
     return world
 
 
@@ -221,3 +227,41 @@ def test_a_log_that_lacks_anything_is_noticed(worlds: Callable[[str], World]) ->
     results = [place for place, change in enumerate(recorded) if change.kind == "observed"]
     without_one = [change for place, change in enumerate(recorded) if place != results[2]]
     assert kept(decisions_of(without_one)) < 1
+
+
+def test_other_policies_search_what_was_recorded(worlds: Callable[[str], World]) -> None:
+    """All runs that ended are run again, in another order, at their measured costs."""
+    world = worlds("gain-per-cost")
+    with world.store.read() as tx:
+        tables = tx.unscoped()
+        stopped = tables.jobs.get(world.jobs[3]).tenant_id
+        ended = tables.tasks.list(state=["done", "failed"], kind="train", limit=None)
+    past = history.read(world.store)
+    # What ended after its search was stopped is not known to the scheduler.
+    wanted = sorted(task.cost for task in ended if task.tenant_id != stopped)
+    found = [entry for entry in past.searches.entries if entry.tenant != stopped]
+    costs = sorted(float(cost) for entry in found for cost in entry.seconds)
+    assert costs == wanted
+    assert past.searches.happened.share[-1] == pytest.approx(1.0)
+    assert past.searches.happened.mean[-1] == 0
+    assert min(past.searches.arrivals.values()) == 0
+    assert 1 < max(past.searches.arrivals.values()) < 100
+
+
+def test_the_command_compares_policies_on_a_home(worlds: Callable[[str], World]) -> None:
+    home = str(worlds("gain-per-cost").folder)
+
+    def call(*arguments: str) -> Any:
+        asked = ["simulate", "search", *arguments, "--policies", "default,random"]
+        return CliRunner().invoke(cli.app, asked)
+
+    result = call("--from-history", "--home", home, "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert set(told["policies"]) == {"default", "random", "clairvoyant"}
+    assert told["decisions"] == told["decided_again"] > 40
+    best = told["policies"]["clairvoyant"]["area"]
+    assert best <= min(told["policies"]["default"]["area"], told["happened"]["area"])
+    assert "are made again" in call("--from-history", "--home", home).stdout
+    for wrong in (["--from-history", "--home", f"{home}-nowhere"], [home, "--from-history"], []):
+        assert call(*wrong).exit_code != 0

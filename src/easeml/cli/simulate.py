@@ -9,6 +9,7 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import print_json, print_table, say
 from easeml.cli.progress import progress
+from easeml.cli.simulate_history import compare_history
 from easeml.cli.simulate_preemption import simulate_preemption
 from easeml.errors import InvalidInput
 
@@ -25,10 +26,14 @@ def register(app: typer.Typer) -> None:
 @simulate.command("search")
 def simulate_search(
     folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder with accuracy.csv, and time.csv if known.")
-    ],
+        Path | None,
+        typer.Argument(metavar="[DIR]", help="Folder with accuracy.csv, and time.csv if known."),
+    ] = None,
     policies: Annotated[str, typer.Option(help="Names with commas between.")] = _POLICIES,
-    devices: Annotated[int, typer.Option(help="How many equal devices.")] = 1,
+    devices: Annotated[
+        int | None,
+        typer.Option(help="How many equal devices (1, or as many as worked in the history)."),
+    ] = None,
     seeds: Annotated[
         int, typer.Option(help="How many draws of tenants (and of uniform costs).")
     ] = 30,
@@ -44,6 +49,15 @@ def simulate_search(
     misleading: Annotated[
         bool, typer.Option("--misleading-history", help="The past has its models' names mixed up.")
     ] = False,
+    from_history: Annotated[
+        bool,
+        typer.Option(
+            "--from-history", help="Search again what the service of a home has searched."
+        ),
+    ] = False,
+    home: Annotated[
+        Path | None, typer.Option(help="The home, with --from-history (.easeml).")
+    ] = None,
     as_json: Json = False,
     out: Annotated[
         Path | None, typer.Option(help="Write the result here: .json, .csv, .html or .svg.")
@@ -54,44 +68,58 @@ def simulate_search(
     Loss is the best quality any model reaches less the best found so far, averaged over tenants;
     the clairvoyant schedule, which knows all qualities, is the limit.
     """
-    from easeml.cli.workload_files import read_workload
-    from easeml.search.simulator import Setting, compare
-
-    workload, measured = read_workload(folder)
-    if costs == "measured" and not measured:
-        raise InvalidInput(
-            "The folder has no times.", where=str(folder), remedy="Use --costs uniform."
-        )
-    if no_history and misleading:
-        raise InvalidInput(
-            "No history cannot mislead.", where="--no-history", remedy="Leave one of the two out."
-        )
-    if tenants is None:
-        tenants = min(10, len(workload.tenants))
-    if not costs:
-        costs = "measured" if measured else "uniform"
-    history = "given"
-    if no_history:
-        history = "none"
-    elif misleading:
-        history = "misleading"
-    setting = Setting(
-        tenants=tenants,
-        devices=devices,
-        seeds=seeds,
-        costs=costs,
-        history=history,
-    )
     names = [name.strip() for name in policies.split(",") if name.strip()]
     if not names:
         raise InvalidInput("There is no policy to compare.", where="--policies")
-    with progress("Searching") as bar:
-        found = compare(workload, names, setting, progress=bar).to_json()
+    if (folder is None) != from_history:
+        raise InvalidInput(
+            "Give either a folder with tables or --from-history.",
+            where="simulate search",
+            remedy="easeml simulate search DIR, or easeml simulate search --from-history.",
+        )
+    if folder is None:
+        with progress("Searching") as bar:
+            found = compare_history(home, names, devices, bar)
+    else:
+        from easeml.cli.workload_files import read_workload
+        from easeml.search.simulator import compare
+
+        workload, measured = read_workload(folder)
+        if costs == "measured" and not measured:
+            raise InvalidInput(
+                "The folder has no times.", where=str(folder), remedy="Use --costs uniform."
+            )
+        setting = _setting(
+            devices=1 if devices is None else devices,
+            seeds=seeds,
+            tenants=min(10, len(workload.tenants)) if tenants is None else tenants,
+            costs=costs or ("measured" if measured else "uniform"),
+            no_history=no_history,
+            misleading=misleading,
+        )
+        with progress("Searching") as bar:
+            found = compare(workload, names, setting, progress=bar).to_json()
     if out is not None:
         _write(found, out)
     if as_json:
         return print_json(found)
     return _print(found, out)
+
+
+def _setting(*, no_history: bool, misleading: bool, **counts: Any) -> Any:
+    """Return the setting with the history that was asked for; raises ``InvalidInput``."""
+    from easeml.search.simulator import Setting
+
+    if no_history and misleading:
+        raise InvalidInput(
+            "No history cannot mislead.", where="--no-history", remedy="Leave one of the two out."
+        )
+    history = "given"
+    if no_history:
+        history = "none"
+    elif misleading:
+        history = "misleading"
+    return Setting(history=history, **counts)
 
 
 simulate.command("preemption")(simulate_preemption)
@@ -105,11 +133,30 @@ def _print(found: dict[str, Any], out: Path | None) -> None:
         rows.append((name, f"{told['area']:.6f}", *shares, f"{100 * told['share_to_most']:.1f} %"))
     titles = [f"cost to {level:g}" for level in levels]
     print_table(["policy", "area", *titles, "95 % of tenants"], rows)
+    if "happened" in found:
+        return _print_history(found, out)
     say(
         f"{found['seeds']} draws of {found['tenants']} tenants on {found['devices']} devices, "
         f"{found['costs']} costs, history {found['history']}. "
         "Cost: mean share of the cost of running everything."
     )
+    return _say_written(out)
+
+
+def _print_history(found: dict[str, Any], out: Path | None) -> None:
+    say(
+        f"{found['tenants']} searches that were done here, on {found['devices']} devices, at the "
+        f"costs and qualities that were measured. As it happened: area "
+        f"{found['happened']['area']:.6f}."
+    )
+    say(
+        f"{found['decided_again']} of {found['decisions']} recorded decisions are made again by "
+        "the policy that made them."
+    )
+    _say_written(out)
+
+
+def _say_written(out: Path | None) -> None:
     if out is not None:
         say(f"Written to {out}.")
 

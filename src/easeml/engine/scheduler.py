@@ -188,9 +188,9 @@ class Scheduler:
         if lease is not None and (self._lease is None or lease.epoch != self._lease.epoch):
             _log.info("leading", epoch=lease.epoch)
             with self._store.read() as tx:
-                self._mirror = SearchMirror(
-                    self._policy, knowledge_base.current(tx, self._installed)
-                )
+                registry = knowledge_base.current(tx, self._installed)
+                self._mirror = SearchMirror(self._policy, registry)
+                self._mirror.move_to(tx.now())
             self._parts = 0
             self._seq = 0
         self._lease = lease

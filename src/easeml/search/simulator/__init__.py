@@ -7,6 +7,7 @@ from easeml.search.simulator.compare import (
     Setting,
     belief,
     compare,
+    curve_json,
     draw,
     half_width,
     one_run,
@@ -21,6 +22,7 @@ from easeml.search.simulator.events import (
     simulate,
     simulate_jobs,
 )
+from easeml.search.simulator.recorded import Recorded, compare_recorded, recorded
 from easeml.search.simulator.workload import Workload, split, synthetic, uniform_costs
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "Comparison",
     "Curve",
     "Entry",
+    "Recorded",
     "Run",
     "Scenario",
     "Setting",
@@ -36,11 +39,14 @@ __all__ = [
     "belief",
     "clairvoyant",
     "compare",
+    "compare_recorded",
     "curve",
+    "curve_json",
     "draw",
     "entries_of",
     "half_width",
     "one_run",
+    "recorded",
     "simulate",
     "simulate_jobs",
     "split",

@@ -191,6 +191,11 @@ def one_run(
     return curve(trace, work)
 
 
+def curve_json(one: Curve) -> dict[str, Any]:
+    """Return what ``Comparison.to_json`` tells of a policy, of one curve."""
+    return _told([one])
+
+
 def half_width(values: np.ndarray, comparisons: int = 1) -> np.ndarray:
     """Return half the width of the 95 % interval of the mean over the first axis (Student t).
 

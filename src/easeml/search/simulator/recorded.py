@@ -1,0 +1,225 @@
+"""What policies would have done with the searches of a log of decisions."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from easeml.errors import NotReady
+from easeml.search.arms import Arm
+from easeml.search.decision_log import Change, FinishedRun, Values
+from easeml.search.evidence import learned_beside
+from easeml.search.jobs import Terms
+from easeml.search.policies import policy_named
+from easeml.search.prior import PastRun
+from easeml.search.simulator.compare import Comparison, Setting
+from easeml.search.simulator.curves import Curve, clairvoyant, curve
+from easeml.search.simulator.events import Entry, Scenario, simulate_jobs
+from easeml.search.simulator.workload import Workload
+from easeml.search.surrogates import Prior
+
+_LEAST_SECONDS = 0.01  # that a run is said to have taken
+_NO_ARM = 1e-12  # seconds of an arm that a search has not, in a table with an arm a column
+
+
+@dataclass
+class _Search:
+    """A search as the log tells it. ``results``: arm -> quality (None: it failed) and seconds."""
+
+    tenant: str
+    arrived: float
+    arms: list[Arm]
+    results: dict[int, tuple[float | None, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Recorded:
+    """The searches of a log that had a result, with the arms that were run.
+
+    ``arrivals``: seconds from the first to each; ``before``: finished runs of other searches;
+    ``terms``: the shares of tenants, by entry; ``order``: (entry, arm) as the runs ended.
+    """
+
+    entries: list[Entry]
+    arrivals: dict[int, float]
+    before: list[PastRun]
+    terms: dict[int, Terms]
+    order: list[tuple[int, int]]
+
+    @property
+    def workload(self) -> Workload:
+        """Qualities and costs as tables, a search a row; an arm that it has not costs nothing."""
+        widest = max(len(entry.arms) for entry in self.entries)
+        quality = np.full((len(self.entries), widest), np.nan)
+        cost = np.full(quality.shape, _NO_ARM)
+        for place, entry in enumerate(self.entries):
+            quality[place, : len(entry.arms)] = entry.quality
+            cost[place, : len(entry.arms)] = entry.seconds
+        names = tuple(f"search {place}" for place in range(1, len(self.entries) + 1))
+        columns = tuple(f"arm {place}" for place in range(1, widest + 1))
+        return Workload(np.clip(quality, 0.0, 1.0), cost, names, columns)
+
+    @property
+    def happened(self) -> Curve:
+        """The losses as they were, against the seconds that were spent."""
+        work = self.workload
+        reached = np.zeros((len(self.order) + 1, len(self.entries)))
+        seconds = np.zeros(len(self.order) + 1)
+        for step, (entry, arm) in enumerate(self.order, start=1):
+            seconds[step] = work.cost[entry, arm]
+            quality = work.quality[entry, arm]
+            if not np.isnan(quality):
+                reached[step, entry] = quality
+        spent = np.cumsum(seconds)
+        loss = work.best - np.maximum.accumulate(reached, axis=0)
+        return Curve(spent / float(work.cost.sum()), spent, loss)
+
+
+def recorded(logs: Iterable[Iterable[Change]]) -> Recorded:
+    """Return the searches of the logs of one scheduler after the other.
+
+    Raises ``NotReady`` where no search has a result.
+    """
+    reading = _Reading()
+    for log in logs:
+        for change in log:
+            reading.take(change.kind, change.values)
+    return reading.found()
+
+
+def compare_recorded(
+    found: Recorded,
+    policies: Sequence[str],
+    devices: int,
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> Comparison:
+    """Let every policy search what was recorded, on so many devices, as this easeml would have.
+
+    Every run takes as long and reaches what it did; what is believed of costs is what was believed.
+    ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown
+    policy.
+    """
+    rivals = [name for name in dict.fromkeys(policies) if name != "clairvoyant"]
+    chosen = {name: policy_named(name) for name in rivals}
+    work = found.workload
+    scenario = Scenario((1.0,) * devices, found.arrivals, terms=found.terms)
+
+    def learn(arms: Sequence[Arm], runs: Sequence[PastRun]) -> Prior:
+        return learned_beside(arms, found.before, runs).over(arms)
+
+    curves = {}
+    for place, (name, policy) in enumerate(chosen.items(), start=1):
+        trace = simulate_jobs(found.entries, policy, scenario, learn=learn)
+        curves[name] = [curve(trace, work)]
+        if progress:
+            progress(place / len(chosen))
+    setting = Setting(tenants=len(found.entries), devices=devices, seeds=1)
+    return Comparison(setting, curves, [clairvoyant(work)])
+
+
+class _Reading:
+    """Collects from the changes of logs what is needed to search again."""
+
+    def __init__(self) -> None:
+        self._now = 0.0
+        self._searches: dict[str, _Search] = {}
+        self._runs: dict[str, FinishedRun] = {}
+        self._terms: dict[str, Terms] = {}
+        self._order: list[tuple[str, int]] = []
+
+    def take(self, kind: str, values: Values) -> None:
+        """Take one change; those that are not of use are left out."""
+        act = {
+            "add_arms": self._add_arms,
+            "add_job": self._add_job,
+            "observed": self._observed,
+            "set_now": self._set_now,
+            "set_runs": self._set_runs,
+            "set_terms": self._set_terms,
+        }.get(kind)
+        if act is not None:
+            act(**values)
+
+    def found(self) -> Recorded:
+        """Return what was collected."""
+        told = {name: one for name, one in self._searches.items() if _has_result(one)}
+        if not told:
+            raise NotReady(
+                "No search of the log has a result yet.",
+                remedy="Come back when the first tasks are done.",
+            )
+        before = [run.lesson for run in self._runs.values() if run.job not in self._searches]
+        first = min(one.arrived for one in told.values())
+        entries: list[Entry] = []
+        places: dict[tuple[str, int], tuple[int, int]] = {}
+        for name, one in told.items():
+            for column, arm in enumerate(sorted(one.results)):
+                places[name, arm] = (len(entries), column)
+            entries.append(_entry(one, before))
+        searches = enumerate(told.values())
+        return Recorded(
+            entries,
+            arrivals={place: one.arrived - first for place, one in searches},
+            before=before,
+            terms=self._terms_of(list(told.values())),
+            order=[places[key] for key in self._order if key in places],
+        )
+
+    def _terms_of(self, searches: Sequence[_Search]) -> dict[int, Terms]:
+        """Return the shares; who may use how much has been counted already in what was run."""
+        shares = {}
+        for place, one in enumerate(searches):
+            if one.tenant in self._terms:
+                shares[place] = replace(self._terms[one.tenant], seconds=None)
+        return shares
+
+    def _set_now(self, now: float) -> None:
+        self._now = now
+
+    def _add_job(self, job: str, tenant: str, arms: Sequence[Values], **rest: Any) -> None:
+        if job not in self._searches:  # a later leader takes it over
+            self._searches[job] = _Search(tenant, self._now, [])
+        search = self._searches[job]
+        search.arms = [_arm(one) for one in arms]
+
+    def _add_arms(self, job: str, arms: Sequence[Values], since: float | None) -> None:
+        self._searches[job].arms += [_arm(one) for one in arms]
+
+    def _observed(self, job: str, arm: int, quality: float | None, cost: float) -> None:
+        search = self._searches[job]
+        if arm not in search.results:
+            self._order.append((job, arm))
+        search.results[arm] = (quality, max(cost, _LEAST_SECONDS))
+
+    def _set_runs(self, runs: dict[str, Sequence[Any] | None]) -> None:
+        for id, run in runs.items():
+            if run is not None:
+                job, created, model, features, quality = run
+                self._runs[id] = FinishedRun(job, created, model, tuple(features), quality)
+
+    def _set_terms(self, tenant: str, **terms: Any) -> None:
+        self._terms[tenant] = Terms(**terms)
+
+
+def _has_result(search: _Search) -> bool:
+    return any(quality is not None for quality, _ in search.results.values())
+
+
+def _entry(search: _Search, before: Sequence[PastRun]) -> Entry:
+    ran = sorted(search.results)
+    arms = tuple(search.arms[arm] for arm in ran)
+    qualities = [search.results[arm][0] for arm in ran]
+    seconds = [search.results[arm][1] for arm in ran]
+    return Entry(
+        search.tenant,
+        arms,
+        learned_beside(arms, before, []).over(arms),
+        np.array([np.nan if quality is None else quality for quality in qualities]),
+        np.array(seconds),
+    )
+
+
+def _arm(told: Values) -> Arm:
+    return Arm(**{**told, "features": tuple(told["features"])})

@@ -1,0 +1,43 @@
+"""What the log of decisions tells of the past: for those who ask what another policy would have
+done.
+"""
+
+from dataclasses import dataclass
+
+from easeml.contract.states import Lane
+from easeml.search.simulator import Recorded, recorded
+from easeml.service.search import log
+from easeml.store import Store, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """The searches of a log, the most ``devices`` that worked at once, and how many of its
+    decisions its own policy makes again.
+    """
+
+    searches: Recorded
+    devices: int
+    replayed: log.Replayed
+
+
+def read(store: Store) -> History:
+    """Return the history of all tenants. Raises ``NotReady`` where no search has a result."""
+    with store.read() as tx:
+        logs = [log.changes_of(tx, epoch) for epoch in log.epochs(tx)]
+        return History(recorded(logs), _most_devices(tx), log.replayed(tx))
+
+
+def _most_devices(tx: Transaction) -> int:
+    """Return how many tasks of the search ran at once, at most."""
+    tables = tx.unscoped()
+    searched = {id for (id,) in tables.tasks.pick("id", lane=Lane.SEARCH)}
+    changes: list[tuple[float, int]] = []
+    for task, started, finished in tables.attempts.pick("task_id", "started", "finished"):
+        if task in searched and finished is not None:
+            changes += [(started, 1), (finished, -1)]
+    running = most = 0
+    for _, change in sorted(changes):
+        running += change
+        most = max(most, running)
+    return max(1, most)
