@@ -1,7 +1,7 @@
 """What the scheduler wrote down is enough to make each of its decisions again, bit for bit."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ import simulated
 from typer.testing import CliRunner
 
 from easeml import cli
+from easeml.contract.states import Role
 from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine.executors import Outcome
 from easeml.engine.membership import register
@@ -20,13 +21,17 @@ from easeml.engine.slot import Slot, SlotContext
 from easeml.ids import new_id
 from easeml.search import installed_policies, policy_named
 from easeml.search.decision_log import Decided, decisions_of
+from easeml.service.access.caller import Caller
+from easeml.service.administration import kept_settings
 from easeml.service.scheduling import history
 from easeml.service.search import jobs, log
+from easeml.settings import Settings
 from easeml.store import Store
 from easeml.store.records import Candidate
 from easeml.store.shapes import CandidatePipeline, JobLimits, ModuleConfig, TenantLimits
 
 LEASE = 10.0
+PROVIDER = Caller("provider", "ten_0", role=Role.PROVIDER)
 
 
 class OneThatVaries(simulated.OfAnyName):
@@ -78,7 +83,13 @@ class World:
         self.scheduler = self.new_scheduler()
 
     def new_scheduler(self) -> Scheduler:
-        return Scheduler(self.store, REGISTRY, policy_named(self.policy), LEASE)
+        policy = policy_named(self.policy)
+        settings = Settings(home=self.folder)
+        return Scheduler(self.store, REGISTRY, policy, LEASE, settings=settings)
+
+    def switch(self, policy: str) -> None:
+        settings = Settings(home=self.folder)
+        kept_settings.change(self.store, settings, PROVIDER, "policy", value=policy)
 
     def go(self, steps: int) -> None:
         for _ in range(steps):
@@ -126,23 +137,15 @@ class World:
 
 
 @pytest.fixture(scope="module")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], World]]:
-    """Return a function that gives the world in which a policy has decided."""
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """Return a world in which much has happened."""
     folder = tmp_path_factory.mktemp("log")
     simulated.make_template(folder / "template")
-    opened: dict[str, World] = {}
-
-    def world_of(policy: str) -> World:
-        if policy not in opened:
-            home = folder / policy
-            clock = [1000.0]
-            store = simulated.open_copy(folder / "template", home, lambda: clock[0])
-            opened[policy] = lived(World(store, home, clock, policy))
-        return opened[policy]
-
-    yield world_of
-    for world in opened.values():
-        world.store.close()
+    home = folder / "home"
+    clock = [1000.0]
+    store = simulated.open_copy(folder / "template", home, lambda: clock[0])
+    yield lived(World(store, home, clock, "gain-per-cost"))
+    store.close()
 
 
 def lived(world: World) -> World:
@@ -161,12 +164,14 @@ def lived(world: World) -> World:
     world.set_state(world.jobs[0], "paused")
     world.go(4)
     world.set_state(world.jobs[0], "running")
+    world.switch("hybrid")
     world.go(4)
     before = world.scheduler
     world.scheduler = world.new_scheduler()
     before.step_down()
     world.go(8)
     world.set_state(world.jobs[3], "stopped")
+    world.switch("random")
     world.add_tenant()
     world.go(12)
     world.scheduler.step()
@@ -174,22 +179,20 @@ def lived(world: World) -> World:
     return world
 
 
-@pytest.mark.parametrize("policy", ["gain-per-cost", "hybrid"])
-def test_every_decision_is_made_again_from_the_log(
-    worlds: Callable[[str], World], policy: str
-) -> None:
-    world = worlds(policy)
+def test_every_decision_is_made_again_from_the_log(world: World) -> None:
     with world.store.read() as tx:
         tables = tx.unscoped()
         written = tables.decisions.count()
         failed = tables.tasks.count(state="failed")
         released = tables.tasks.count(state="cancelled")
         found = log.replayed(tx)
+        policies = {one.policy for one in tables.decisions.list(limit=None)}
         kinds = {change.kind for epoch in log.epochs(tx) for change in log.changes_of(tx, epoch)}
     assert written > 40
     assert failed > 3
     assert released > 0
     assert found == (written, written)
+    assert policies == {"gain-per-cost", "hybrid", "random"}
     assert kinds >= {
         "add_arms",
         "add_job",
@@ -204,9 +207,8 @@ def test_every_decision_is_made_again_from_the_log(
     }
 
 
-def test_a_log_that_lacks_anything_is_noticed(worlds: Callable[[str], World]) -> None:
+def test_a_log_that_lacks_anything_is_noticed(world: World) -> None:
     """Other policies, and the same one that has not seen all results, choose otherwise."""
-    world = worlds("gain-per-cost")
     with world.store.read() as tx:
         recorded = list(log.changes_of(tx, 1))
 
@@ -216,8 +218,7 @@ def test_a_log_that_lacks_anything_is_noticed(worlds: Callable[[str], World]) ->
 
     assert kept(decisions_of(recorded)) == 1
     for name, policy in installed_policies().by_name.items():
-        if name != "gain-per-cost":
-            assert kept(decisions_of(recorded), policy) < 1, name
+        assert kept(decisions_of(recorded), policy) < 1, name
     without_failures = [
         change
         for change in recorded
@@ -229,9 +230,8 @@ def test_a_log_that_lacks_anything_is_noticed(worlds: Callable[[str], World]) ->
     assert kept(decisions_of(without_one)) < 1
 
 
-def test_other_policies_search_what_was_recorded(worlds: Callable[[str], World]) -> None:
+def test_other_policies_search_what_was_recorded(world: World) -> None:
     """All runs that ended are run again, in another order, at their measured costs."""
-    world = worlds("gain-per-cost")
     with world.store.read() as tx:
         tables = tx.unscoped()
         stopped = tables.jobs.get(world.jobs[3]).tenant_id
@@ -248,8 +248,8 @@ def test_other_policies_search_what_was_recorded(worlds: Callable[[str], World])
     assert 1 < max(past.searches.arrivals.values()) < 100
 
 
-def test_the_command_compares_policies_on_a_home(worlds: Callable[[str], World]) -> None:
-    home = str(worlds("gain-per-cost").folder)
+def test_the_command_compares_policies_on_a_home(world: World) -> None:
+    home = str(world.folder)
 
     def call(*arguments: str) -> Any:
         asked = ["simulate", "search", *arguments, "--policies", "default,random"]

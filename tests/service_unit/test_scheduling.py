@@ -9,7 +9,7 @@ import pytest
 
 from easeml.contract.scheduling import LossCurve
 from easeml.contract.tasks import TaskResult
-from easeml.errors import InvalidInput, NotAllowed, NotFound, NotReady
+from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotReady
 from easeml.search import (
     Arm,
     Observation,
@@ -22,7 +22,7 @@ from easeml.search import (
 )
 from easeml.search.policies.default import LONGEST_WAIT
 from easeml.service.access.caller import Caller
-from easeml.service.administration import provider_view
+from easeml.service.administration import kept_settings, provider_view
 from easeml.service.knowledge import knowledge_base
 from easeml.service.modules import catalogue
 from easeml.service.scheduling import decisions, overview, replay
@@ -277,7 +277,7 @@ def test_only_providers_administer(
     settings = Settings(home=tmp_path, database_url="postgresql://me:secret@db/x")
     for wish in (
         lambda who: provider_view.tenants(store, who),
-        lambda who: provider_view.settings_in_force(settings, who),
+        lambda who: provider_view.settings_in_force(store, settings, who),
         lambda who: provider_view.storage(store, Settings(home=tmp_path), who),
         lambda who: provider_view.audit(store, who),
     ):
@@ -287,9 +287,39 @@ def test_only_providers_administer(
     (told,) = [one for one in provider_view.tenants(store, admin) if one.name == "ann"]
     assert (told.users, told.applications, told.cost) == (1, 1, pytest.approx(4.3))
     assert told.stored > 0
-    shown = {one.name: one for one in provider_view.settings_in_force(settings, admin)}
+    shown = {one.name: one for one in provider_view.settings_in_force(store, settings, admin)}
     assert (shown["home"].origin, shown["port"].origin) == ("flag", "default")
     assert "secret" not in json.dumps([one.model_dump() for one in shown.values()])
+
+
+def test_the_policy_is_changed_while_easeml_runs(
+    store: Store, ann: Caller, admin: Caller, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.toml").write_text('policy = "fifo"')
+    settings = Settings(home=tmp_path)
+
+    def policy() -> tuple[str, str]:
+        shown = {one.name: one for one in provider_view.settings_in_force(store, settings, admin)}
+        assert shown["policy"].value == kept_settings.policy_in_force(store, settings)
+        return shown["policy"].value, shown["policy"].origin
+
+    assert policy() == ("fifo", "config.toml")
+    for name in ("random", "hybrid"):
+        kept_settings.change(store, settings, admin, "policy", value=name)
+        assert policy() == (name, "database")
+    for wrong in ({"name": "policy", "value": "luck"}, {"name": "port", "value": "1"}):
+        with pytest.raises(InvalidInput):
+            kept_settings.change(store, settings, admin, **wrong)
+    with pytest.raises(NotAllowed):
+        kept_settings.change(store, settings, ann, "policy", value="random")
+    monkeypatch.setenv("EASEML_POLICY", "fifo")
+    settings = Settings(home=tmp_path)
+    with pytest.raises(Conflict, match="environment variable EASEML_POLICY"):
+        kept_settings.change(store, settings, admin, "policy", value="random")
+    assert policy() == ("fifo", "environment")
+    with pytest.raises(Conflict, match="flag"):
+        by_flag = Settings(home=tmp_path, policy="fifo")
+        kept_settings.change(store, by_flag, admin, "policy", value="random")
 
 
 def test_the_audit_pages_back_to_the_first_event(store: Store, ann: Caller, admin: Caller) -> None:

@@ -28,6 +28,7 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "login": "accounts",
     "predict": "predicting",
     "status": "work",
+    "config": "config",
     "feasibility": "tools",
     "tool": "tools",
     "pick": "picking",

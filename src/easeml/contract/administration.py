@@ -37,7 +37,10 @@ class Tenant(Answer):
 
 
 class Setting(Answer):
-    """A setting in force. ``origin``: flag, environment, config.toml or default."""
+    """A setting in force. ``origin``: flag, environment, database, config.toml or default.
+
+    In the database are settings that were changed while easeml runs.
+    """
 
     name: str
     value: str

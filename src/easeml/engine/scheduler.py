@@ -6,11 +6,12 @@ from collections.abc import Callable
 import structlog
 
 from easeml.contract.states import SEARCHED_JOBS, TASKS_UNDER_WAY, JobState, Lane, ProcessKind
-from easeml.errors import Conflict, Fenced
+from easeml.errors import Conflict, Fenced, InvalidInput
 from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
 from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
+from easeml.service.administration import kept_settings
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
 from easeml.service.search import (
@@ -54,7 +55,13 @@ def run_scheduler(settings: Settings) -> None:
     policy = policy_named(settings.policy)
     optimizer = optimizer_named(settings.optimizer)
     scheduler = Scheduler(
-        store, load_registry(), policy, settings.lease_seconds, process.id, optimizer
+        store,
+        load_registry(),
+        policy,
+        settings.lease_seconds,
+        process.id,
+        optimizer,
+        settings,
     )
     wakeup = store.wakeup()
     try:
@@ -92,8 +99,13 @@ class Scheduler:
         lease_seconds: float,
         holder: str | None = None,
         optimizer: Optimizer | None = None,
+        settings: Settings | None = None,
     ):
-        """``optimizer``: of configurations; easeml's own by default."""
+        """``optimizer``: of configurations; easeml's own by default.
+
+        ``settings``: with them the policy may be another one, which is kept in the database.
+        """
+        self._settings = settings
         self._optimizer = optimizer or optimizer_named()
         self._store = store
         self._installed = registry
@@ -189,12 +201,25 @@ class Scheduler:
             _log.info("leading", epoch=lease.epoch)
             with self._store.read() as tx:
                 registry = knowledge_base.current(tx, self._installed)
-                self._mirror = SearchMirror(self._policy, registry)
+                self._mirror = SearchMirror(self._policy_in_force(tx), registry)
                 self._mirror.move_to(tx.now())
             self._parts = 0
             self._seq = 0
         self._lease = lease
         return lease is not None
+
+    def _policy_in_force(self, tx: Transaction) -> Policy:
+        """Return the policy that a provider chose while easeml runs, or the one of the settings."""
+        if self._settings is None:
+            return self._policy
+        chosen = kept_settings.kept(tx, self._settings).get("policy")
+        if chosen is None:
+            return self._policy
+        try:
+            return policy_named(chosen)
+        except InvalidInput as error:  # a plug-in that brought it is gone
+            _log.warning("the policy that was chosen cannot be used", error=str(error))
+            return self._policy
 
     def _is_fresh(self, lease: Lease) -> bool:
         """Is most of the lease still to come?
@@ -226,6 +251,8 @@ class Scheduler:
             events = tx.events.after(self._seq, limit=_EVENTS_AT_ONCE)
             if any(event.kind == "module.ready" for event in events):
                 self._mirror.registry = knowledge_base.current(tx, self._installed)
+            if any(event.kind == kept_settings.EVENT for event in events):
+                self._mirror.follow_policy(self._policy_in_force(tx))
         if events:
             self._seq = events[-1].seq
         again, self._again = self._again, set()

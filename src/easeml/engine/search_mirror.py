@@ -66,6 +66,11 @@ class SearchMirror:
         """The policy that decides."""
         return policy_named(self._seen.policy)
 
+    def follow_policy(self, policy: Policy) -> None:
+        """Let another policy decide from now on."""
+        if policy.name != self._seen.policy:
+            self.note("set_policy", policy=policy.name)
+
     def note(self, kind: str, **values: Any) -> None:
         """Change what is seen; ``values`` are plain JSON. See ``decision_log``."""
         change = Change(kind, values)

@@ -8,11 +8,12 @@ from easeml.api.context import Asker, Here, Limit
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
 from easeml.contract.resources import Page
-from easeml.service.administration import provider_view
+from easeml.service.administration import kept_settings, provider_view
 from easeml.service.limits import quotas
 
 OPERATIONS = (
     Operation("tenant_limits", "GET", "/tenants/{tenant_id}/limits", quotas.get),
+    Operation("set_setting", "PUT", "/settings/{name}", kept_settings.change),
     Operation("storage", "GET", "/storage", provider_view.storage),
 )
 
@@ -35,7 +36,7 @@ def set_tenant_limits(here: Here, asker: Asker, tenant_id: str, wish: TenantLimi
 @router.get("/settings")
 def list_settings(here: Here, asker: Asker) -> Page[Setting]:
     """List the settings in force with their origin (providers only), on one page."""
-    return Page(items=provider_view.settings_in_force(here.settings, asker))
+    return Page(items=provider_view.settings_in_force(here.store, here.settings, asker))
 
 
 @router.get("/audit")

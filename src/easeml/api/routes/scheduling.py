@@ -13,6 +13,7 @@ from easeml.contract.resources import Page
 from easeml.contract.scheduling import SchedulerView, Step
 from easeml.errors import NotSignedIn
 from easeml.service.access.caller import Caller
+from easeml.service.administration import kept_settings
 from easeml.service.scheduling import decisions, overview, replay
 
 OPERATIONS = (
@@ -31,7 +32,8 @@ def get_scheduler(here: Here, asker: Asker, span: Seconds = 600.0) -> SchedulerV
     """Show devices, queue, tenants and losses of all; who does not run this easeml sees other
     tenants by number.
     """
-    return overview.show(here.store, asker, here.settings.policy, span)
+    policy = kept_settings.policy_in_force(here.store, here.settings)
+    return overview.show(here.store, asker, policy, span)
 
 
 @router.get("/scheduler/decisions")

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from easeml.client._sync.calls import Calls
 from easeml.client.answers import made_request
-from easeml.contract.administration import Storage, TenantLimits
+from easeml.contract.administration import Setting, Storage, TenantLimits
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
 from easeml.contract.notifications import Notifications
@@ -70,6 +70,15 @@ class Operations(Calls):
     def tenant_limits(self, tenant_id: str) -> TenantLimits:
         """Return what a tenant may use (providers only); raises ``NotAllowed``, ``NotFound``."""
         return self._get(TenantLimits, f"/tenants/{tenant_id}/limits")
+
+    def set_setting(self, name: str, value: str) -> Setting:
+        """Change a setting while easeml runs (providers only); the scheduler follows at once.
+
+        Only ``policy`` can be changed so. Raises ``NotAllowed``, ``InvalidInput`` for another
+        setting or a value that it cannot have, ``Conflict`` where a flag or an environment
+        variable sets it.
+        """
+        return self._send(Setting, f"/settings/{name}", {"value": value})
 
     def storage(self) -> Storage:
         """Return what is used and free, in bytes (providers only); raises ``NotAllowed``."""

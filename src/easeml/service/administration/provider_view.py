@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from easeml.contract.administration import AuditEvent, Setting, Storage, Tenant, TenantLimits
 from easeml.contract.resources import Page
 from easeml.service.access.caller import Caller
+from easeml.service.administration import kept_settings
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -40,24 +41,24 @@ def tenants(store: Store, caller: Caller) -> list[Tenant]:
         ]
 
 
-def settings_in_force(settings: Settings, caller: Caller) -> list[Setting]:
+def settings_in_force(store: Store, settings: Settings, caller: Caller) -> list[Setting]:
     """Return every setting with its origin (providers only); passwords are hidden.
 
     Raises ``NotAllowed``.
     """
     caller.require_provider()
+    with store.read() as tx:
+        changed = kept_settings.kept(tx, settings)
     origins = settings.origins()
-    return [
-        Setting(
-            name=name,
-            value=_hidden(str(getattr(settings, name)))
-            if name == "database_url"
-            else str(getattr(settings, name)),
-            origin=origins.get(name, "default"),
-            about=field.description or "",
-        )
-        for name, field in Settings.model_fields.items()
-    ]
+    origins.update(dict.fromkeys(changed, kept_settings.DATABASE))
+    found = []
+    for name, field in Settings.model_fields.items():
+        value = changed.get(name) or str(getattr(settings, name))
+        if name == "database_url":
+            value = _hidden(value)
+        origin = origins.get(name, "default")
+        found.append(Setting(name=name, value=value, origin=origin, about=field.description or ""))
+    return found
 
 
 def storage(store: Store, settings: Settings, caller: Caller) -> Storage:

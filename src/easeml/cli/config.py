@@ -1,0 +1,44 @@
+"""``config``: the settings in force, and those that are changed while easeml runs."""
+
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_table, say
+from easeml.client import Client
+
+config = typer.Typer(no_args_is_help=True, help="Settings of a running easeml (providers only).")
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``config`` to the root."""
+    app.add_typer(config, name="config")
+
+
+@config.command("list")
+def list_settings(as_json: Json = False) -> None:
+    """List the settings in force, and where each comes from."""
+    with Client() as client:
+        found = list(client.settings())
+    if as_json:
+        return print_json(found)
+    rows = [(one.name, one.value, one.origin, one.about) for one in found]
+    return print_table(["name", "value", "from", "what it is"], rows)
+
+
+@config.command("set")
+def set_setting(
+    name: Annotated[str, typer.Argument(help="Name of the setting: policy.")],
+    value: Annotated[str, typer.Argument(help="What it is to be.")],
+    as_json: Json = False,
+) -> None:
+    """Change a setting while easeml runs; it is kept for later starts.
+
+    One that a flag or an environment variable sets cannot be changed so.
+    """
+    with Client() as client:
+        found = client.set_setting(name, value=value)
+    if as_json:
+        return print_json(found)
+    return say(f"{found.name} is {found.value} now.")
