@@ -46,8 +46,8 @@ class Estimates:
         """Return what is believed of each model, moved towards the estimates where they contradict.
 
         ``believed``: examples that each model is expected to have right, shape (k,). The gap of a
-        model to the leader moves by the share 1 - 1 / z^2 of the difference, z its number of
-        standard errors (James and Stein's shrinkage, its positive part): chance is ignored, a
+        model to the leader moves by the share 1 - ``DOUBTED`` / z^2 of the difference, z its number
+        of standard errors (James and Stein's shrinkage, its positive part): chance is ignored, a
         contradiction is followed. Gaps are to the leader, so they are taken anew where it changes.
         """
         if self.labels < FEWEST:
@@ -74,7 +74,7 @@ class Estimates:
         estimated, error = self._estimated(leader)
         expected = believed - believed[leader]
         surprise = estimated - expected
-        followed = np.clip(1 - error / np.maximum(surprise**2, 1e-9), 0, 1)
+        followed = np.clip(1 - DOUBTED * error / np.maximum(surprise**2, 1e-9), 0, 1)
         return expected + followed * surprise
 
     def _estimated(self, leader: int) -> tuple[np.ndarray, np.ndarray]:
@@ -90,6 +90,13 @@ class Estimates:
 
 FEWEST = 3
 """Labels before which a spread says nothing."""
+
+DOUBTED = 0.25
+"""Share of the squared standard error that counts as chance: below half an error beliefs stay.
+
+With 1, as if beliefs were right on average, all models but the best may share a mistake unseen: on
+the pool ``stale`` of ``benchmarks/picking_pools.py`` the choice is then worse than by random labels.
+"""
 
 CHANGES = 4
 """Changes of the leader that are followed, at most: two may lead each other in turn."""
