@@ -15,7 +15,7 @@ from furnish import PASSWORD
 
 from easeml.api import create_app
 from easeml.api.context import Context
-from easeml.contract.resources import NewUser
+from easeml.contract.accounts import NewUser
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys, users
 from easeml.settings import Settings

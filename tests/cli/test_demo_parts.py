@@ -10,7 +10,9 @@ from rich.console import Console
 from easeml.cli.demo_data import TABLES, DemoTable, first_row, write_table
 from easeml.cli.demo_state import DemoState
 from easeml.cli.watching import Progress, progress_table
-from easeml.contract.resources import Application, Job, TrainedModel
+from easeml.contract.applications import Application
+from easeml.contract.jobs import Job
+from easeml.contract.models import TrainedModel
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from easeml.cli import watching
 from easeml.cli.showing import print_application
 from easeml.cli.watching import progress_line
+from easeml.contract.applications import Application
 from easeml.contract.measures import best_found, of_event
-from easeml.contract.resources import Application
 
 
 def _application(**changes: Any) -> Application:

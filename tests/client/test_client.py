@@ -8,7 +8,7 @@ import pytest
 from service_for_tests import KEY, FakeService
 
 from easeml.client import Client
-from easeml.contract.resources import Declaration
+from easeml.contract.applications import Declaration
 from easeml.errors import (
     Conflict,
     InvalidInput,

@@ -16,7 +16,7 @@ from cutting_proxy import cutting_proxy
 
 from easeml.api import create_app
 from easeml.client import Client, made_request
-from easeml.contract.resources import Declaration
+from easeml.contract.applications import Declaration
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotReady, NotSignedIn
 from easeml.service.accounts import users
 from easeml.settings import Settings

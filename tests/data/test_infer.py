@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
-from easeml.contract.resources import Column
+from easeml.contract.datasets import Column
 from easeml.data import ColumnReport, DatasetError, infer
 
 from .tables import people, write

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from argon2 import PasswordHasher
 
-from easeml.contract.resources import NewUser
+from easeml.contract.accounts import NewUser
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys, passwords, users
 from easeml.store import Store

@@ -2,7 +2,7 @@
 
 import pytest
 
-from easeml.contract.resources import NewKey, NewUser, PasswordChange
+from easeml.contract.accounts import NewKey, NewUser, PasswordChange
 from easeml.errors import Conflict, InvalidInput, NotAllowed, NotFound, NotSignedIn
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys, passwords, users

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from easeml.contract.resources import Declaration
+from easeml.contract.applications import Declaration
 from easeml.contract.tasks import TaskResult
 from easeml.errors import InvalidInput
 from easeml.service.access.caller import Caller

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from easeml.contract.resources import Application
+from easeml.contract.applications import Application
 from easeml.contract.states import JobState
 from easeml.errors import Conflict
 from easeml.service.access.caller import Caller

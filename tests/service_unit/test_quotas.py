@@ -3,7 +3,7 @@
 import pytest
 
 from easeml.contract.administration import TenantLimits
-from easeml.contract.resources import Declaration
+from easeml.contract.applications import Declaration
 from easeml.errors import NotAllowed, NotFound, OverQuota
 from easeml.search import Terms
 from easeml.service.access.caller import Caller

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from easeml.contract.resources import NewUser
+from easeml.contract.accounts import NewUser
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys, users

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from easeml.contract.resources import Application, Declaration
+from easeml.contract.applications import Application, Declaration
 from easeml.contract.tasks import TaskResult
 from easeml.errors import Conflict, InvalidInput, NotFound, NotReady
 from easeml.kinds.train import TrainSpec

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 import pytest
 
 from easeml.contract.administration import TenantLimits
-from easeml.contract.resources import Application, Declaration, Job, JobLimits
+from easeml.contract.applications import Application, Declaration
+from easeml.contract.jobs import Job, JobLimits
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.applications import applications

@@ -2,7 +2,7 @@
 results.
 """
 
-from easeml.contract import resources
+from easeml.contract.datasets import Dataset, Version
 from easeml.contract.tasks import TaskResult
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
@@ -29,9 +29,7 @@ COLUMNS = [
 UPLOAD = {"columns": COLUMNS, "rows": 60, "target": "colour", "notes": []}
 
 
-def upload(
-    store: Store, caller: Caller, name: str = "toys", key: str | None = None
-) -> resources.Dataset:
+def upload(store: Store, caller: Caller, name: str = "toys", key: str | None = None) -> Dataset:
     """Upload the table."""
     return datasets.upload(store, caller, name, f"{name}.csv", [CSV[:50], CSV[50:]], key, 10_000)
 
@@ -58,7 +56,7 @@ def bring(store: Store, attempt: Attempt, result: TaskResult, **contents: bytes)
         return results.accept(tx, attempt, result, digests, sizes)
 
 
-def ingested(store: Store, caller: Caller, name: str = "toys") -> resources.Dataset:
+def ingested(store: Store, caller: Caller, name: str = "toys") -> Dataset:
     """Upload, and read the file."""
     dataset = upload(store, caller, name)
     _, attempt = claim(store)
@@ -66,7 +64,7 @@ def ingested(store: Store, caller: Caller, name: str = "toys") -> resources.Data
     return datasets.get(store, caller, dataset.id)
 
 
-def declared_value(version: resources.Version) -> dict:
+def declared_value(version: Version) -> dict:
     """What the ingest of a declared version answers."""
     columns = [column.model_dump() for column in version.columns]
     summary = {"rows": 60, "notes": ["two rows had no target"]}

@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from easeml.contract.applications import Application
+from easeml.contract.datasets import Column, Version
+from easeml.contract.jobs import Improvement
+from easeml.contract.models import Measure
 from easeml.contract.progress import Progress, ProgressPoint
-from easeml.contract.resources import Application, Column, Improvement, Measure, Version
 from easeml.contract.scheduling import LossCurve, SchedulerView, Share
 from easeml.errors import NotAllowed
 from easeml.web import formatting, session

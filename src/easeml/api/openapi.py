@@ -10,7 +10,8 @@ from fastapi.openapi.utils import get_openapi
 from easeml.api import predict
 from easeml.api.authentication import OPEN
 from easeml.api.problems import MEDIA_TYPE
-from easeml.contract.resources import Prediction, Problem
+from easeml.contract.applications import Prediction
+from easeml.contract.resources import Problem
 
 _SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from easeml.api.context import Context
 from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
-from easeml.contract.resources import Prediction
+from easeml.contract.applications import Prediction
 from easeml.data import FILL_ABSENT
 
 _BINARY = {"type": "string", "format": "binary"}

@@ -8,7 +8,7 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, print_table, say
 from easeml.client import Client, find_credentials, save_credentials
-from easeml.contract.resources import User
+from easeml.contract.accounts import User
 from easeml.errors import InvalidInput, NotFound
 
 keys = typer.Typer(no_args_is_help=True, help="API keys.")

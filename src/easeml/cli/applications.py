@@ -21,8 +21,9 @@ from easeml.cli.uploading import upload_with_progress
 from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import LastingReason, watch_application
 from easeml.client import Client, Milestone, made_request
+from easeml.contract.applications import Application, Declaration
 from easeml.contract.measures import best_found, in_unit
-from easeml.contract.resources import Application, Declaration, TrainedModel
+from easeml.contract.models import TrainedModel
 from easeml.errors import InvalidInput, TimedOut
 
 

@@ -17,8 +17,9 @@ from easeml.cli.demo_state import DemoState
 from easeml.cli.output import console, print_error, text
 from easeml.cli.watching import Progress, progress_on
 from easeml.client import AsyncClient, made_request
+from easeml.contract.applications import Application, Declaration, Prediction
 from easeml.contract.measures import in_unit
-from easeml.contract.resources import Application, Declaration, Measure, Prediction
+from easeml.contract.models import Measure
 from easeml.contract.states import JobState
 from easeml.errors import Conflict, EasemlError, NotFound, NotReady, NotSignedIn, Unreachable
 

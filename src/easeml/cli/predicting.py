@@ -17,7 +17,8 @@ from easeml.cli.progress import progress
 from easeml.cli.uploading import as_file
 from easeml.client import Client
 from easeml.contract import measures
-from easeml.contract.resources import Measure, Prediction
+from easeml.contract.applications import Prediction
+from easeml.contract.models import Measure
 from easeml.errors import Conflict, InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}

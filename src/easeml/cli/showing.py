@@ -8,9 +8,10 @@ import click
 import typer
 
 from easeml.cli.output import console, notes, print_pairs, print_table, say
+from easeml.contract.applications import Application, Declaration, Proposal
+from easeml.contract.datasets import Column, Version
 from easeml.contract.measures import against_baseline, best_found, in_unit, interval
 from easeml.contract.reports import Report, ReportNumber
-from easeml.contract.resources import Application, Column, Declaration, Proposal, Version
 
 if TYPE_CHECKING:
     from easeml.lifecycle.tool import Number, ToolAnswer

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from easeml.cli.output import notes
 from easeml.client import Client
-from easeml.contract.resources import Dataset
+from easeml.contract.datasets import Dataset
 
 T = TypeVar("T")
 Told = Callable[[int, int], None]

@@ -7,7 +7,7 @@ from typing import Any
 from easeml.cli.output import moment, notes, print_pairs, print_table, say
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
-from easeml.contract.resources import Version
+from easeml.contract.datasets import Version
 from easeml.contract.states import VersionState
 from easeml.contract.versions import Comparison, TrainRows, VersionLine
 from easeml.errors import NotFound

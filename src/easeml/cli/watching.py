@@ -12,8 +12,8 @@ from rich.table import Table
 from easeml.cli.output import console, notes, text
 from easeml.cli.showing import expected_improvement
 from easeml.client import Client, Milestone, has_reached
+from easeml.contract.applications import Application
 from easeml.contract.measures import best_found
-from easeml.contract.resources import Application
 from easeml.contract.states import JobState
 
 _LOOK_SECONDS = 1.0

@@ -9,8 +9,9 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, print_pairs, print_table, say
 from easeml.client import Client
+from easeml.contract.jobs import Job
 from easeml.contract.measures import best_of, figure
-from easeml.contract.resources import Job, Task
+from easeml.contract.task_views import Task
 from easeml.errors import Conflict
 
 tasks = typer.Typer(no_args_is_help=True, help="Pieces of work.")

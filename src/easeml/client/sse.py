@@ -2,7 +2,7 @@
 
 from pydantic import ValidationError
 
-from easeml.contract.resources import Event
+from easeml.contract.status import Event
 from easeml.errors import Unreachable
 
 

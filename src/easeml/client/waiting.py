@@ -2,8 +2,10 @@
 
 from enum import StrEnum
 
-from easeml.contract.resources import Application, Task, Version
+from easeml.contract.applications import Application
+from easeml.contract.datasets import Version
 from easeml.contract.states import ApplicationState, TaskState, VersionState
+from easeml.contract.task_views import Task
 from easeml.errors import Conflict, InvalidInput
 
 

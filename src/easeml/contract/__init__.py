@@ -1,3 +1,3 @@
-"""Types on the wires: ``resources`` between api and client, ``tasks`` between service, engine and
-task bodies.
+"""Types on the wires: a file for each resource between api and client, ``tasks`` between service,
+engine and task bodies.
 """

@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.contract.resources import Application, Job, Measure
+from easeml.contract.applications import Application
+from easeml.contract.jobs import Job
+from easeml.contract.models import Measure
 
 
 def kept(measure: Mapping[str, Any]) -> Measure | None:

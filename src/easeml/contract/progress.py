@@ -1,6 +1,7 @@
 """The REST types of how a search went."""
 
-from easeml.contract.resources import Answer, Measure
+from easeml.contract.models import Measure
+from easeml.contract.resources import Answer
 
 
 class ProgressPoint(Answer):

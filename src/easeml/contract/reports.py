@@ -4,7 +4,8 @@ from typing import Any
 
 from pydantic import Field
 
-from easeml.contract.resources import Answer, Declaration, Request
+from easeml.contract.applications import Declaration
+from easeml.contract.resources import Answer, Request
 
 
 class NewReport(Request):

@@ -189,7 +189,7 @@ class VersionSummary(Shape):
 
 
 class ColumnSeen(TypedDict):
-    """A column report of ``easeml.data``; ``contract.resources.Column`` says what each key means."""
+    """A column report of ``easeml.data``; ``contract.datasets.Column`` says what each key means."""
 
     name: str
     type: str

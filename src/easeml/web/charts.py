@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from easeml.contract.resources import Improvement
+from easeml.contract.jobs import Improvement
 from easeml.figures import Axis, Figure, Series
 
 _TIME_UNITS = ((3600.0, "h"), (60.0, "min"))

@@ -8,7 +8,8 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from easeml.contract import measures
-from easeml.contract.resources import Task, TrainedModel
+from easeml.contract.models import TrainedModel
+from easeml.contract.task_views import Task
 
 _UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
 _TONES = {  # state -> tone of its badge

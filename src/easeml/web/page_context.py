@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import ASGIApp
 
 from easeml.client import AsyncClient
-from easeml.contract.resources import User
+from easeml.contract.accounts import User
 from easeml.errors import EasemlError, NotSignedIn
 from easeml.web import session
 from easeml.web.open_pages import LIVE_HEADER, OpenPages

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from easeml.contract import measures
+from easeml.contract.applications import Application
 from easeml.contract.progress import Progress, ProgressPoint
-from easeml.contract.resources import Application
 from easeml.figures import Axis, Figure, Mark, Reference, Series
 from easeml.web.charts import time_unit
 

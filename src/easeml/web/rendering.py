@@ -10,7 +10,7 @@ from markupsafe import Markup
 from starlette.requests import Request
 
 from easeml import figures
-from easeml.contract.resources import User
+from easeml.contract.accounts import User
 from easeml.contract.states import Role
 from easeml.web import charts, formatting
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import Response
 
-from easeml.contract.resources import Key
+from easeml.contract.accounts import Key
 from easeml.errors import NotAllowed, NotSignedIn
 
 CSRF_FIELD = "csrf"

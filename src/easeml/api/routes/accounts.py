@@ -6,17 +6,17 @@ from fastapi import APIRouter, Query, Request, status
 
 from easeml.api.context import After, Asker, Here, Limit, OnceKey
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.notifications import Notifications, ReadMark
-from easeml.contract.resources import (
+from easeml.contract.accounts import (
     Access,
     Key,
     LoginRequest,
     NewUser,
-    Page,
     PasswordChange,
     RoleChange,
     User,
 )
+from easeml.contract.notifications import Notifications, ReadMark
+from easeml.contract.resources import Page
 from easeml.service.accounts import keys, users
 from easeml.service.events import notifications
 

@@ -4,9 +4,7 @@ from fastapi import APIRouter
 
 from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.resources import (
-    Application,
-)
+from easeml.contract.applications import Application
 from easeml.service.applications import applications
 
 OPERATIONS = (

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Request, status
 from easeml.api.context import Asker, Here, OnceKey
 from easeml.api.operations import Operation, add_routes
 from easeml.api.streams import BODY, FromUpload, source
-from easeml.contract.resources import Dataset
+from easeml.contract.datasets import Dataset
 from easeml.service.datasets import datasets
 
 OPERATIONS = (

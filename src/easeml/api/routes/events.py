@@ -10,7 +10,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import StreamingResponse
 
 from easeml.api.context import Asker, Context, Here, Limit
-from easeml.contract.resources import Event, Page
+from easeml.contract.resources import Page
+from easeml.contract.status import Event
 from easeml.errors import NotSignedIn
 from easeml.service.access.caller import Caller
 from easeml.service.events import event_stream

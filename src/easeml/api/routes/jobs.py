@@ -6,7 +6,7 @@ from fastapi import APIRouter
 
 from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.resources import Job
+from easeml.contract.jobs import Job
 from easeml.service.search import jobs, progress
 
 OPERATIONS = (

@@ -5,7 +5,7 @@ from fastapi import APIRouter, status
 from easeml.api.context import Asker, Here, OnceKey
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.reports import NewReport, NewVersionReport
-from easeml.contract.resources import Task
+from easeml.contract.task_views import Task
 from easeml.service.advice import tools
 from easeml.service.applications import questions
 

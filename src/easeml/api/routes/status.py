@@ -4,7 +4,7 @@ from fastapi import APIRouter, Response
 
 from easeml.api.context import Here
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.resources import Health
+from easeml.contract.status import Health
 from easeml.service.administration import status
 
 OPERATIONS = (Operation("status", "GET", "/status", status.get),)

@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from easeml.api.context import Asker, Here
 from easeml.api.streams import binary, chunks
-from easeml.contract.resources import Upload
+from easeml.contract.datasets import Upload
 from easeml.service.storage import uploads
 from easeml.store import Upload as Kept
 

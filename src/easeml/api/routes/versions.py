@@ -12,7 +12,7 @@ from starlette.background import BackgroundTask
 from easeml.api.context import Asker, Here, Limit, OnceKey
 from easeml.api.operations import Operation, add_routes
 from easeml.api.streams import BODY, FromUpload, source
-from easeml.contract.resources import Version
+from easeml.contract.datasets import Version
 from easeml.contract.versions import Comparison, Refinement, TrainRows
 from easeml.service.versions import changes, version_views
 

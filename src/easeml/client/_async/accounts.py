@@ -4,15 +4,8 @@ from collections.abc import AsyncIterator
 
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request, read_answer
+from easeml.contract.accounts import Key, LoginRequest, NewUser, PasswordChange, RoleChange, User
 from easeml.contract.notifications import Notifications
-from easeml.contract.resources import (
-    Key,
-    LoginRequest,
-    NewUser,
-    PasswordChange,
-    RoleChange,
-    User,
-)
 
 
 class AsyncAccounts(AsyncCalls):

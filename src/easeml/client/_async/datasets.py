@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from easeml.client._async.uploads import AsyncUploads, Progress, check_file
-from easeml.contract.resources import Dataset
+from easeml.contract.datasets import Dataset
 
 
 class AsyncDatasets(AsyncUploads):

@@ -6,7 +6,7 @@ from pathlib import Path
 from easeml.client._async.calls import API
 from easeml.client._async.uploads import AsyncUploads, Progress, check_file
 from easeml.client.answers import made_request
-from easeml.contract.resources import Version
+from easeml.contract.datasets import Version
 from easeml.contract.versions import Comparison, Refinement, TrainRow, TrainRows
 
 

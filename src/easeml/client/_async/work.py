@@ -6,12 +6,10 @@ from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
 from easeml.contract.evaluation import AttemptLog
-from easeml.contract.resources import (
-    Event,
-    Job,
-    Page,
-    Task,
-)
+from easeml.contract.jobs import Job
+from easeml.contract.resources import Page
+from easeml.contract.status import Event
+from easeml.contract.task_views import Task
 from easeml.errors import EasemlError, Unreachable
 
 

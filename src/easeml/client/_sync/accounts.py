@@ -5,15 +5,8 @@ from collections.abc import Iterator
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request, read_answer
+from easeml.contract.accounts import Key, LoginRequest, NewUser, PasswordChange, RoleChange, User
 from easeml.contract.notifications import Notifications
-from easeml.contract.resources import (
-    Key,
-    LoginRequest,
-    NewUser,
-    PasswordChange,
-    RoleChange,
-    User,
-)
 
 
 class Accounts(Calls):

@@ -7,14 +7,10 @@ from typing import Any
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import read_answer
+from easeml.contract.applications import Application, Declaration, Prediction
 from easeml.contract.reports import Report
-from easeml.contract.resources import (
-    Application,
-    Declaration,
-    Page,
-    Prediction,
-    Task,
-)
+from easeml.contract.resources import Page
+from easeml.contract.task_views import Task
 
 
 class Applications(Calls):

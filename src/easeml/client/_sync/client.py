@@ -20,7 +20,9 @@ from easeml.client._sync.work import Work
 from easeml.client.credentials import find_credentials
 from easeml.client.timing import sleep
 from easeml.client.waiting import Milestone, has_reached, is_done, is_ready
-from easeml.contract.resources import Application, Task, Version
+from easeml.contract.applications import Application
+from easeml.contract.datasets import Version
+from easeml.contract.task_views import Task
 from easeml.errors import TimedOut, Unreachable
 
 _POLL_SECONDS = (0.1, 1.0)  # the first wait between two looks, and the longest

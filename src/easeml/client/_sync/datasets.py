@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from easeml.client._sync.uploads import Progress, Uploads, check_file
-from easeml.contract.resources import Dataset
+from easeml.contract.datasets import Dataset
 
 
 class Datasets(Uploads):

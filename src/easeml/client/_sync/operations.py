@@ -9,32 +9,20 @@ from datetime import datetime
 
 from easeml.client._sync.calls import Calls
 from easeml.client.answers import made_request
+from easeml.contract.accounts import Key, NewKey, User
 from easeml.contract.administration import Setting, Storage, TenantLimits
+from easeml.contract.applications import Application, Declaration, Promotion, Proposal
+from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.evaluation import TaskReport
+from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
+from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
-from easeml.contract.overviews import TaskOverview, UnusedDatasets
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
-from easeml.contract.resources import (
-    Application,
-    Dataset,
-    Decision,
-    Declaration,
-    Job,
-    JobLimits,
-    Key,
-    NewKey,
-    Promotion,
-    Proposal,
-    Status,
-    Task,
-    TaskDetail,
-    TrainedModel,
-    User,
-    Version,
-)
 from easeml.contract.scheduling import Replay
+from easeml.contract.status import Status
+from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview
 from easeml.contract.versions import VersionLine
 
 

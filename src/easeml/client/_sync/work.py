@@ -7,12 +7,10 @@ from easeml.client._sync.calls import API, Calls
 from easeml.client.sse import EventParser
 from easeml.client.timing import backoff, sleep
 from easeml.contract.evaluation import AttemptLog
-from easeml.contract.resources import (
-    Event,
-    Job,
-    Page,
-    Task,
-)
+from easeml.contract.jobs import Job
+from easeml.contract.resources import Page
+from easeml.contract.status import Event
+from easeml.contract.task_views import Task
 from easeml.errors import EasemlError, Unreachable
 
 

@@ -17,7 +17,7 @@ SURE_OF_TARGET = 0.7  # from which on a proposed target is taken without asking
 
 @dataclass(frozen=True)
 class ColumnReport:
-    """One column. Its JSON is that of ``easeml.contract.resources.Column``.
+    """One column. Its JSON is that of ``easeml.contract.datasets.Column``.
 
     ``type``: number, category, text, timestamp; or, for cells that are no single values, image,
     tensor, graph. ``role``: what is done with it: input, target, drop. ``nature``: what it seems to

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from easeml.contract import measures
-from easeml.contract.resources import Measure
+from easeml.contract.models import Measure
 from easeml.data import Rows, parse_rows
 from easeml.engine.limits import limit_child
 from easeml.engine.serving.frames import Header, encode, receive_frame

@@ -4,8 +4,9 @@ import hashlib
 import secrets
 from dataclasses import replace
 
-from easeml.contract import resources
+from easeml.contract.accounts import Key, NewKey
 from easeml.contract.parameters import OnceKey
+from easeml.contract.resources import Page
 from easeml.contract.states import KeyKind
 from easeml.errors import InvalidInput, NotFound, NotSignedIn
 from easeml.ids import new_id
@@ -22,7 +23,7 @@ SIGN_IN_NAME = "sign-in"  # name of the keys that signing in makes
 _LONGEST_KEY = 100 * 366 * 86400  # seconds: a century
 
 
-def sign_in(store: Store, name: str, password: str) -> resources.Key:
+def sign_in(store: Store, name: str, password: str) -> Key:
     """Return a fresh key that expires after ``SIGN_IN_SECONDS``; its ``secret`` is shown this once.
 
     An unknown name costs the same time as a wrong password. Raises ``NotSignedIn`` for both.
@@ -64,9 +65,7 @@ def sign_out(store: Store, caller: Caller) -> None:
         tx.scoped(caller.tenant_id).api_keys.update(caller.key_id, revoked=True)
 
 
-def create_key(
-    store: Store, caller: Caller, wish: resources.NewKey, idempotency_key: OnceKey = None
-) -> resources.Key:
+def create_key(store: Store, caller: Caller, wish: NewKey, idempotency_key: OnceKey = None) -> Key:
     """Make an API key of the caller; ``secret`` is shown this once.
 
     Raises ``InvalidInput`` for a name that cannot be shown and a time that no calendar has.
@@ -99,7 +98,7 @@ def list_keys(
     user_id: str | None = None,
     after: str | None = None,
     limit: int = 50,
-) -> resources.Page[resources.Key]:
+) -> Page[Key]:
     """Return the caller's keys, or for a provider those of any user, without their secrets.
 
     Raises ``NotFound`` where others ask for somebody else's.
@@ -143,14 +142,14 @@ def _add_key(
     name: str,
     expires_in: float | None,
     kind: KeyKind = KeyKind.API,
-) -> resources.Key:
+) -> Key:
     secret = _new_secret()
     expires = None if expires_in is None else tx.now() + expires_in
     key = ApiKey(new_id("key"), user_id, tenant_id, name, _digest(secret), expires, kind=kind)
     return _show_key(tx.scoped(tenant_id).api_keys.add(key)).model_copy(update={"secret": secret})
 
 
-def _renew_secret(tx: Transaction, caller: Caller, key_id: str) -> resources.Key:
+def _renew_secret(tx: Transaction, caller: Caller, key_id: str) -> Key:
     keys = tx.scoped(caller.tenant_id).api_keys
     secret = _new_secret()
     key = replace(keys.get(key_id), hash=_digest(secret))
@@ -166,8 +165,8 @@ def _digest(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _show_key(key: ApiKey) -> resources.Key:
-    return resources.Key(
+def _show_key(key: ApiKey) -> Key:
+    return Key(
         id=key.id,
         name=key.name,
         tenant_id=key.tenant_id,

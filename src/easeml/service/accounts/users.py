@@ -2,8 +2,10 @@
 
 import secrets
 
-from easeml.contract import resources
+from easeml.contract.accounts import NewUser, PasswordChange
+from easeml.contract.accounts import User as UserAnswer
 from easeml.contract.parameters import After, Limit, OnceKey
+from easeml.contract.resources import Page
 from easeml.contract.states import KeyKind, Role
 from easeml.errors import Conflict, NotAllowed, NotFound
 from easeml.ids import new_id
@@ -35,8 +37,8 @@ def create_first_provider(store: Store) -> tuple[str, str] | None:
 
 
 def create_user(
-    store: Store, caller: Caller, wish: resources.NewUser, idempotency_key: OnceKey = None
-) -> resources.User:
+    store: Store, caller: Caller, wish: NewUser, idempotency_key: OnceKey = None
+) -> UserAnswer:
     """Make a user with a tenant of his own (providers only); raises ``NotAllowed``, ``Conflict``
     for a name taken.
     """
@@ -46,7 +48,7 @@ def create_user(
     password_hash = passwords.hash_of(wish.password)
     with store.write() as tx:
         if earlier := once.earlier(tx):
-            return resources.User(**earlier)
+            return UserAnswer(**earlier)
         if tx.users.find(name=wish.name):
             raise Conflict(
                 f"There is a user named {wish.name!r} already.", remedy="Choose another name."
@@ -62,7 +64,7 @@ def create_user(
 
 def list_users(
     store: Store, caller: Caller, *, after: After = None, limit: Limit = 50
-) -> resources.Page[resources.User]:
+) -> Page[UserAnswer]:
     """Return users: all for a provider, himself for anybody else."""
     with store.read() as tx:
         if caller.is_provider:
@@ -70,7 +72,7 @@ def list_users(
         return page_of(tx.users, _show_user, after, limit, id=caller.user_id)
 
 
-def get_user(store: Store, caller: Caller) -> resources.User:
+def get_user(store: Store, caller: Caller) -> UserAnswer:
     """Return the caller himself, and how many notifications wait for him."""
     with store.read() as tx:
         user = _show_user(tx.users.get(caller.user_id))
@@ -79,9 +81,7 @@ def get_user(store: Store, caller: Caller) -> resources.User:
         )
 
 
-def change_password(
-    store: Store, caller: Caller, user_id: str, change: resources.PasswordChange
-) -> None:
+def change_password(store: Store, caller: Caller, user_id: str, change: PasswordChange) -> None:
     """Set a password. One's own ends one's sign-ins; one that a provider sets ends all keys.
 
     A user proves who they are with the old password; a provider needs none for others. Raises
@@ -107,7 +107,7 @@ def change_password(
         )
 
 
-def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> resources.User:
+def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserAnswer:
     """Make a user a provider, or a provider a user (providers only); his keys act so from now on.
 
     Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
@@ -129,7 +129,7 @@ def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> resou
         return _show_user(tx.users.update(user_id, role=role))
 
 
-def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> resources.User:
+def set_access(store: Store, caller: Caller, user_id: str, disabled: bool) -> UserAnswer:
     """Shut a user out, all keys ended for good, or let them in again (providers only).
 
     Data, searches and endpoints of the tenant stay. Raises ``NotFound`` where others ask for
@@ -158,8 +158,8 @@ def _add_user(tx: Transaction, name: str, password_hash: str, role: Role) -> Use
     return user
 
 
-def _show_user(user: User) -> resources.User:
-    return resources.User(
+def _show_user(user: User) -> UserAnswer:
+    return UserAnswer(
         id=user.id,
         name=user.name,
         role=user.role,

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from threading import Lock
 
-from easeml.contract.resources import Health
+from easeml.contract.status import Health
 from easeml.errors import EasemlError
 from easeml.settings import Settings
 from easeml.store import Store

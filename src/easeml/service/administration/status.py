@@ -1,21 +1,22 @@
 """The service in a few numbers."""
 
 import easeml
-from easeml.contract import resources
 from easeml.contract.states import ProcessState, TaskState
+from easeml.contract.status import Process as ProcessAnswer
+from easeml.contract.status import Status
 from easeml.service.access.caller import Caller
 from easeml.store import Store
 from easeml.store.records import Process
 
 
-def get(store: Store, caller: Caller) -> resources.Status:
+def get(store: Store, caller: Caller) -> Status:
     """Return the running processes and the counts of the caller's tenant; only a provider sees
     hosts and pids.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         processes = tx.processes.list(state=ProcessState.RUNNING, limit=None)
-        return resources.Status(
+        return Status(
             version=easeml.__version__,
             database=store.describe() if caller.is_provider else "",
             processes=[_show(process, caller.is_provider) for process in processes],
@@ -24,8 +25,8 @@ def get(store: Store, caller: Caller) -> resources.Status:
         )
 
 
-def _show(process: Process, whole: bool) -> resources.Process:
-    return resources.Process(
+def _show(process: Process, whole: bool) -> ProcessAnswer:
+    return ProcessAnswer(
         id=process.id,
         kind=process.kind,
         pid=process.pid if whole else 0,

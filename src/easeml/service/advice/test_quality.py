@@ -6,7 +6,7 @@ Every reading is recorded.
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from easeml.contract import resources
+from easeml.contract.applications import TestQuality
 from easeml.contract.tasks import TaskResult
 from easeml.service.advice import reports
 from easeml.service.tasks import requests
@@ -63,7 +63,7 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     return reports.keep(tx, task, model.application_id, version_id, reading.to_json())
 
 
-def readings(tables: Tables, applications: list[Application]) -> dict[str, resources.TestQuality]:
+def readings(tables: Tables, applications: list[Application]) -> dict[str, TestQuality]:
     """Return the test quality of live models with its interval and how often their test rows were
     read, by application; those whose live model was not read are missing.
     """
@@ -76,7 +76,7 @@ def readings(tables: Tables, applications: list[Application]) -> dict[str, resou
         if reading.model_id == by_id[report.subject].live_model_id:
             told = reading.to_json()
             readings = times[report.subject]
-            shown[report.subject] = resources.TestQuality(**told, readings=readings)
+            shown[report.subject] = TestQuality(**told, readings=readings)
     return shown
 
 

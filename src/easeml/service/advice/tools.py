@@ -4,10 +4,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from easeml.contract import resources
 from easeml.contract.parameters import After, Limit
 from easeml.contract.reports import NewReport, Report
+from easeml.contract.resources import Page
 from easeml.contract.states import VersionState
+from easeml.contract.task_views import Task as TaskAnswer
 from easeml.errors import Conflict
 from easeml.lifecycle.tool import Tool, all_tools, tool_named
 from easeml.service.access.caller import Caller
@@ -68,7 +69,7 @@ def ask(
     application_id: str,
     wish: NewReport,
     idempotency_key: str | None = None,
-) -> resources.Task:
+) -> TaskAnswer:
     """Write the task that asks a tool about an application's data, or return the one under way.
 
     Raises ``NotFound``, ``InvalidInput`` for a tool or a parameter that there is not, ``Conflict``
@@ -166,7 +167,7 @@ def list_page(
     *,
     after: After = None,
     limit: Limit = 50,
-) -> resources.Page[Report]:
+) -> Page[Report]:
     """Return a page of what tools answered about an application, newest first.
 
     Raises ``NotFound``.
@@ -179,7 +180,7 @@ def list_page(
 
 def list_version_page(
     store: Store, caller: Caller, version_id: str, *, after: After = None, limit: Limit = 50
-) -> resources.Page[Report]:
+) -> Page[Report]:
     """Return a page of what tools answered about an upload, newest first.
 
     What was asked as an application was declared later has moved to it. Raises ``NotFound``.
@@ -190,7 +191,7 @@ def list_version_page(
         return _page(store, tables, version.id, after, limit)
 
 
-def list_task_page(store: Store, caller: Caller, task_id: str) -> resources.Page[Report]:
+def list_task_page(store: Store, caller: Caller, task_id: str) -> Page[Report]:
     """Return what tools answered about the model that a task trained, or in the task itself.
 
     Raises ``NotFound``.
@@ -199,7 +200,7 @@ def list_task_page(store: Store, caller: Caller, task_id: str) -> resources.Page
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
         found = _of_task(tables, task)
-        return resources.Page(items=[_show(store, report) for report in found], next=None)
+        return Page(items=[_show(store, report) for report in found], next=None)
 
 
 def _of_task(tables: Tables, task: Task) -> list[records.Report]:
@@ -216,13 +217,13 @@ def _of_task(tables: Tables, task: Task) -> list[records.Report]:
 
 def _page(
     store: Store, tables: Tables, subject: str, after: str | None, limit: int
-) -> resources.Page[Report]:
+) -> Page[Report]:
     tools = [tool.name for tool in all_tools()]
     found, following = page_records(
         tables.reports, after, limit, newest_first=True, subject=subject, kind=tools
     )
     items = [_show(store, report) for report in found]
-    return resources.Page(items=items, next=following)
+    return Page(items=items, next=following)
 
 
 def _show(store: Store, report: records.Report) -> Report:

@@ -1,6 +1,8 @@
 """Applications, to look at: what a page of them needs is read in a few statements for all."""
 
-from easeml.contract import resources
+from easeml.contract.applications import Application as ApplicationAnswer
+from easeml.contract.applications import TestQuality
+from easeml.contract.models import TrainedModel
 from easeml.contract.states import TaskState
 from easeml.service.advice import test_quality
 from easeml.service.knowledge import knowledge_base
@@ -12,14 +14,14 @@ from easeml.store import Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job
 
 
-def show(tx: Transaction, application: Application) -> resources.Application:
+def show(tx: Transaction, application: Application) -> ApplicationAnswer:
     """Return the resource of an application: live model, honest quality, its newest job and what
     that does.
     """
     return show_all(tx, [application])[0]
 
 
-def show_all(tx: Transaction, applications: list[Application]) -> list[resources.Application]:
+def show_all(tx: Transaction, applications: list[Application]) -> list[ApplicationAnswer]:
     """Return the resources of applications of one tenant, in their order."""
     if not applications:
         return []
@@ -49,9 +51,7 @@ def show_all(tx: Transaction, applications: list[Application]) -> list[resources
     return shown
 
 
-def _live_models(
-    tables: Tables, applications: list[Application]
-) -> dict[str, resources.TrainedModel]:
+def _live_models(tables: Tables, applications: list[Application]) -> dict[str, TrainedModel]:
     """Return the models that serve, by id."""
     ids = [application.live_model_id for application in applications if application.live_model_id]
     found = tables.models.list(id=ids, limit=None)
@@ -62,15 +62,15 @@ def _live_models(
 def _show(
     application: Application,
     version: DatasetVersion,
-    live: resources.TrainedModel | None,
-    quality: resources.TestQuality | None,
+    live: TrainedModel | None,
+    quality: TestQuality | None,
     job: Job | None,
     search: Summary | None,
     waits: Waiting | None,
-) -> resources.Application:
+) -> ApplicationAnswer:
     title, about = knowledge_base.objective(application.objective)
     live_notes = live.notes if live else []
-    return resources.Application(
+    return ApplicationAnswer(
         id=application.id,
         name=application.name,
         state=application.state,

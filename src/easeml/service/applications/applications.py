@@ -4,8 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from easeml.contract import resources
+from easeml.contract.applications import Application, Declaration, Proposal
+from easeml.contract.applications import Promotion as PromotionAnswer
+from easeml.contract.models import TrainedModel
 from easeml.contract.parameters import After, Limit, OnceKey
+from easeml.contract.resources import Page
 from easeml.contract.states import ENDED_JOBS
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
@@ -28,7 +31,7 @@ _LONGEST_NAME = 200
 _LARGEST_NUMBER = 2**32 - 1  # the largest seed of NumPy; more than a century in seconds
 
 
-def propose(store: Store, caller: Caller, declaration: resources.Declaration) -> resources.Proposal:
+def propose(store: Store, caller: Caller, declaration: Declaration) -> Proposal:
     """Return what a declaration would mean; writes nothing and raises like ``declare``."""
     _check_name(declaration.name)
     _check_numbers(declaration)
@@ -43,9 +46,9 @@ def propose(store: Store, caller: Caller, declaration: resources.Declaration) ->
 def declare(
     store: Store,
     caller: Caller,
-    declaration: resources.Declaration,
+    declaration: Declaration,
     idempotency_key: OnceKey = None,
-) -> resources.Application:
+) -> Application:
     """Make an application and its model search.
 
     Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if
@@ -67,7 +70,7 @@ def declare(
         return application_views.show(tx, application)
 
 
-def get(store: Store, caller: Caller, application_id: str) -> resources.Application:
+def get(store: Store, caller: Caller, application_id: str) -> Application:
     """Return an application and how it does; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -76,17 +79,15 @@ def get(store: Store, caller: Caller, application_id: str) -> resources.Applicat
 
 def list_page(
     store: Store, caller: Caller, *, after: After = None, limit: Limit = 50
-) -> resources.Page[resources.Application]:
+) -> Page[Application]:
     """Return a page of the tenant's applications, oldest first."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.applications, after, limit)
-        return resources.Page(items=application_views.show_all(tx, found), next=following)
+        return Page(items=application_views.show_all(tx, found), next=following)
 
 
-def include(
-    store: Store, caller: Caller, application_id: str, model: ModelName
-) -> resources.Application:
+def include(store: Store, caller: Caller, application_id: str, model: ModelName) -> Application:
     """Let the search try a model that was left out when the application was declared; a search that
     rests may go on.
 
@@ -111,7 +112,7 @@ def include(
 
 def models(
     store: Store, caller: Caller, application_id: str, *, best: Best = None
-) -> resources.Page[resources.TrainedModel]:
+) -> Page[TrainedModel]:
     """Return the application's trained models (``best``: so many), best on validation rows first.
 
     Those that were measured on other validation rows, before these grew, come after them, and those
@@ -130,7 +131,7 @@ def models(
         )
         order = [id for _, id, _, _ in picked][:best]
         found = {model.id: model for model in tables.models.list(id=order, limit=None)}
-        return resources.Page(items=show_models(tables, [found[id] for id in order]))
+        return Page(items=show_models(tables, [found[id] for id in order]))
 
 
 def promotions(
@@ -140,7 +141,7 @@ def promotions(
     *,
     after: After = None,
     limit: Limit = 50,
-) -> resources.Page[resources.Promotion]:
+) -> Page[PromotionAnswer]:
     """Return a page of the application's promotions, oldest first; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -152,7 +153,7 @@ def promotions(
 
 def roll_back(
     store: Store, caller: Caller, application_id: str, model_id: str | None = None
-) -> resources.Application:
+) -> Application:
     """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the search
     does not undo it.
 
@@ -170,9 +171,7 @@ def roll_back(
         return application_views.show(tx, tables.applications.get(application_id))
 
 
-def set_pinned(
-    store: Store, caller: Caller, application_id: str, pinned: bool
-) -> resources.Application:
+def set_pinned(store: Store, caller: Caller, application_id: str, pinned: bool) -> Application:
     """Hold the live model against better ones, or stop doing so; raises ``NotFound``, ``Conflict``
     without one.
     """
@@ -187,7 +186,7 @@ def _check_name(name: str | None) -> None:
         raise InvalidInput(f"A name has 1 to {_LONGEST_NAME} printable characters.", where="name")
 
 
-def _check_numbers(declaration: resources.Declaration) -> None:
+def _check_numbers(declaration: Declaration) -> None:
     """Refuse numbers that JSON can say and no job can hold. Raises ``InvalidInput``."""
     for where in ("tolerance", "max_seconds", "max_tasks", "seed"):
         value = getattr(declaration, where)
@@ -195,8 +194,8 @@ def _check_numbers(declaration: resources.Declaration) -> None:
             raise InvalidInput(f"{where} must be between 0 and {_LARGEST_NUMBER}.", where=where)
 
 
-def _show_promotion(promotion: Promotion) -> resources.Promotion:
-    return resources.Promotion(
+def _show_promotion(promotion: Promotion) -> PromotionAnswer:
+    return PromotionAnswer(
         id=promotion.id,
         model_id=promotion.model_id,
         previous_model_id=promotion.previous_model_id,

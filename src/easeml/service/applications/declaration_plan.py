@@ -4,7 +4,8 @@ written.
 
 from dataclasses import dataclass
 
-from easeml.contract import resources
+from easeml.contract.applications import Declaration, ModelOption, ObjectiveOption, Proposal
+from easeml.contract.datasets import Column
 from easeml.contract.states import VersionState
 from easeml.data import (
     FEWEST_ROWS,
@@ -38,7 +39,7 @@ _IMBALANCED = 0.8  # share of the commonest class from which accuracy tells litt
 class Plan:
     """What a declaration means, checked."""
 
-    declaration: resources.Declaration
+    declaration: Declaration
     dataset: Dataset
     upload: DatasetVersion
     columns: Columns
@@ -47,7 +48,7 @@ class Plan:
     models: list[ModelMatch]
 
 
-def plan(tables: Tables, declaration: resources.Declaration, registry: Registry) -> Plan:
+def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
     """Check a declaration against its data and the knowledge base; writes nothing.
 
     Raises ``NotFound`` for the data, ``NotReady`` while the upload is being read, ``Conflict`` if
@@ -64,7 +65,7 @@ def plan(tables: Tables, declaration: resources.Declaration, registry: Registry)
     return Plan(declaration, dataset, upload, columns, objectives, objective, models)
 
 
-def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Proposal:
+def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
     """Return the resource of a plan, the chosen objective marked as the default; ``trials`` help to
     predict costs.
     """
@@ -78,19 +79,19 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> resources.Propo
         registry, [default_work(module, rows, inputs) for module in fitting], trials
     )
     cost = {module.name: seconds for module, seconds in zip(fitting, costs, strict=True)}
-    return resources.Proposal(
-        columns=[resources.Column(**report.to_json()) for report in columns.columns],
+    return Proposal(
+        columns=[Column(**report.to_json()) for report in columns.columns],
         target=columns.target,
         schema_in=columns.schema_in.to_json(),
         schema_out=columns.schema_out.to_json(),
         objectives=[
-            resources.ObjectiveOption(
+            ObjectiveOption(
                 name=o.name, title=o.title, about=o.about, default=o.name == plan.objective.name
             )
             for o in plan.objectives
         ],
         models=[
-            resources.ModelOption(
+            ModelOption(
                 name=m.module.name,
                 title=m.module.title,
                 about=m.module.about,
@@ -142,9 +143,7 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
     return application
 
 
-def _find_upload(
-    tables: Tables, declaration: resources.Declaration
-) -> tuple[Dataset, DatasetVersion]:
+def _find_upload(tables: Tables, declaration: Declaration) -> tuple[Dataset, DatasetVersion]:
     dataset = tables.datasets.get(declaration.dataset_id)
     if declaration.version_id is None:
         upload = datasets.newest_upload(tables, dataset.id)
@@ -173,7 +172,7 @@ def _check_rows(upload: DatasetVersion) -> None:
         )
 
 
-def _declare_columns(upload: DatasetVersion, declaration: resources.Declaration) -> Columns:
+def _declare_columns(upload: DatasetVersion, declaration: Declaration) -> Columns:
     reports = [ColumnReport.from_json(column) for column in upload.columns]
     target = declaration.target or upload.summary.target or None
     split = Split.from_text(declaration.split, [report.name for report in reports])
@@ -220,7 +219,7 @@ def _choose_objective(
     raise InvalidInput(f"There is no objective {name!r}.", where="objective", remedy=remedy)
 
 
-def _check_models(declaration: resources.Declaration, models: list[ModelMatch]) -> None:
+def _check_models(declaration: Declaration, models: list[ModelMatch]) -> None:
     by_name = {match.module.name: match for match in models}
     for where in ("models", "exclude"):
         for name in getattr(declaration, where) or []:

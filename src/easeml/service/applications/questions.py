@@ -5,8 +5,8 @@ The answer is a report about the upload; when an application is declared just so
 
 from collections.abc import Mapping
 
-from easeml.contract import resources
 from easeml.contract.reports import NewVersionReport
+from easeml.contract.task_views import Task as TaskAnswer
 from easeml.errors import Conflict
 from easeml.lifecycle.tool import tool_named
 from easeml.service.access.caller import Caller
@@ -26,7 +26,7 @@ def ask(
     version_id: str,
     wish: NewVersionReport,
     idempotency_key: str | None = None,
-) -> resources.Task:
+) -> TaskAnswer:
     """Write the task that asks a tool about an upload.
 
     Raises ``InvalidInput`` for a tool or a parameter that there is not, and what declaring an

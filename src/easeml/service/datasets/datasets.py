@@ -2,9 +2,10 @@
 
 from pathlib import PurePath
 
-from easeml.contract import resources
-from easeml.contract.overviews import UnusedDatasets
+from easeml.contract.datasets import Column, UnusedDatasets, Version
+from easeml.contract.datasets import Dataset as DatasetAnswer
 from easeml.contract.parameters import After, Limit
+from easeml.contract.resources import Page
 from easeml.errors import InvalidInput, NotFound
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
@@ -28,7 +29,7 @@ def upload(
     idempotency_key: str | None,
     limit: int,
     header: bool | None = None,
-) -> resources.Dataset:
+) -> DatasetAnswer:
     """Keep the bytes of ``source`` (at most ``limit``) and make a dataset whose first version reads
     them.
 
@@ -49,14 +50,14 @@ def upload(
     once = Once(caller, "datasets", idempotency_key, request)
     with store.write() as tx:
         if earlier := once.earlier(tx):
-            return resources.Dataset(**earlier)
+            return DatasetAnswer(**earlier)
         artefact_references.keep(tx, caller.tenant_id, digest, size)
         answer = _add_dataset(tx, caller.tenant_id, name, filename, digest, header)
         once.remember(tx, answer.model_dump())
     return answer
 
 
-def get(store: Store, caller: Caller, dataset_id: str) -> resources.Dataset:
+def get(store: Store, caller: Caller, dataset_id: str) -> DatasetAnswer:
     """Return a dataset with its newest upload; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -65,12 +66,12 @@ def get(store: Store, caller: Caller, dataset_id: str) -> resources.Dataset:
 
 def list_page(
     store: Store, caller: Caller, *, after: After = None, limit: Limit = 50
-) -> resources.Page[resources.Dataset]:
+) -> Page[DatasetAnswer]:
     """Return a page of the tenant's datasets, oldest first."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.datasets, after, limit)
-        return resources.Page(items=_show_all(tables, found), next=following)
+        return Page(items=_show_all(tables, found), next=following)
 
 
 def unused(store: Store, caller: Caller, *, limit: Limit = 5) -> UnusedDatasets:
@@ -83,7 +84,7 @@ def unused(store: Store, caller: Caller, *, limit: Limit = 5) -> UnusedDatasets:
         return UnusedDatasets(items=_show_all(tables, newest))
 
 
-def get_version(store: Store, caller: Caller, version_id: str) -> resources.Version:
+def get_version(store: Store, caller: Caller, version_id: str) -> Version:
     """Return a version of a dataset; raises ``NotFound``."""
     with store.read() as tx:
         return show_version(tx.scoped(caller.tenant_id).versions.get(version_id))
@@ -94,16 +95,16 @@ def newest_upload(tables: Tables, dataset_id: str) -> DatasetVersion:
     return _newest_uploads(tables, [dataset_id])[dataset_id]
 
 
-def show_version(version: DatasetVersion) -> resources.Version:
+def show_version(version: DatasetVersion) -> Version:
     """Return the resource of a version."""
-    return resources.Version(
+    return Version(
         id=version.id,
         dataset_id=version.dataset_id,
         number=version.number,
         state=version.state,
         operation=version.operation.to_json(),
         parents=version.parents,
-        columns=[resources.Column(**column) for column in version.columns],
+        columns=[Column(**column) for column in version.columns],
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         summary=version.summary.to_json(),
@@ -114,7 +115,7 @@ def show_version(version: DatasetVersion) -> resources.Version:
 
 def _add_dataset(
     tx: Transaction, tenant_id: str, name: str, filename: str, digest: str, header: bool | None
-) -> resources.Dataset:
+) -> DatasetAnswer:
     tables = tx.scoped(tenant_id)
     dataset = tables.datasets.add(Dataset(new_id("data"), tenant_id, name))
     version = tables.versions.add(
@@ -145,13 +146,13 @@ def _newest_uploads(tables: Tables, dataset_ids: list[str]) -> dict[str, Dataset
     return {version.dataset_id: version for version in versions}
 
 
-def _show_all(tables: Tables, found: list[Dataset]) -> list[resources.Dataset]:
+def _show_all(tables: Tables, found: list[Dataset]) -> list[DatasetAnswer]:
     uploads_of = _newest_uploads(tables, [dataset.id for dataset in found])
     return [_show(dataset, uploads_of[dataset.id]) for dataset in found]
 
 
-def _show(dataset: Dataset, version: DatasetVersion) -> resources.Dataset:
-    return resources.Dataset(
+def _show(dataset: Dataset, version: DatasetVersion) -> DatasetAnswer:
+    return DatasetAnswer(
         id=dataset.id,
         name=dataset.name,
         created=dataset.created,

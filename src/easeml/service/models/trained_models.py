@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from easeml.contract import measures, resources
+from easeml.contract import measures
+from easeml.contract.models import TrainedModel as TrainedModelAnswer
 from easeml.service.advice import rescoring
 from easeml.store import Tables
 from easeml.store.records import Task, TrainedModel
@@ -34,7 +35,7 @@ class LearnedFrom:
     is_comparable: bool
 
 
-def show_models(tables: Tables, models: list[TrainedModel]) -> list[resources.TrainedModel]:
+def show_models(tables: Tables, models: list[TrainedModel]) -> list[TrainedModelAnswer]:
     """Return the resources of trained models, also of several applications, in their order."""
     candidate_ids = [model.candidate_id for model in models]
     pipelines = dict(tables.candidates.pick("id", "pipeline", id=candidate_ids))
@@ -73,9 +74,9 @@ def versions_of_jobs(tables: Tables, job_ids: Collection[str]) -> dict[str, Lear
 
 def _show(
     model: TrainedModel, task: Task, pipeline: CandidatePipeline, version: LearnedFrom, size: int
-) -> resources.TrainedModel:
+) -> TrainedModelAnswer:
     measured = Measured.from_json(task.result)
-    return resources.TrainedModel(
+    return TrainedModelAnswer(
         id=model.id,
         name=model.name,
         quality=model.quality,

@@ -3,8 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from easeml.contract import measures, resources
+from easeml.contract import measures
+from easeml.contract.jobs import Improvement
+from easeml.contract.jobs import Job as JobAnswer
+from easeml.contract.jobs import JobLimits as AskedLimits
 from easeml.contract.parameters import After, Limit, OfApplication
+from easeml.contract.resources import Page
 from easeml.contract.states import ENDED_JOBS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
 from easeml.errors import Conflict, InvalidInput
 from easeml.service.access.caller import Caller
@@ -24,7 +28,7 @@ _ACTIONS = {
 }
 
 
-def get(store: Store, caller: Caller, job_id: str) -> resources.Job:
+def get(store: Store, caller: Caller, job_id: str) -> JobAnswer:
     """Return a job with its counts; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -38,16 +42,16 @@ def list_page(
     after: After = None,
     limit: Limit = 50,
     application_id: OfApplication = None,
-) -> resources.Page[resources.Job]:
+) -> Page[JobAnswer]:
     """Return a page of the tenant's jobs, oldest first."""
     equals: dict[str, Any] = {} if application_id is None else {"application_id": application_id}
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         found, following = page_records(tables.jobs, after, limit, **equals)
-        return resources.Page(items=show_all(tx, found), next=following)
+        return Page(items=show_all(tx, found), next=following)
 
 
-def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.Job:
+def change(store: Store, caller: Caller, job_id: str, action: str) -> JobAnswer:
     """Pause, resume or stop a job; doing so again changes nothing. What runs may finish, what waits
     is cancelled.
 
@@ -69,9 +73,7 @@ def change(store: Store, caller: Caller, job_id: str, action: str) -> resources.
         return show(tx, job)
 
 
-def set_limits(
-    store: Store, caller: Caller, job_id: str, wish: resources.JobLimits
-) -> resources.Job:
+def set_limits(store: Store, caller: Caller, job_id: str, wish: AskedLimits) -> JobAnswer:
     """Change what a job may use in all; a job that rests because of its limits goes on if they were
     raised.
 
@@ -135,12 +137,12 @@ def newest_by_application(tables: Tables, application_ids: list[str]) -> dict[st
     return {job.application_id: job for job in found}  # in order of id: the newest comes last
 
 
-def show(tx: Transaction, job: Job) -> resources.Job:
+def show(tx: Transaction, job: Job) -> JobAnswer:
     """Return the resource of a job."""
     return show_all(tx, [job])[0]
 
 
-def show_all(tx: Transaction, jobs: list[Job]) -> list[resources.Job]:
+def show_all(tx: Transaction, jobs: list[Job]) -> list[JobAnswer]:
     """Return the resources of jobs of one tenant, in their order."""
     if not jobs:
         return []
@@ -149,10 +151,10 @@ def show_all(tx: Transaction, jobs: list[Job]) -> list[resources.Job]:
     return [show_summary(job, summary[job.id], reasons.get(job.id)) for job in jobs]
 
 
-def show_summary(job: Job, summary: Summary, waits: Waiting | None) -> resources.Job:
+def show_summary(job: Job, summary: Summary, waits: Waiting | None) -> JobAnswer:
     """Return the resource of a job whose summary, and what it waits for, were read."""
     improvements = [result for result in summary.results if result.is_better]
-    return resources.Job(
+    return JobAnswer(
         id=job.id,
         application_id=job.application_id,
         version_id=job.version_id,
@@ -175,9 +177,9 @@ def show_summary(job: Job, summary: Summary, waits: Waiting | None) -> resources
     )
 
 
-def _improvement(result: Result, names: dict[str, str]) -> resources.Improvement:
+def _improvement(result: Result, names: dict[str, str]) -> Improvement:
     task = result.task
-    return resources.Improvement(
+    return Improvement(
         task_id=task.id,
         name=names[task.candidate_id],
         quality=result.quality,

@@ -4,10 +4,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from easeml.contract import measures, resources
-from easeml.contract.overviews import TaskOverview
+from easeml.contract import measures
 from easeml.contract.parameters import After, Limit, NewestFirst, OfJob
+from easeml.contract.resources import Page
 from easeml.contract.states import TaskState
+from easeml.contract.task_views import Attempt as AttemptAnswer
+from easeml.contract.task_views import Decision as DecisionAnswer
+from easeml.contract.task_views import Task as TaskAnswer
+from easeml.contract.task_views import TaskDetail, TaskOverview
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_of, page_records
 from easeml.service.tasks.kinds import called
@@ -15,7 +19,7 @@ from easeml.store import Store, Tables
 from easeml.store.records import Attempt, Decision, Task
 
 
-def get(store: Store, caller: Caller, task_id: str) -> resources.Task:
+def get(store: Store, caller: Caller, task_id: str) -> TaskAnswer:
     """Return a task; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -40,7 +44,7 @@ def list_page(
     state: InState = None,
     kind: OfKind = None,
     subject: OfSubject = None,
-) -> resources.Page[resources.Task]:
+) -> Page[TaskAnswer]:
     """Return a page of the tenant's tasks; a filter that is None does not filter."""
     wanted = {"job_id": job_id, "state": state, "kind": kind, "subject": subject}
     with store.read() as tx:
@@ -55,10 +59,10 @@ def _page(
     limit: int,
     *,
     newest_first: bool,
-) -> resources.Page[resources.Task]:
+) -> Page[TaskAnswer]:
     equals = {name: value for name, value in wanted.items() if value is not None}
     found, following = page_records(tables.tasks, after, limit, newest_first=newest_first, **equals)
-    return resources.Page(items=show_all(tables, found), next=following)
+    return Page(items=show_all(tables, found), next=following)
 
 
 def overview(
@@ -84,7 +88,7 @@ def overview(
     return TaskOverview(page=page, counts=counts, applications=names)
 
 
-def detail(store: Store, caller: Caller, task_id: str) -> resources.TaskDetail:
+def detail(store: Store, caller: Caller, task_id: str) -> TaskDetail:
     """Return what a task was told to do and its attempts; raises ``NotFound``."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -92,9 +96,7 @@ def detail(store: Store, caller: Caller, task_id: str) -> resources.TaskDetail:
         attempts = sorted(
             tables.attempts.list(task_id=task_id, limit=None), key=lambda attempt: attempt.number
         )
-    return resources.TaskDetail(
-        spec=task.payload, attempts=[_show_attempt(attempt) for attempt in attempts]
-    )
+    return TaskDetail(spec=task.payload, attempts=[_show_attempt(attempt) for attempt in attempts])
 
 
 def decisions_page(
@@ -105,7 +107,7 @@ def decisions_page(
     limit: Limit = 50,
     newest_first: NewestFirst = False,
     job_id: OfJob = None,
-) -> resources.Page[resources.Decision]:
+) -> Page[DecisionAnswer]:
     """Return a page of the scheduler's decisions for the tenant's jobs."""
     equals = {} if job_id is None else {"job_id": job_id}
     with store.read() as tx:
@@ -121,14 +123,14 @@ def names(tables: Tables, tasks: list[Task]) -> dict[str, str]:
     return {task.id: name.get(task.candidate_id) or called(task.payload) for task in tasks}
 
 
-def show_all(tables: Tables, tasks: list[Task]) -> list[resources.Task]:
+def show_all(tables: Tables, tasks: list[Task]) -> list[TaskAnswer]:
     """Return the resources of tasks, in their order."""
     name = names(tables, tasks)
     return [_show(task, name[task.id]) for task in tasks]
 
 
-def _show(task: Task, name: str) -> resources.Task:
-    return resources.Task(
+def _show(task: Task, name: str) -> TaskAnswer:
+    return TaskAnswer(
         id=task.id,
         kind=task.kind,
         lane=task.lane,
@@ -148,8 +150,8 @@ def _show(task: Task, name: str) -> resources.Task:
     )
 
 
-def _show_attempt(attempt: Attempt) -> resources.Attempt:
-    return resources.Attempt(
+def _show_attempt(attempt: Attempt) -> AttemptAnswer:
+    return AttemptAnswer(
         number=attempt.number,
         state=attempt.state,
         error=attempt.error,
@@ -158,8 +160,8 @@ def _show_attempt(attempt: Attempt) -> resources.Attempt:
     )
 
 
-def _show_decision(decision: Decision) -> resources.Decision:
-    return resources.Decision(
+def _show_decision(decision: Decision) -> DecisionAnswer:
+    return DecisionAnswer(
         id=decision.id,
         job_id=decision.job_id,
         task_id=decision.task_id,

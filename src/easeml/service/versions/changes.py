@@ -5,7 +5,7 @@ Each change is a new version.
 
 from pathlib import PurePath
 
-from easeml.contract import resources
+from easeml.contract.datasets import Version
 from easeml.contract.states import ENDED_JOBS, JobState, VersionState
 from easeml.contract.versions import Refinement
 from easeml.data import ALL_ROLES, ROLES, row_ids, rows_off, switched
@@ -32,7 +32,7 @@ def feed(
     role: str | None,
     idempotency_key: str | None,
     limit: int,
-) -> resources.Version:
+) -> Version:
     """Keep the bytes of ``source`` (at most ``limit``), and make a version with their rows beside
     those there are.
 
@@ -80,7 +80,7 @@ def refine(
     application_id: str,
     wish: Refinement,
     idempotency_key: str | None = None,
-) -> resources.Version:
+) -> Version:
     """Make a version with train rows switched off or on; the version there is where that changes
     nothing.
 

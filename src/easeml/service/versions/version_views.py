@@ -3,9 +3,9 @@
 from dataclasses import asdict
 from pathlib import Path
 
-from easeml.contract import resources
 from easeml.contract import versions as contract
 from easeml.contract.parameters import After, Limit
+from easeml.contract.resources import Page
 from easeml.contract.states import VersionState
 from easeml.data import (
     ALL_ROLES,
@@ -30,7 +30,7 @@ _LISTED_RANGES = 100
 
 def of_application(
     store: Store, caller: Caller, application_id: str, *, after: After = None, limit: Limit = 50
-) -> resources.Page[contract.VersionLine]:
+) -> Page[contract.VersionLine]:
     """Return a page of the versions of an application's data, newest first; raises ``NotFound``.
 
     Those that could not be made are among them, with the reason.
@@ -42,7 +42,7 @@ def of_application(
     start = next((at for at, version in enumerate(found, 1) if version.id == after), 0)
     page = found[start : start + limit]
     following = page[-1].id if start + limit < len(found) else None
-    return resources.Page(items=[_line(one, application) for one in page], next=following)
+    return Page(items=[_line(one, application) for one in page], next=following)
 
 
 def train_rows_page(

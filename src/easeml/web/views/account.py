@@ -3,7 +3,7 @@
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.resources import Key
+from easeml.contract.accounts import Key
 from easeml.contract.states import KeyKind
 from easeml.errors import InvalidInput
 from easeml.web import session

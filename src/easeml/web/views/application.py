@@ -6,7 +6,7 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.resources import Application
+from easeml.contract.applications import Application
 from easeml.errors import InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.quality_chart import quality_figure

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from easeml.contract.resources import Application, Job
+from easeml.contract.applications import Application
+from easeml.contract.jobs import Job
 from easeml.contract.states import ApplicationState
 from easeml.figures import Figure
 from easeml.web import charts

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from easeml.client import made_request
-from easeml.contract.resources import Column, Declaration, Version
+from easeml.contract.applications import Declaration
+from easeml.contract.datasets import Column, Version
 from easeml.web.views.constraining import constraint_fields, constraints, told
 
 _VERBS = {"drop": "left out", "input": "used"}

@@ -9,8 +9,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from easeml.client import made_request
-from easeml.contract.resources import Column, Dataset, Declaration, Proposal, Task, Version
+from easeml.contract.applications import Declaration, Proposal
+from easeml.contract.datasets import Column, Dataset, Version
 from easeml.contract.states import VersionState
+from easeml.contract.task_views import Task
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.report_parts import ShownReport, shown

@@ -11,7 +11,8 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.responses import Response
 from starlette.routing import Route
 
-from easeml.contract.resources import Column, Prediction
+from easeml.contract.applications import Prediction
+from easeml.contract.datasets import Column
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, signed_in
 from easeml.web.views import application as pages

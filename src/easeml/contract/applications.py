@@ -1,0 +1,139 @@
+"""The REST types of applications: what is declared, what easeml proposes, what is served."""
+
+from typing import Any
+
+from pydantic import AwareDatetime, Field
+
+from easeml.contract.datasets import Column
+from easeml.contract.jobs import Job
+from easeml.contract.models import Measure, TrainedModel
+from easeml.contract.resources import Answer, Request
+
+
+class Declaration(Request):
+    """What a user declares. Everything but the dataset has a default that easeml proposes."""
+
+    dataset_id: str
+    version_id: str | None = None  # None: the newest upload
+    name: str | None = None
+    target: str | None = None
+    objective: str | None = None
+    set: dict[str, str] = Field(default_factory=dict)
+    drop: list[str] = Field(default_factory=list)
+    keep: list[str] = Field(default_factory=list)
+    models: list[str] | None = None
+    exclude: list[str] = Field(default_factory=list)
+    constrain: dict[str, dict[str, Any]] = Field(
+        default_factory=dict
+    )  # model -> parameter -> value, list, {low, high}
+    max_tasks: int | None = Field(None, gt=0)
+    max_seconds: float | None = Field(None, gt=0)
+    deadline: AwareDatetime | None = None  # no training that is expected to end later is started
+    tolerance: float = Field(0.001, ge=0)
+    seed: int = 0
+    split: str = "random"  # or time:COLUMN, group:COLUMN, given:COLUMN
+
+
+class ObjectiveOption(Answer):
+    """An objective that fits an output schema."""
+
+    name: str
+    title: str
+    about: str = ""
+    default: bool = False
+
+
+class ModelOption(Answer):
+    """A model of the knowledge base against a schema; ``why_not`` is empty where it fits."""
+
+    name: str
+    title: str
+    about: str = ""
+    fits: bool
+    why_not: str = ""
+    predicted_cost: float | None = None  # device seconds of one task; null where it does not fit
+    space: dict[str, Any] = Field(
+        default_factory=dict
+    )  # what is tuned, as far as it was not constrained
+
+
+class Proposal(Answer):
+    """What a declaration would mean: shown before it is made."""
+
+    columns: list[Column]
+    target: str
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    objectives: list[ObjectiveOption]
+    models: list[ModelOption]
+
+
+class TestQuality(Answer):
+    """The honest number: quality on test rows (a score, 1 is best), read through the ledger.
+
+    ``measure``: the same in the objective's own unit; readings of older versions have none.
+    """
+
+    __test__ = False  # not a pytest class
+
+    measure: Measure | None = None
+    value: float
+    low: float
+    high: float
+    rows: int
+    model_id: str
+    readings: int
+
+
+class Application(Answer):
+    """What a user declared, and how it does."""
+
+    id: str
+    name: str
+    state: str
+    dataset_id: str
+    version_id: str
+    target: str
+    objective: str
+    objective_title: str = ""
+    objective_about: str = ""  # a sentence on what it means
+    left_out: list[str] = Field(default_factory=list)  # models that were switched off
+    constrained: dict[str, dict[str, Any]] = Field(
+        default_factory=dict
+    )  # model -> parameter -> what it may be
+    endpoint: str
+    live_model: TrainedModel | None = None
+    pinned: bool = False  # is the live model held against better ones?
+    test_quality: TestQuality | None = None
+    job: Job | None = None
+    running: list[str] = Field(default_factory=list)  # names of candidates under way
+    next: list[str] = Field(default_factory=list)  # names of candidates that wait for a device
+    schema_in: dict[str, Any] = Field(default_factory=dict)
+    schema_out: dict[str, Any] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list)
+    error: str = ""
+    created: float
+
+
+class Promotion(Answer):
+    """A change of what an endpoint serves."""
+
+    id: str
+    model_id: str
+    previous_model_id: str
+    state: str
+    kind: str
+    reason: str
+    created: float
+
+
+class Prediction(Answer):
+    """Answer of an endpoint: one entry a row."""
+
+    model_id: str
+    model_name: str
+    predictions: list[Any]
+    probabilities: list[dict[str, float]] | None = None
+    quality: dict[str, Any] | None = None  # where the rows had their labels
+    notes: list[str] = Field(default_factory=list)
+    names: list[str] = Field(default_factory=list)  # of the files, where each is a row

@@ -1,0 +1,81 @@
+"""The REST types of data: uploads, columns, versions and datasets."""
+
+from typing import Any
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer
+
+
+class Upload(Answer):
+    """A file that comes in pieces: ``offset`` of ``length`` bytes are here; given up after
+    ``expires``.
+    """
+
+    id: str
+    length: int
+    offset: int
+    expires: float
+
+
+class Column(Answer):
+    """What easeml saw in a column, and what it proposes."""
+
+    name: str
+    type: str  # number, category, text, timestamp; image, tensor, graph
+    role: str  # what is done with it: input, target, drop
+    missing: float = 0.0  # share of the rows
+    distinct: int = 0
+    examples: list[str] = Field(default_factory=list)
+    classes: list[str] = Field(default_factory=list)
+    evidence: str = ""
+    nature: str = (
+        "input"  # what it seems to be: input, target, identifier, constant, leak, time, group
+    )
+    confidence: float = 1.0  # in the type, 0 to 1
+    nature_confidence: float = 1.0
+    format: str = ""  # how numbers (1.234,5) or timestamps (%d.%m.%Y) are written
+    missing_codes: list[str] = Field(default_factory=list)  # declared to stand for no value
+    suspected_codes: list[str] = Field(
+        default_factory=list
+    )  # seem to; confirm with set COLUMN.missing
+    content: dict[str, Any] = Field(
+        default_factory=dict
+    )  # of an image, tensor or graph: what the schema says of it
+    distribution: dict[str, Any] = Field(
+        default_factory=dict
+    )  # {low, high, counts} of numbers, else {values, others}
+    # For columns as targets, what shows that this one knows them too well.
+    leaks: dict[str, str] = Field(default_factory=dict)
+
+
+class Version(Answer):
+    """An immutable version of a dataset."""
+
+    id: str
+    dataset_id: str
+    number: int
+    state: str
+    operation: dict[str, Any]
+    parents: list[str] = Field(default_factory=list)
+    columns: list[Column] = Field(default_factory=list)
+    schema_in: dict[str, Any] = Field(default_factory=dict)
+    schema_out: dict[str, Any] = Field(default_factory=dict)
+    summary: dict[str, Any] = Field(default_factory=dict)
+    error: str = ""
+    created: float
+
+
+class Dataset(Answer):
+    """Named data of a tenant, with its newest version."""
+
+    id: str
+    name: str
+    created: float
+    version: Version
+
+
+class UnusedDatasets(Answer):
+    """The newest datasets that no application was made of, the newest first."""
+
+    items: list[Dataset]

@@ -1,0 +1,52 @@
+"""The REST types of trained models, and of the measures that they reach."""
+
+from typing import Any
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer
+
+
+class Measure(Answer):
+    """A measure in its own unit, with its 95 % interval where there is one.
+
+    ``in_unit_of_target``: its unit is that of the target column. ``baseline``: what always guessing
+    ``guess`` (such as the commonest class) reaches on the same rows.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    lower_is_better: bool
+    in_unit_of_target: bool
+    baseline: float | None = None
+    guess: str = ""
+
+
+class TrainedModel(Answer):
+    """A trained model; quality on the validation rows of the version that it learned from.
+
+    ``measure``: the quality in its own unit; ``measures``: by every objective that fits. Models of
+    older versions of easeml have none.
+
+    ``comparable``: these are the validation rows that the application's data has now.
+    """
+
+    id: str
+    name: str
+    quality: float
+    measure: Measure | None = None
+    measures: dict[str, Measure] = Field(default_factory=dict)
+    low: float | None = None  # 95 % interval of the quality on these rows
+    high: float | None = None
+    latency: float | None = None  # seconds to predict one row, as measured after training
+    cost: float = 0.0  # device seconds of its training
+    size: int = 0  # bytes of the artefact
+    config: dict[str, Any] = Field(default_factory=dict)
+    metrics: dict[str, Any] = Field(default_factory=dict)
+    notes: list[str] = Field(default_factory=list)
+    task_id: str
+    version: int = 0  # number of the version
+    comparable: bool = True
+    error: str = ""  # why it cannot be loaded any more
+    created: float

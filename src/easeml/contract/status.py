@@ -1,0 +1,46 @@
+"""The REST types of the service itself: its processes, its health and its events."""
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer
+
+
+class Event(Answer):
+    """Something that happened."""
+
+    seq: int
+    kind: str
+    subject: str
+    data: dict[str, Any] = Field(default_factory=dict)
+    created: float
+
+
+class Process(Answer):
+    """A running part of the service."""
+
+    id: str
+    kind: str
+    pid: int
+    host: str
+    state: str
+    heartbeat: float
+    created: float
+
+
+class Health(Answer):
+    """Whether the service can do its work; ``problems`` says in sentences what is wrong."""
+
+    status: Literal["ok", "failing"]
+    problems: list[str] = Field(default_factory=list)
+
+
+class Status(Answer):
+    """The service in a few numbers."""
+
+    version: str
+    database: str = ""  # name and version, for providers
+    processes: list[Process]
+    tasks: dict[str, int]  # by state, of the caller's tenant
+    applications: int

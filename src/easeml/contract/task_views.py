@@ -1,0 +1,68 @@
+"""The REST types of tasks, and of the scheduler's recorded choices."""
+
+from typing import Any
+
+from pydantic import Field
+
+from easeml.contract.models import Measure
+from easeml.contract.resources import Answer, Page
+
+
+class Task(Answer):
+    """One piece of work."""
+
+    id: str
+    kind: str
+    lane: str
+    state: str
+    subject: str
+    job_id: str
+    name: str = ""
+    attempts: int
+    quality: float | None = None
+    measure: Measure | None = None  # the quality in its own unit
+    cost: float
+    error: str = ""
+    result: dict[str, Any] = Field(default_factory=dict)
+    created: float
+    started: float | None = None
+    finished: float | None = None
+
+
+class Attempt(Answer):
+    """One execution of a task. ``state``: running, done, failed or lost (with its worker)."""
+
+    number: int
+    state: str
+    error: str = ""
+    started: float
+    finished: float | None = None
+
+
+class TaskDetail(Answer):
+    """What a task was told to do, and its executions, oldest first."""
+
+    spec: dict[str, Any]
+    attempts: list[Attempt]
+
+
+class Decision(Answer):
+    """A recorded choice of the scheduler."""
+
+    id: str
+    job_id: str
+    task_id: str
+    policy: str
+    explanation: dict[str, Any]
+    created: float
+
+
+class TaskOverview(Answer):
+    """A page of tasks, newest first, with what people read them by.
+
+    ``counts``: tasks of the tenant by state. ``applications``: names by id.
+    """
+
+    page: Page[Task]
+    counts: dict[str, int]
+    applications: dict[str, str]
