@@ -18,12 +18,13 @@ from easeml.engine.executors import Outcome
 from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
 from easeml.engine.slot import Slot, SlotContext
+from easeml.errors import NotFound
 from easeml.ids import new_id
 from easeml.search import installed_policies, policy_named
 from easeml.search.decision_log import Decided, decisions_of
 from easeml.service.access.caller import Caller
 from easeml.service.administration import kept_settings
-from easeml.service.scheduling import history
+from easeml.service.scheduling import history, looking_back
 from easeml.service.search import jobs, log
 from easeml.settings import Settings
 from easeml.store import Store
@@ -265,3 +266,32 @@ def test_the_command_compares_policies_on_a_home(world: World) -> None:
     assert "are made again" in call("--from-history", "--home", home).stdout
     for wrong in (["--from-history", "--home", f"{home}-nowhere"], [home, "--from-history"], []):
         assert call(*wrong).exit_code != 0
+
+
+def test_a_decision_is_looked_at_again(world: World) -> None:
+    """What was believed of each search, what the result changed, and what others had chosen."""
+    with world.store.read() as tx:
+        found = tx.unscoped().decisions.list(limit=None)
+        tasks = {task.id: task for task in tx.unscoped().tasks.list(kind="train", limit=None)}
+    before = after = 0.0
+    for number, decision in enumerate(found, start=1):
+        shown = looking_back.show(world.store, PROVIDER, number)
+        (search,) = [one for one in shown.searches if one.chosen]
+        (chosen,) = [one for one in search.candidates if one.state == "chosen"]
+        top = decision.explanation["top"][0]
+        assert (shown.step.number, shown.count) == (number, len(found))
+        assert (chosen.name, chosen.mean, chosen.sd) == (top["name"], top["mean"], top["sd"])
+        agreed = {one.policy: one.same for one in shown.others}
+        assert agreed[decision.policy]
+        quality = tasks[decision.task_id].quality
+        if quality is not None and chosen.mean_after is not None:
+            before += abs(chosen.mean - quality)
+            after += abs(chosen.mean_after - quality)
+    assert 0 < after < before / 2
+    assert not all(agreed.values())
+    somebody = Caller("user", "ten_9")
+    told = looking_back.show(world.store, somebody, 30).model_dump_json()
+    assert world.jobs[0] not in told
+    assert "m0" not in told
+    with pytest.raises(NotFound):
+        looking_back.show(world.store, PROVIDER, len(found) + 1)

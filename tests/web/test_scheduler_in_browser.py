@@ -57,6 +57,15 @@ def test_others_are_numbers_on_the_scheduler(searched: str, sign_in: SignIn, pro
     expect(admin.locator("#latest")).to_contain_text(re.compile("logistic|naive-bayes"))
 
 
+def test_the_policy_is_changed_by_a_command(easeml: EasemlProcess, provider: SignIn):
+    page = provider()
+    for name in ("hybrid", "gain-per-cost"):
+        assert f"policy is {name} now" in easeml.command("config", "set", "policy", name)
+        page.goto("/scheduler")
+        expect(page.locator("#facts")).to_contain_text(name)
+    assert "database" in easeml.command("config", "list")
+
+
 def test_step_by_step_and_replay(searched: str, sign_in: SignIn):
     page = sign_in("bob")
     page.goto("/scheduler/steps?number=2")
@@ -69,6 +78,17 @@ def test_step_by_step_and_replay(searched: str, sign_in: SignIn):
     )
     page.get_by_role("link", name="Next →").click()
     expect(page.get_by_role("heading", name="Decision 2")).to_be_visible()
+    expect(page.locator("#beliefs svg").first).to_be_visible()
+    expect(page.locator("#offers svg").first).to_be_visible()
+    expect(page.locator("#others")).to_contain_text("gittins")
+    expect(page.locator("#others li").filter(has_text="gain-per-cost")).to_contain_text("the same")
+    expect(page.locator("#processes")).to_contain_text("scheduler")
+    page.get_by_label("Speed").select_option("fast")
+    page.get_by_role("button", name="Play").click()
+    expect(page.get_by_role("heading", name="Decision 4")).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_label("Decision", exact=True).fill("1")
+    expect(page.get_by_role("heading", name="Decision 1")).to_be_visible()
     assert page.evaluate("window.never_left")
     page.goto("/scheduler/replay")
     page.get_by_label("What if the policy had been").select_option("fifo")

@@ -147,6 +147,68 @@ class Step(Answer):
     seconds: float | None = None
 
 
+class Believed(Answer):
+    """What was believed of a candidate when a decision was made: its score, mean and standard
+    deviation.
+
+    ``gain``: the improvement that was expected of it, ``cost``: in device seconds. With the result
+    of the decision the mean becomes ``mean_after``, where it is known. ``state``: chosen, running,
+    done, failed or open.
+    """
+
+    name: str
+    state: str
+    mean: float
+    sd: float
+    cost: float
+    gain: float
+    mean_after: float | None = None
+    sd_after: float | None = None
+
+
+class Searching(Answer):
+    """A search when a decision was made, with the candidates that matter most: those with the most
+    gain a second, the one chosen, and those under way.
+
+    ``place``: of its tenant, which gives it a colour. ``best``: its best score so far.
+    """
+
+    tenant: str
+    place: int
+    own: bool
+    application: str = ""
+    application_id: str = ""
+    best: float | None = None
+    chosen: bool
+    candidates: list[Believed]
+    of: int  # candidates that there are
+
+
+class OtherPolicy(Answer):
+    """What a policy would have chosen. ``same``: the candidate that was chosen."""
+
+    policy: str
+    sentence: str
+    same: bool
+
+
+class DecisionView(Answer):
+    """A decision with all that was seen when it was made; read back from the log.
+
+    ``searches`` and ``others`` are empty where the log does not tell (any more). ``timeline``: what
+    ``devices`` did around it, from ``since`` to ``until``. ``count``: of all decisions.
+    """
+
+    step: Step
+    count: int
+    searches: list[Searching] = Field(default_factory=list)
+    others: list[OtherPolicy] = Field(default_factory=list)
+    devices: list[Device] = Field(default_factory=list)
+    timeline: list[DeviceTask] = Field(default_factory=list)
+    since: float
+    until: float
+
+
 class Replay(Answer):
     """A policy on recorded or invented work: its losses beside others', and every decision of it."""
 

@@ -13,7 +13,7 @@ from easeml.service.limits import quotas
 
 OPERATIONS = (
     Operation("tenant_limits", "GET", "/tenants/{tenant_id}/limits", quotas.get),
-    Operation("set_setting", "PUT", "/settings/{name}", kept_settings.change),
+    Operation("set_setting", "POST", "/settings/{name}", kept_settings.change),
     Operation("storage", "GET", "/storage", provider_view.storage),
 )
 

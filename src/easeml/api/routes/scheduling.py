@@ -14,10 +14,11 @@ from easeml.contract.scheduling import SchedulerView, Step
 from easeml.errors import NotSignedIn
 from easeml.service.access.caller import Caller
 from easeml.service.administration import kept_settings
-from easeml.service.scheduling import decisions, overview, replay
+from easeml.service.scheduling import decisions, looking_back, overview, replay
 
 OPERATIONS = (
     Operation("replay", "GET", "/scheduler/replay", replay.replay),
+    Operation("scheduler_decision", "GET", "/scheduler/decisions/{number}", looking_back.show),
     Operation("simulate", "GET", "/scheduler/simulation", replay.simulation),
 )
 

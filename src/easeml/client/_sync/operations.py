@@ -20,7 +20,7 @@ from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
-from easeml.contract.scheduling import Replay
+from easeml.contract.scheduling import DecisionView, Replay
 from easeml.contract.status import Status
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview
 from easeml.contract.versions import VersionLine
@@ -231,6 +231,14 @@ class Operations(Calls):
         Raises ``InvalidInput`` for an unknown policy, ``NotReady`` before any task has ended.
         """
         return self._get(Replay, "/scheduler/replay", policy=policy)
+
+    def scheduler_decision(self, number: int) -> DecisionView:
+        """Return decision ``number`` of all tenants with what was believed then, before and after
+        its result.
+
+        What every policy would have chosen is told, too. Raises ``NotFound``.
+        """
+        return self._get(DecisionView, f"/scheduler/decisions/{number}")
 
     def simulate(
         self,

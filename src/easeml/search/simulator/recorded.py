@@ -38,7 +38,8 @@ class Recorded:
     """The searches of a log that had a result, with the arms that were run.
 
     ``arrivals``: seconds from the first to each; ``before``: finished runs of other searches;
-    ``terms``: the shares of tenants, by entry; ``order``: (entry, arm) as the runs ended.
+    ``terms``: the shares of tenants, by entry; ``order``: (entry, arm) as the runs ended, at the
+    seconds ``ends`` from the first arrival.
     """
 
     entries: list[Entry]
@@ -46,6 +47,7 @@ class Recorded:
     before: list[PastRun]
     terms: dict[int, Terms]
     order: list[tuple[int, int]]
+    ends: list[float]
 
     @property
     def workload(self) -> Workload:
@@ -62,7 +64,7 @@ class Recorded:
 
     @property
     def happened(self) -> Curve:
-        """The losses as they were, against the seconds that were spent."""
+        """The losses as they were, against the seconds that were spent; see ``since_arrival``."""
         work = self.workload
         reached = np.zeros((len(self.order) + 1, len(self.entries)))
         seconds = np.zeros(len(self.order) + 1)
@@ -73,7 +75,14 @@ class Recorded:
                 reached[step, entry] = quality
         spent = np.cumsum(seconds)
         loss = work.best - np.maximum.accumulate(reached, axis=0)
-        return Curve(spent / float(work.cost.sum()), spent, loss)
+        times = np.array([0.0, *self.ends])
+        return self.since_arrival(Curve(spent / float(work.cost.sum()), times, loss))
+
+    def since_arrival(self, found: Curve) -> Curve:
+        """Return a curve in which a search that has not come yet loses nothing."""
+        arrivals = np.array([self.arrivals[place] for place in range(len(self.entries))])
+        is_there = found.time[:, None] >= arrivals
+        return found._replace(loss=np.where(is_there, found.loss, 0.0))
 
 
 def recorded(logs: Iterable[Iterable[Change]]) -> Recorded:
@@ -98,6 +107,7 @@ def compare_recorded(
     """Let every policy search what was recorded, on so many devices, as this easeml would have.
 
     Every run takes as long and reaches what it did; what is believed of costs is what was believed.
+    The clairvoyant has all searches from the start.
     ``progress`` is called with the share that is done. Raises ``InvalidInput`` for an unknown
     policy.
     """
@@ -112,7 +122,7 @@ def compare_recorded(
     curves = {}
     for place, (name, policy) in enumerate(chosen.items(), start=1):
         trace = simulate_jobs(found.entries, policy, scenario, learn=learn)
-        curves[name] = [curve(trace, work)]
+        curves[name] = [found.since_arrival(curve(trace, work))]
         if progress:
             progress(place / len(chosen))
     setting = Setting(tenants=len(found.entries), devices=devices, seeds=1)
@@ -127,7 +137,7 @@ class _Reading:
         self._searches: dict[str, _Search] = {}
         self._runs: dict[str, FinishedRun] = {}
         self._terms: dict[str, Terms] = {}
-        self._order: list[tuple[str, int]] = []
+        self._order: list[tuple[str, int, float]] = []  # job, arm, moment
 
     def take(self, kind: str, values: Values) -> None:
         """Take one change; those that are not of use are left out."""
@@ -159,12 +169,14 @@ class _Reading:
                 places[name, arm] = (len(entries), column)
             entries.append(_entry(one, before))
         searches = enumerate(told.values())
+        ended = [one for one in self._order if one[:2] in places]
         return Recorded(
             entries,
             arrivals={place: one.arrived - first for place, one in searches},
             before=before,
             terms=self._terms_of(list(told.values())),
-            order=[places[key] for key in self._order if key in places],
+            order=[places[job, arm] for job, arm, _ in ended],
+            ends=[moment - first for *_, moment in ended],
         )
 
     def _terms_of(self, searches: Sequence[_Search]) -> dict[int, Terms]:
@@ -190,7 +202,7 @@ class _Reading:
     def _observed(self, job: str, arm: int, quality: float | None, cost: float) -> None:
         search = self._searches[job]
         if arm not in search.results:
-            self._order.append((job, arm))
+            self._order.append((job, arm, self._now))
         search.results[arm] = (quality, max(cost, _LEAST_SECONDS))
 
     def _set_runs(self, runs: dict[str, Sequence[Any] | None]) -> None:

@@ -4,7 +4,7 @@ done.
 
 from dataclasses import dataclass
 
-from easeml.contract.states import Lane
+from easeml.contract.states import AttemptState, Lane
 from easeml.search.simulator import Recorded, recorded
 from easeml.service.search import log
 from easeml.store import Store, Transaction
@@ -33,8 +33,10 @@ def _most_devices(tx: Transaction) -> int:
     tables = tx.unscoped()
     searched = {id for (id,) in tables.tasks.pick("id", lane=Lane.SEARCH)}
     changes: list[tuple[float, int]] = []
-    for task, started, finished in tables.attempts.pick("task_id", "started", "finished"):
-        if task in searched and finished is not None:
+    ended = [AttemptState.DONE, AttemptState.FAILED]  # a lost one ends when it is missed
+    attempts = tables.attempts.pick("task_id", "started", "finished", state=ended)
+    for task, started, finished in attempts:
+        if task in searched:
             changes += [(started, 1), (finished, -1)]
     running = most = 0
     for _, change in sorted(changes):

@@ -6,6 +6,7 @@ from typing import Any
 from easeml.search.policies.default import LONGEST_WAIT, NEWCOMER
 
 _LEAST_SHOWN = 0.0001
+_AHEAD = 1.05  # times another offer, above which a rate is ahead of it
 _REASONS = {
     LONGEST_WAIT: "because its tenant has waited longest",
     NEWCOMER: "because its tenant is new and was never served",
@@ -70,6 +71,8 @@ def _reason(explanation: Mapping[str, Any]) -> str:
         return f"by the rule: {rule}"
     if others == 0:
         return "nothing else could gain anything"
+    if rate < _AHEAD * others:
+        return "about as good as the next"
     return f"{rate / others:.1f} times the next"
 
 

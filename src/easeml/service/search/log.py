@@ -22,7 +22,7 @@ def append(tx: Transaction, epoch: int, number: int, changes: Sequence[Change]) 
     Raises ``Conflict`` if this part is there.
     """
     text = json.dumps(changes, separators=(",", ":"), allow_nan=False)
-    tx.search_changes.add(SearchChanges(f"{epoch:010d}.{number:010d}", epoch, text))
+    tx.search_changes.add(SearchChanges(_id(epoch, number), epoch, text))
 
 
 def epochs(tx: Transaction) -> list[int]:
@@ -32,9 +32,15 @@ def epochs(tx: Transaction) -> list[int]:
 
 def changes_of(tx: Transaction, epoch: int) -> Iterator[Change]:
     """Give the changes that the scheduler of an epoch wrote, from its start."""
-    for part in tx.search_changes.list(epoch=epoch, limit=None):
-        for kind, values in json.loads(part.changes):
-            yield Change(kind, values)
+    for part in parts_of(tx, epoch):
+        yield from part
+
+
+def parts_of(tx: Transaction, epoch: int, skip: int = 0) -> list[list[Change]]:
+    """Return the parts of the log of an epoch, in order, without the first ``skip``."""
+    after = _id(epoch, skip - 1) if skip else None
+    found = tx.search_changes.list(epoch=epoch, after=after, limit=None)
+    return [[Change(*change) for change in json.loads(part.changes)] for part in found]
 
 
 def decisions(tx: Transaction, epoch: int) -> Iterator[Decided]:
@@ -53,3 +59,7 @@ def replayed(tx: Transaction) -> Replayed:
                 one == other for one, other in zip(decided.choices, again, strict=False)
             )
     return Replayed(count, identical)
+
+
+def _id(epoch: int, number: int) -> str:
+    return f"{epoch:010d}.{number:010d}"

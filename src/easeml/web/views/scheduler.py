@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from easeml.contract.scheduling import Replay, Step
 from easeml.errors import NotReady
-from easeml.web import forward, scheduler_charts
+from easeml.web import decision_charts, forward, scheduler_charts
 from easeml.web.page_context import PageContext, signed_in
 
 _SPANS = {"120": "2 minutes", "600": "10 minutes", "3600": "1 hour", "86400": "1 day"}
@@ -40,15 +40,35 @@ async def show(context: PageContext) -> Response:
 
 @signed_in
 async def show_step(context: PageContext) -> Response:
-    """Show one decision with the scores behind it; without a number the latest."""
+    """Show one decision with what was believed then; without a number the latest.
+
+    ``alone``: of which search candidates are shown, "" for all.
+    """
+    asked = context.request.query_params
     count = (await context.client.scheduler(span=10)).decisions
-    asked = context.request.query_params.get("number", "")
-    number = min(max(int(asked), 1), count) if asked.isdecimal() else count
-    found = (
-        (await context.client.scheduler_decisions(after=number - 1, limit=1)).items if count else []
+    if not count:
+        return context.render("scheduler_step.html", step=None, count=0)
+    number = min(max(_number(asked.get("number", ""), count), 1), count)
+    view = await context.client.scheduler_decision(number)
+    searches = [decision_charts.name_of(one) for one in view.searches]
+    alone = asked.get("alone", "")
+    if alone not in searches:
+        alone = ""
+    rows = decision_charts.rows_of(view, alone)
+    return context.render(
+        "scheduler_step.html",
+        step=view.step,
+        count=count,
+        searches=searches,
+        alone=alone,
+        beliefs=decision_charts.beliefs(rows),
+        offers=decision_charts.offers(rows),
+        lines=decision_charts.device_lines(view),
+        moment=decision_charts.moment_of(view),
+        others=view.others,
+        processes=(await context.client.status()).processes,
+        **_pictured(view.step),
     )
-    step = found[0] if found else None
-    return context.render("scheduler_step.html", step=step, count=count, **_pictured(step))
 
 
 @signed_in

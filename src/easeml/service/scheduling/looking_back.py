@@ -1,0 +1,193 @@
+"""One decision, with all that was seen when it was made."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from easeml.contract.scheduling import (
+    Believed,
+    DecisionView,
+    Device,
+    DeviceTask,
+    OtherPolicy,
+    Searching,
+)
+from easeml.contract.states import Lane
+from easeml.errors import NotFound
+from easeml.search import Posterior, SearchJob, installed_policies
+from easeml.service.access.caller import Caller
+from easeml.service.access.tenant_view import TenantView
+from easeml.service.scheduling import decisions
+from easeml.service.scheduling.sentences import sentence
+from easeml.service.search.moments import Moment, moment_of
+from easeml.store import Store, Transaction
+from easeml.store.records import Attempt, Decision
+
+_SHOWN = 4  # candidates of a search, by gain a second
+_ALL_OF_ONE = 30  # where there is only one search to show
+_LEAST = 1.0  # seconds after a decision that are shown
+_AROUND = 30.0  # seconds of the devices' work before and after
+
+
+def show(store: Store, caller: Caller, number: int) -> DecisionView:
+    """Return decision ``number`` of all tenants with what was believed then, before and after its
+    result.
+
+    What every policy would have chosen is told, too. Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        found = tx.unscoped().decisions.list(skip=max(0, number - 1), limit=1)
+        if number < 1 or not found:
+            raise NotFound("There is no such decision.", where=f"decision {number}")
+        decision = found[0]
+        view = TenantView.of(tx, caller)
+        (step,) = decisions.page(store, caller, after=number - 1, limit=1).items
+        moment = moment_of(store, decision.task_id)
+        devices, timeline = _devices(tx, view, decision)
+        return DecisionView(
+            step=step,
+            count=tx.unscoped().decisions.count(),
+            searches=[] if moment is None else _searches(tx, view, moment),
+            others=[] if moment is None else _others(tx, view, moment),
+            devices=devices,
+            timeline=timeline,
+            since=decision.created - _AROUND,
+            until=min(decision.created + _AROUND, max(tx.now(), decision.created + _LEAST)),
+        )
+
+
+def _searches(tx: Transaction, view: TenantView, moment: Moment) -> list[Searching]:
+    """Return the searches in the order in which their tenants came; the same at every decision."""
+    jobs = list(moment.seen.state.jobs.values())
+    names = _applications(tx, [job.name for job in jobs])
+    most = _ALL_OF_ONE if len(jobs) == 1 else _SHOWN
+    found = []
+    for job in sorted(jobs, key=lambda one: (view.place(one.tenant), one.name)):
+        application_id, application = names[job.name]
+        sees = view.sees(job.tenant)
+        searching = Searching(
+            tenant=view.name(job.tenant),
+            place=view.place(job.tenant),
+            own=view.is_own(job.tenant),
+            application=application if sees else "",
+            application_id=application_id if view.is_own(job.tenant) else "",
+            best=job.best,
+            chosen=job.name == moment.job,
+            candidates=_believed(job, moment, most, names_shown=sees),
+            of=len(job.arms),
+        )
+        found.append(searching)
+    return found
+
+
+def _believed(job: SearchJob, moment: Moment, most: int, *, names_shown: bool) -> list[Believed]:
+    """Return the candidates of a job that matter most, the most gain a second first."""
+    is_chosen = job.name == moment.job
+    rates = job.improvement / job.costs
+    shown = set(job.startable[np.argsort(-rates[job.startable])][:most].tolist())
+    shown.update(job.running)
+    if is_chosen:
+        shown.add(moment.arm)
+    arms = np.array(sorted(shown, key=lambda arm: -rates[arm]), dtype=int)
+    means, variances = job.believed.about(arms)
+    after = _after(job, moment, arms) if is_chosen else [(None, None)] * arms.size
+    found = []
+    for place, arm in enumerate(arms.tolist()):
+        mean_after, sd_after = after[place]
+        name = job.arms[arm].name if names_shown else f"candidate {place + 1}"
+        believed = Believed(
+            name=name,
+            state=_state(job, arm, moment),
+            mean=float(means[place]),
+            sd=float(np.sqrt(variances[place])),
+            cost=float(job.costs[arm]),
+            gain=float(job.improvement[arm]),
+            mean_after=mean_after,
+            sd_after=sd_after,
+        )
+        found.append(believed)
+    return found
+
+
+def _after(
+    job: SearchJob, moment: Moment, arms: np.ndarray
+) -> Sequence[tuple[float | None, float | None]]:
+    """Return mean and standard deviation of arms with the result of the decision, if it is there."""
+    posterior: Posterior | None = moment.after
+    if posterior is None:
+        return [(None, None)] * arms.size
+    means, variances = posterior.about(arms)
+    return list(zip(means.tolist(), np.sqrt(variances).tolist(), strict=True))
+
+
+def _state(job: SearchJob, arm: int, moment: Moment) -> str:
+    if job.name == moment.job and arm == moment.arm:
+        return "chosen"
+    return "running" if arm in job.running else "open"
+
+
+def _others(tx: Transaction, view: TenantView, moment: Moment) -> list[OtherPolicy]:
+    """Return what each installed policy would have started, had it seen the same."""
+    state = moment.seen.state
+    names = _applications(tx, list(state.jobs))
+    found = []
+    for name, policy in installed_policies().by_name.items():
+        choices = policy.decide(state, 1)
+        if not choices:
+            found.append(OtherPolicy(policy=name, sentence="it would have waited", same=False))
+            continue
+        choice = choices[0]
+        job = state.job(choice.job)
+        sees = view.sees(job.tenant)
+        who = names[job.name][1] if sees else view.name(job.tenant)
+        candidate = job.arms[choice.arm].name if sees else "a candidate"
+        told = sentence(choice.explanation, who, candidate)
+        same = (choice.job, choice.arm) == (moment.job, moment.arm)
+        found.append(OtherPolicy(policy=name, sentence=told, same=same))
+    return found
+
+
+def _applications(tx: Transaction, jobs: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Return id and name of the application of each job."""
+    tables = tx.unscoped()
+    of_job = dict(tables.jobs.pick("id", "application_id", id=list(jobs)))
+    names = dict(tables.applications.pick("id", "name", id=list(of_job.values())))
+    return {job: (application, names[application]) for job, application in of_job.items()}
+
+
+def _devices(
+    tx: Transaction, view: TenantView, decision: Decision
+) -> tuple[list[Device], list[DeviceTask]]:
+    """Return what the devices of the search did around a decision."""
+    since, until = decision.created - _AROUND, decision.created + _AROUND
+    around = [one for one in tx.unscoped().attempts.list(limit=None) if _is_in(one, since, until)]
+    tasks = {
+        task.id: task
+        for task in tx.unscoped().tasks.list(id=[one.task_id for one in around], limit=None)
+        if task.lane == Lane.SEARCH
+    }
+    processes = list(dict.fromkeys(one.process_id for one in around if one.task_id in tasks))
+    devices = [Device(name=str(number), here=True) for number in range(1, len(processes) + 1)]
+    timeline = []
+    for attempt in around:
+        task = tasks.get(attempt.task_id)
+        if task is None:
+            continue
+        is_own = view.is_own(task.tenant_id)
+        run = DeviceTask(
+            device=processes.index(attempt.process_id),
+            lane=task.lane,
+            tenant=view.name(task.tenant_id),
+            place=view.place(task.tenant_id),
+            own=is_own,
+            task_id=task.id if is_own else "",
+            state=attempt.state,
+            started=attempt.started,
+            finished=attempt.finished,
+        )
+        timeline.append(run)
+    return devices, timeline
+
+
+def _is_in(attempt: Attempt, since: float, until: float) -> bool:
+    return attempt.started <= until and (attempt.finished is None or attempt.finished >= since)

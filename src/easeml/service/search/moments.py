@@ -1,0 +1,97 @@
+"""Looking back at decisions: what was believed at each, and what its result changed.
+
+A log is gone through once; who asks again only goes on from there.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from threading import Lock
+from weakref import WeakKeyDictionary
+
+from easeml.search import Posterior
+from easeml.search.decision_log import Change, Seen, applied
+from easeml.service.search import log
+from easeml.store import Store
+
+_MOST = 2000  # moments that are kept, the newest
+
+
+@dataclass
+class Moment:
+    """What a policy saw when it started ``arm`` of ``job``.
+
+    ``before``, ``after``: the belief in the job just before its result and with it; None until
+    then, and where the run failed.
+    """
+
+    job: str
+    arm: int
+    seen: Seen
+    before: Posterior | None = None
+    after: Posterior | None = None
+
+
+@dataclass
+class _Walk:
+    """How far the log of one leader was read. ``parts``: of it."""
+
+    epoch: int = 0
+    parts: int = 0
+    seen: Seen = field(default_factory=Seen)
+    under_way: dict[tuple[str, int], Moment] = field(default_factory=dict)
+    moments: dict[str, Moment] = field(default_factory=dict)
+
+    def begin(self, epoch: int) -> None:
+        """Read the log of a new leader from its start."""
+        self.epoch = epoch
+        self.parts = 0
+        self.seen = Seen()
+        self.under_way = {}
+
+    def take(self, changes: Iterable[Change]) -> None:
+        """Go on by some changes."""
+        for change in changes:
+            if change.kind == "started":
+                self._start(**change.values)
+            before = self.seen
+            self.seen = applied(before, change)
+            if change.kind == "observed":
+                self._end(before, change.values["job"], change.values["arm"])
+
+    def _start(self, job: str, arm: int, task: str) -> None:
+        if task in self.moments:
+            return  # a later leader takes over what was decided before
+        moment = Moment(job, arm, self.seen)
+        self.moments[task] = moment
+        self.under_way[job, arm] = moment
+        while len(self.moments) > _MOST:
+            del self.moments[next(iter(self.moments))]
+
+    def _end(self, before: Seen, job: str, arm: int) -> None:
+        moment = self.under_way.pop((job, arm), None)
+        if moment is not None:
+            moment.before = before.state.job(job).posterior
+            moment.after = self.seen.state.job(job).posterior
+
+
+_walks: WeakKeyDictionary[Store, _Walk] = WeakKeyDictionary()
+_lock = Lock()
+
+
+def moment_of(store: Store, task_id: str) -> Moment | None:
+    """Return the moment at which a task was started; None where the log does not tell it (any
+    more).
+    """
+    with _lock:
+        walk = _walks.setdefault(store, _Walk())
+        with store.read() as tx:
+            for epoch in log.epochs(tx):
+                if epoch < walk.epoch:
+                    continue
+                if epoch > walk.epoch:
+                    walk.begin(epoch)
+                parts = log.parts_of(tx, epoch, walk.parts)
+                for changes in parts:
+                    walk.take(changes)
+                walk.parts += len(parts)
+        return walk.moments.get(task_id)

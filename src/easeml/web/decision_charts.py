@@ -1,0 +1,169 @@
+"""One decision in pictures: what was believed of all candidates, what each offered, the devices."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from easeml.contract.scheduling import Believed, DecisionView, DeviceTask, Searching
+from easeml.figures import Axis, Figure, Reference, Series, tone_of
+
+_ROWS = 48  # of a picture
+_OF_EACH = 3  # candidates of a search that are drawn beside others'
+_ALONE = 30
+_LEAST_WIDTH = 0.4  # percent of the timeline
+
+
+class Row(NamedTuple):
+    """A candidate of a search, a row of the pictures."""
+
+    search: Searching
+    candidate: Believed
+
+    @property
+    def label(self) -> str:
+        """What the row is called."""
+        who = self.search.application or self.search.tenant
+        return f"{who}: {self.candidate.name}"
+
+    @property
+    def rate(self) -> float:
+        """The improvement that is expected for each device second."""
+        return self.candidate.gain / self.candidate.cost
+
+
+class Run(NamedTuple):
+    """A task on the line of its device, in percent of its width."""
+
+    task: DeviceTask
+    x: float
+    width: float
+    tone: str
+
+
+def rows_of(view: DecisionView, alone: str) -> list[Row]:
+    """Return the candidates that are drawn; ``alone``: only those of this search, "" for all."""
+    searches = [one for one in view.searches if not alone or name_of(one) == alone]
+    most = _ALONE if len(searches) == 1 else _OF_EACH
+    rows = []
+    for search in searches:
+        marked = [one for one in search.candidates if one.state == "chosen"]
+        others = [one for one in search.candidates if one.state != "chosen"]
+        rows += [Row(search, one) for one in (*marked, *others)[:most]]
+    return rows[:_ROWS]
+
+
+def name_of(search: Searching) -> str:
+    """Return what a search is called beside the others."""
+    return search.application or f"{search.tenant}, search {search.place + 1}"
+
+
+def beliefs(rows: Sequence[Row]) -> Figure | None:
+    """Return the beliefs as intervals on one axis, None where there is nothing to show.
+
+    A line of marks is the best so far of each search; rings are the beliefs with the result of the
+    decision.
+    """
+    if not rows:
+        return None
+    series = []
+    for search in _searches(rows):
+        own = [place for place, row in enumerate(rows) if row.search is search]
+        series.append(_believed(rows, own, name_of(search), tone_of(search.place)))
+    best = [place for place, row in enumerate(rows) if row.search.best is not None]
+    if best:
+        reached = tuple(float(rows[place].search.best or 0.0) for place in best)
+        places = tuple(map(float, best))
+        series.append(Series("best so far", reached, places, "points", "text", mark="tick"))
+    after = [place for place, row in enumerate(rows) if row.candidate.mean_after is not None]
+    if after:
+        series.append(_with_result(rows, after))
+    chosen = [place for place, row in enumerate(rows) if row.candidate.state == "chosen"]
+    marks = [Reference(place - 0.5, "chosen", end=place + 0.5, tone="second") for place in chosen]
+    return Figure(
+        "What was believed",
+        Axis("score (1 is best)"),
+        _candidates(rows),
+        tuple(series),
+        references=tuple(marks),
+    )
+
+
+def offers(rows: Sequence[Row]) -> Figure | None:
+    """Return what each candidate offered for a device second, None where there is nothing."""
+    if not rows:
+        return None
+    series = []
+    for search in _searches(rows):
+        own = [place for place, row in enumerate(rows) if row.search is search]
+        rates = tuple(rows[place].rate for place in own)
+        places = tuple(map(float, own))
+        series.append(Series(name_of(search), rates, places, "bars", tone_of(search.place)))
+    return Figure(
+        "What a device second offered",
+        Axis("expected improvement for each device second", low=0.0),
+        _candidates(rows),
+        tuple(series),
+    )
+
+
+def device_lines(view: DecisionView) -> list[list[Run]]:
+    """Return for each device what it did around the decision."""
+    lines: list[list[Run]] = [[] for _ in view.devices]
+    span = view.until - view.since
+    for task in view.timeline:
+        start = max(task.started, view.since)
+        end = min(task.finished or view.until, view.until)
+        width = max(_LEAST_WIDTH, 100 * (end - start) / span)
+        run = Run(task, 100 * (start - view.since) / span, width, tone_of(task.place))
+        lines[task.device].append(run)
+    return lines
+
+
+def moment_of(view: DecisionView) -> float:
+    """Return where the decision lies on the lines of the devices, in percent of their width."""
+    return 100 * (view.step.moment - view.since) / (view.until - view.since)
+
+
+def _searches(rows: Sequence[Row]) -> list[Searching]:
+    found: list[Searching] = []
+    for row in rows:
+        if all(row.search is not one for one in found):
+            found.append(row.search)
+    return found
+
+
+def _candidates(rows: Sequence[Row]) -> Axis:
+    return Axis("candidate", scale="category", categories=tuple(row.label for row in rows))
+
+
+def _believed(rows: Sequence[Row], places: Sequence[int], name: str, tone: str) -> Series:
+    shown = [rows[place].candidate for place in places]
+    return Series(
+        name,
+        tuple(one.mean for one in shown),
+        tuple(map(float, places)),
+        "points",
+        tone,
+        low=tuple(one.mean - one.sd for one in shown),
+        high=tuple(one.mean + one.sd for one in shown),
+        notes=tuple(_note(one) for one in shown),
+    )
+
+
+def _with_result(rows: Sequence[Row], places: Sequence[int]) -> Series:
+    means = [float(rows[place].candidate.mean_after or 0.0) for place in places]
+    deviations = [float(rows[place].candidate.sd_after or 0.0) for place in places]
+    pairs = list(zip(means, deviations, strict=True))
+    return Series(
+        "with the result",
+        tuple(means),
+        tuple(place + 0.25 for place in places),
+        "points",
+        "text",
+        low=tuple(mean - deviation for mean, deviation in pairs),
+        high=tuple(mean + deviation for mean, deviation in pairs),
+        mark="ring",
+    )
+
+
+def _note(one: Believed) -> str:
+    return f"{one.name}, {one.state}: {one.mean:.3f} ± {one.sd:.3f}, {one.cost:.2g} s"
