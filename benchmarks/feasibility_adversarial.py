@@ -1,6 +1,6 @@
 """Verdicts of ``feasibility`` on patterns that are hard to find, where the truth is known.
 
-    python benchmarks/feasibility_adversarial.py [--half final|fresh|tuning] [--rows 2000]
+    python benchmarks/feasibility_adversarial.py [--half final|fresh|attack|tuning] [--rows 2000]
                                                  [--seeds 30] [--noise 0 0.15] [--cases NAME ...]
                                                  [--out DIR] [--short]
 
@@ -141,7 +141,7 @@ def table(lines: list[dict[str, str]]) -> str:
 def main() -> None:
     """Run what has not been run, and print the table."""
     parser = arguments(__file__, __doc__)
-    parser.add_argument("--half", choices=["final", "fresh", "tuning"], default="final")
+    parser.add_argument("--half", choices=["final", "fresh", "attack", "tuning"], default="final")
     parser.add_argument("--rows", type=int, default=2000)
     parser.add_argument("--seeds", type=int, default=30)
     parser.add_argument("--noise", type=float, nargs="+", default=[0.0, 0.15])

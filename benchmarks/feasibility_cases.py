@@ -4,7 +4,8 @@ Every case draws ``(frame, labels)`` of a pattern without noise. ``flipped`` the
 of the labels by another class, drawn evenly: the least error of any model is that share. The
 ``tuning`` half was looked at while the study was built, the ``final`` half was not: other
 generators, other seeds. The ``fresh`` half was written, and not looked at, when views were added
-after two seeds of the final half: it judges those views.
+after two seeds of the final half: it judges those views. The ``attack`` half was written by
+somebody else, who wanted wrong verdicts, and the study was not changed after it.
 """
 
 from collections.abc import Callable
@@ -284,6 +285,69 @@ def missing_or_low(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, n
     return frame, (low ^ (frame["kind"] == "old")).astype(int).to_numpy()
 
 
+# ---------------------------------------------------------------- the half of an attacker
+
+
+def spirals(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Which of two spirals with two turns a point lies in, among four other columns."""
+    X = rng.uniform(-1, 1, (rows, 6))
+    angle, radius = np.arctan2(X[:, 0], X[:, 3]), np.hypot(X[:, 0], X[:, 3])
+    y = np.floor((angle + 4 * np.pi * radius) / np.pi).astype(int) % 2
+    return pd.DataFrame(X, columns=list("abcdef")), y
+
+
+def multiplexer(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Two flags say which of four numbers decides by its sign, among six others."""
+    frame = noise_columns(rows, 10, rng)
+    first, second = rng.random((2, rows)) < 0.5
+    chosen = 2 * first.astype(int) + second
+    y = frame.to_numpy()[np.arange(rows), chosen] > 0
+    frame["urgent"], frame["paid"] = first, second
+    return _shuffled(frame, rng), y.astype(int)
+
+
+def last_digit(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """The last digit of a price of up to 100,000 decides."""
+    frame = noise_columns(rows, 5, rng)
+    frame["price"] = rng.integers(1_000, 100_000, rows)
+    return frame, np.isin(frame["price"] % 10, (0, 5, 8, 9)).astype(int)
+
+
+def exactly_two(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Whether exactly two of five flags are set, among five others."""
+    flags = rng.random((rows, 10)) < rng.uniform(0.3, 0.6, 10)
+    names = [f"flag {number}" for number in rng.permutation(10)]
+    return pd.DataFrame(flags, columns=names), (flags[:, :5].sum(axis=1) == 2).astype(int)
+
+
+def prefix(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """The third letter of a code decides; no code comes twice."""
+    frame = noise_columns(rows, 5, rng)
+    letters = rng.integers(0, 26, (rows, 3))
+    words = ["".join(chr(65 + letter) for letter in word) for word in letters]
+    frame["code"] = [f"{word}-{number:05}" for number, word in enumerate(words)]
+    return frame, rng.integers(0, 2, 26)[letters[:, 2]]
+
+
+def waited(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Whether three days or more lie between two time stamps of one year."""
+    frame = noise_columns(rows, 5, rng)
+    ordered = rng.integers(0, 365 * 86_400, rows)
+    delay = rng.exponential(4 * 86_400, rows)
+    start = pd.Timestamp("2022-01-01")
+    frame["ordered"] = start + pd.to_timedelta(ordered, unit="s")
+    frame["sent"] = start + pd.to_timedelta((ordered + delay).astype(int), unit="s")
+    return frame, (delay >= 3 * 86_400).astype(int)
+
+
+def half_and_parity(rows: int, rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray]:
+    """Of twenty columns one decides where it is high; elsewhere the parity of five others."""
+    frame = noise_columns(rows, 20, rng)
+    odd = (frame.iloc[:, 1:6] > 0).sum(axis=1).to_numpy() % 2
+    y = np.where(frame["noise 0"] > 0, 1, odd)
+    return _shuffled(frame, rng), y
+
+
 CASES = [
     Case("parity of 2 signs", "tuning", sign_parity(2)),
     Case("parity of 3 signs", "tuning", sign_parity(3)),
@@ -315,4 +379,11 @@ CASES = [
     Case("weekend", "fresh", weekend),
     Case("prototypes", "fresh", prototypes),
     Case("missing or low", "fresh", missing_or_low),
+    Case("two spirals", "attack", spirals),
+    Case("multiplexer", "attack", multiplexer),
+    Case("last digit", "attack", last_digit),
+    Case("exactly two of five", "attack", exactly_two),
+    Case("third letter", "attack", prefix),
+    Case("days between", "attack", waited),
+    Case("one column, parity of 5", "attack", half_and_parity),
 ]

@@ -2,11 +2,12 @@
 controlled streams.
 
     python benchmarks/monitoring.py --data DIR [--seeds 3] [--batches 12] [--labels 0,20,50]
-    [--no-nannyml]
+    [--streams beijing,bikes] [--no-nannyml] [--out DIR]
 
 ``DIR`` has stream_california_housing, stream_elec2 and stream_noaa_weather (each NAME/FILE.csv).
-For elec2 and noaa a gradient boosting model is trained on the first fifth; the next fifth is the
-reference; california brings its own model.
+The monitor's constants were chosen on these; ``beijing`` (beijing_pm25) and ``bikes``
+(bike_sharing_hourly) are held aside. For all but california a gradient boosting model is trained on
+the first fifth; the next fifth is the reference; california brings its own model.
 
 - natural: the rest of the stream in order of time, batches of 500 (california), 1000 (elec2), 365 (noaa) rows;
 - still, covariate, concept: the same rows shuffled, so that nothing drifts by itself; then batches are drawn as
@@ -14,14 +15,14 @@ reference; california brings its own model.
   are with up to 60 % of the labels of a region flipped (nothing in the data tells).
 
 For each method: mean absolute error over all batches (abstentions count with their guess), 95 %
-interval score (Gneiting and Raftery 2007; smaller is better), coverage, share of abstentions, and
+interval score (Gneiting and Raftery 2007; smaller is better), mean half width of the intervals as
+a multiple of that error (2.5 for normal errors of known spread), coverage, share of abstentions, and
 mean absolute error on answered batches beside that of constant on the same. Intervals of the peers:
 1.96 of NannyML's sampling errors; constant and CBPE plus and minus 1.96 binomial standard errors of
 batch and reference. Also: the shape of the tables of Model Performance Predictor (accuracy true and
 predicted, votes and probabilities), and false alarms of the drift tests.
 """
 
-import argparse
 import json
 import platform
 import subprocess
@@ -42,12 +43,12 @@ from sklearn.ensemble import (
 )
 from sklearn.isotonic import IsotonicRegression
 
+from common import arguments, read_options
 from easeml.figures import Axis, Figure, Series, numbers, tone_of
 from easeml.lifecycle import monitoring
 from easeml.lifecycle.monitoring.drift import covariate_test, prior_test
 from easeml.lifecycle.monitoring.features import Encoder
 
-RESULTS = Path(__file__).parent / "results" / "monitoring"
 TABLES = [
     ("adult", "class", "classification"),
     ("bank_marketing", "y", "classification"),
@@ -58,7 +59,9 @@ TABLES = [
     ("wine_quality_red", "quality", "regression"),
     ("diamonds", "price", "regression"),
 ]
-BATCH = {"california": 500, "elec2": 1000, "noaa": 365}
+BATCH = {"california": 500, "elec2": 1000, "noaa": 365, "beijing": 720, "bikes": 500}
+HELD_ASIDE = ("beijing", "bikes")
+"""Streams that no constant of the monitor was chosen on."""
 PACKAGES = ("nannyml", "statsmodels")  # NannyML 0.13.1 imports the latter without naming it
 PEER = """
 import json, sys
@@ -101,11 +104,29 @@ def table(name: str, data: Path) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame
             columns=["id", "timestamp", "clf_target", "y_pred_proba", "y_pred", "period"]
         )
         return inputs, frame["clf_target"].to_numpy(), frame
+    if name in HELD_ASIDE:
+        return held_aside(name, data)
     if name == "elec2":
         frame = pd.read_csv(data / "stream_elec2" / "elec2.csv")
         return frame.drop(columns=["timestamp", "class"]), frame["class"].to_numpy(), frame
     frame = pd.read_csv(data / "stream_noaa_weather" / "noaa_weather.csv")
     return frame.drop(columns=["row", "rain"]), frame["rain"].to_numpy(), frame
+
+
+def held_aside(name: str, data: Path) -> tuple[pd.DataFrame, np.ndarray, pd.DataFrame]:
+    """Return a stream by the hour; the label is whether its number is above the median of the
+    first fifth.
+    """
+    if name == "beijing":
+        frame = pd.read_csv(data / "beijing_pm25" / "beijing_pm25.csv").dropna(subset=["pm2.5"])
+        value, dropped = frame["pm2.5"], ["No", "year", "pm2.5"]
+    else:
+        frame = pd.read_csv(data / "bike_sharing_hourly" / "bike_sharing_hourly.csv")
+        frame["hour"] = pd.to_datetime(frame["datetime"]).dt.hour
+        value, dropped = frame["count"], ["datetime", "casual", "registered", "count"]
+    inputs = pd.get_dummies(frame.drop(columns=dropped), dtype=float).reset_index(drop=True)
+    limit = value.iloc[: len(value) // 5].median()
+    return inputs, (value > limit).to_numpy().astype(int), frame
 
 
 def prepared(name: str, data: Path, order: np.ndarray | None) -> tuple:
@@ -339,6 +360,7 @@ def summary(raw: pd.DataFrame) -> pd.DataFrame:
                 "batches": len(part),
                 "MAE": part["error"].mean(),
                 "interval score": part["interval_score"].mean(),
+                "half widths": (part["high"] - part["low"]).mean() / 2 / part["error"].mean(),
                 "coverage": part["covered"].mean(),
                 "abstained": part["abstained"].mean(),
                 "MAE answered": answered["error"].mean(),
@@ -371,7 +393,7 @@ def predictor_table(data: Path) -> pd.DataFrame:
         )
         monitor = monitoring.fit(inputs.iloc[known], predicted[known], labels[known], task=task)
         report, _ = monitoring.ask(monitor, monitoring.Batch(inputs.iloc[new], predicted[new]))
-        batch = monitor.rows(inputs.iloc[new], predicted[new], None)
+        batch = monitor.rows(monitoring.Batch(inputs.iloc[new], predicted[new]))
         rows.append(
             {
                 "table": folder,
@@ -405,7 +427,7 @@ def false_alarms(streams: int, batches: int, alpha: float, seed: int) -> dict[st
     }
 
 
-def draw(raw: pd.DataFrame, path: Path, stream: str = "elec2") -> None:
+def draw(raw: pd.DataFrame, path: Path, stream: str) -> None:
     """Write the true and the estimated accuracy of one natural stream as a picture."""
     natural = raw[(raw["kind"] == "natural") & (raw["stream"] == stream)]
     estimated = ["easeml", "easeml, 50 labels a batch", "CBPE"]
@@ -425,20 +447,28 @@ def draw(raw: pd.DataFrame, path: Path, stream: str = "elec2") -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--seeds", type=int, default=3, help="shuffles of each controlled stream")
     parser.add_argument("--batches", type=int, default=12, help="batches of each controlled stream")
     parser.add_argument(
         "--labels", default="0,20,50", help="labels asked a batch, with commas between"
     )
-    parser.add_argument("--streams", default="california,elec2,noaa")
+    parser.add_argument("--streams", default="elec2,california,noaa")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "easeml-peers")
     parser.add_argument("--no-nannyml", action="store_true")
     parser.add_argument("--alarm-streams", type=int, default=300)
-    given = parser.parse_args()
+    parser.add_argument("--no-predictor", action="store_true", help="leave that table out")
+    given = read_options(
+        parser,
+        seeds=1,
+        batches=1,
+        labels="0",
+        streams="bikes",
+        no_nannyml=True,
+        no_predictor=True,
+        alarm_streams=2,
+    )
+    out = given.out
     labels = [int(count) for count in given.labels.split(",")]
     python = None if given.no_nannyml else peer_environment(given.folder)
     versions = {
@@ -481,18 +511,16 @@ def main() -> None:
             f"\n{kind}\n",
             part.drop(columns="kind").to_string(index=False, float_format="{:.3f}".format),
         )
-    predictor = predictor_table(given.data)
-    print(
-        "\nModel Performance Predictor\n",
-        predictor.to_string(index=False, float_format="{:.3f}".format),
-    )
+    if not given.no_predictor:
+        predictor = predictor_table(given.data)
+        shown = predictor.to_string(index=False, float_format="{:.3f}".format)
+        print("\nModel Performance Predictor\n", shown)
+        predictor.round(4).to_csv(out / "predictor.csv", index=False)
     alarms = false_alarms(given.alarm_streams, 20, 0.05, 0)
     print("\ndrift tests without drift:", alarms)
-    RESULTS.mkdir(parents=True, exist_ok=True)
-    found.round(4).to_csv(RESULTS / "summary.csv", index=False)
-    predictor.round(4).to_csv(RESULTS / "predictor.csv", index=False)
+    found.round(4).to_csv(out / "summary.csv", index=False)
     raw[raw["kind"] == "natural"].drop(columns=["kind", "seed"]).round(4).to_csv(
-        RESULTS / "natural.csv", index=False
+        out / "natural.csv", index=False
     )
     about = {
         "versions": versions,
@@ -500,8 +528,8 @@ def main() -> None:
         "batches of each": given.batches,
         "false alarms": alarms,
     }
-    (RESULTS / "about.json").write_text(json.dumps(about, indent=2) + "\n")
-    draw(raw, RESULTS / "natural.svg")
+    (out / "about.json").write_text(json.dumps(about, indent=2) + "\n")
+    draw(raw, out / "natural.svg", given.streams.split(",")[0])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ import pytest
 
 from easeml.errors import InvalidInput
 from easeml.lifecycle.feasibility import bayes_error, study
+from easeml.lifecycle.feasibility.columns import read_columns
+from easeml.lifecycle.feasibility.patterns import Patterns, find
 
 
 def loaded(name: str) -> ModuleType:
@@ -53,6 +55,16 @@ def test_with_noise_a_goal_above_the_truth_is_unrealistic():
     assert answer.risk is not None
     assert answer.risk <= 0.05
     assert answer.assumes
+
+
+def test_the_last_digit_of_a_whole_number_is_found():
+    rng = np.random.default_rng(4)
+    price = rng.integers(1_000, 100_000, 800)
+    frame = pd.DataFrame({"size": rng.normal(size=800), "price": price})
+    ends_high = (price % 10 >= 5).astype(int)
+    columns = read_columns(frame)
+    found = find(Patterns(columns, classes=2), ends_high, np.arange(800))
+    assert "price last digit" in [cut.name for cut in found]
 
 
 def test_a_parity_of_six_columns_is_found():

@@ -13,6 +13,7 @@ import pandas as pd
 MOST_COLUMNS = 200  # of a table; wider ones are images or embeddings in disguise
 MOST_LEVELS = 0.9  # distinct share of the rows above which values are names, which never come again
 CODE_VALUES = 0.25  # distinct share of the rows up to which whole numbers may be codes
+DIGITS = 10
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,20 @@ def parted(column: Column, limit: float) -> np.ndarray:
     assert column.numbers is not None
     above = (column.numbers > limit).astype(np.int64)
     return np.where(np.isnan(column.numbers), 2, above)
+
+
+def last_digits(column: Column) -> np.ndarray | None:
+    """Return the last digit of whole numbers (rows,), ``DIGITS`` where one is missing.
+
+    None where the column has no whole numbers, or values so few that they are codes already.
+    """
+    if column.numbers is None or column.levels is not None:
+        return None
+    missing = np.isnan(column.numbers)
+    whole = np.where(missing, 0, column.numbers)
+    if (whole % 1 != 0).any():
+        return None
+    return np.where(missing, DIGITS, whole % DIGITS).astype(np.int64)
 
 
 def _read(name: str, values: pd.Series) -> list[Column]:

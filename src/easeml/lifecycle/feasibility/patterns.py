@@ -1,4 +1,5 @@
-"""Patterns that greedy learners miss: cells of one to four columns, parities of more, and periods.
+"""Patterns that greedy learners miss: cells of one to four columns, parities of more, periods, and
+last digits.
 
 Stage by stage, from one column to four: of all sets of columns, cut into cells, those whose cells
 explain more of what is left of the target than chance over all sets tried allows. Each set found
@@ -17,7 +18,7 @@ import numpy as np
 from scipy.stats import chi2
 
 from easeml.lifecycle.compiled import njit
-from easeml.lifecycle.feasibility.columns import Column, cells, parted
+from easeml.lifecycle.feasibility.columns import Column, cells, last_digits, parted
 from easeml.lifecycle.feasibility.parities import MOST_COLUMNS, parity_gains, set_sizes
 
 BINS = {1: 64, 2: 8, 3: 4, 4: 2}  # cells a column, by the number of columns
@@ -61,6 +62,9 @@ class Patterns:
         for column in self.columns:
             if column.levels is not None:
                 self.levels.append(Cut(column.name, column.levels + 1))
+            digits = last_digits(column)
+            if digits is not None:
+                self.levels.append(Cut(f"{column.name} last digit", digits))
             self.waves.append(_waves(column))
 
     def orders(self, rows: int) -> list[int]:
