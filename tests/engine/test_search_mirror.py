@@ -8,13 +8,14 @@ import pytest
 import simulated
 from simulated import REGISTRY
 
+from easeml.contract.states import Role
 from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
 from easeml.engine.search_mirror import SearchMirror
 from easeml.ids import new_id
 from easeml.search import decision_log, policy_named
 from easeml.store import Store
-from easeml.store.records import Candidate, Task
+from easeml.store.records import Candidate, Task, Tenant, User
 from easeml.store.shapes import CandidatePipeline, JobLimits, ModuleConfig, TenantLimits
 
 NOW = 1000.0
@@ -195,3 +196,22 @@ def test_what_runs_stops_at_the_limit_of_its_search(tmp_path: Path, limits: dict
     assert "while this ran" in task.error
     assert (job.state, job.cost) == ("resting", 5.0)
     store.close()
+
+
+def test_providers_are_told_once_of_a_tenant_that_starves(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who starves is decided elsewhere; here everybody who waits does."""
+    monkeypatch.setattr("easeml.engine.scheduler.starving", lambda waits, *rest: list(waits))
+    simulated.add_job(store, tmp_path)
+    with store.write() as tx:
+        tx.tenants.add(Tenant("ten_0", "provider"))
+        tx.users.add(User("user_0", "provider", "", Role.PROVIDER, "ten_0"))
+    scheduler = Scheduler(store, REGISTRY, policy_named(), 10.0)
+    scheduler.step()
+    for _ in range(3):
+        scheduler.keep_house()
+    with store.read() as tx:
+        told = tx.events.newest("ten_0", ["provider.starving"])
+    assert len(told) == 1
+    assert set(told[0].data) == {"tenant", "seconds", "decisions"}

@@ -11,6 +11,7 @@ from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
 from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
+from easeml.search.starvation import Wait, starving, waits
 from easeml.service.administration import kept_settings
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
@@ -119,6 +120,8 @@ class Scheduler:
         self._failed: set[str] = set()
         self._again: set[str] = set()
         self._blocked = BlockedSearches()
+        self._waits: dict[str, Wait] = {}
+        self._starving: list[tuple[str, Wait]] = []
         self._next_sweep = 0.0
 
     def step(self) -> None:
@@ -159,6 +162,7 @@ class Scheduler:
             give_back_lost_work(self._store, self._lease_seconds)
             self._stop_what_reached_its_limit()
             self._tell_what_is_blocked()
+            self._tell_who_starves()
             self._write_log()
             if time.monotonic() >= self._next_sweep:
                 self._store.uploads.sweep()
@@ -184,6 +188,21 @@ class Scheduler:
         with self._store.write() as tx:
             for job_id, reason in overdue.items():
                 waiting.tell(tx, job_id, reason)
+
+    def _tell_who_starves(self) -> None:
+        """Tell the providers of tenants that wait longer than the policy promises, once a wait."""
+        state = self._mirror.state
+        self._waits = waits(self._waits, state)
+        found = starving(self._waits, state, self._mirror.policy)
+        told = [(tenant, self._waits[tenant]) for tenant in found]
+        new = [one for one in told if one not in self._starving]
+        self._starving = told
+        if not new:
+            return
+        with self._store.write() as tx:
+            for tenant, wait in new:
+                seconds, steps = state.now - wait.moment, state.step - wait.step
+                waiting.tell_of_starvation(tx, tenant, seconds, steps)
 
     def step_down(self) -> None:
         """Let a stand-by lead at once."""

@@ -10,6 +10,7 @@ KINDS = (
     "promotion.live",  # a better model serves
     "model.lost",  # what serves now is another
     "provider.model-lost",  # the same, for those who run this easeml
+    "provider.starving",  # a tenant waits longer than the policy promises
     "module.fault",  # a model is worse than no model: for those who run this easeml
     "job.waiting",  # nothing of it can run until somebody acts
     "job.resting",  # the search converged, or its limits are used up

@@ -18,11 +18,13 @@ from easeml.contract.states import (
     TaskState,
 )
 from easeml.search.state import LEAST_COST
+from easeml.service.events.telling import tell_providers
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job
 from easeml.store.shapes import TenantLimits
 
 EVENT = "job.waiting"
+STARVING = "provider.starving"
 _COUNTED = (*TASKS_UNDER_WAY, *FINISHED_TASKS)  # tasks that use up a limit
 _SILENCE = 30.0  # seconds without a heartbeat, after which a process counts as gone
 _START = "The provider starts one with: easeml up"
@@ -104,6 +106,16 @@ def tell(tx: Transaction, job_id: str, waiting: Waiting) -> None:
         "reason": waiting.text,
     }
     tx.events.append(EVENT, job.id, data, job.tenant_id)
+
+
+def tell_of_starvation(tx: Transaction, tenant_id: str, seconds: float, decisions: int) -> None:
+    """Tell the providers that a tenant with something to start was passed over for too long."""
+    data = {
+        "tenant": tx.tenants.get(tenant_id).name,
+        "seconds": seconds,
+        "decisions": decisions,
+    }
+    tell_providers(tx, STARVING, tenant_id, data)
 
 
 def _was_told(tx: Transaction, job: Job, waiting: Waiting) -> bool:
