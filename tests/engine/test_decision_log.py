@@ -202,6 +202,7 @@ def test_every_decision_is_made_again_from_the_log(world: World) -> None:
         "remove_job",
         "set_active",
         "set_budget",
+        "set_costs",
         "set_deadline",
         "set_prior",
         "set_terms",

@@ -14,6 +14,7 @@ from easeml.engine.scheduler import Scheduler
 from easeml.engine.search_mirror import SearchMirror
 from easeml.ids import new_id
 from easeml.search import decision_log, policy_named
+from easeml.service.knowledge.trials import finished_trials
 from easeml.store import Store
 from easeml.store.records import Candidate, Task, Tenant, User
 from easeml.store.shapes import CandidatePipeline, JobLimits, ModuleConfig, TenantLimits
@@ -146,7 +147,9 @@ def test_a_search_learns_from_those_that_run_beside_it(
     assert [choice.arm for choice in mirror.policy.decide(mirror.state, 1)] == [2]
 
 
-def add_done(store: Store, job_id: str, qualities: Sequence[float]) -> None:
+def add_done(
+    store: Store, job_id: str, qualities: Sequence[float], cost: float = 1.0, **more: Any
+) -> None:
     """Add done tasks with these qualities, one candidate of the job after the other."""
     with store.write() as tx:
         tenant = tx.unscoped().jobs.get(job_id).tenant_id
@@ -154,8 +157,40 @@ def add_done(store: Store, job_id: str, qualities: Sequence[float]) -> None:
         candidates = sorted(tables.candidates.list(job_id=job_id), key=lambda one: one.arm)
         for number, quality in enumerate(qualities):
             place = {"job_id": job_id, "candidate_id": candidates[number % len(candidates)].id}
-            ended = {"state": "done", "quality": quality, "cost": 1.0, "finished": NOW}
-            tables.tasks.add(Task(new_id("task"), tenant, "train", "search", {}, **place, **ended))
+            ended = {"state": "done", "quality": quality, "cost": cost, "finished": NOW}
+            tables.tasks.add(
+                Task(new_id("task"), tenant, "train", "search", {}, **place, **ended, **more)
+            )
+
+
+def test_a_result_of_one_tenant_tells_what_those_of_others_cost(
+    store: Store, tmp_path: Path
+) -> None:
+    mirror, waiting = opened(store, tmp_path)
+    mirror.follow_costs()
+    before = mirror.state.job(waiting).costs.copy()
+    done = simulated.add_job(store, tmp_path)
+    add_done(store, done, [0.5, 0.6, 0.7], cost=30.0)
+    with store.read() as tx:
+        mirror.sync(tx, tx.unscoped().jobs.get(done))
+    mirror.follow_costs()
+    after = mirror.state.job(waiting).costs
+    assert (after > 3 * before).all()
+    assert after == pytest.approx([30.0] * len(after), rel=0.6)
+    written = mirror.take_costs()
+    with store.read() as tx:
+        candidates = tx.unscoped().candidates.list(job_id=waiting, limit=None)
+    assert {one.id: after[one.arm] for one in candidates}.items() <= written.items()
+    assert mirror.take_costs() == {}
+
+
+def test_time_in_which_others_had_the_processor_is_no_cost(store: Store, tmp_path: Path) -> None:
+    busy, quiet = simulated.add_job(store, tmp_path), simulated.add_job(store, tmp_path)
+    add_done(store, busy, [0.5], cost=9.0, result={"waited": 6.0, "processor": 2.9})
+    add_done(store, quiet, [0.5], cost=3.0, result={"waited": 0.0, "processor": 2.9})
+    with store.read() as tx:
+        costs = [trial.cost for trial in finished_trials(tx)]
+    assert costs == [3.0, 3.0]
 
 
 def test_other_limits_change_nothing_that_is_believed(store: Store, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from easeml.errors import InvalidInput
-from easeml.search import Work, hinted_cost, learn_costs, most_telling
+from easeml.search import CostBelief, Work, hinted_cost, learn_costs, most_telling
 from easeml.search.costs import percentage_error
 
 LINEAR = {"base": 0.5, "per_cell": 1e-4}
@@ -152,3 +152,78 @@ def test_percentage_error():
     assert percentage_error(np.array([100, 200, 50]), np.array([110, 150, 50])) == pytest.approx(
         11.6667, abs=1e-4
     )
+
+
+def runs_with_overhead(count: int) -> list[tuple[Work, float]]:
+    """Runs of four models on twelve tables: half a second each, and what grows with the rows."""
+    generator = np.random.default_rng(3)
+    tables = np.exp(generator.uniform(np.log(100), np.log(40_000), 12)).astype(int).tolist()
+    found = []
+    for _ in range(count):
+        place = int(generator.integers(4))
+        rows = tables[int(generator.integers(12))]
+        own = 0.01 * 8**place * (rows / 1000) ** (0.7 + place / 5)
+        noise = float(np.exp(generator.normal(0, 0.1)))
+        work = Work(f"m{place}", rows, 10, job=f"j{rows}", hinted=0.02 * 8**place)
+        found.append((work, (0.5 + own) * noise))
+    return found
+
+
+def test_what_every_run_takes_is_told_from_what_grows_with_the_rows():
+    runs = runs_with_overhead(120)
+    small, large = Work("m0", 100, 10, hinted=0.02), Work("m3", 20_000, 10, hinted=10.0)
+    with_overhead, without = learn_costs(runs, overhead=0.2), learn_costs(runs)
+    true = 0.5 + 0.01 * 512 * 20**1.3
+    assert seconds(with_overhead, small, large) == pytest.approx([0.5, true], rel=0.35)
+    unknown = Work("new", 100, 10, hinted=0.003)
+    assert seconds(without, unknown) < 0.2
+    assert seconds(with_overhead, unknown) > 0.4
+
+
+def test_a_belief_that_follows_each_run_is_near_one_that_learns_from_all():
+    runs = runs_with_overhead(60)
+    belief = CostBelief.of([])
+    for work, measured in runs:
+        belief = belief.after(work, measured)
+    works = [work for work, _ in runs[:20]]
+    anew = CostBelief.of(runs).predict(works)
+    np.testing.assert_allclose(belief.predict(works).seconds, anew.seconds, rtol=0.15)
+
+
+@pytest.mark.parametrize("useless", [0.0, -1.0, float("nan"), float("inf")])
+def test_a_run_without_a_time_moves_no_belief(useless: float):
+    model = CostBelief.of(runs_with_overhead(5)).model
+    assert model.after(Work("m0", 100, 10), useless) is model
+
+
+def test_one_run_more_gives_the_exact_posterior_where_there_is_no_overhead():
+    runs = runs_with_overhead(30)
+    model = learn_costs(runs[:24])
+    size = model.mean.size
+    known = [(w, 2 * spent) for w, spent in runs[:24] if model.after(w, spent).mean.size == size]
+    grown = model
+    for work, spent in known:
+        grown = grown.after(work, spent)
+    lines = model.lines_of([work for work, _ in known])
+    design = lines.design(model.mean.size)
+    targets = np.log([spent for _, spent in known]) - lines.values + design @ model.mean
+    before = np.linalg.inv(model.covariance)
+    covariance = np.linalg.inv(before + design.T @ design / model.noise)
+    mean = covariance @ (before @ model.mean + design.T @ targets / model.noise)
+    assert len(known) >= 3
+    np.testing.assert_allclose(grown.mean, mean, atol=1e-8)
+    np.testing.assert_allclose(grown.covariance, covariance, atol=1e-8)
+
+
+def test_what_is_less_certain_is_expected_to_cost_more():
+    runs = runs_with_overhead(40)
+    costs = CostBelief.of(runs).predict([runs[0][0], Work("unknown", 5000, 10, hinted=0.3)])
+    ratio = costs.expected / costs.seconds
+    assert 1 < ratio[0] < 1.1 < ratio[1] < 1.7
+
+
+def test_classes_have_an_effect():
+    runs = [(Work("m", 1000, 10, classes=k), 0.1 * k) for k in (2, 3, 5, 10, 20, 40)] * 3
+    model = learn_costs(runs)
+    few, many = seconds(model, Work("m", 1000, 10, classes=4), Work("m", 1000, 10, classes=30))
+    assert (few, many) == pytest.approx((0.4, 3.0), rel=0.3)

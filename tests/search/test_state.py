@@ -15,6 +15,7 @@ from easeml.search import (
     released,
     remove_job,
     set_active,
+    set_costs,
     set_prior,
     set_resting,
     started,
@@ -60,6 +61,17 @@ def test_another_prior_forgets_nothing_that_was_observed_and_wakes_nobody():
     ).job("x")
     np.testing.assert_allclose(found.posterior.mean, at_once.posterior.mean)
     assert (found.best, found.resting, found.finished) == (0.5, True, {0})
+
+
+def test_other_costs_change_what_is_cheap_and_nothing_that_is_believed():
+    before = fresh("a")
+    after = set_costs(before, "a", [(0, 7.0), (1, 0.0)])
+    assert after.job("a").costs[:2].tolist() == [7.0, 0.01]
+    assert after.job("a").arms[0].cost == 7.0
+    assert after.job("a").posterior is before.job("a").posterior
+    assert before.job("a").costs[0] != 7.0
+    with pytest.raises(InvalidInput, match="arm 99"):
+        set_costs(before, "a", [(99, 1.0)])
 
 
 def test_other_jobs_are_shared_not_copied():

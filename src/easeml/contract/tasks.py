@@ -68,3 +68,5 @@ class TaskResult(_Wire):
         None  # when the body was called and had returned: seconds of the epoch, machine's clock
     )
     ended: float | None = None
+    processor: float | None = None  # processor seconds of the body
+    waited: float | None = None  # wall seconds of it in which others had the processor

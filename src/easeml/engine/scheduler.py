@@ -16,6 +16,7 @@ from easeml.service.administration import kept_settings
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
 from easeml.service.search import (
+    candidates,
     job_states,
     log,
     proposals,
@@ -161,6 +162,7 @@ class Scheduler:
             self._again.update(self._move_to_now())
             give_back_lost_work(self._store, self._lease_seconds)
             self._stop_what_reached_its_limit()
+            self._write_costs()
             self._tell_what_is_blocked()
             self._tell_who_starves()
             self._write_log()
@@ -177,6 +179,18 @@ class Scheduler:
             with self._store.write() as tx:
                 self._check(tx)
                 spending.stop_what_reached_its_limit(tx)
+        except Fenced:
+            self._lease = None  # the next step tries to lead again
+
+    def _write_costs(self) -> None:
+        """Write what waiting candidates are believed to cost by now."""
+        costs = self._mirror.take_costs()
+        if not costs:
+            return
+        try:
+            with self._store.write() as tx:
+                self._check(tx)
+                candidates.write_costs(tx, costs)
         except Fenced:
             self._lease = None  # the next step tries to lead again
 
@@ -295,7 +309,12 @@ class Scheduler:
         with self._store.write() as tx:
             self._check(tx)
             if proposals.add_proposals(
-                tx, self._mirror.registry, self._optimizer, job_id, self._mirror.state
+                tx,
+                self._mirror.registry,
+                self._optimizer,
+                job_id,
+                self._mirror.state,
+                self._mirror.costs(tx),
             ):
                 return  # the next step follows, with what was added
             job = job_states.update_progress(tx, job_id, self._mirror.state)
@@ -305,6 +324,8 @@ class Scheduler:
     def _decide(self) -> None:
         self._again.update(self._move_to_now())
         free = self._free_devices() if self._mirror.state.waiting else 0
+        if free > 0:
+            self._mirror.follow_costs()
         while free > 0:
             choices = self._mirror.decide(free)
             if not choices:
@@ -323,11 +344,12 @@ class Scheduler:
         assert self._lease is not None
         task = None
         changes = self._mirror.unwritten
+        cost = float(self._mirror.state.job(choice.job).costs[choice.arm])
         try:
             with self._store.write() as tx:
                 self._check(tx)
                 task = training_tasks.write_decision(
-                    tx, self._mirror.registry, choice, choice.policy, self._lease.epoch
+                    tx, self._mirror.registry, choice, choice.policy, self._lease.epoch, cost
                 )
                 log.append(tx, self._lease.epoch, self._parts, changes)
             self._noted(len(changes))

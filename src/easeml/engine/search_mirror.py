@@ -2,6 +2,7 @@
 store.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -9,19 +10,24 @@ from easeml.contract.states import FINISHED_TASKS, SEARCHED_JOBS, JobState, Task
 from easeml.modules import Registry
 from easeml.search import (
     Budget,
+    CostBelief,
     Decision,
     Policy,
     SearchState,
     Terms,
+    Work,
     policy_named,
     worth_learning,
 )
 from easeml.search.decision_log import Change, Seen, applied, told_arms, told_runs
+from easeml.service.knowledge.trials import work_of
 from easeml.service.limits import quotas
 from easeml.service.search.beliefs import arm_of, finished_runs
 from easeml.store import Tables, Transaction
-from easeml.store.records import Job, Task
+from easeml.store.records import Candidate, Job, Task
 from easeml.store.shapes import JobLimits
+
+from .machine_costs import MachineCosts
 
 _LEARN_AGAIN = 1.5  # times as many candidates as when a job's prior was learned
 
@@ -32,13 +38,14 @@ class _JobMirror:
     states by task id.
 
     Its belief was learned when it had ``known`` arms and the jobs beside it had done ``others``
-    tasks.
+    tasks. ``works``: what the costs of its arms depend on, in their order.
     """
 
     limits: JobLimits
     arms: dict[str, int]
     known: int
     others: int
+    works: list[Work]
     tasks: dict[str, TaskState] = field(default_factory=dict)
 
 
@@ -54,6 +61,8 @@ class SearchMirror:
         self._seen = Seen()
         self._jobs: dict[str, _JobMirror] = {}
         self._unwritten: list[Change] = []
+        self._costs: MachineCosts | None = None
+        self._unwritten_costs: dict[str, float] = {}
         self.note("set_policy", policy=policy.name)
 
     @property
@@ -107,6 +116,7 @@ class SearchMirror:
         tables = tx.scoped(job.tenant_id)
         self._follow_terms(tx, job.tenant_id)
         known_job = self._jobs.get(job.id) or self._open(tx, tables, job)
+        costs = self._known_costs(tx)
         self._follow_limits(job, known_job)
         if tables.candidates.count(job_id=job.id) > len(known_job.arms):
             self._extend(tx, tables, job, known_job)
@@ -116,8 +126,37 @@ class SearchMirror:
             limit=None,
         ):
             self._follow(job.id, known_job, task)
+            if task.state in FINISHED_TASKS:
+                costs.learn(task, known_job.works[known_job.arms[task.candidate_id]])
         self._learn_from_others(tx, job, known_job)
-        self._set_active(job.id, job.state == JobState.RUNNING)
+        is_active = job.state == JobState.RUNNING
+        if is_active and not self.state.job(job.id).active:
+            costs.news = True  # what it has may be from before it rested
+        self._set_active(job.id, is_active)
+
+    def costs(self, tx: Transaction) -> CostBelief:
+        """Return what runs of all tenants are believed to cost."""
+        return self._known_costs(tx).belief
+
+    def follow_costs(self) -> None:
+        """Tell the search what waiting runs are believed to cost by now, if there was a result."""
+        if self._costs is None or not self._costs.news:
+            return
+        works = {name: known.works for name, known in self._jobs.items()}
+        for job_id, costs in self._costs.changes(self.state.jobs, works).items():
+            self.note("set_costs", job=job_id, costs=[[arm, cost] for arm, cost in costs])
+            candidates = {arm: id for id, arm in self._jobs[job_id].arms.items()}
+            self._unwritten_costs |= {candidates[arm]: cost for arm, cost in costs}
+
+    def take_costs(self) -> dict[str, float]:
+        """Return what candidates cost by now, by id, where it changed since this was asked."""
+        taken, self._unwritten_costs = self._unwritten_costs, {}
+        return taken
+
+    def _known_costs(self, tx: Transaction) -> MachineCosts:
+        if self._costs is None:
+            self._costs = MachineCosts(tx, self.registry)
+        return self._costs
 
     def move_to(self, now: float) -> list[str]:
         """Move to the present, in seconds of the epoch; return the jobs whose deadline has passed
@@ -154,9 +193,14 @@ class SearchMirror:
             since=_oldest_beside(tx, job).created,
         )
         places = {candidate.id: candidate.arm for candidate in candidates}
-        known_job = _JobMirror(job.limits, places, len(arms), _done_beside(tx, job))
+        works = self._works(tables, job, candidates)
+        known_job = _JobMirror(job.limits, places, len(arms), _done_beside(tx, job), works)
         self._jobs[job.id] = known_job
         return known_job
+
+    def _works(self, tables: Tables, job: Job, candidates: Sequence[Candidate]) -> list[Work]:
+        version = tables.versions.get(job.version_id)
+        return [work_of(self.registry, candidate, version) for candidate in candidates]
 
     def _forget(self, job: Job) -> None:
         if job.id in self._jobs:
@@ -184,7 +228,9 @@ class SearchMirror:
         times learning for K.
         """
         candidates = sorted(tables.candidates.list(job_id=job.id, limit=None), key=lambda c: c.arm)
-        new = [arm_of(self.registry, candidate) for candidate in candidates[len(known_job.arms) :]]
+        added = candidates[len(known_job.arms) :]
+        new = [arm_of(self.registry, candidate) for candidate in added]
+        known_job.works += self._works(tables, job, added)
         count = len(known_job.arms) + len(new)
         models = self._seen.learned[job.id].models
         is_new_model = any(arm.model not in models for arm in new)

@@ -6,6 +6,7 @@ The work folder is all a body knows: ``spec.json``, ``inputs/<name>``, ``outputs
 
 import faulthandler
 import json
+import resource
 import sys
 import time
 import traceback
@@ -20,6 +21,7 @@ RESULT = "result.json"
 LOG = "log.txt"
 INPUTS = "inputs"
 OUTPUTS = "outputs"
+_WAITS = Path("/proc/self/schedstat")  # Linux: nanoseconds on a processor, and waiting for one
 _DEEPEST = 20_000  # characters of a traceback that are kept
 
 
@@ -55,9 +57,35 @@ def run(folder: Path) -> TaskResult:
             error=_text(error),
             retry=retry,
         )
-    result = result.model_copy(update={"began": began, "ended": time.time()})
+    measured = {
+        "began": began,
+        "ended": time.time(),
+        "processor": _processor_seconds(),
+        "waited": _waited_seconds(),
+    }
+    result = result.model_copy(update=measured)
     write_result(folder, result)
     return result
+
+
+def _processor_seconds() -> float:
+    """Return the processor seconds of this process and of its children that have ended."""
+    used = 0.0
+    for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN):
+        usage = resource.getrusage(whose)
+        used += usage.ru_utime + usage.ru_stime
+    return used
+
+
+def _waited_seconds() -> float | None:
+    """Return how long the main thread was ready and others had the processor.
+
+    None where the system does not tell.
+    """
+    try:
+        return int(_WAITS.read_text().split()[1]) / 1e9
+    except (OSError, ValueError, IndexError):
+        return None
 
 
 def out_of_memory(error: MemoryError, limits: Limits) -> TaskResult:

@@ -2,7 +2,15 @@
 
 from easeml.search.arms import Arm
 from easeml.search.convergence import Remaining, remaining, settled
-from easeml.search.costs import CostModel, Costs, Work, hinted_cost, learn_costs, most_telling
+from easeml.search.costs import (
+    CostBelief,
+    CostModel,
+    Costs,
+    Work,
+    hinted_cost,
+    learn_costs,
+    most_telling,
+)
 from easeml.search.evidence import learned_beside
 from easeml.search.improvement import expected_improvement
 from easeml.search.jobs import Budget, SearchJob, Terms
@@ -32,6 +40,7 @@ from easeml.search.state import (
     renew_job,
     set_active,
     set_budget,
+    set_costs,
     set_deadline,
     set_now,
     set_prior,
@@ -44,6 +53,7 @@ from easeml.search.surrogates import Posterior, Prior, Scales
 __all__ = [
     "Arm",
     "Budget",
+    "CostBelief",
     "CostModel",
     "Costs",
     "Decision",
@@ -79,6 +89,7 @@ __all__ = [
     "renew_job",
     "set_active",
     "set_budget",
+    "set_costs",
     "set_deadline",
     "set_now",
     "set_prior",

@@ -211,6 +211,10 @@ def _set_budget(seen: Seen, job: str, **budget: Any) -> Seen:
     return replace(seen, state=states.set_budget(seen.state, job, Budget(**budget)))
 
 
+def _set_costs(seen: Seen, job: str, costs: Sequence[tuple[int, float]]) -> Seen:
+    return replace(seen, state=states.set_costs(seen.state, job, costs))
+
+
 def _set_deadline(seen: Seen, job: str, deadline: float | None) -> Seen:
     return replace(seen, state=states.set_deadline(seen.state, job, _moment(deadline)))
 
@@ -236,6 +240,7 @@ _KINDS: dict[str, Callable[..., Seen]] = {
     "remove_job": _remove_job,
     "set_active": _set_active,
     "set_budget": _set_budget,
+    "set_costs": _set_costs,
     "set_deadline": _set_deadline,
     "set_now": _set_now,
     "set_policy": _set_policy,

@@ -188,6 +188,24 @@ def set_prior(state: SearchState, job: str, prior: Prior) -> SearchState:
     return _put(state, replace(found, posterior=found.posterior.under(prior)))
 
 
+def set_costs(state: SearchState, job: str, costs: Sequence[tuple[int, float]]) -> SearchState:
+    """Change what some arms of a job are predicted to cost: index and device seconds of each.
+
+    Raises ``NotFound``, and ``InvalidInput`` for an arm that there is not or a cost that is no
+    number of seconds.
+    """
+    found = state.job(job)
+    arms = list(found.arms)
+    for arm, cost in costs:
+        _checked(state, job, arm)
+        arms[arm] = replace(arms[arm], cost=cost)
+    predicted = np.array(found.costs)
+    for arm, cost in costs:
+        predicted[arm] = max(cost, LEAST_COST)
+    predicted.flags.writeable = False
+    return _put(state, replace(found, arms=tuple(arms), costs=predicted))
+
+
 def set_budget(state: SearchState, job: str, budget: Budget) -> SearchState:
     """Change what a job may use up; a job at rest wakes. Raises ``NotFound``."""
     return _put(state, replace(state.job(job), budget=budget, resting=False))

@@ -2,11 +2,13 @@
 devices.
 """
 
+from easeml.search.costs.belief import CostBelief
 from easeml.search.costs.hints import hinted_cost
 from easeml.search.costs.model import CostModel, Costs, Work, learn_costs, percentage_error
 from easeml.search.costs.transfer import most_telling
 
 __all__ = [
+    "CostBelief",
     "CostModel",
     "Costs",
     "Work",

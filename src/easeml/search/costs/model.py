@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +15,15 @@ Feature = tuple[str, ...]  # its group, and what tells it from the others of the
 
 # How far, in logarithms of seconds, each kind of effect may be off before anything was measured.
 _USUAL = {
+    "overhead": 0.7,
     "level": 1.0,
     "rows": 0.3,
     "columns": 0.3,
     "model": 1.0,
     "model rows": 0.3,
     "model columns": 0.3,
+    "classes": 0.3,
+    "model classes": 0.3,
     "bend": 0.2,
     "model bend": 0.2,
     "configuration": 0.5,
@@ -29,12 +33,15 @@ _USUAL = {
     "job": 0.5,
     "model job": 0.3,
 }
+_OVERHEAD: Feature = ("overhead",)
 _BENDS = (0.0, math.log(10))  # logarithms of rows / 1,000 from which time may grow otherwise
 
 _NOISE = 0.3  # of one run: a factor of 1.35
 _BELIEF = 3.0  # weights of a group that its usual spread counts for
 _SWEEPS = 12
 _WIDEST = 12.0  # logarithms; beyond, a prediction is cut
+_WIDEST_SD = 1.0  # logarithms; wider beliefs do not make the expected seconds higher
+_KNOWN_WORKS = 2**15  # whose features are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +49,8 @@ class Work:
     """What a run's cost depends on; ``hinted``: its seconds by ``hinted_cost``, above 0.
 
     ``features``: the configuration in [0, 1]. ``device``: kind of device. ``job``: whatever its
-    runs have in common besides their size, such as the data; empty when it says nothing. ``rows``
-    and ``columns`` of 0 are unknown.
+    runs have in common besides their size, such as the data; empty when it says nothing. ``rows``,
+    ``columns`` and ``classes`` of 0 are unknown, or there are none.
     """
 
     model: str
@@ -53,6 +60,7 @@ class Work:
     device: str = ""
     job: str = ""
     hinted: float = 1.0
+    classes: int = 0
 
 
 class Costs(NamedTuple):
@@ -69,17 +77,27 @@ class Costs(NamedTuple):
         factor = np.exp(deviations * self.log_sd)
         return self.seconds / factor, self.seconds * factor
 
+    @property
+    def expected(self) -> np.ndarray:
+        """The mean (n,) of the seconds: what is less certain costs more than its median."""
+        deviations = np.minimum(self.log_sd, _WIDEST_SD)
+        return self.seconds * np.exp(deviations**2 / 2)
+
 
 @dataclass(frozen=True, eq=False)
 class CostModel:
-    """ln(seconds / hinted) as a sum of effects and noise.
+    """seconds = overhead + hinted * exp(a sum of effects), times noise.
 
-    The effects are of size, model, configuration, device, job, and model in job.
+    The effects are of size, model, configuration, device, job, and model in job. ``overhead``: the
+    seconds that every run takes before anything was measured, whatever its size; 0 for none.
 
-    Each effect is a weight with a Gaussian prior around 0. ``places``: feature -> index of its
-    weight; ``mean`` (D,) and ``covariance`` (D, D) of the weights; ``variances`` of each group and
-    ``noise`` of a run. A feature that was never seen has its group's variance, so that what is
-    unlike all that was run has wide error bars.
+    Each effect is a weight with a Gaussian prior around 0, and so is the logarithm of the overhead
+    around what was believed of it. ``places``: feature -> index of its weight; ``mean`` (D,) and
+    ``covariance`` (D, D) of the weights; ``variances`` of each group and ``noise`` of a run. A
+    feature that was never seen has its group's variance, so that what is unlike all that was run
+    has wide error bars. The logarithm of the seconds is linear in the weights where there is no
+    overhead; else it is taken as linear around the mean (Bishop, Pattern Recognition and Machine
+    Learning, 2006, section 5.7.1; for one more run, the extended Kalman filter).
     """
 
     places: Mapping[Feature, int]
@@ -87,41 +105,126 @@ class CostModel:
     covariance: np.ndarray
     variances: Mapping[str, float]
     noise: float
+    overhead: float = 0.0
 
     def predict(self, works: Sequence[Work]) -> Costs:
         """Return the costs of some works."""
-        design, unseen = self.rows_of(works)
-        hinted = np.array([max(work.hinted, LEAST) for work in works])
-        of_weights = np.einsum("nd,de,ne->n", design, self.covariance, design)
-        variance = of_weights + unseen + self.noise
-        logs = np.clip(design @ self.mean, -_WIDEST, _WIDEST)
-        seconds = np.maximum(hinted * np.exp(logs), LEAST)
-        return Costs(seconds, np.sqrt(variance))
+        lines = self.lines_of(works)
+        of_weights = np.zeros(len(works))
+        if self.mean.size:
+            between = self.covariance[lines.places[:, :, None], lines.places[:, None, :]]
+            of_weights = np.einsum("nf,nfg,ng->n", lines.slopes, between, lines.slopes)
+        variances = np.maximum(of_weights, 0.0) + lines.unseen + self.noise
+        return Costs(np.maximum(np.exp(lines.values), LEAST), np.sqrt(variances))
 
-    def rows_of(self, works: Sequence[Work]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the known features (n, D) of works, and the variance (n,) of what is unknown."""
-        design = np.zeros((len(works), self.mean.size))
+    def after(self, work: Work, seconds: float) -> "CostModel":
+        """Return the model after one more run; what its groups vary by stays. O(D^2).
+
+        A run whose time is no number above 0 changes nothing.
+        """
+        if not 0 < seconds < math.inf:
+            return self
+        grown = self._with_places_of(work)
+        line = grown.lines_of([work])
+        places, slopes = line.places[0], line.slopes[0]
+        moved = grown.covariance[:, places] @ slopes
+        variance = float(slopes @ moved[places]) + self.noise
+        surprise = math.log(seconds) - float(line.values[0])
+        return replace(
+            grown,
+            mean=grown.mean + moved * (surprise / variance),
+            covariance=grown.covariance - np.outer(moved, moved) / variance,
+        )
+
+    def lines_of(self, works: Sequence[Work]) -> "Lines":
+        """Return the logarithms of the seconds of works, and how they change with the weights."""
+        features = [features_of(work) for work in works]
+        most = 1 + max(map(len, features), default=0)  # the last is the overhead
+        places = np.zeros((len(works), most), dtype=int)
+        slopes = np.zeros((len(works), most))  # 0 where a work has fewer
         unseen = np.zeros(len(works))
-        for row, work in enumerate(works):
-            for feature, value in features_of(work):
+        for row, of_work in enumerate(features):
+            for column, (feature, value) in enumerate(of_work):
                 place = self.places.get(feature)
                 if place is None:
-                    group = feature[0]
-                    unseen[row] += self.variances[group] * value * value
+                    unseen[row] += self.variances[feature[0]] * value * value
                 else:
-                    design[row, place] = value
-        return design, unseen
+                    places[row, column] = place
+                    slopes[row, column] = value
+
+        effects = (slopes * self._weights(places)).sum(axis=1)
+        hinted = np.log(np.array([max(work.hinted, LEAST) for work in works]))
+        growing = hinted + np.clip(effects, -_WIDEST, _WIDEST)
+        if self.overhead <= 0:
+            return Lines(growing, places, slopes, unseen)
+
+        place = self.places.get(_OVERHEAD)
+        fixed = math.log(self.overhead)
+        if place is not None:
+            fixed += float(self.mean[place])
+        together = np.logaddexp(growing, fixed)
+        share = np.exp(growing - together)  # of the seconds that is no overhead
+        slopes *= share[:, None]
+        unseen *= share**2
+        if place is None:
+            unseen += self.variances["overhead"] * (1 - share) ** 2
+        else:
+            places[:, -1] = place
+            slopes[:, -1] = 1 - share
+        return Lines(together, places, slopes, unseen)
+
+    def _weights(self, places: np.ndarray) -> np.ndarray:
+        return self.mean[places] if self.mean.size else np.zeros(places.shape)
+
+    def _with_places_of(self, work: Work) -> "CostModel":
+        """Return the model with weights for all features of a work, also those never seen."""
+        features = [feature for feature, _ in features_of(work)]
+        if self.overhead > 0:
+            features.append(_OVERHEAD)
+        new = [feature for feature in features if feature not in self.places]
+        if not new:
+            return self
+        count = self.mean.size
+        places = dict(self.places)
+        covariance = np.zeros((count + len(new), count + len(new)))
+        covariance[:count, :count] = self.covariance
+        for place, feature in enumerate(new, start=count):
+            places[feature] = place
+            covariance[place, place] = self.variances[feature[0]]
+        mean = np.append(self.mean, np.zeros(len(new)))
+        return replace(self, places=places, mean=mean, covariance=covariance)
 
 
-def learn_costs(runs: Sequence[tuple[Work, float]]) -> CostModel:
+class Lines(NamedTuple):
+    """ln(seconds) of n works around the mean of the weights.
+
+    ``values`` (n,) there; ``slopes`` (n, m) by the weights at ``places`` (n, m), 0 where a work has
+    fewer than m; ``unseen`` (n,): variance by features that have no weight yet.
+    """
+
+    values: np.ndarray
+    places: np.ndarray
+    slopes: np.ndarray
+    unseen: np.ndarray
+
+    def design(self, weights: int) -> np.ndarray:
+        """Return the slopes by all weights (n, D)."""
+        design = np.zeros((len(self.values), weights))
+        rows = np.arange(len(self.values))[:, None]
+        np.add.at(design, (rows, self.places), self.slopes)
+        return design
+
+
+def learn_costs(runs: Sequence[tuple[Work, float]], overhead: float = 0.0) -> CostModel:
     """Return the model of finished runs, each with its seconds.
 
-    Runs whose time is no number above 0 are left out.
+    Runs whose time is no number above 0 are left out. ``overhead``: see ``CostModel``.
 
     Bayesian linear regression with one variance a group of weights and one of the noise, all found
-    by EM (Bishop, Pattern Recognition and Machine Learning, 2006, sections 3.3 and 9.3.4; automatic
-    relevance determination: Tipping, JMLR 2001), held near their usual values as by a few more
-    weights (the mode under an inverse-gamma prior). O(n D^2 + D^3) for n runs and D features.
+    by EM (Bishop, 2006, sections 3.3 and 9.3.4; automatic relevance determination: Tipping, JMLR
+    2001), held near their usual values as by a few more weights (the mode under an inverse-gamma
+    prior). With an overhead each sweep takes the logarithm as linear around the last one's mean.
+    O(n D^2 + D^3) for n runs and D features.
     """
     past = [(work, seconds) for work, seconds in runs if 0 < seconds < math.inf]
     seen: Counter[Feature] = Counter()
@@ -130,54 +233,53 @@ def learn_costs(runs: Sequence[tuple[Work, float]]) -> CostModel:
 
     # What a single run has in common with no other cannot be told from its noise.
     kept = [feature for feature, runs in seen.items() if runs > 1 or feature[0] != "model job"]
+    if overhead > 0:
+        kept.append(_OVERHEAD)
     places = {feature: place for place, feature in enumerate(kept)}
     count = len(places)
     empty = CostModel(
         places,
         mean=np.zeros(count),
-        covariance=np.zeros((count, count)),
+        covariance=np.diag([_USUAL[feature[0]] ** 2 for feature in kept]),
         variances=_squares(_USUAL),
         noise=_NOISE**2,
+        overhead=overhead,
     )
-    if not past:
-        return empty
-
-    design, _ = empty.rows_of([work for work, _ in past])
-    targets = np.array([math.log(seconds / max(work.hinted, LEAST)) for work, seconds in past])
-    return _fitted(places, design, targets)
+    return _fitted(empty, past) if past else empty
 
 
-def features_of(work: Work) -> Iterable[tuple[Feature, float]]:
-    """Return the features of a work with their values."""
+@lru_cache(_KNOWN_WORKS)
+def features_of(work: Work) -> tuple[tuple[Feature, float], ...]:
+    """Return the features of a work with their values; the overhead is none of them."""
     rows = math.log(work.rows / ROWS) if work.rows > 0 else 0.0
     columns = math.log(work.columns / COLUMNS) if work.columns > 0 else 0.0
-
-    yield ("level",), 1.0
-    yield ("model", work.model), 1.0
+    found: list[tuple[Feature, float]] = [(("level",), 1.0), (("model", work.model), 1.0)]
     if rows:
-        yield ("rows",), rows
-        yield ("model rows", work.model), rows
+        found += [(("rows",), rows), (("model rows", work.model), rows)]
     if columns:
-        yield ("columns",), columns
-        yield ("model columns", work.model), columns
+        found += [(("columns",), columns), (("model columns", work.model), columns)]
+    if work.classes > 2:  # two are the usual, and a number has none
+        classes = math.log(work.classes / 2)
+        found += [(("classes",), classes), (("model classes", work.model), classes)]
 
     for place, start in enumerate(_BENDS):
         if rows > start:
-            yield ("bend", str(place)), rows - start
-            yield ("model bend", work.model, str(place)), rows - start
+            bend = rows - start
+            found += [(("bend", str(place)), bend), (("model bend", work.model, str(place)), bend)]
 
     for place, coordinate in enumerate(work.features):
-        yield ("configuration", work.model, str(place)), coordinate - 0.5
+        found.append((("configuration", work.model, str(place)), coordinate - 0.5))
 
     if work.device:
-        yield ("device", work.device), 1.0
-        yield ("device model", work.device, work.model), 1.0
+        found.append((("device", work.device), 1.0))
+        found.append((("device model", work.device, work.model), 1.0))
         if rows:
-            yield ("device rows", work.device), rows
+            found.append((("device rows", work.device), rows))
 
     if work.job:
-        yield ("job", work.job), 1.0
-        yield ("model job", work.model, work.job), 1.0
+        found.append((("job", work.job), 1.0))
+        found.append((("model job", work.model, work.job), 1.0))
+    return tuple(found)
 
 
 def percentage_error(actual: np.ndarray, predicted: np.ndarray) -> float:
@@ -185,49 +287,51 @@ def percentage_error(actual: np.ndarray, predicted: np.ndarray) -> float:
     return float(100 * np.mean(np.abs(np.asarray(predicted) - actual) / np.abs(actual)))
 
 
-def _fitted(places: Mapping[Feature, int], design: np.ndarray, targets: np.ndarray) -> CostModel:
-    """Return the model that EM finds from the features (n, D) and the targets (n,)."""
+def _fitted(model: CostModel, past: Sequence[tuple[Work, float]]) -> CostModel:
+    """Return the model that EM finds from runs."""
     groups: dict[str, list[int]] = {name: [] for name in _USUAL}
-    for feature, place in places.items():
+    for feature, place in model.places.items():
         groups[feature[0]].append(place)
 
     variances = _squares(_USUAL)
-    noise = _NOISE**2
-    gram = design.T @ design
-    moment = design.T @ targets
-    squares = float(targets @ targets)
-    mean = np.zeros(len(places))
-    covariance = np.zeros_like(gram)
-    for _ in range(_SWEEPS):
+    noise = model.noise
+    works = [work for work, _ in past]
+    seconds = np.array([measured for _, measured in past])
+    design, targets = _linear(model, works, seconds)
+    for sweep in range(_SWEEPS):
+        if sweep and model.overhead > 0:
+            design, targets = _linear(model, works, seconds)
+
         # Expectation: the weights, given the variances.
-        precision = np.empty(len(places))
+        precision = np.empty(len(model.places))
         for name, members in groups.items():
             precision[members] = 1 / variances[name]
+        gram = design.T @ design
         covariance = np.linalg.inv(gram / noise + np.diag(precision))
-        mean = covariance @ moment / noise
+        mean = covariance @ (design.T @ targets) / noise
+        model = replace(model, mean=mean, covariance=covariance)
 
         # Maximisation: the variances, given the weights.
         second = mean * mean + np.diagonal(covariance)
         for name, members in groups.items():
             usual = _BELIEF * _USUAL[name] ** 2
             variances[name] = (float(second[members].sum()) + usual) / (len(members) + _BELIEF)
-        misfit = (
-            squares
-            - 2 * float(mean @ moment)
-            + float(mean @ gram @ mean)
-            + float((gram * covariance).sum())
-        )
-        noise = (max(misfit, 0.0) + _BELIEF * _NOISE**2) / (len(targets) + _BELIEF)
+        errors = targets - design @ mean
+        misfit = float(errors @ errors) + float((gram * covariance).sum())
+        noise = (misfit + _BELIEF * _NOISE**2) / (len(targets) + _BELIEF)
 
     if not groups["model job"]:
         variances["model job"] = 0.0  # it is part of the noise
-    return CostModel(
-        places,
-        mean=mean,
-        covariance=covariance,
-        variances=variances,
-        noise=noise,
-    )
+    return replace(model, variances=variances, noise=noise)
+
+
+def _linear(
+    model: CostModel, works: Sequence[Work], seconds: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return features (n, D) and targets (n,) of a regression that is linear around the mean."""
+    lines = model.lines_of(works)
+    design = lines.design(model.mean.size)
+    return design, np.log(seconds) - lines.values + design @ model.mean
 
 
 def _squares(deviations: Mapping[str, float]) -> dict[str, float]:

@@ -38,7 +38,7 @@ def _with_unseen(model: CostModel, works: Sequence[Work]) -> tuple[np.ndarray, n
     """Return the features (n, D) of some works, also those never seen, and the covariance of their
     weights.
     """
-    known, _ = model.rows_of(works)
+    known = model.lines_of(works).design(model.mean.size)
     new = {
         feature for work in works for feature, _ in features_of(work) if feature not in model.places
     }

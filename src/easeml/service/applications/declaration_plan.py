@@ -24,7 +24,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.rules import allowed_models
-from easeml.service.knowledge.trials import Trial, default_work, predict_costs, width
+from easeml.service.knowledge.trials import Trial, cost_belief, default_work, width
 from easeml.service.search import jobs
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
@@ -75,9 +75,8 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
         width([report.to_json() for report in columns.columns]),
     )
     fitting = [match.module for match in plan.models if match.fits]
-    costs = predict_costs(
-        registry, [default_work(module, rows, inputs) for module in fitting], trials
-    )
+    works = [default_work(module, rows, inputs) for module in fitting]
+    costs = cost_belief(registry, trials).predict(works).expected.tolist()
     cost = {module.name: seconds for module, seconds in zip(fitting, costs, strict=True)}
     return Proposal(
         columns=[Column(**report.to_json()) for report in columns.columns],

@@ -11,9 +11,9 @@ from typing import Any
 from easeml.contract.states import TaskGroup, TaskState
 from easeml.errors import InvalidInput, NotFound
 from easeml.modules import Module, Registry
-from easeml.search import Work, hinted_cost, learn_costs, spaces
+from easeml.search import CostBelief, Work, hinted_cost, spaces
 from easeml.store import Transaction
-from easeml.store.records import Candidate, DatasetVersion
+from easeml.store.records import Candidate, DatasetVersion, Task
 
 _MOST = 2000  # the newest trials suffice to learn from
 _MOST_NUMBERS, _SOME_NUMBERS = 1000, 100  # features of a picture, tensor or graph
@@ -22,7 +22,11 @@ _MOST_TRIALS = 1000  # the newest, that costs are learned from
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """One finished training task. ``cost`` in device seconds; moments in seconds of the epoch."""
+    """One finished training task.
+
+    ``cost``: see ``own_seconds``; ``classes``: of its target, 0 for a number. Moments in seconds of
+    the epoch.
+    """
 
     task_id: str
     job_id: str
@@ -30,6 +34,7 @@ class Trial:
     candidate: Candidate
     rows: int
     columns: int
+    classes: int
     quality: float
     cost: float
     finished: float
@@ -46,7 +51,8 @@ def finished_trials(tx: Transaction) -> list[Trial]:
     versions = _by_id(tables.versions, [job.version_id for job in jobs.values()])
     trials = []
     for task in tasks:
-        rows, columns = size(versions[jobs[task.job_id].version_id])
+        version = versions[jobs[task.job_id].version_id]
+        rows, columns = size(version)
         trials.append(
             Trial(
                 task_id=task.id,
@@ -55,8 +61,9 @@ def finished_trials(tx: Transaction) -> list[Trial]:
                 candidate=candidates[task.candidate_id],
                 rows=rows,
                 columns=columns,
+                classes=classes_of(version),
                 quality=task.quality or 0.0,
-                cost=task.cost,
+                cost=own_seconds(task),
                 finished=task.finished or task.created,
             )
         )
@@ -73,19 +80,24 @@ def features_of(registry: Registry, candidate: Candidate) -> tuple[float, ...]:
     return ()
 
 
-def work_of(registry: Registry, candidate: Candidate, rows: int, columns: int) -> Work:
-    """Return what the cost of a candidate depends on, for a job with tables of this size."""
+def work_of(registry: Registry, candidate: Candidate, version: DatasetVersion) -> Work:
+    """Return what the cost of a candidate depends on, for a job on this version."""
+    rows, columns = size(version)
+    return _work(registry, candidate, rows, columns, classes_of(version))
+
+
+def _work(registry: Registry, candidate: Candidate, rows: int, columns: int, classes: int) -> Work:
     hints = {}
     with suppress(NotFound):
         hints = registry.get(candidate.model).cost
-    features = features_of(registry, candidate)
     return Work(
         candidate.model,
         rows,
         columns,
-        features,
+        features_of(registry, candidate),
         job=candidate.job_id,
         hinted=hinted_cost(hints, rows, columns),
+        classes=classes,
     )
 
 
@@ -100,12 +112,32 @@ def default_work(model: Module, rows: int, columns: int) -> Work:
     )
 
 
-def predict_costs(registry: Registry, work: Sequence[Work], trials: list[Trial]) -> list[float]:
-    """Return the device seconds that finished tasks of all tenants let expect of ``work``."""
-    model = learn_costs(
-        [(work_of(registry, t.candidate, t.rows, t.columns), t.cost) for t in trials[:_MOST_TRIALS]]
-    )
-    return model.predict(work).seconds.tolist()
+def cost_belief(registry: Registry, trials: Sequence[Trial]) -> CostBelief:
+    """Return what runs are believed to cost after some ``trials``, given newest first."""
+    runs = []
+    for trial in reversed(trials[:_MOST_TRIALS]):
+        work = _work(registry, trial.candidate, trial.rows, trial.columns, trial.classes)
+        runs.append((work, trial.cost))
+    return CostBelief.of(runs)
+
+
+def own_seconds(task: Task) -> float:
+    """Return the device seconds of a task without those in which others had its processor.
+
+    So what it costs does not depend on what else runs. Where the system does not tell how long it
+    waited, all of its seconds count.
+    """
+    waited = float(task.result.get("waited") or 0.0)
+    processor = float(task.result.get("processor") or 0.0)
+    return min(task.cost, max(task.cost - waited, processor))
+
+
+def classes_of(version: DatasetVersion) -> int:
+    """Return how many classes the target of a declared version has; 0 for a number."""
+    for column in version.columns:
+        if column["role"] == "target" and column["type"] == "category":
+            return len(column.get("classes") or ())
+    return 0
 
 
 def size(version: DatasetVersion) -> tuple[int, int]:

@@ -23,7 +23,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.knowledge import knowledge_base
 from easeml.service.knowledge.rules import allowed_models
-from easeml.service.knowledge.trials import finished_trials
+from easeml.service.knowledge.trials import cost_belief, finished_trials
 from easeml.service.search import candidates, jobs
 from easeml.service.tasks import logs, requests
 from easeml.settings import Settings
@@ -202,7 +202,8 @@ def _fail(tx: Transaction, task: Task, error: str) -> None:
 
 
 def _join_searches(tx: Transaction, name: str) -> None:
-    registry, trials = knowledge_base.current(tx), finished_trials(tx)
+    registry = knowledge_base.current(tx)
+    costs = cost_belief(registry, finished_trials(tx))
     model = registry.get(name)
     for job in tx.unscoped().jobs.list(state=SEARCHED_JOBS, limit=None):
         tables = tx.scoped(job.tenant_id)
@@ -212,7 +213,7 @@ def _join_searches(tx: Transaction, name: str) -> None:
         rules = application.rules
         if newest != job or not allowed_models([match], rules.models, rules.exclude):
             continue
-        candidates.add_model(tx, registry, application, job, name, trials)
+        candidates.add_model(tx, registry, application, job, name, costs)
         data = {
             "model": name,
             "title": model.title,

@@ -2,15 +2,15 @@
 its space.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from easeml.contract.states import JobState, TaskGroup, TaskState
 from easeml.ids import new_id
 from easeml.modules import Module, Registry
-from easeml.search import spaces
+from easeml.search import CostBelief, spaces
 from easeml.service.knowledge.rules import allowed_models, space_of
-from easeml.service.knowledge.trials import Trial, finished_trials, predict_costs, size, work_of
+from easeml.service.knowledge.trials import cost_belief, finished_trials, work_of
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Candidate, DatasetVersion, Job, Json
 from easeml.store.shapes import CandidatePipeline, ModuleConfig, Rules
@@ -24,11 +24,10 @@ def make_candidates(
     application: Application,
     job: Job,
     version: DatasetVersion,
-    trials: list[Trial],
+    costs: CostBelief,
     before: Sequence[Candidate] = (),
 ) -> list[Candidate]:
-    """Return the arms of ``job`` in a fixed order; ``trials`` (of any tenant) help to predict their
-    costs.
+    """Return the arms of ``job`` in a fixed order, with what they are believed to cost.
 
     ``before``: what did best on the version before; it is tried again.
     """
@@ -50,7 +49,7 @@ def make_candidates(
                 pipeline.model.config,
             )
             found.append(again)
-    return with_costs(registry, found, version, trials)
+    return with_costs(registry, found, version, costs)
 
 
 def best_before(tables: Tables, job: Job) -> list[Candidate]:
@@ -77,21 +76,20 @@ def add_model(
     application: Application,
     job: Job,
     model: str,
-    trials: list[Trial] | None = None,
+    costs: CostBelief | None = None,
 ) -> None:
     """Give ``job`` the arms of a model that it has not; one that prepares its data will make them
     when it starts.
 
-    ``trials``: all finished ones, if they are at hand.
+    ``costs``: what is believed of costs, if it is at hand.
     """
     tables = tx.scoped(job.tenant_id)
     if job.state == JobState.PREPARING or tables.candidates.find(job_id=job.id, model=model):
         return
     version, first = tables.versions.get(job.version_id), tables.candidates.count(job_id=job.id)
     found = _of_model(registry, application.rules, job, registry.get(model), version, first)
-    tables.candidates.add_all(
-        with_costs(registry, found, version, finished_trials(tx) if trials is None else trials)
-    )
+    believed = costs or cost_belief(registry, finished_trials(tx))
+    tables.candidates.add_all(with_costs(registry, found, version, believed))
     data = {"added": len(found), "model": model, "application_id": application.id}
     tx.events.append("job.candidates", job.id, data, job.tenant_id)
 
@@ -130,14 +128,19 @@ def make_candidate(
 
 
 def with_costs(
-    registry: Registry, candidates: list[Candidate], version: DatasetVersion, trials: list[Trial]
+    registry: Registry, candidates: list[Candidate], version: DatasetVersion, costs: CostBelief
 ) -> list[Candidate]:
-    """Return candidates of one job with the costs that finished tasks of all tenants let expect."""
-    rows, columns = size(version)
-    predicted = predict_costs(
-        registry, [work_of(registry, one, rows, columns) for one in candidates], trials
-    )
+    """Return candidates of one job with what they are believed to cost."""
+    predicted = costs.predict([work_of(registry, one, version) for one in candidates]).expected
     return [
         replace(candidate, predicted_cost=cost)
-        for candidate, cost in zip(candidates, predicted, strict=True)
+        for candidate, cost in zip(candidates, predicted.tolist(), strict=True)
     ]
+
+
+def write_costs(tx: Transaction, costs: Mapping[str, float]) -> None:
+    """Write what candidates, by id, are believed to cost by now; those that are gone stay so."""
+    tables = tx.unscoped()
+    known = {id for (id,) in tables.candidates.pick("id", id=list(costs))}
+    for id in known:
+        tables.candidates.update(id, predicted_cost=costs[id])

@@ -11,9 +11,9 @@ from easeml.contract.states import (
     VersionState,
 )
 from easeml.modules import Registry
-from easeml.search import SearchState, remaining
+from easeml.search import CostBelief, SearchState, remaining
 from easeml.service.knowledge import knowledge_base
-from easeml.service.knowledge.trials import finished_trials
+from easeml.service.knowledge.trials import cost_belief, finished_trials
 from easeml.service.search import jobs
 from easeml.service.search.candidates import best_before, make_candidates
 from easeml.service.search.spending import spent_seconds
@@ -27,12 +27,16 @@ def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
 
     A job for which no candidate is left fails.
     """
-    started = []
-    registry = knowledge_base.current(tx, registry)
+    ready = []
     for job in tx.unscoped().jobs.list(state=JobState.PREPARING, limit=None):
         version = tx.unscoped().versions.get(job.version_id)
         if version.state == VersionState.READY:
-            started.append(_start(tx, registry, job))
+            ready.append(job)
+    if not ready:
+        return []
+    registry = knowledge_base.current(tx, registry)
+    costs = cost_belief(registry, finished_trials(tx))
+    started = [_start(tx, registry, job, costs) for job in ready]
     return [job for job in started if job.state == JobState.RUNNING]
 
 
@@ -56,12 +60,12 @@ def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
     return job
 
 
-def _start(tx: Transaction, registry: Registry, job: Job) -> Job:
+def _start(tx: Transaction, registry: Registry, job: Job, costs: CostBelief) -> Job:
     tables = tx.scoped(job.tenant_id)
     application = tables.applications.get(job.application_id)
     version = tables.versions.get(job.version_id)
     before = best_before(tables, job)
-    candidates = make_candidates(registry, application, job, version, finished_trials(tx), before)
+    candidates = make_candidates(registry, application, job, version, costs, before)
     if not candidates:
         error = "No model of the knowledge base fits the prepared data."
         tables.applications.update(application.id, state=ApplicationState.FAILED)

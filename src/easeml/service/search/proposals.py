@@ -2,10 +2,9 @@
 
 from easeml.contract.states import JobState, TaskGroup, TaskState
 from easeml.modules import Registry
-from easeml.search import SearchJob, SearchState, spaces
+from easeml.search import CostBelief, SearchJob, SearchState, spaces
 from easeml.search.optimizers import Optimizer, Tried
 from easeml.service.knowledge.rules import space_of
-from easeml.service.knowledge.trials import finished_trials
 from easeml.service.search.candidates import make_candidate, with_costs
 from easeml.service.search.training_tasks import within_limits
 from easeml.store import Transaction
@@ -20,7 +19,12 @@ _FRUITLESS = 30  # tasks in a row without a better model, after which a job gets
 
 
 def add_proposals(
-    tx: Transaction, registry: Registry, optimizer: Optimizer, job_id: str, state: SearchState
+    tx: Transaction,
+    registry: Registry,
+    optimizer: Optimizer,
+    job_id: str,
+    state: SearchState,
+    costs: CostBelief,
 ) -> list[Candidate]:
     """Add configurations that ``optimizer`` proposes for the most promising models of a running
     job, if it needs any.
@@ -55,9 +59,7 @@ def add_proposals(
             arm, transforms = len(candidates) + len(added), own[0].pipeline.transforms
             added.append(make_candidate(job, arm, model, number, transforms, config))
     if added:
-        added = with_costs(
-            registry, added, tables.versions.get(job.version_id), finished_trials(tx)
-        )
+        added = with_costs(registry, added, tables.versions.get(job.version_id), costs)
         tables.candidates.add_all(added)
         tx.events.append("job.candidates", job.id, {"added": len(added)}, job.tenant_id)
     return added

@@ -11,9 +11,16 @@ from easeml.store.records import Candidate, Decision, Job, Task
 
 
 def write_decision(
-    tx: Transaction, registry: Registry, choice: Choice, policy: str, epoch: int
+    tx: Transaction,
+    registry: Registry,
+    choice: Choice,
+    policy: str,
+    epoch: int,
+    cost: float | None = None,
 ) -> Task | None:
     """Write the training task of a choice with the decision that explains it.
+
+    ``cost``: device seconds that it is believed to take by now; None: as its candidate says.
 
     None (and nothing is written) if the job was paused, stopped or used up meanwhile, or the
     candidate was taken.
@@ -25,6 +32,8 @@ def write_decision(
         return None
     if tables.tasks.count(candidate_id=candidate.id, state=[*TASKS_UNDER_WAY, *FINISHED_TASKS]):
         return None
+    if cost is not None and cost != candidate.predicted_cost:
+        candidate = tables.candidates.update(candidate.id, predicted_cost=cost)
     task = request_training(tx, registry, job, candidate)
     tables.decisions.add(
         Decision(

@@ -95,11 +95,17 @@ def _measure(task: Task, result: TaskResult) -> dict[str, Any]:
 
 
 def _kept(result: TaskResult) -> dict[str, Any]:
-    """Return what a task shows as its result: what the body found, its notes, and when the body
-    ran.
+    """Return what a task shows as its result: what the body found, its notes, and when and how long
+    the body ran.
     """
     kept = dict(result.value)
-    extra = {"notes": result.notes, "began": result.began, "ended": result.ended}
+    extra = {
+        "notes": result.notes,
+        "began": result.began,
+        "ended": result.ended,
+        "processor": result.processor,
+        "waited": result.waited,
+    }
     for name, value in extra.items():
         if value:
             kept[name] = value

@@ -1,0 +1,351 @@
+"""The search of several tenants in a real easeml: test loss over processor seconds, and what runs
+were believed to cost.
+
+    python benchmarks/live_search.py [--tables adult,diamonds] [--seconds 320] [--report FILE ...]
+
+Each table is an application of a user of its own, in one easeml with two workers. Processor seconds
+are those of the whole tree of its processes since the first declaration. What an application serves
+is judged on the test rows of its version, which no search sees, by the predictions that its models
+have kept. One run writes a JSON file. ``--report`` runs nothing: it compares files. The loss is
+measured against the best test quality of any model in any of these files, so compare runs in one
+report.
+"""
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from common import arguments, machine_line, read_options
+from easeml.contract.states import TaskGroup, TaskState
+from easeml.data import read_version
+from easeml.kinds.shared.predictions import read_predictions
+from easeml.modules import score
+from easeml.settings import Settings
+from easeml.store import Store
+from service_process import EasemlProcess
+
+TABLES = {
+    "abalone": ("abalone/abalone.csv", "Rings"),
+    "adult": ("adult/adult.csv", "class"),
+    "bike": ("bike_sharing_hourly/bike_sharing_hourly.csv", "count"),
+    "diamonds": ("diamonds/diamonds.csv", "price"),
+    "elec2": ("stream_elec2/elec2.csv", "class"),
+    "german": ("german_credit/german_credit.csv", "credit_risk"),
+    "telco": ("telco_churn/telco_churn.csv", "Churn"),
+    "wage": ("more_tables/Wage.csv", "wage"),
+}
+LEAKS = {"bike": ("casual", "registered"), "wage": ("logwage",)}
+WORKERS = 2
+PASSWORD = "a long password of the benchmark"
+MOMENTS = (20, 40, 80, 160, 320, 1000)
+BASELINES = ("baseline", "decision-tree", "naive-bayes")
+
+
+@dataclass
+class Tenant:
+    """What came of one table.
+
+    ``serves``: (processor seconds, test quality, model) of each model that went live.
+    """
+
+    table: str
+    declared: float
+    best: float
+    tree: float
+    serves: list[tuple[float, float, str]]
+
+
+@dataclass
+class Run:
+    """One run of easeml.
+
+    ``costs``: (job, number of the decision in it, model, believed seconds, measured seconds).
+    """
+
+    label: str
+    seconds: float
+    wall: float
+    tenants: list[Tenant] = field(default_factory=list)
+    costs: list[tuple[str, int, str, float, float]] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    shares: dict[str, float] = field(default_factory=dict)
+
+
+class ProcessorClock(threading.Thread):
+    """Notes what a tree of processes has used, twice a second, and by which of its parts."""
+
+    def __init__(self, root: int):
+        super().__init__(daemon=True)
+        self._root = root
+        self.samples: list[tuple[float, float]] = []
+        self._first = 0.0
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        self._first = tree_seconds(self._root)
+        while not self._over.wait(0.5):
+            self.samples.append((time.time(), self.now()))
+
+    def now(self) -> float:
+        """Return the processor seconds since the clock was started."""
+        return tree_seconds(self._root) - self._first
+
+    def at(self, moment: float) -> float:
+        """Return the processor seconds at a moment in seconds of the epoch."""
+        times, used = zip(*self.samples, strict=True)
+        return float(np.interp(moment, times, used))
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()
+
+
+def tree_seconds(root: int) -> float:
+    """Return the processor seconds of a process, of its descendants, and of those that ended."""
+    total = 0.0
+    waiting = [root]
+    while waiting:
+        pid = waiting.pop()
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+            for thread in Path(f"/proc/{pid}/task").iterdir():
+                if thread.name != str(pid):
+                    children += (thread / "children").read_text().split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        total += sum(int(ticks) for ticks in fields[11:15])
+        waiting += [int(child) for child in children]
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def own_seconds(easeml: EasemlProcess) -> dict[str, float]:
+    """Return the processor seconds of each running process itself, by its kind."""
+    used: dict[str, float] = {}
+    for process in easeml.call("GET", "/api/v1/status")["processes"]:
+        stat = Path(f"/proc/{process['pid']}/stat")
+        if stat.exists():
+            fields = stat.read_text().rpartition(")")[2].split()
+            seconds = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+            used[process["kind"]] = used.get(process["kind"], 0.0) + seconds
+    return used
+
+
+def declare(easeml: EasemlProcess, folder: Path, table: str) -> str:
+    """Start the search of a table as a user of its own; return the application."""
+    provider = easeml.key
+    easeml.call("POST", "/api/v1/users", {"name": table, "password": PASSWORD})
+    signed = easeml.call("POST", "/api/v1/login", {"name": table, "password": PASSWORD})
+    easeml.key = signed["secret"]
+    file, target = TABLES[table]
+    wish = ["--yes", "--json", "--name", table]
+    if target:
+        wish += ["--target", target]
+    for column in LEAKS.get(table, ()):
+        wish += ["--drop", column]
+    made = easeml.command("app", "create", str(folder / file), *wish)
+    easeml.key = provider
+    return json.loads(made)["id"]
+
+
+def run(folder: Path, tables: Sequence[str], seconds: float, label: str) -> Run:
+    """Search until the processes have used so many processor seconds."""
+    with tempfile.TemporaryDirectory() as home:
+        easeml = EasemlProcess(Path(home) / "home", workers=WORKERS)
+        easeml.start()
+        try:
+            before = own_seconds(easeml)
+            clock = ProcessorClock(easeml.process.pid)
+            clock.start()
+            began = time.time()
+            declared = {}
+            for table in tables:
+                declared[declare(easeml, folder, table)] = (table, clock.now())
+            while clock.now() < seconds:
+                time.sleep(0.5)
+            result = Run(label, seconds, time.time() - began)
+            after = own_seconds(easeml)
+            used = clock.now()
+            clock.stop()
+        finally:
+            easeml.stop()
+        for kind, total in after.items():
+            result.shares[kind] = (total - before.get(kind, 0.0)) / used
+        read_run(easeml, declared, clock, result, Path(home))
+    return result
+
+
+def read_run(
+    easeml: EasemlProcess,
+    declared: Mapping[str, tuple[str, float]],
+    clock: ProcessorClock,
+    result: Run,
+    folder: Path,
+) -> None:
+    """Add to a run what the store kept of it."""
+    settings = Settings(home=easeml.home)
+    store = Store.open(settings.database, settings.artefacts)
+    with store.read() as tx:
+        tables = tx.unscoped()
+        for application, (table, moment) in declared.items():
+            found = tables.applications.get(application)
+            tenant = judged(store, tables, found, table, moment, clock, folder / table)
+            result.tenants.append(tenant)
+        decisions = tables.decisions.list(limit=None)
+        tasks = {task.id: task for task in tables.tasks.list(kind=TaskGroup.TRAIN, limit=None)}
+        models = {one.id: one.model for one in tables.candidates.list(limit=None)}
+        numbers: dict[str, int] = {}
+        for decision in sorted(decisions, key=lambda one: one.id):
+            number = numbers.get(decision.job_id, 0)
+            numbers[decision.job_id] = number + 1
+            task = tasks[decision.task_id]
+            believed = decision.explanation["top"][0]["cost"]
+            if task.state == TaskState.DONE:
+                waited = float(task.result.get("waited") or 0.0)
+                measured = max(task.cost - waited, 0.01)
+                model = models[decision.candidate_id]
+                result.costs.append((decision.job_id, number, model, believed, measured))
+            elif task.state == TaskState.FAILED:
+                result.failed.append(f"{models[decision.candidate_id]}: {task.cost:.1f} s")
+    store.close()
+
+
+def judged(
+    store: Store,
+    tables: Any,
+    application: Any,
+    table: str,
+    declared: float,
+    clock: ProcessorClock,
+    folder: Path,
+) -> Tenant:
+    """Return what an application served, judged on its test rows."""
+    version = tables.versions.get(application.version_id)
+    rows = read_version(
+        store.artefacts.fetch(version.tenant_id, version.artefact, folder / "version")
+    ).test
+    objective = application.objective
+    qualities = {}
+    for model in tables.models.list(application_id=application.id, limit=None):
+        path = store.artefacts.fetch(model.tenant_id, model.predictions, folder / model.id)
+        ids, predicted = read_predictions(path, "test")
+        target = next(one["name"] for one in version.columns if one["role"] == "target")
+        actual = rows.set_index("_row").loc[ids][target]
+        qualities[model.id] = (score(objective, actual, predicted), model.name)
+    serves = []
+    for promotion in tables.promotions.list(application_id=application.id, limit=None):
+        quality, name = qualities[promotion.model_id]
+        serves.append((clock.at(promotion.created), quality, name))
+    serves.sort()
+    trees = [quality for quality, name in qualities.values() if name.startswith("decision-tree")]
+    best = max((quality for quality, _ in qualities.values()), default=float("nan"))
+    return Tenant(table, declared, best, max(trees, default=float("nan")), serves)
+
+
+def quality_at(tenant: Tenant, moment: float) -> float:
+    """Return the test quality of what was served at a moment; 0 before the first model."""
+    served = [quality for began, quality, _ in tenant.serves if began <= moment]
+    return served[-1] if served else 0.0
+
+
+def losses(one: Run, best: Mapping[str, float], moment: float) -> list[float]:
+    """Return the loss of each tenant at a moment."""
+    return [max(0.0, best[t.table] - quality_at(t, moment)) for t in one.tenants]
+
+
+def area(one: Run, best: Mapping[str, float]) -> float:
+    """Return the mean over time of the average test loss."""
+    moments = np.linspace(0, one.seconds, 641)
+    return float(np.mean([np.mean(losses(one, best, moment)) for moment in moments]))
+
+
+def first_real(tenant: Tenant) -> float:
+    """Return the seconds from a declaration to a model that is no baseline and no single tree."""
+    for moment, _, name in tenant.serves:
+        if not name.startswith(BASELINES):
+            return moment - tenant.declared
+    return float("nan")
+
+
+def factors(one: Run, after: int) -> list[float]:
+    """Return by which factors costs were off, for decisions of a job after its first ``after``."""
+    return [
+        max(believed / measured, measured / believed)
+        for _, number, _, believed, measured in one.costs
+        if number >= after
+    ]
+
+
+def print_report(runs: Sequence[Run]) -> None:
+    """Print the runs side by side."""
+    best: dict[str, float] = {}
+    for one in runs:
+        for tenant in one.tenants:
+            best[tenant.table] = max(best.get(tenant.table, -1.0), tenant.best)
+    for one in runs:
+        print(f"{one.label}: {len(one.tenants)} tenants, {one.seconds:g} processor s")
+        print(f"  wall {one.wall:.0f} s; area of the average test loss {area(one, best):.4f}")
+        told = [m for m in MOMENTS if m <= one.seconds]
+        means = ", ".join(f"{m} s {np.mean(losses(one, best, m)):.4f}" for m in told)
+        print(f"  average test loss after {means}")
+        for after in (0, 3):
+            off = factors(one, after)
+            if off:
+                middle, high = statistics.median(off), float(np.quantile(off, 0.9))
+                print(
+                    f"  {len(off)} costs of a job's decisions after {after}: "
+                    f"off by {middle:.2f} at the median, {high:.2f} at the 90th percentile"
+                )
+        longest = sorted(one.costs, key=lambda cost: -cost[4])[:3]
+        for _, _, model, believed, measured in longest:
+            print(f"  long: {model} believed {believed:.1f} s, took {measured:.1f} s")
+        print(f"  failed: {one.failed or 'none'}")
+        shares = ", ".join(f"{kind} {share:.3f}" for kind, share in sorted(one.shares.items()))
+        print(f"  share of processor time: {shares}")
+        for tenant in one.tenants:
+            first = tenant.serves[0][0] - tenant.declared if tenant.serves else float("nan")
+            last = tenant.serves[-1] if tenant.serves else (0.0, float("nan"), "-")
+            print(
+                f"  {tenant.table:10} declared {tenant.declared:6.1f} first {first:6.1f} "
+                f"first real {first_real(tenant):6.1f} serves {last[2]:34} {last[1]:.4f} "
+                f"best {best[tenant.table]:.4f}"
+            )
+
+
+def read_file(path: Path) -> Run:
+    """Return a run that was written."""
+    known = json.loads(path.read_text())
+    known["tenants"] = [Tenant(**tenant) for tenant in known["tenants"]]
+    return Run(**known)
+
+
+def main() -> None:
+    """Run once and print, or print what ran."""
+    parser = arguments(__file__, __doc__, data=True)
+    parser.add_argument("--tables", default=",".join(TABLES))
+    parser.add_argument("--seconds", type=float, default=320.0)
+    parser.add_argument("--label", default="easeml")
+    parser.add_argument("--report", type=Path, nargs="*")
+    options = read_options(parser, tables="german", seconds=15.0)
+    if options.report:
+        print_report([read_file(path) for path in options.report])
+        return
+    found = run(options.data, options.tables.split(","), options.seconds, options.label)
+    (options.out / f"{options.label}.json").write_text(json.dumps(asdict(found)))
+    print_report([found])
+    print(machine_line("scikit-learn", "lightgbm"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""What runs cost on this machine, learned at every result of every tenant."""
+
+from collections.abc import Mapping, Sequence
+
+from easeml.contract.states import TaskState
+from easeml.modules import Registry
+from easeml.search import CostBelief, SearchJob, Work
+from easeml.service.knowledge.trials import cost_belief, finished_trials, own_seconds
+from easeml.store import Transaction
+from easeml.store.records import Task
+
+_SAME = 0.05  # share of a cost by which another belief is none
+_DIGITS = 4  # of a cost: more say nothing, and would only make the log longer
+
+
+class MachineCosts:
+    """One belief for all searches. ``news``: it has changed since ``changes`` was asked."""
+
+    def __init__(self, tx: Transaction, registry: Registry):
+        trials = finished_trials(tx)
+        self.belief: CostBelief = cost_belief(registry, trials)
+        self.news = True
+        self._counted = {trial.task_id for trial in trials}
+
+    def learn(self, task: Task, work: Work) -> None:
+        """Take in a task that has ended; one that is known already changes nothing.
+
+        A run that failed tells no more than that it took at least so long.
+        """
+        if task.id in self._counted:
+            return
+        self._counted.add(task.id)
+        seconds = own_seconds(task)
+        if task.state == TaskState.FAILED:
+            believed = float(self.belief.predict([work]).seconds[0])
+            if seconds <= believed:
+                return
+        self.belief = self.belief.after(work, seconds)
+        self.news = True
+
+    def changes(
+        self, jobs: Mapping[str, SearchJob], works: Mapping[str, Sequence[Work]]
+    ) -> dict[str, list[tuple[int, float]]]:
+        """Return the costs of arms that wait, where they are believed to be others than the search
+        has: index and device seconds, by job.
+        """
+        self.news = False
+        asked = [(name, arm) for name, job in jobs.items() for arm in job.startable.tolist()]
+        expected = self.belief.predict([works[name][arm] for name, arm in asked]).expected
+        changed: dict[str, list[tuple[int, float]]] = {}
+        for (name, arm), cost in zip(asked, expected.tolist(), strict=True):
+            known = float(jobs[name].costs[arm])
+            if abs(cost - known) > _SAME * known:
+                changed.setdefault(name, []).append((arm, float(f"{cost:.{_DIGITS}g}")))
+        return changed
