@@ -112,6 +112,18 @@ def default_work(model: Module, rows: int, columns: int) -> Work:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Used:
+    """What the result of a task says of its time, in seconds: see ``TaskResult``."""
+
+    processor: float = 0.0
+    waited: float = 0.0
+
+    @classmethod
+    def of(cls, result: Mapping[str, Any]) -> "_Used":
+        return cls(result.get("processor") or 0.0, result.get("waited") or 0.0)
+
+
 def cost_belief(registry: Registry, trials: Sequence[Trial]) -> CostBelief:
     """Return what runs are believed to cost after some ``trials``, given newest first."""
     runs = []
@@ -127,9 +139,8 @@ def own_seconds(task: Task) -> float:
     So what it costs does not depend on what else runs. Where the system does not tell how long it
     waited, all of its seconds count.
     """
-    waited = float(task.result.get("waited") or 0.0)
-    processor = float(task.result.get("processor") or 0.0)
-    return min(task.cost, max(task.cost - waited, processor))
+    used = _Used.of(task.result)
+    return min(task.cost, max(task.cost - used.waited, used.processor))
 
 
 def classes_of(version: DatasetVersion) -> int:
