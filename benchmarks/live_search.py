@@ -30,9 +30,10 @@ from common import arguments, machine_line, read_options
 from easeml.contract.states import TaskGroup, TaskState
 from easeml.data import read_version
 from easeml.kinds.shared.predictions import read_predictions
-from easeml.modules import score
+from easeml.modules import load_registry, score
+from easeml.service.knowledge.trials import cost_belief, finished_trials, own_seconds
 from easeml.settings import Settings
-from easeml.store import Store
+from easeml.store import Store, Transaction
 from service_process import EasemlProcess
 
 TABLES = {
@@ -71,6 +72,8 @@ class Run:
     """One run of easeml.
 
     ``costs``: (job, number of the decision in it, model, believed seconds, measured seconds).
+    ``works``: what the costs of finished runs depend on, with their seconds, in the order in which
+    they ended.
     """
 
     label: str
@@ -78,6 +81,7 @@ class Run:
     wall: float
     tenants: list[Tenant] = field(default_factory=list)
     costs: list[tuple[str, int, str, float, float]] = field(default_factory=list)
+    works: list[dict[str, Any]] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     shares: dict[str, float] = field(default_factory=dict)
 
@@ -212,13 +216,26 @@ def read_run(
             task = tasks[decision.task_id]
             believed = decision.explanation["top"][0]["cost"]
             if task.state == TaskState.DONE:
-                waited = float(task.result.get("waited") or 0.0)
-                measured = max(task.cost - waited, 0.01)
+                measured = max(own_seconds(task), 0.01)
                 model = models[decision.candidate_id]
                 result.costs.append((decision.job_id, number, model, believed, measured))
             elif task.state == TaskState.FAILED:
                 result.failed.append(f"{models[decision.candidate_id]}: {task.cost:.1f} s")
+        result.works = recorded_works(tx)
     store.close()
+
+
+def recorded_works(tx: Transaction) -> list[dict[str, Any]]:
+    """Return the runs that costs are learned from, with searches as numbers; no names of data."""
+    belief = cost_belief(load_registry(), finished_trials(tx))
+    numbers: dict[str, str] = {}
+    works = []
+    for work, seconds in belief.runs:
+        job = numbers.setdefault(work.job, str(len(numbers)))
+        features = [round(value, 4) for value in work.features]
+        told = asdict(work) | {"job": job, "features": features, "hinted": round(work.hinted, 4)}
+        works.append({"work": told, "seconds": round(seconds, 3)})
+    return works
 
 
 def judged(
@@ -337,12 +354,15 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=320.0)
     parser.add_argument("--label", default="easeml")
     parser.add_argument("--report", type=Path, nargs="*")
+    parser.add_argument("--record", type=Path, help="file for what runs cost, for tests")
     options = read_options(parser, tables="german", seconds=15.0)
     if options.report:
         print_report([read_file(path) for path in options.report])
         return
     found = run(options.data, options.tables.split(","), options.seconds, options.label)
     (options.out / f"{options.label}.json").write_text(json.dumps(asdict(found)))
+    if options.record:
+        options.record.write_text(json.dumps(found.works, indent=0))
     print_report([found])
     print(machine_line("scikit-learn", "lightgbm"))
 

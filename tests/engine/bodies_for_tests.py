@@ -41,6 +41,12 @@ def hang(folder: Path) -> TaskResult:
         time.sleep(60)
 
 
+def finish_first_and_hang(folder: Path) -> TaskResult:
+    """Keep a first result, and never come to a better one."""
+    finish(folder)
+    return hang(folder)
+
+
 def linger(folder: Path) -> TaskResult:
     """Leave a child behind."""
     child = os.fork()
@@ -82,6 +88,7 @@ def once(folder: Path) -> TaskResult:
 BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
     "finish": finish,
     "hang": hang,
+    "finish-first-and-hang": finish_first_and_hang,
     "linger": linger,
     "eat-memory": eat_memory,
     "fault": fault,

@@ -39,6 +39,18 @@ def test_a_hanging_body_is_ended_when_its_time_is_up(
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
+def test_what_was_kept_first_is_the_result_when_the_time_is_up(
+    executor: LocalExecutor, tmp_path: Path
+) -> None:
+    limits = LIMITS.model_copy(update={"seconds": 1.0})
+    outcome = executor.start(work_folder(tmp_path, "finish-first-and-hang"), limits).wait()
+    assert outcome.ending == "timed-out"
+    assert outcome.result.ok
+    assert outcome.result.outputs == ["table"]
+    assert outcome.result.cost >= 1.0
+    assert "stopped at its limit of 1 s" in outcome.result.notes[-1]
+
+
 def test_a_lingering_child_is_killed_with_the_end(executor: LocalExecutor, tmp_path: Path) -> None:
     outcome = executor.start(work_folder(tmp_path, "linger"), LIMITS).wait()
     assert outcome.ending == "finished"

@@ -9,6 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+RESULT = "result.json"
+"""Where a body's result lies in its work folder."""
+
 
 class _Wire(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -16,6 +19,11 @@ class _Wire(BaseModel):
 
 class Spec(_Wire):
     """Base of what a kind of task is told; each has a field ``kind``, a literal: the kind's name."""
+
+    @property
+    def longest(self) -> float | None:
+        """Wall seconds after which an attempt is stopped; None: as the kind and the worker say."""
+        return None
 
 
 class ModuleChoice(_Wire):

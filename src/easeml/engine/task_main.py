@@ -12,16 +12,15 @@ import time
 import traceback
 from pathlib import Path
 
-from easeml.contract.tasks import Limits, TaskResult, TaskSpec
+from easeml.contract.tasks import RESULT, Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError
+from easeml.modules.leash import waited_seconds
 from easeml.service.tasks.kinds import load_kind
 
 SPEC = "spec.json"
-RESULT = "result.json"
 LOG = "log.txt"
 INPUTS = "inputs"
 OUTPUTS = "outputs"
-_WAITS = Path("/proc/self/schedstat")  # Linux: nanoseconds on a processor, and waiting for one
 _DEEPEST = 20_000  # characters of a traceback that are kept
 
 
@@ -61,7 +60,7 @@ def run(folder: Path) -> TaskResult:
         "began": began,
         "ended": time.time(),
         "processor": _processor_seconds(),
-        "waited": _waited_seconds(),
+        "waited": waited_seconds(),
     }
     result = result.model_copy(update=measured)
     write_result(folder, result)
@@ -75,17 +74,6 @@ def _processor_seconds() -> float:
         usage = resource.getrusage(whose)
         used += usage.ru_utime + usage.ru_stime
     return used
-
-
-def _waited_seconds() -> float | None:
-    """Return how long the main thread was ready and others had the processor.
-
-    None where the system does not tell.
-    """
-    try:
-        return int(_WAITS.read_text().split()[1]) / 1e9
-    except (OSError, ValueError, IndexError):
-        return None
 
 
 def out_of_memory(error: MemoryError, limits: Limits) -> TaskResult:

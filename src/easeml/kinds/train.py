@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal
 from easeml.contract.evaluation import CurvePoint
 from easeml.contract.tasks import Pipeline, Spec, TaskResult
 from easeml.kinds.shared.evaluation import evaluate
+from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from easeml.modules import Predictions
     from easeml.modules.pipeline import TrainedPipeline
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
 _CURVE_POINTS = 200
 _RESAMPLES = 100  # for the interval of the quality: a few milliseconds
+_MANY_ROWS = 5000  # from which a model of some rows is kept first
+_FIRST_ROWS = 1000
+_LONG_LEASH = 12.0  # seconds from which that takes little of a run
+_LONGEST, _SLACK = 10.0, 60.0  # wall seconds for one of the leash, and beside it
 
 
 class TrainSpec(Spec):
@@ -43,6 +48,12 @@ class TrainSpec(Spec):
     schema_in: dict[str, Any]
     schema_out: dict[str, Any]
     seed: int = 0
+    leash: float | None = None  # seconds of its own after which the fit ends with what it has
+
+    @property
+    def longest(self) -> float | None:
+        """See ``Spec``. Others may have the processor meanwhile, and steps may be long."""
+        return None if self.leash is None else _LONGEST * self.leash + _SLACK
 
 
 def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -54,17 +65,51 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     Test rows are predicted, for the ledger, and never scored here. ``low`` and ``high``: 95 %
     interval of the quality. ``seconds``: of fitting and predicting; ``latency``: of predicting one
     row. ``fault``: how the model is worse than the baseline, in a sentence; empty where it is not.
+
+    Where the leash is long and the rows are many, a model of some of them is kept first. It is the
+    result where the attempt is stopped at its limit.
     """
     from easeml.data import read_version
+    from easeml.modules.leash import Leash
+
+    version = read_version(inputs / "version")
+    enough = Leash(math.inf if spec.leash is None else spec.leash).is_over
+    rows = len(version.train)
+    if spec.leash is None or spec.leash < _LONG_LEASH or rows < _MANY_ROWS:
+        return _train(spec, version, outputs, enough)
+
+    first = _train(spec, version, outputs, enough, fidelity=_FIRST_ROWS / rows)
+    note = f"It learnt from {_FIRST_ROWS} of {rows} rows."
+    keep_first(outputs, first.model_copy(update={"notes": [*first.notes, note]}))
+    whole = outputs.parent / "whole"
+    whole.mkdir()
+    result = _train(spec, version, whole, enough)
+    put_whole(whole, outputs)
+    return result
+
+
+def _train(
+    spec: TrainSpec,
+    version: Any,
+    outputs: Path,
+    enough: Callable[[], bool],
+    fidelity: float = 1.0,
+) -> TaskResult:
+    """Train on a share of the rows, and write all outputs; see ``train``."""
     from easeml.modules import interval, known_rows
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
 
-    version = read_version(inputs / "version")
     frames = {role: getattr(version, role) for role in ROLES}
     curve: list[CurvePoint] = []
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
-    context = Context(seed=spec.seed, threads=threads, report=partial(_report, curve))
+    context = Context(
+        seed=spec.seed,
+        threads=threads,
+        fidelity=fidelity,
+        report=partial(_report, curve),
+        enough=enough,
+    )
     started = time.perf_counter()
     trained = fit(
         spec.pipeline.model_dump(), version.train, spec.schema_in, spec.schema_out, context

@@ -21,6 +21,10 @@ def _no_report(step: int, quality: float | None) -> None:
     """Nobody listens."""
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a fit is given besides data and configuration.
@@ -28,13 +32,15 @@ class Context:
     ``seed`` is the only source of randomness; ``threads`` the most threads it may use; ``fidelity``
     the share of the training rows in (0, 1]. A model calls ``report`` as it goes with its step and
     its quality so far (None where it measures none); ``report`` may raise to end the fit, and the
-    model lets that pass.
+    model lets that pass. A model that learns in steps asks ``enough`` between them: where it is true,
+    the fit ends and keeps what it has, with a note.
     """
 
     seed: int = 0
     threads: int = 1
     fidelity: float = 1.0
     report: Callable[[int, float | None], None] = field(default=_no_report)
+    enough: Callable[[], bool] = field(default=_never)
 
 
 @dataclass(frozen=True, slots=True)

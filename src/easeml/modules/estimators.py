@@ -13,6 +13,7 @@ from .contract import Context, Data
 from .files import load_estimator, load_json, save_estimator, save_json
 
 ESTIMATOR, _TARGET = "estimator.skops", "target.json"
+_FIRST_STEPS = 10  # of an estimator that goes on in parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +48,13 @@ class TrainedEstimator:
 class SklearnModel(ABC):
     """A model made of one estimator. ``standardise``: a number target is brought to mean 0 and
     deviation 1 first, as the elements of a tensor always are: else those of a large scale alone
-    would be learnt."""
+    would be learnt. ``steps``: the parameter that counts the steps of an estimator that can go on
+    where it ended (``warm_start``), such as its trees; it ends early where the context has
+    enough."""
 
     trusted: ClassVar[tuple[str, ...]] = ()
     standardise: ClassVar[bool] = False
+    steps: ClassVar[str] = ""
     trained: ClassVar[type[TrainedEstimator]] = TrainedEstimator
 
     @abstractmethod
@@ -68,10 +72,26 @@ class SklearnModel(ABC):
         estimator = self.estimator(data, config, context)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            estimator.fit(data.X, y)
+            notes = self._fitted(estimator, data.X, y, context)
         if hasattr(estimator, "n_jobs"):
             estimator.n_jobs = 1
-        return self.trained(estimator, centre, scale)
+        return self.trained(estimator, centre, scale, notes)
+
+    def _fitted(self, estimator: Any, X: Any, y: Any, context: Context) -> tuple[str, ...]:
+        """Fit, in parts that double where there are steps; return what there is to say of it."""
+        if not self.steps:
+            estimator.fit(X, y)
+            return ()
+        most = getattr(estimator, self.steps)
+        estimator.set_params(warm_start=True)
+        done = 0
+        while done < most:
+            done = min(most, max(_FIRST_STEPS, 2 * done))
+            estimator.set_params(**{self.steps: done})
+            estimator.fit(X, y)
+            if done < most and context.enough():
+                return ended_early(done, most)
+        return ()
 
     def load(self, folder: Path) -> TrainedEstimator:
         """Read what was saved."""
@@ -81,6 +101,11 @@ class SklearnModel(ABC):
         """Read what was saved, made of types that skops trusts and of ``trusted``."""
         centre, scale = (np.asarray(part) for part in load_json(folder / _TARGET))
         return self.trained(load_estimator(folder / ESTIMATOR, trusted), centre, scale)
+
+
+def ended_early(done: int, most: int) -> tuple[str, ...]:
+    """Return the note of a fit that ended after ``done`` of ``most`` steps."""
+    return (f"It ended at its time limit, with {done} of {most} steps.",)
 
 
 def target_scale(data: Data) -> tuple[Any, Any]:

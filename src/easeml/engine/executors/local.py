@@ -167,6 +167,11 @@ class _LocalExecution:
                 error="The attempt was stopped.",
                 retry=True,
             )
+        if timed_out and written is not None and written.ok:
+            note = (
+                f"It was stopped at its limit of {self._seconds:g} s: this is what it had by then."
+            )
+            return "timed-out", written.model_copy(update={"notes": [*written.notes, note]})
         if timed_out:
             text = f"The task ran longer than its limit of {self._seconds:g} s and was stopped."
             return "timed-out", TaskResult(ok=False, error=self._with_log(text))

@@ -9,6 +9,9 @@ from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Candidate, Decision, Job, Task
 
+_LEASH = 4.0  # times what a run is believed to cost, until it has to end with what it has
+_SHORTEST_LEASH = 10.0  # seconds
+
 
 def write_decision(
     tx: Transaction,
@@ -34,7 +37,8 @@ def write_decision(
         return None
     if cost is not None and cost != candidate.predicted_cost:
         candidate = tables.candidates.update(candidate.id, predicted_cost=cost)
-    task = request_training(tx, registry, job, candidate)
+    leash = max(_SHORTEST_LEASH, _LEASH * candidate.predicted_cost)
+    task = request_training(tx, registry, job, candidate, leash)
     tables.decisions.add(
         Decision(
             id=new_id("dec"),
@@ -83,8 +87,17 @@ def _predicted_cost_under_way(tables: Tables, job: Job) -> float:
     return sum(candidate.predicted_cost for candidate in candidates)
 
 
-def request_training(tx: Transaction, registry: Registry, job: Job, candidate: Candidate) -> Task:
-    """Write a training task of a candidate, also where it was trained before."""
+def request_training(
+    tx: Transaction,
+    registry: Registry,
+    job: Job,
+    candidate: Candidate,
+    leash: float | None = None,
+) -> Task:
+    """Write a training task of a candidate, also where it was trained before.
+
+    ``leash``: seconds of its own after which it ends with what it has; None: it goes on.
+    """
     tables = tx.scoped(job.tenant_id)
     application = tables.applications.get(job.application_id)
     version = tables.versions.get(job.version_id)
@@ -102,4 +115,5 @@ def request_training(tx: Transaction, registry: Registry, job: Job, candidate: C
         schema_in=version.schema_in,
         schema_out=version.schema_out,
         seed=version.operation.seed,
+        leash=leash,
     )

@@ -21,11 +21,13 @@ def task_spec(tx: Transaction, task: Task) -> TaskSpec:
     Raises ``NotFound`` if an input is gone, ``InvalidInput`` for a kind that is no longer there.
     """
     kind = kind_named(task.spec_kind)
+    spec = kind.spec.model_validate(task.payload)
+    limits = [seconds for seconds in (kind.seconds, spec.longest) if seconds is not None]
     return TaskSpec(
         module=kind.module,
-        body=kind.spec.model_validate(task.payload).model_dump(),
+        body=spec.model_dump(),
         inputs=kind.inputs(tx.scoped(task.tenant_id), task),
-        seconds=kind.seconds,
+        seconds=min(limits, default=None),
     )
 
 

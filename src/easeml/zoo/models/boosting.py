@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from easeml.errors import Damaged
 from easeml.modules import Context, Data
-from easeml.modules.estimators import SklearnModel
+from easeml.modules.estimators import SklearnModel, ended_early
 
 _BOOSTER = "booster.txt"
 
@@ -19,6 +19,7 @@ class HistGradientBoosting(SklearnModel):
     """scikit-learn's histogram gradient boosting."""
 
     trusted = ("sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",)
+    steps = "max_iter"
 
     def estimator(self, data: Data, config: Mapping[str, Any], context: Context) -> Any:
         """Return the estimator to fit."""
@@ -77,10 +78,12 @@ class LightGBM:
             "verbosity": -1,
         }
         table = lightgbm.Dataset(data.X, data.y, params={"verbosity": -1, "min_data_in_bin": 1})
+        trees = config["trees"]
         booster = lightgbm.train(
-            params, table, num_boost_round=config["trees"], callbacks=[_reporter(context)]
+            params, table, num_boost_round=trees, callbacks=[_reporter(context, trees)]
         )
-        return TrainedBooster(booster, data.classes)
+        notes = ended_early(booster.best_iteration, trees) if booster.best_iteration > 0 else ()
+        return TrainedBooster(booster, data.classes, notes)
 
     def load(self, folder: Path) -> TrainedBooster:
         """Read what was saved."""
@@ -108,8 +111,13 @@ def _objective(classes: int) -> dict[str, Any]:
     )
 
 
-def _reporter(context: Context) -> Callable[[Any], None]:
+def _reporter(context: Context, trees: int) -> Callable[[Any], None]:
+    from lightgbm.callback import EarlyStopException
+
     def report(environment: Any) -> None:
-        context.report(environment.iteration + 1, None)
+        grown = environment.iteration + 1
+        context.report(grown, None)
+        if grown < trees and context.enough():
+            raise EarlyStopException(environment.iteration, [])
 
     return report

@@ -54,6 +54,7 @@ class Tree(SklearnModel):
 
 class _Forest(SklearnModel):
     trusted = _TREE
+    steps = "n_estimators"
     trained = TrainedTrees
     classifier: str
     regressor: str
