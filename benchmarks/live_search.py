@@ -134,7 +134,7 @@ def tree_seconds(root: int) -> float:
     return total / os.sysconf("SC_CLK_TCK")
 
 
-def own_seconds(easeml: EasemlProcess) -> dict[str, float]:
+def seconds_by_kind(easeml: EasemlProcess) -> dict[str, float]:
     """Return the processor seconds of each running process itself, by its kind."""
     used: dict[str, float] = {}
     for process in easeml.call("GET", "/api/v1/status")["processes"]:
@@ -169,7 +169,7 @@ def run(folder: Path, tables: Sequence[str], seconds: float, label: str) -> Run:
         easeml = EasemlProcess(Path(home) / "home", workers=WORKERS)
         easeml.start()
         try:
-            before = own_seconds(easeml)
+            before = seconds_by_kind(easeml)
             clock = ProcessorClock(easeml.process.pid)
             clock.start()
             began = time.time()
@@ -179,7 +179,7 @@ def run(folder: Path, tables: Sequence[str], seconds: float, label: str) -> Run:
             while clock.now() < seconds:
                 time.sleep(0.5)
             result = Run(label, seconds, time.time() - began)
-            after = own_seconds(easeml)
+            after = seconds_by_kind(easeml)
             used = clock.now()
             clock.stop()
         finally:
