@@ -1,5 +1,4 @@
-"""From a user's table to typed rows: reading, inference, declaration, versions, and rows of an
-endpoint.
+"""From a user's table to typed rows: reading, inference, declaration, versions, requested rows.
 
 Light to import: pandas and pyarrow are loaded by the functions that need them. Frames use the
 user's column names: numbers are float64, categories are pandas Categoricals whose categories are

@@ -153,8 +153,9 @@ def count_of(content: Content) -> Distribution:
 
 
 def _read(content: Content, column: str) -> tuple[Blocks, _Numbers | None]:
-    """Return the blocks that matter for a column, and its numbers; None where rows of several
-    blocks share candidates, so that worlds have to be drawn.
+    """Return the blocks that matter for a column, and its numbers.
+
+    None where rows of several blocks share candidates, so that worlds have to be drawn.
     """
     content.type_of(column)
     blocks = _multiplied(relevant_blocks(content, [column]))

@@ -17,8 +17,9 @@ class Schema(Structure):
 
     @classmethod
     def from_json(cls, obj: Any) -> Schema:
-        """Read a schema from its JSON form, which is not changed. Unknown keys are ignored with a
-        ``SchemaWarning``.
+        """Read a schema from its JSON form, which is not changed.
+
+        Unknown keys are ignored with a ``SchemaWarning``.
 
         Raises: SchemaError: with the dotted path of the fault, such as ``nodes.n1.links.n2``, in
             ``where``.
@@ -45,9 +46,11 @@ class Schema(Structure):
         return source
 
     def to_text(self) -> str:
-        """Return the short text form; ``Schema.from_text`` of it gives an equal schema, without
-        what it was matched with (``src_name``, ``src_dim``, ``src_dims``), which the text form
-        cannot say."""
+        """Return the short text form.
+
+        ``Schema.from_text`` of it gives an equal schema, without what it was matched with
+        (``src_name``, ``src_dim``, ``src_dims``), which the text form cannot say.
+        """
         return write_text(self)
 
     def match(self, source: Schema) -> Match | None:
@@ -56,8 +59,9 @@ class Schema(Structure):
 
 
 def parse_text(text: str) -> tuple[Schema, Schema | None]:
-    """Read a schema, or an input and an output with ``->`` between them: ``{age: number?} ->
-    category(2)``.
+    """Read a schema, or an input and an output with ``->`` between them.
+
+    For example ``{age: number?} -> category(2)``.
 
     Raises:
         SchemaError: with line and column, or with the path in the JSON form, in ``where``.

@@ -20,8 +20,9 @@ class Remaining(NamedTuple):
 
 
 def remaining(state: SearchState, job: str) -> Remaining:
-    """Return the improvement over the best quality so far that ``job`` may still expect from all
-    its untried arms.
+    """Return the improvement that ``job`` may still expect from all its untried arms.
+
+    It is over the best quality so far.
 
     E[max over arms of min(A, 1) - best]+ by quasi-random draws (scrambled Sobol points, fixed seed)
     from the joint posterior of the arms with the highest expected improvement; arms under way
@@ -47,8 +48,9 @@ def remaining(state: SearchState, job: str) -> Remaining:
 
 
 def settled(state: SearchState, job: str, tolerance: float) -> SearchState:
-    """Return the state in which ``job`` rests if the improvement that remains is at most
-    ``tolerance``, else not.
+    """Return the state in which ``job`` rests, if little improvement remains for it.
+
+    Where more than ``tolerance`` remains, the state stays as it is.
 
     A job without any result does not rest while an arm is left. New arms, new data and a raised
     budget wake it at once (``add_arms``, ``renew_job``, ``set_budget``); it rests again when this

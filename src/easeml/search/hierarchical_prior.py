@@ -33,9 +33,11 @@ _ROUNDS = 3
 
 
 class _Common(NamedTuple):
-    """What holds for all jobs: ``odds`` (G,) of scales, the middle ``level`` and the ``variance``
-    of levels, the ``effects`` (K,) of models with the variances (K,) of their ``errors``, and the
-    ``own`` variance of a job's models.
+    """What holds for all jobs.
+
+    ``odds`` (G,) of scales; the middle ``level`` and the ``variance`` of levels; the ``effects``
+    (K,) of models, with the variances (K,) of their ``errors``; and the ``own`` variance of a job's
+    models.
     """
 
     odds: np.ndarray
@@ -47,8 +49,11 @@ class _Common(NamedTuple):
 
 
 class _Jobs(NamedTuple):
-    """What holds for each of N jobs: ``odds`` (G, N) of its scale, the middle one, its level, and
-    its angles (N, K) at level 0 and scale 1."""
+    """What holds for each of N jobs.
+
+    ``odds`` (G, N) of its scale, the middle one, its level, and its angles (N, K) at level 0 and
+    scale 1.
+    """
 
     odds: np.ndarray
     scales: np.ndarray
@@ -79,8 +84,9 @@ def hierarchical_prior(angles: np.ndarray, typical: np.ndarray, within: float = 
 
 
 def _jobs(angles: np.ndarray, common: _Common) -> _Jobs:
-    """Return level and scale of each job: for a given scale, its angles are normal with one
-    correlation.
+    """Return level and scale of each job.
+
+    For a given scale, its angles are normal with one correlation.
     """
     seen = ~np.isnan(angles)
     count = seen.sum(axis=1)
@@ -113,8 +119,9 @@ def _common(jobs: _Jobs, typical: np.ndarray) -> _Common:
 
 
 def _effects(standard: np.ndarray, typical: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return ``effects``, ``errors`` and ``own`` of ``_Common`` after angles (N, K) at level 0 and
-    scale 1.
+    """Return ``effects``, ``errors`` and ``own`` of ``_Common``.
+
+    ``standard``: angles (N, K) at level 0 and scale 1.
 
     The share of the variance that is common is its posterior mean among ``_SHARES``, of which none
     is likelier before.
@@ -135,9 +142,11 @@ def _effects(standard: np.ndarray, typical: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def _covariance(interactions: np.ndarray, own: float, within: float) -> np.ndarray:
-    """Return the covariance (K, K) of interactions (N, K): the mean of an inverse-Wishart posterior
-    (Gelman et al., section 3.6), pairwise where cells are missing, with negative eigenvalues set to
-    0."""
+    """Return the covariance (K, K) of interactions (N, K).
+
+    It is the mean of an inverse-Wishart posterior (Gelman et al., section 3.6), pairwise where
+    cells are missing, with negative eigenvalues set to 0.
+    """
     seen = (~np.isnan(interactions)).astype(float)
     values = np.nan_to_num(interactions)
     independent = _COVARIANCE_WEIGHT * own * np.eye(interactions.shape[1]) - within * np.diag(

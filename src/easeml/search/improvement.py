@@ -28,8 +28,9 @@ def expected_improvement(
 def moments_above(
     mean: np.ndarray, variance: np.ndarray, level: float | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return P(A > level), E[A - level]+ and E[(A - level)+ ^ 2] of A ~ N(mean, variance),
-    elementwise.
+    """Return P(A > level), E[A - level]+ and E[(A - level)+ ^ 2], elementwise.
+
+    A is normal with this mean and variance.
     """
     deviation = np.maximum(np.sqrt(variance), _LEAST)
     u = (mean - level) / deviation

@@ -17,8 +17,10 @@ _LEAST_CHANCE = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True)
 class Link:
-    """``latent``: quality to latent value; ``quality``: back; ``slope``: quality per latent unit at
-    a latent value.
+    """How qualities become latent values, and back.
+
+    ``latent``: quality to latent value; ``quality``: back; ``slope``: quality per latent unit at a
+    latent value.
 
     ``improvement``: from mean, variance (of the latent value) and the best quality so far to the
     expected improvement in quality, elementwise; nothing improves beyond the quality of 1.

@@ -138,8 +138,9 @@ def add_job(
 
 
 def add_arms(state: SearchState, job: str, arms: Sequence[Arm], prior: Prior) -> SearchState:
-    """Add arms at the end of a job's, with a prior over all of them; what was observed stays. A job
-    at rest wakes.
+    """Add arms at the end of a job's, with a prior over all of them; a job at rest wakes.
+
+    What was observed stays.
 
     Costs as ``Posterior.under``. Raises ``NotFound``, and ``InvalidInput`` like ``add_job``.
     """
@@ -157,8 +158,9 @@ def add_arms(state: SearchState, job: str, arms: Sequence[Arm], prior: Prior) ->
 
 
 def renew_job(state: SearchState, job: str, prior: Prior) -> SearchState:
-    """Start a job again on new data: no arm was tried, runs under way go on, what was spent stays.
-    It wakes.
+    """Start a job again on new data; a job at rest wakes.
+
+    No arm was tried, runs under way go on, and what was spent stays.
 
     Raises ``NotFound``, and ``InvalidInput`` like ``add_job``.
     """

@@ -1,6 +1,4 @@
-"""Priors over models learned from a table of past qualities: one row a past tenant, one column a
-model.
-"""
+"""Priors over models learned from a table of past qualities: a row a past tenant, a column a model."""
 
 import numpy as np
 
@@ -25,8 +23,9 @@ _TINY = 1e-10
 
 
 def empirical_prior(quality: np.ndarray, shrinkage: float = _SHRINKAGE) -> Prior:
-    """Return mean and covariance of the columns of a table (N, K) of past qualities, NaN where
-    missing.
+    """Return mean and covariance of the columns of a table (N, K) of past qualities.
+
+    A cell is NaN where its quality is missing.
 
     The prior of the published policies (Li et al., Ease.ml, PVLDB 2018, section 5.1):
     pairwise-complete covariance, shrunk towards its diagonal by ``shrinkage`` in [0, 1] (Ledoit and
@@ -39,8 +38,9 @@ def empirical_prior(quality: np.ndarray, shrinkage: float = _SHRINKAGE) -> Prior
 
 
 def angular_prior(quality: np.ndarray) -> Prior:
-    """Return easeml's prior of a table (N, K) of past qualities: normal in the angles of
-    ``links.ARCSINE``.
+    """Return easeml's prior of a table (N, K) of past qualities.
+
+    It is normal in the angles of ``links.ARCSINE``.
 
     With at least 20 tenants and 15 models, tenants differ in level and in scale: see
     ``scaled_prior``. With fewer, scales cannot be told apart, and it is the mean and the covariance
@@ -58,8 +58,9 @@ def angular_prior(quality: np.ndarray) -> Prior:
 
 
 def scaled_prior(angles: np.ndarray) -> Prior:
-    """Return the prior of a table (N, K) of angles of tenants that differ in level and in scale;
-    NaN where missing.
+    """Return the prior of a table (N, K) of angles of tenants that differ in level and in scale.
+
+    A cell is NaN where it is missing.
 
     a + s z: level a and scale s of each past tenant are the mean and the standard deviation of its
     angles, of which those far below count as just so low (a model that broke down is no sign of
@@ -108,8 +109,9 @@ def _checked(quality: np.ndarray) -> np.ndarray:
 
 
 def _levels_and_scales(table: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return level and scale (N,) of each row, by turns with the effects of columns and with what
-    counts as low.
+    """Return level and scale (N,) of each row.
+
+    They are found by turns with the effects of columns and with what counts as low.
 
     The effects matter where cells are missing: who tried good models only is no better for it.
     """
@@ -148,8 +150,9 @@ def _positive(covariance: np.ndarray) -> np.ndarray:
 def _likeliest_shrinkage(
     table: np.ndarray, *, folds: int, noise: float, common: float = 0.0
 ) -> float:
-    """Return the shrinkage under which left-out rows are likeliest; ``common``: variance that all
-    columns share.
+    """Return the shrinkage under which left-out rows are likeliest.
+
+    ``common``: variance that all columns share.
     """
     likelihoods = np.zeros(len(_SHRINKAGES))
     for fold in range(folds if len(table) > 1 else 0):
@@ -164,8 +167,9 @@ def _likeliest_shrinkage(
 
 
 def _log_likelihood(deviations: np.ndarray, covariance: np.ndarray, noise: float) -> float:
-    """Return the log likelihood of rows (N, K), up to a constant; rows with the same cells share
-    the work.
+    """Return the log likelihood of rows (N, K), up to a constant.
+
+    Rows with the same cells share the work.
     """
     patterns, kinds = np.unique(~np.isnan(deviations), axis=0, return_inverse=True)
     total = 0.0

@@ -350,8 +350,9 @@ def _is_prose(words: float, each: float) -> bool:
 
 
 def _could_be_classes(distinct: int, each: float) -> bool:
-    """Whether so many values, each in so many rows, could be classes: more have to be repeated
-    more.
+    """Whether so many values, each in so many rows, could be classes.
+
+    More values have to be repeated more often.
     """
     if distinct <= 10:
         return True
@@ -419,8 +420,9 @@ def _finished(report: ColumnReport, values: _Values) -> ColumnReport:
 
 
 def _tells_by_presence(values: _Values) -> bool:
-    """Whether one value and gaps are both frequent enough to tell rows apart, as in a list of what
-    is in a basket.
+    """Whether one value and gaps are both frequent enough to tell rows apart.
+
+    A column of a list of what is in a basket is such.
     """
     gaps = values.present * values.missing / (1 - values.missing)
     there, empty = 1 - values.missing, values.missing

@@ -1,6 +1,4 @@
-"""How the values of a column are spread, to be looked at: a histogram of numbers, the most frequent
-of other values.
-"""
+"""How the values of a column are spread: a histogram of numbers, the most frequent other values."""
 
 from __future__ import annotations
 
@@ -22,8 +20,9 @@ _LONGEST = 60  # characters of a value
 
 
 def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
-    """Return ``{low, high, counts}`` of numbers in equal bins, or ``{values, others}`` with the
-    counts of values.
+    """Return how often the values of a column occur.
+
+    It is ``{low, high, counts}`` of numbers in equal bins, else ``{values, others}`` with counts.
 
     Empty where that tells nothing: no value, or none that occurs twice.
     """
@@ -47,8 +46,9 @@ def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
 
 
 def _histogram(numbers: np.ndarray) -> dict[str, Any]:
-    """Return ``{low, high, counts}`` of finite numbers, empty where no equal bins can be told
-    apart.
+    """Return ``{low, high, counts}`` of finite numbers.
+
+    It is empty where no equal bins can be told apart.
     """
     import numpy as np
 

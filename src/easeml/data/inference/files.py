@@ -18,8 +18,9 @@ def infer(
     *,
     header: bool | None = None,
 ) -> Inference:
-    """Infer what a table file, texts or pictures by class, or an ease.ml dataset (folder, tar or
-    zip), looks like.
+    """Infer what a table file, texts or pictures by class, or an ease.ml dataset looks like.
+
+    A dataset is a folder, tar or zip file.
 
     ``target`` None: propose one. ``header``: see ``read_table``. An ease.ml dataset says itself
     what is input and output.
@@ -33,8 +34,10 @@ def infer(
 
 
 def infer_easeml(path: str | Path) -> Inference:
-    """Infer the schemas of an ease.ml dataset; of a single data set ``input`` alone. Tensors are
-    not read, but for their shapes, and validation data has to fit the schemas of the training data.
+    """Infer the schemas of an ease.ml dataset; of a single data set ``input`` alone.
+
+    Tensors are not read, but for their shapes. Validation data has to fit the schemas of the
+    training data.
 
     Raises:
         DatasetError: with file, or sample and node, in ``where``.

@@ -30,8 +30,9 @@ _MOST_TIES = 0.1  # share of rows with a value that others have, above which ran
 
 @dataclass(frozen=True)
 class _Looked:
-    """A column in the rows that are looked at: numbers or codes (NaN is missing), and bins of them
-    (0 is missing).
+    """A column in the rows that are looked at.
+
+    Numbers or codes (NaN is missing), and bins of them (0 is missing).
     """
 
     report: ColumnReport
@@ -245,8 +246,9 @@ def _explained(bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: n
 def _right(
     bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: np.ndarray
 ) -> tuple[float, float]:
-    """Share of the rows of ``check`` that the most frequent answer of each bin is right for; and of
-    all bins.
+    """Share of the rows of ``check`` for which the most frequent answer of each bin is right.
+
+    The second share is that of all bins together.
     """
     import numpy as np
 

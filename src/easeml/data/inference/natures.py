@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 def with_natures(reports: Sequence[ColumnReport], table: dict[str, pa.Array]) -> list[ColumnReport]:
-    """The reports with ``time`` and ``group`` where that shows; ``table``: the columns by name, in
-    order of rows.
+    """The reports with ``time`` and ``group`` where that shows.
+
+    ``table``: the columns by name, in order of rows.
     """
     moments = 0
     for report in reports:

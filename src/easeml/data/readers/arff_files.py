@@ -23,8 +23,9 @@ _CELLS = 1 << 20  # that are held as Python values
 
 
 def read_arff(source: Source) -> pa.Table:
-    """Read an ARFF file, some rows at a time; nominal attributes are categories, dates are told
-    from their text.
+    """Read an ARFF file, some rows at a time.
+
+    Nominal attributes are categories; dates are told from their text.
 
     Raises:
         DatasetError: with the line, if it is not ARFF.

@@ -31,8 +31,9 @@ class Samples:
 
 
 def samples_by_class(tree: Tree) -> Samples | None:
-    """The samples of a tree whose files are, nearly all, texts or pictures below folders of at
-    least two classes.
+    """The samples of a tree whose files are, nearly all, texts or pictures by class.
+
+    They are below folders of at least two classes.
     """
     endings = Counter(PurePosixPath(name).suffix.lower() for name in tree.files)
     for kind, suffixes in (("text", TEXTS), ("picture", PICTURES)):
@@ -46,8 +47,9 @@ def samples_by_class(tree: Tree) -> Samples | None:
 
 
 def read_samples(path: str | Path, name: str) -> pa.Table:
-    """Read texts by class as a table with the columns ``text`` and ``label``, pictures with
-    ``image`` and ``label``.
+    """Read texts or pictures by class as a table.
+
+    Texts have the columns ``text`` and ``label``, pictures ``image`` and ``label``.
 
     Raises:
         DatasetError: if these are neither, or naming the file that is no picture.
@@ -71,8 +73,9 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
 
 
 def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:
-    """The table of these picture files (path, label): ``image`` holds their bytes as they are; and
-    ``label``.
+    """The table of these picture files (path, label).
+
+    ``image`` holds their bytes as they are, ``label`` their labels.
 
     Raises:
         DatasetError: naming the file that is no picture.

@@ -69,8 +69,9 @@ def read_arrow_stream(source: Source) -> pa.Table:
 
 
 def _valid(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The batches, checked: Arrow trusts the offsets in a file, and a wrong one leads out of its
-    memory.
+    """The batches, checked.
+
+    Arrow trusts the offsets in a file, and a wrong one leads out of its memory.
     """
     for batch in batches:
         batch.validate(full=True)

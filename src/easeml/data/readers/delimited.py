@@ -118,8 +118,9 @@ class _Unreadable(DatasetError):
 
 
 def _delimiter(text: str, name: str) -> str:
-    """The delimiter under which most rows of a sample have as many cells as the header (at least
-    two).
+    """The delimiter under which most rows of a sample have as many cells as the header.
+
+    The header has at least two.
     """
     sample = text[:_SAMPLE]
     candidates = _DELIMITERS

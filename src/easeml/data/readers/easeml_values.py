@@ -1,6 +1,4 @@
-"""The files of an ease.ml data set one by one: tensors, categories, classes and links, read and
-written.
-"""
+"""The files of an ease.ml data set, read and written: tensors, categories, classes and links."""
 
 from __future__ import annotations
 
@@ -24,8 +22,9 @@ _MOST_TEXT = 1 << 30  # bytes of a text file
 
 
 def kind_and_name(file: str) -> tuple[str, str]:
-    """The suffix that tells what a file is, and the name before it; an empty suffix for any other
-    file.
+    """The suffix that tells what a file is, and the name before it.
+
+    The suffix of any other file is empty.
     """
     if file == "links.csv":
         return ".links.csv", ""
@@ -96,8 +95,9 @@ def _lines(tree: Tree, path: str) -> list[str]:
 
 
 def tensor(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
-    """The array of a tensor file: float64 (NumPy file), or numbers with commas between them (CSV
-    without header).
+    """The array of a tensor file.
+
+    It is float64 in a NumPy file, or numbers with commas between them in CSV without a header.
 
     One row of a CSV file is a vector, several rows are a matrix. ``shapes_only``: a ``TensorShape``
     instead.

@@ -22,8 +22,9 @@ _REMEDY = "Save arrays of numbers or text whose first dimension is the rows, wit
 
 
 def read_arrays(source: Source) -> pa.Table:
-    """Read arrays: a column of tensors for each; of text or numbers where there is one of them in a
-    row.
+    """Read arrays: a column of tensors for each.
+
+    Where there is one value in a row, the column is of text or numbers.
 
     Raises: DatasetError: for objects (which would be unpickled), damaged files, or arrays of
         different length.

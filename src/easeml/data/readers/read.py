@@ -29,9 +29,11 @@ _READERS = {  # imported when used: some of their libraries take long to load
 def read_table(
     path: str | Path, filename: str | None = None, *, header: bool | None = None
 ) -> pa.Table:
-    """Read a table: CSV, TSV, JSON (lines or a list), ARFF, ``.ts`` series, each plain or gzip;
-    Parquet, Arrow, Excel, OpenDocument, NumPy; a folder, zip or tar file with texts or pictures in
-    a folder for each class, or with an ease.ml dataset; a zip file of one table.
+    """Read a table of any format, from a file, a folder, or an archive.
+
+    A file is CSV, TSV, JSON (lines or a list), ARFF or ``.ts`` series, each plain or gzip; or
+    Parquet, Arrow, Excel, OpenDocument or NumPy. A folder, zip or tar file holds texts or pictures
+    in a folder for each class, or an ease.ml dataset. A zip file may hold one table.
 
     The format is found out by the bytes, then by the ending. Every column is a string column of
     stripped values, but for those of pictures, tensors and graphs (``easeml.data.types.cells``);

@@ -1,6 +1,4 @@
-"""An ease.ml dataset as a table: a row a sample, a column a singleton, and one column for all that
-has instances.
-"""
+"""An ease.ml dataset as a table: a row a sample, a column a singleton, one column for instances."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Time series in ``.ts`` files (the UEA and UCR archives): one sample a line, channels between
-colons.
+"""Time series in ``.ts`` files (the UEA and UCR archives).
+
+There is one sample a line, with channels between colons.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ _MISSING = frozenset({"?", "nan", ""})
 
 
 def read_series(source: Source) -> pa.Table:
-    """Read the series as the column ``series`` of tensors (channels, steps), and the answer as
-    ``label``.
+    """Read the series of a ``.ts`` file.
+
+    The column ``series`` holds tensors (channels, steps), ``label`` the answer.
 
     A shorter channel of a series ends in missing values. Of given times the order alone is kept.
 

@@ -35,8 +35,9 @@ _Stream = IO[bytes] | gzip.GzipFile
 
 @dataclass(frozen=True)
 class Source:
-    """A file: its path, or its bytes; ``name`` is the user's name of it, for messages and for its
-    ending.
+    """A file: its path, or its bytes.
+
+    ``name`` is the user's name of it, for messages and for its ending.
     """
 
     name: str

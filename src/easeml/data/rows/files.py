@@ -1,6 +1,4 @@
-"""Rows of a request that come as files: pictures, a zip file of them or of a data set, arrays,
-series.
-"""
+"""Rows of a request that come as files: pictures, a zip of them or of a data set, arrays, series."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
-"""What cells and columns are: values, natures of numbers and times, pictures, tensors, graphs, and
-the two schemas that the user's decisions make of them.
+"""What cells and columns are, and the two schemas that the user's decisions make of them.
+
+Cells are values, natures of numbers and times, pictures, tensors and graphs.
 """

@@ -4,8 +4,9 @@ from typing import Any
 
 
 def arrow_compute() -> Any:
-    """``pyarrow.compute``: its functions are made when it is imported, so type checkers do not know
-    them.
+    """``pyarrow.compute``, typed as anything.
+
+    Its functions are made when it is imported, so type checkers do not know them.
     """
     import pyarrow.compute
 

@@ -1,5 +1,6 @@
-"""How people write numbers: decimal comma, thousands, currency, percent. A form is named by how it
-writes 1234.5.
+"""How people write numbers: decimal comma, thousands, currency, percent.
+
+A form is named by how it writes 1234.5.
 
 ``1.234,5`` has a decimal comma and dots between thousands, ``$1,234.5`` a sign in front; the empty
 form is ``1234.5``.

@@ -36,8 +36,9 @@ def shape_of(data: bytes) -> tuple[int, int, int]:
 
 
 def pixels(data: bytes, size: tuple[int, int], *, grey: bool) -> np.ndarray:
-    """The picture resized to ``size`` (height, width): values in [0, 1], shape (height, width, 1 or
-    3).
+    """The picture resized to ``size`` (height, width).
+
+    Values are in [0, 1], the shape is (height, width, 1 or 3).
     """
     import numpy as np
     from PIL import Image
@@ -90,8 +91,9 @@ def shown_as_it_is(data: bytes) -> bool:
 
 
 def data_url(data: bytes) -> str:
-    """A picture as a page shows it: itself if it is a small PNG, else a thumbnail, for which it is
-    decoded.
+    """A picture as a page shows it.
+
+    A small PNG is shown as it is; any other picture is decoded, and shown as a thumbnail.
     """
     if not shown_as_it_is(data):
         with _opened(data) as image:

@@ -1,7 +1,7 @@
-"""From text to typed values, a whole column at once. What counts as missing, as a number, as a
-timestamp.
+"""From text to typed values, a whole column at once.
 
-Columns come as Arrow string arrays of stripped values without nulls.
+Says what counts as missing, as a number, and as a timestamp. Columns come as Arrow string arrays
+of stripped values without nulls.
 """
 
 from __future__ import annotations
@@ -69,8 +69,9 @@ FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *_OTHER_DAYS)
 
 @dataclass(frozen=True)
 class Converted:
-    """A typed column: ``values`` as in training frames, which cells were ``missing``, which are
-    ``bad``.
+    """A typed column: its ``values`` as in training frames, and which cells are no values.
+
+    Those are ``missing``, or ``bad``.
     """
 
     values: Any  # what a pandas frame takes
@@ -79,8 +80,9 @@ class Converted:
 
 
 def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str = "") -> Converted:
-    """Convert text to ``kind``: number, category (with ``labels``), text or timestamp (written as
-    ``form``).
+    """Convert text to ``kind``: number, category, text or timestamp.
+
+    ``labels``: of a category. ``form``: how a timestamp is written.
     """
     if kind == "number":
         return to_numbers(array)
@@ -90,8 +92,9 @@ def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str 
 
 
 def plain(array: pa.Array, kind: str, form: str = "", codes: Sequence[str] = ()) -> pa.Array:
-    """The column as the functions below read it: numbers without the marks of ``form``, ``codes``
-    as empty text.
+    """The column as the functions below read it.
+
+    Numbers lose the marks of ``form``; ``codes`` become empty text.
     """
     if codes:
         distinct = array.dictionary_encode()
@@ -151,8 +154,9 @@ def to_numbers(array: pa.Array) -> Converted:
 
 
 def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
-    """The numbers of a column without any bad value, as Arrow casts them at once; None where there
-    may be one.
+    """The numbers of a column without any bad value, as Arrow casts them at once.
+
+    None where there may be a bad one.
     """
     import numpy as np
     import pyarrow as pa
@@ -227,8 +231,9 @@ def to_timestamps(array: pa.Array, form: str) -> Converted:
 
 
 def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
-    """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``; None: they
-    are none.
+    """How these (distinct, not missing) texts are written as timestamps: ISO is ``""``.
+
+    None if they are none.
 
     ``compact``: eight digits may be a day between 1900 and 2099.
     """
@@ -298,8 +303,9 @@ def plain_number(text: str) -> str:
 
 
 def numeric_labels(labels: tuple[str, ...]) -> bool:
-    """Whether every label is a number as ``plain_number`` writes it, so that ``1.0`` means the
-    label ``1``.
+    """Whether every label is a number as ``plain_number`` writes it.
+
+    Then ``1.0`` means the label ``1``.
     """
     return bool(labels) and all(
         is_number(label) and plain_number(label) == label for label in labels
@@ -321,8 +327,9 @@ def is_number(text: str) -> bool:
 
 
 def categories(codes: np.ndarray, labels: tuple[str, ...]) -> pd.Categorical:
-    """A category column as in every frame: unordered, text labels in the schema's order; code -1 is
-    missing.
+    """A category column as in every frame: unordered, text labels in the schema's order.
+
+    Code -1 is missing.
     """
     import pandas as pd
 

@@ -1,5 +1,4 @@
-"""Looking at stored versions without loading them whole: pages of train rows, and what differs
-between two.
+"""Stored versions, looked at without loading them whole: pages of train rows, and differences.
 
 ``files``: the files of a version's folder by name. Needs pyarrow and NumPy only.
 """
@@ -187,8 +186,9 @@ def _schema_differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Scores:
-    """``suspicion`` of each train row, NaN where it is not known; ``at``: its place among the
-    ``predicted``.
+    """``suspicion`` of each train row, NaN where it is not known.
+
+    ``at``: its place among the ``predicted``.
     """
 
     suspicion: np.ndarray

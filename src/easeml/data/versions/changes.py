@@ -1,5 +1,6 @@
-"""Changes of a declared version: rows that join it, and train rows that are switched off or on.
-Each makes a new one.
+"""Changes of a declared version: rows that join it, and train rows switched off or on.
+
+Each change makes a new version.
 
 No row ever changes its id or its role.
 """
@@ -29,8 +30,9 @@ _SHOWN = 12  # differences of a file that does not fit
 
 
 def feed(version: Declared, table: pa.Table, name: str, role: str | None = None) -> Declared:
-    """Return ``version`` with the rows of ``table`` (as ``read_table`` gives it), under new ids in
-    their order.
+    """Return ``version`` with the rows of ``table`` under new ids in their order.
+
+    ``table`` is as ``read_table`` gives it.
 
     ``role``: of all new rows; None: rows with an answer are divided as the version was, the others
     join the pool. Answers of rows that are fed as pool or production are not kept. ``name`` of the
@@ -138,8 +140,7 @@ def _are(roles: np.ndarray, some: Collection[str]) -> np.ndarray:
 
 
 def refine(version: Declared, off: Collection[int] = (), on: Collection[int] = ()) -> Declared:
-    """Return ``version`` with the train rows ``off`` switched off and the rows ``on`` switched on
-    again.
+    """Return ``version`` with the train rows ``off`` switched off and the rows ``on`` switched on.
 
     Raises:
         DatasetError: as ``switched``; and if what is left of the train rows cannot be learnt from.
@@ -162,8 +163,9 @@ def refine(version: Declared, off: Collection[int] = (), on: Collection[int] = (
 def switched(
     roles: Mapping[str, np.ndarray], now: Collection[int], off: Collection[int], on: Collection[int]
 ) -> tuple[int, ...]:
-    """Return the ids that are off after a change. ``roles``: ids by role; ``now``: the ids that are
-    off.
+    """Return the ids that are off after a change.
+
+    ``roles``: ids by role. ``now``: the ids that are off before it.
 
     Raises:
         DatasetError: for an id that is not there, is in both lists, or is no train row's.
@@ -276,8 +278,9 @@ def _digest(cell: Any) -> str:
 
 
 def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
-    """A note on new rows with the very values of others: in train and test rows at once they
-    flatter the quality.
+    """A note on new rows with the very values of others.
+
+    In train and test rows at once, they flatter the quality.
     """
     import pandas as pd
     from pandas import util

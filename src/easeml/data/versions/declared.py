@@ -47,8 +47,9 @@ class Declared:
 
 @dataclass(frozen=True)
 class VersionTables:
-    """A version as models meet it: frames with column ``_row``, inputs and target, without what is
-    switched off.
+    """A version as models meet it: frames with column ``_row``, inputs and target.
+
+    Rows that are switched off are left out.
     """
 
     train: pd.DataFrame
@@ -70,8 +71,9 @@ def declare(
     seed: int = 0,
     split: str = "random",
 ) -> Declared:
-    """Apply a declaration (see ``declare_columns``) to a table that ``read_table`` gave, and give
-    rows their roles.
+    """Apply a declaration to a table that ``read_table`` gave, and give rows their roles.
+
+    For the declaration see ``declare_columns``.
 
     Rows without a target value are left out. Of the others 20 % are test rows, 20 % validation
     rows, the rest train rows. ``split``: ``random``, drawn with ``seed``, class by class where the
@@ -273,8 +275,9 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
 
 
 def split_values(table: pa.Table, split: Split, report: ColumnReport) -> np.ndarray:
-    """Return the column of a split, as ``row_roles`` takes it: a number a row for ``time``, else
-    text.
+    """Return the column of a split as ``row_roles`` takes it.
+
+    It is a number a row for ``time``, else text.
 
     Raises DatasetError where rows cannot be split by such a column.
     """

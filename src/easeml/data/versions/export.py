@@ -23,8 +23,9 @@ VERSION_FORMATS = (*FORMATS, ".zip", ".tar", ".tar.gz")  # the last three: the e
 
 
 def export_version(folder: str | Path, out: str | Path) -> int:
-    """Write the rows of the version in ``folder`` to ``out``, in the format of its ending; return
-    how many.
+    """Write the rows of the version in ``folder`` to ``out``; return how many.
+
+    The format is that of the ending of ``out``.
 
     A table gets two columns more, the row's id and its role; rows that are switched off are left
     out. An archive (.zip, .tar, .tar.gz) is an ease.ml dataset: train rows, and validation rows as

@@ -1,6 +1,4 @@
-"""Which rows train, validate and test: at random, in order of time, whole groups together, or as
-given.
-"""
+"""Which rows train, validate and test: at random, by time, whole groups together, or as given."""
 
 from __future__ import annotations
 
@@ -60,8 +58,7 @@ class Split:
 def row_roles(
     answers: pd.Series, split: Split, by: np.ndarray | None, seed: int, notes: list[str]
 ) -> np.ndarray:
-    """Return the role of each row, 60 % train, 20 % validation and 20 % test, unless the roles are
-    given.
+    """Return the role of each row: 60 % train, 20 % validation and 20 % test, or as given.
 
     ``by``: the values of the column of the split: a number a row for ``time``, text for others. The
     rows without a time are the first. Of ``notes`` what is unusual is appended to.
@@ -119,8 +116,9 @@ def new_roles(
 
 
 def _continued(answers: pd.Series, seed: int, there: Mapping[str, pd.Series]) -> np.ndarray:
-    """The k-th row of a class takes the k-th place of ``_CYCLE`` after ``_CYCLE``, each shuffled
-    for its class.
+    """Roles that go on with a cycle: the k-th row of a class takes the k-th place of it.
+
+    The cycle is ``_CYCLE`` after ``_CYCLE``, each shuffled for its class.
     """
     import numpy as np
     import pandas as pd

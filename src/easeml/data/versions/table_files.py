@@ -22,8 +22,9 @@ FORMATS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".jsonl", ".arff")
 
 
 def typed_table(table: pa.Table, reports: list[ColumnReport]) -> pa.Table:
-    """Return a table of text with the types of its reports: float64, dictionary, string,
-    timestamp[us].
+    """Return a table of text with the types of its reports.
+
+    These are float64, dictionary, string and timestamp[us].
     """
     import pyarrow as pa
 
@@ -65,8 +66,9 @@ def write_table(
 
 
 def refuse_cells(kinds: Mapping[str, str]) -> None:
-    """Raise DatasetError if a column (name -> type) holds pictures, tensors or graphs, which no
-    table file holds.
+    """Raise DatasetError if a column (name -> type) holds pictures, tensors or graphs.
+
+    No table file holds those.
     """
     held = [name for name, kind in kinds.items() if kind in CELLS]
     if held:

@@ -1,6 +1,4 @@
-"""A limit on the work of one match, counted in steps and not in seconds, so that the answer is
-always the same.
-"""
+"""A limit on the work of one match, in steps and not in seconds: the answer is always the same."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What runs cost: hints of modules, a model learned from finished runs, and its transfer to new
-devices.
-"""
+"""What runs cost: hints of modules, a model of finished runs, and its transfer to new devices."""
 
 from easeml.search.costs.belief import CostBelief
 from easeml.search.costs.hints import hinted_cost

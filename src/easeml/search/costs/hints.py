@@ -12,8 +12,7 @@ LEAST = 1e-3  # seconds
 
 
 def hinted_cost(hints: Mapping[str, float], rows: int, columns: int) -> float:
-    """Return the device seconds of a run on ``rows`` x ``columns`` cells by the ``hints`` of its
-    module.
+    """Return the device seconds of a run on ``rows`` x ``columns`` cells, by a module's ``hints``.
 
     They are either ``base`` seconds and seconds ``per_cell``, or ``seconds`` at 1,000 rows x 10
     columns with the exponents by which they grow with ``rows`` and ``columns``; none means the

@@ -11,8 +11,9 @@ from easeml.search.costs.model import CostModel, Work, features_of
 
 
 def most_telling(model: CostModel, works: Sequence[Work], count: int) -> list[int]:
-    """Return the indices of at most ``count`` of ``works`` to measure, in order, for the costs of
-    all of them.
+    """Return which of ``works`` to measure, in order, to learn the costs of all of them.
+
+    These are at most ``count`` indices.
 
     Each is the one whose measurement takes most from the summed variance of all logarithmic costs
     (A-optimal design, greedily: Krause, Singh, Guestrin, JMLR 2008; guided sampling of Iqbal et
@@ -35,8 +36,9 @@ def most_telling(model: CostModel, works: Sequence[Work], count: int) -> list[in
 
 
 def _with_unseen(model: CostModel, works: Sequence[Work]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the features (n, D) of some works, also those never seen, and the covariance of their
-    weights.
+    """Return the features (n, D) of some works and the covariance of their weights.
+
+    Works that were never seen have features of their own.
     """
     known = model.lines_of(works).design(model.mean.size)
     new = {

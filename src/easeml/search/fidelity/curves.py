@@ -27,8 +27,9 @@ class Forecast(NamedTuple):
 
 
 def forecast(steps: Sequence[float], qualities: Sequence[float], horizon: float) -> Forecast:
-    """Return where a curve will be at ``horizon``, at least its last step; steps grow and are above
-    0.
+    """Return where a curve will be at ``horizon``.
+
+    ``horizon`` is at least the last step; steps grow and are above 0.
 
     Power laws quality = a - b step^-c (one of the families of Domhan, Springenberg, Hutter, IJCAI
     2015), fitted by least squares for 20 exponents c with b of at least 0, averaged by their
@@ -58,8 +59,9 @@ def is_hopeless(
     best: float,
     chance: float = 0.05,
 ) -> bool:
-    """May training stop, since the curve ends above ``best`` with a probability of at most
-    ``chance``?
+    """Tell whether training may stop, since its curve hardly ends above ``best``.
+
+    It may where the probability of that is at most ``chance``.
 
     The predictive termination of Domhan et al. (2015). Raises like ``forecast``.
     """

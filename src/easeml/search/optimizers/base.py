@@ -10,8 +10,9 @@ _LOOKED_AT = 64  # configurations for each one wanted, before a space counts as 
 
 
 class Tried(NamedTuple):
-    """A configuration that was or is being tried; ``quality`` is None while it runs, or if it
-    failed.
+    """A configuration that was or is being tried.
+
+    ``quality`` is None while it runs, or if it failed.
     """
 
     config: Config

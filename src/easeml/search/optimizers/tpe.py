@@ -12,8 +12,9 @@ if TYPE_CHECKING:
 
 
 class TPE:
-    """Draws where good configurations are denser than bad ones; conditional parameters only where
-    they apply.
+    """Draws configurations where good ones are denser than bad ones.
+
+    Conditional parameters are drawn only where they apply.
 
     Source: Bergstra et al., Algorithms for hyper-parameter optimization (NeurIPS 2011), as in
     Optuna (Akiba et al., KDD 2019). The first ten results are random.

@@ -1,6 +1,4 @@
-"""The interface of all policies, and what the two ways to serve tenants share: in turn, or by the
-highest score.
-"""
+"""The interface of all policies, and the two ways to serve tenants: in turn, or by highest score."""
 
 import heapq
 from abc import ABC, abstractmethod
@@ -21,8 +19,9 @@ _BEST_RATE = attrgetter("best_rate")
 
 
 class Scored(NamedTuple):
-    """A job's startable ``arms`` with the ``scores`` by which ``rule`` ranks them; the highest is
-    started.
+    """A job's startable ``arms`` with the ``scores`` by which ``rule`` ranks them.
+
+    The arm with the highest score is started.
     """
 
     job: SearchJob
@@ -42,8 +41,9 @@ class Decision:
 
     @cached_property
     def explanation(self) -> dict[str, Any]:
-        """JSON: turn, rule, the best arms with their scores, and what tenants might gain a device
-        second.
+        """Why this arm, as JSON: turn, rule, the best arms with scores, and tenants' gains.
+
+        A gain is what a tenant might gain a device second.
         """
         return self.explain()
 
@@ -62,8 +62,9 @@ class Policy(Protocol):
         ...
 
     def decide(self, state: SearchState, free_devices: int) -> list[Decision]:
-        """Return what to start now, at most one run a free device; the state does not count them as
-        started.
+        """Return what to start now, at most one run a free device.
+
+        The state does not count them as started.
         """
         ...
 
@@ -72,15 +73,16 @@ class Policy(Protocol):
         ...
 
     def longest_wait(self, tenants: int) -> int | None:
-        """Return within how many decisions each of ``tenants`` tenants of equal priority that have
-        something to start is served; None where the policy does not promise any."""
+        """Return within how many decisions each of ``tenants`` tenants is served.
+
+        They are of equal priority and have something to start. None where the policy promises
+        nothing.
+        """
         ...
 
 
 class OneByOne(ABC):
-    """Decides for one free device after the other, each time as if what was just decided had been
-    started.
-    """
+    """Decides for one free device after the other, as if what was just decided had been started."""
 
     name: str
     own_prior: bool = False
@@ -106,8 +108,9 @@ class OneByOne(ABC):
 
 
 class TakingTurns(OneByOne):
-    """Serves tenants in turn, whatever the number of their jobs, and leaves the choice of the arm
-    to ``score``.
+    """Serves tenants in turn, whatever the number of their jobs; ``score`` chooses the arm.
+
+    Every tenant gets one turn, whatever the number of their jobs.
 
     The tenant that was served longest ago is next; one that was never served comes first, in order
     of arrival. A higher priority shortens the time between turns. Starvation bound: among n tenants
@@ -116,8 +119,9 @@ class TakingTurns(OneByOne):
 
     @abstractmethod
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
-        """Return the arms of one tenant's ``jobs`` (each with something to start) that are to be
-        compared.
+        """Return the arms of one tenant's ``jobs`` that are to be compared.
+
+        Each of the jobs has something to start.
         """
 
     def next(self, state: SearchState) -> Decision:
@@ -130,8 +134,9 @@ class TakingTurns(OneByOne):
 
 
 def decided(policy: str, state: SearchState, scored: Sequence[Scored], **reasons: Any) -> Decision:
-    """Return the decision for the highest score among the jobs of one tenant; ``reasons``: what
-    else explains it.
+    """Return the decision for the highest score among the jobs of one tenant.
+
+    ``reasons``: what else explains it.
 
     Ties go to the cheaper arm, then to the earlier job and arm.
     """
@@ -171,8 +176,9 @@ def _leader(scored: Scored) -> tuple[float, float, int]:
 
 
 def _rates(state: SearchState, served: str) -> list[dict[str, Any]]:
-    """Return what waiting tenants may expect to gain a device second, the most first, and always
-    the one served.
+    """Return what waiting tenants may expect to gain a device second, the highest first.
+
+    The tenant who is served is always among them.
     """
     rates = {tenant: max(map(_BEST_RATE, jobs)) for tenant, jobs in state.waiting.items()}
     shown = heapq.nlargest(_TENANTS_EXPLAINED, rates, key=rates.__getitem__)

@@ -7,8 +7,9 @@ RULE = "expected improvement per device second"
 
 
 class EIRate(OneByOne):
-    """The arm of any tenant with the highest expected improvement per cost; runs under way count at
-    their means.
+    """The arm of any tenant with the highest expected improvement per cost.
+
+    Runs under way count at their means.
 
     Source: MM-GP-EI of Yu et al., Multi-tenant, multi-device Gaussian process expected improvement
     (AISTATS 2019), algorithm 1, for models that one tenant has for itself. As there, the cheaper
@@ -37,8 +38,9 @@ class EIRate(OneByOne):
 
 
 class MaxMinFair(OneByOne):
-    """The tenant that has used least, for its priority; its arm with the highest expected
-    improvement per cost.
+    """The tenant that has used least, for its priority.
+
+    It gets its arm with the highest expected improvement per cost.
 
     Source: max-min fairness by progressive filling (Bertsekas and Gallager, Data Networks, 1992,
     section 6.5.2), with device seconds as what is shared; runs under way count with their predicted

@@ -77,8 +77,9 @@ class Gittins(OneByOne):
         return None
 
     def _margins(self, job: SearchJob, price: float) -> np.ndarray:
-        """The indices less the best so far; remembered while the job stays, since prices go back
-        and forth.
+        """Return the indices less the best so far.
+
+        They are remembered while the job stays, since prices go back and forth.
         """
         known = self._known.setdefault(job, {})
         if price not in known:

@@ -1,6 +1,4 @@
-"""Policies that look at nothing that was learned: order of arrival, and turns in the order of the
-arms.
-"""
+"""Policies that look at nothing learned: order of arrival, and turns in the order of the arms."""
 
 from collections.abc import Sequence
 
@@ -12,8 +10,9 @@ from easeml.search.state import SearchState
 
 
 class Fifo(OneByOne):
-    """The job that came first, its arms in the order given; the next job when all of them were
-    started.
+    """The job that came first, its arms in the order given.
+
+    The next job follows when all of them were started.
 
     Source: first in, first out, what a batch queue does without a scheduler. It promises no bound
     on a tenant's wait.

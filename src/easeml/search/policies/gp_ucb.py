@@ -13,8 +13,9 @@ DELTA = 0.1  # the bounds hold with probability 1 - DELTA
 
 
 def exploration(tenants: int, arms: int, runs: int, most: float, delta: float = DELTA) -> float:
-    """Return the weight 2 c* ln(pi^2 n K* t^2 / (6 delta)) of the variance (Li et al., PVLDB 2018,
-    theorem 2).
+    """Return the weight 2 c* ln(pi^2 n K* t^2 / (6 delta)) of the variance.
+
+    Source: Li et al., PVLDB 2018, theorem 2.
 
     ``tenants`` n, ``arms`` K* and ``runs`` t, the coming one included, are at least 1; ``most`` is
     the highest cost c*.
@@ -23,8 +24,9 @@ def exploration(tenants: int, arms: int, runs: int, most: float, delta: float = 
 
 
 def upper_bounds(state: SearchState, job: SearchJob, weight: float | None = None) -> np.ndarray:
-    """Return mean + sqrt(beta / cost) sd (K,) of all arms of a job; ``weight`` replaces the beta of
-    the theory.
+    """Return mean + sqrt(beta / cost) sd (K,) of all arms of a job.
+
+    ``weight`` replaces the beta of the theory.
     """
     runs = len(job.finished) + len(job.failed) + len(job.running) + 1
     most = max(each.highest_cost for each in state.jobs.values())
@@ -34,8 +36,9 @@ def upper_bounds(state: SearchState, job: SearchJob, weight: float | None = None
 
 
 class GPUCBRoundRobin(TakingTurns):
-    """Tenants in turn; a tenant's arm with the highest upper confidence bound, whose width costs
-    make narrower.
+    """Tenants in turn; a tenant's arm with the highest upper confidence bound.
+
+    Costs make the width of the bound narrower.
 
     Source: ROUNDROBIN with cost-aware GP-UCB of Li et al., Ease.ml: Towards Multi-tenant Resource
     Sharing for Machine Learning Workloads (PVLDB 2018), section 4.1; GP-UCB: Srinivas et al. (ICML
@@ -43,8 +46,9 @@ class GPUCBRoundRobin(TakingTurns):
     """
 
     def __init__(self, name: str = "gp-ucb-round-robin", weight: float | None = None):
-        """``weight``: a fixed beta at the highest cost in place of that of the theory, which
-        explores much more.
+        """``weight``: a fixed beta at the highest cost.
+
+        It replaces that of the theory, which explores much more.
         """
         self.name = name
         self._weight = weight

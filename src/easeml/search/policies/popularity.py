@@ -64,8 +64,9 @@ class _ByTable(TakingTurns):
 
 
 class MostCited(_ByTable):
-    """Tenants in turn, each with its most cited model that was not tried yet (MOSTCITED of the
-    paper).
+    """Tenants in turn, each with its most cited model that was not tried yet.
+
+    This is MOSTCITED of the paper.
     """
 
     name = "most-cited"

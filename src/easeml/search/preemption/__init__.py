@@ -1,6 +1,4 @@
-"""Interactive work that may suspend best-effort tasks: rules that choose the task, traces, and
-their simulation.
-"""
+"""Interactive work that may suspend best-effort tasks: rules, traces, and their simulation."""
 
 from easeml.search.preemption.rules import (
     RULES,

@@ -39,8 +39,9 @@ class Rule(Protocol):
     def choose(
         self, wanted: np.ndarray, running: Running, generator: np.random.Generator
     ) -> list[int]:
-        """Return the tasks to suspend, all on one node if enough, so that a demand (R,) fits; none
-        if none will do.
+        """Return the tasks to suspend, all on one node if enough, so that a demand (R,) fits.
+
+        There are none if none will do.
         """
         ...
 
@@ -84,8 +85,9 @@ class FitGpp:
 
 
 class LeastDelay:
-    """easeml's own: the task that frees its node soonest, and then the one whose suspension moves
-    least work.
+    """easeml's own: the task that frees its node soonest.
+
+    Of several, it is the one whose suspension moves least work.
 
     A task that ends by itself within its grace period costs nobody anything, so what counts is the
     shorter of the two; it weighs four times the work that is put off, demand x remaining time.

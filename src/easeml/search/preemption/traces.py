@@ -68,8 +68,9 @@ class Tasks:
             )
 
     def nodes_in_use(self, share: float) -> int:
-        """Return the nodes that ``share`` of the tasks would find enough on submission, if nobody
-        ever waited.
+        """Return how many nodes would do if nobody ever waited.
+
+        ``share`` of the tasks would find them enough on submission.
         """
         times = np.concatenate([self.submit, self.submit + self.seconds])
         steps = np.concatenate([self.demand, -self.demand])
@@ -80,8 +81,9 @@ class Tasks:
 
 
 def paper_tasks(count: int, generator: np.random.Generator, interactive: float = 0.3) -> Tasks:
-    """Return tasks like those of Yabuuchi et al. (USENIX OpML 2019) for 84 nodes of 32 CPUs, 256 GB
-    and 8 GPUs.
+    """Return tasks like those of Yabuuchi et al. (USENIX OpML 2019).
+
+    They are for 84 nodes of 32 CPUs, 256 GB and 8 GPUs.
 
     Best-effort tasks run for 30 minutes in the mean (at most 24 hours), interactive ones for 5 (at
     most 30); grace periods last 3 minutes in the mean (at most 20): normal, cut at 0 and at the
@@ -114,8 +116,9 @@ def paper_tasks(count: int, generator: np.random.Generator, interactive: float =
 def _cut(
     generator: np.random.Generator, mean: float, deviation: float, most: float, count: int
 ) -> np.ndarray:
-    """Return normal draws, drawn again while outside of (0, ``most``], the centre moved so that the
-    mean is right.
+    """Return normal draws, drawn again while outside of (0, ``most``].
+
+    The centre is moved so that the mean is right.
     """
     from scipy.optimize import brentq
     from scipy.stats import truncnorm

@@ -1,6 +1,4 @@
-"""Simulating searches: workloads, events on a simulated clock, losses, and policies beside each
-other.
-"""
+"""Simulated searches: workloads, events on a simulated clock, losses, and policies compared."""
 
 from easeml.search.simulator.compare import (
     Comparison,

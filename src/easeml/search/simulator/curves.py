@@ -13,8 +13,9 @@ _MOST_TENANTS = 0.95
 
 
 class Curve(NamedTuple):
-    """Loss after each run that ended: ``share`` of the cost of all runs spent, ``time`` in seconds,
-    ``loss`` (t, n).
+    """Loss after each run that ended.
+
+    ``share`` of the cost of all runs spent, ``time`` in seconds, ``loss`` (t, n).
 
     The first row is the start, when every tenant has quality 0: its loss is the best that it can
     reach.
@@ -80,8 +81,9 @@ def curve(trace: Trace, workload: Workload) -> Curve:
 
 
 def clairvoyant(workload: Workload) -> Curve:
-    """Return the losses of a schedule that knows all qualities: at each step the run with the most
-    gain per cost.
+    """Return the losses of a schedule that knows all qualities.
+
+    At each step it runs what gains most per cost.
 
     One device, no run that gains nothing. It is what no policy without that knowledge can be
     expected to reach.

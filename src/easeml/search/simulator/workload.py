@@ -1,6 +1,4 @@
-"""Tables of what every model would reach for every tenant, at what cost, and how they are split
-into past and test.
-"""
+"""Tables of every model's quality and cost for every tenant, and their split into past and test."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,8 +13,10 @@ LEAST_UNIFORM, MOST_UNIFORM = 0.05, 1.0  # bounds of the random costs, in second
 
 @dataclass(frozen=True, eq=False)
 class Workload:
-    """``quality`` (n, K) in [0, 1], NaN where a model fails; ``cost`` (n, K) in device seconds,
-    above 0.
+    """What every model would reach for every tenant, and at what cost.
+
+    ``quality`` (n, K) in [0, 1], NaN where a model fails; ``cost`` (n, K) in device seconds, above
+    0.
 
     ``tenants`` and ``models`` are their names. Raises ``InvalidInput`` where shapes do not agree, a
     tenant has no quality at all, or a number is out of range.
@@ -66,8 +66,9 @@ class Workload:
 
     @classmethod
     def from_tables(cls, quality: Mapping[str, Any], cost: Mapping[str, Any] | None) -> "Workload":
-        """Return the workload of ``{"tenants", "models", "values"}`` tables; missing costs are
-        their model's median.
+        """Return the workload of ``{"tenants", "models", "values"}`` tables.
+
+        A missing cost is its model's median.
 
         Without a cost table every cost is 1 until ``uniform_costs`` draws them. Raises
         ``InvalidInput`` where the tables disagree.
@@ -95,8 +96,9 @@ class Workload:
 
 
 def uniform_costs(workload: Workload, generator: np.random.Generator) -> Workload:
-    """Return the workload with costs drawn evenly from [0.05, 1) seconds for every tenant and
-    model.
+    """Return the workload with costs drawn evenly from [0.05, 1) seconds.
+
+    Every tenant and model has its own.
     """
     cost = generator.uniform(LEAST_UNIFORM, MOST_UNIFORM, workload.quality.shape)
     return Workload(workload.quality, cost, workload.tenants, workload.models)
@@ -105,8 +107,9 @@ def uniform_costs(workload: Workload, generator: np.random.Generator) -> Workloa
 def split(
     workload: Workload, tenants: int, generator: np.random.Generator
 ) -> tuple[np.ndarray, Workload]:
-    """Return the qualities of the past tenants, and the workload of ``tenants`` drawn ones, which
-    are left out of it.
+    """Return the qualities of the past tenants, and the workload of ``tenants`` drawn ones.
+
+    The drawn ones are left out of the past.
 
     Raises ``InvalidInput`` unless there are that many tenants.
     """
@@ -128,8 +131,9 @@ def synthetic(
     tenants: int = 200,
     models: int = 100,
 ) -> Workload:
-    """Return SYN(sigma_M, alpha) of Li et al., Ease.ml (PVLDB 2018), section 5.1, with costs as
-    ``uniform_costs``.
+    """Return SYN(sigma_M, alpha) of Li et al., Ease.ml (PVLDB 2018), section 5.1.
+
+    Its costs are as of ``uniform_costs``.
 
     Quality = base of the tenant + ``alpha`` x (fluctuation of the model, the same kind of tenants
     alike), clipped to [0, 1]: bases are normal around 0.5 or 0.7, fluctuations a Gaussian process

@@ -1,5 +1,4 @@
-"""Configuration spaces: defaults, checks, quasi-random draws, grids, and configurations as points
-of the unit cube.
+"""Configuration spaces: defaults, checks, draws, grids, and points of the unit cube.
 
 What a space is written as: ``spaces.parse``.
 """
@@ -25,8 +24,9 @@ Config = dict[str, Any]
 
 
 def default(space: Mapping[str, Any]) -> Config:
-    """Return the configuration of all defaults: ``.default``, else the first choice or the middle
-    of the bounds.
+    """Return the configuration of all defaults.
+
+    A default is ``.default``, else the first choice or the middle of the bounds.
 
     Raises ``InvalidInput`` naming the path where the space is not of the language.
     """
@@ -34,8 +34,9 @@ def default(space: Mapping[str, Any]) -> Config:
 
 
 def check(space: Mapping[str, Any], where: str) -> None:
-    """Raise ``InvalidInput``, its path beginning with ``where``, if the space is not of the
-    language.
+    """Raise ``InvalidInput`` if the space is not of the language.
+
+    The path that it names begins with ``where``.
     """
     parse(space, where)
 
@@ -56,8 +57,9 @@ def complete(space: Mapping[str, Any], config: Mapping[str, Any], where: str = "
 
 
 def features(space: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[float, ...]:
-    """Return ``config`` as coordinates in [0, 1], of the same number for all configurations of a
-    space.
+    """Return ``config`` as coordinates in [0, 1].
+
+    Their number is the same for all configurations of a space.
 
     A number is one coordinate on its scale; a choice among k > 2 is one of k, of two is 0 or 1;
     parameters that do not apply are in the middle. Missing keys count as their defaults. Raises
@@ -67,8 +69,9 @@ def features(space: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[float
 
 
 def build(space: Mapping[str, Any], ask: Ask) -> Config:
-    """Return a configuration made of what ``ask(path, parameter)`` says, which is asked for what
-    applies only.
+    """Return a configuration made of what ``ask(path, parameter)`` says.
+
+    It is asked for what applies only.
     """
     return parse(space).build(ask, "")
 
@@ -76,8 +79,9 @@ def build(space: Mapping[str, Any], ask: Ask) -> Config:
 def parameters(
     space: Mapping[str, Any], config: Mapping[str, Any]
 ) -> dict[str, tuple[Parameter, Any]]:
-    """Return path -> (parameter, value) of all that applies in a configuration; of a choice the
-    index of its option.
+    """Return path -> (parameter, value) of all that applies in a configuration.
+
+    The value of a choice is the index of its option.
 
     The paths are those that ``build`` asks for. Raises like ``complete``.
     """
@@ -88,8 +92,9 @@ def parameters(
 
 
 def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:
-    """Yield configurations that fill the space evenly, without end, the default first; there may be
-    repeats.
+    """Yield configurations that fill the space evenly, without end, the default first.
+
+    There may be repeats.
 
     Scrambled Sobol points (Sobol 1967; Owen 1998) of ``seed``. A parameter of one path has the same
     coordinate in all points. Raises ``InvalidInput`` like ``default``.
@@ -117,8 +122,7 @@ def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:
 
 
 def suggest(space: Mapping[str, Any], n: int, seed: int) -> list[Config]:
-    """Return at most ``n`` different configurations that fill the space evenly; the first is the
-    default.
+    """Return at most ``n`` different configurations that fill the space evenly, the default first.
 
     Fewer than ``n`` when the space seems to have fewer. Raises ``InvalidInput`` like ``default``.
     """

@@ -1,5 +1,4 @@
-"""The Gaussian process over finitely many arms, conditioned at a cost that does not grow with the
-observations.
+"""The Gaussian process over finitely many arms; its cost does not grow with the observations.
 
 Rasmussen and Williams, Gaussian Processes for Machine Learning (2006), equations 2.25 and 2.26:
 with prior mean m, covariance V and noise s2, an observation y of arm a changes the mean by k (y -
@@ -40,8 +39,9 @@ def _frozen(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Scales:
-    """What the scale of a tenant may be: ``factors`` (G,) above 0, their ``levels`` (G,) and
-    ``weights`` (G,).
+    """What the scale of a tenant may be.
+
+    ``factors`` (G,) above 0, their ``levels`` (G,) and ``weights`` (G,).
 
     Raises ``InvalidInput`` where shapes do not agree, a number is not finite, a factor is not above
     0 or a weight is negative; weights are brought to the sum 1.
@@ -80,16 +80,19 @@ class Scales:
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Belief before any observation: mean (K,), covariance (K, K) of the arms, variance ``noise``
-    of an observation.
+    """Belief before any observation.
 
-    They are on the scale of ``link``; with the one default of ``scales`` as they are, else a tenant of scale s has
-    level + s times them. ``clip``: a value that lies more than so many standard deviations below its expectation counts
-    as just so low, since a model that broke down says little of the others (Huber, Robust Statistics, 1981, section
-    1.2). ``doubt`` in [0, 1): how likely it is that a tenant is unlike all that was learned from, so that its runs say
-    nothing of the arms it has not tried; expected improvements count that in, and so no tenant is given up. Raises
-    ``InvalidInput`` where shapes do not agree, a number is not finite or out of range, or the covariance is not
-    symmetric or has a negative variance. That it is positive semi-definite is up to the caller.
+    Mean (K,) and covariance (K, K) of the arms, and the variance ``noise`` of an observation.
+
+    They are on the scale of ``link``; with the one default of ``scales`` as they are, else a tenant
+    of scale s has level + s times them. ``clip``: a value that lies more than so many standard
+    deviations below its expectation counts as just so low, since a model that broke down says
+    little of the others (Huber, Robust Statistics, 1981, section 1.2). ``doubt`` in [0, 1): how
+    likely it is that a tenant is unlike all that was learned from, so that its runs say nothing of
+    the arms it has not tried; expected improvements count that in, and so no tenant is given up.
+    Raises ``InvalidInput`` where shapes do not agree, a number is not finite or out of range, or
+    the covariance is not symmetric or has a negative variance. That it is positive semi-definite is
+    up to the caller.
     """
 
     mean: np.ndarray
@@ -221,8 +224,9 @@ class Posterior:
 
     @cached_property
     def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Probabilities (P,), means (P, K), factors (P,) of scales that matter; variances: factor^2
-        ``spread``.
+        """Probabilities (P,), means (P, K) and factors (P,) of the scales that matter.
+
+        Variances are factor^2 ``spread``.
         """
         likely = np.flatnonzero(self.weights >= _NEGLIGIBLE)
         weights = self.weights[likely] / self.weights[likely].sum()
@@ -231,15 +235,17 @@ class Posterior:
 
     @cached_property
     def mean(self) -> np.ndarray:
-        """Quality (K,) at the latent mean of each arm: its median, and with the identity as link
-        its mean.
+        """Quality (K,) at the latent mean of each arm: its median.
+
+        With the identity as link that is its mean.
         """
         return _frozen(self.about(slice(None))[0])
 
     @cached_property
     def variance(self) -> np.ndarray:
-        """Variance (K,) of the quality of each arm, over all scales, to first order of the link
-        (delta method).
+        """Variance (K,) of the quality of each arm, over all scales.
+
+        It is to first order of the link (delta method).
         """
         return _frozen(self.about(slice(None))[1])
 
@@ -292,7 +298,8 @@ class Posterior:
 
     def believe(self, arms: Sequence[int]) -> "Posterior":
         """Pretend that ``arms`` came out at their means: less variance around them, the same means.
-        O(t K k).
+
+        It costs O(t K k).
 
         The kriging believer for runs under way (Ginsbourger, Le Riche, Carraro 2010), for all k of
         them at once.
@@ -323,8 +330,9 @@ class Posterior:
         return self.prior.covariance[np.ix_(arms, arms)] - rows.T @ rows
 
     def improvement(self, best: float) -> np.ndarray:
-        """Return the expected improvement (K,) in quality of each arm over ``best``, over all
-        scales.
+        """Return the expected improvement (K,) in quality of each arm over ``best``.
+
+        It is over all scales.
         """
         total = self.hope(slice(None), best)
         if self.prior.doubt:
@@ -333,8 +341,9 @@ class Posterior:
         return _frozen(total)
 
     def hope(self, arms: np.ndarray | slice, best: float | np.ndarray) -> np.ndarray:
-        """Return the expected improvement (k,) in quality of some ``arms`` over ``best`` () or
-        (k,), without doubt.
+        """Return the expected improvement (k,) in quality of some ``arms``, without doubt.
+
+        It is over ``best``, one or (k,).
         """
         weights, means, factors = self.parts
         return weights @ self.prior.link.improvement(
@@ -342,8 +351,9 @@ class Posterior:
         )
 
     def chance(self, arms: np.ndarray | slice, best: float | np.ndarray) -> np.ndarray:
-        """Return the probability (k,) that some ``arms`` are better than the quality ``best`` () or
-        (k,).
+        """Return the probability (k,) that some ``arms`` are better than the quality ``best``.
+
+        ``best`` is one, or (k,).
         """
         from scipy.special import ndtr
 
@@ -354,8 +364,9 @@ class Posterior:
         )
 
     def under(self, prior: Prior) -> "Posterior":
-        """Return the belief from the same observations under another prior, which may hold more
-        arms at its end.
+        """Return the belief from the same observations under another prior.
+
+        It may hold more arms at its end.
 
         O(t^3 + t^2 K) for t distinct arms; where the prior only grew by m arms, O(t^2 m + t K).
         Raises ``InvalidInput`` if ``prior`` holds fewer arms or has another link.
@@ -388,8 +399,9 @@ class Posterior:
         return column / deviation, deviation
 
     def _continued(self, prior: Prior) -> "Posterior":
-        """Return the belief under a ``prior`` that holds more arms at its end and is the same on
-        those before.
+        """Return the belief under a ``prior`` that holds more arms at its end.
+
+        It is the same on those before.
 
         The rows of the factor are continued by forward substitution: O(t^2 m + t K) for m more
         arms.
@@ -417,8 +429,9 @@ class Posterior:
 
 
 def exact(prior: Prior, counts: np.ndarray, sums: np.ndarray) -> Posterior:
-    """Return the posterior from the number and sum of observations of each arm, in O(t^3 + t^2 K)
-    for t distinct arms.
+    """Return the posterior from the number and sum of observations of each arm.
+
+    It costs O(t^3 + t^2 K) for t distinct arms.
 
     n observations of an arm are one of their mean with noise s2 / n.
     """
