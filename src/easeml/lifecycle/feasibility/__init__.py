@@ -1,5 +1,4 @@
-"""Can the goal be reached at all? Estimates of the Bayes error from both sides, before any
-training.
+"""Feasibility: can the goal be reached at all? Bounds on the Bayes error, before any training.
 
 ``bayes_error`` gives the final answer, ``study`` one after every size of the training set. The
 method is that of Snoopy (Renggli et al., 2023): nearest neighbours in many representations, the

@@ -1,6 +1,4 @@
-"""From readings to an answer: both sides, what lies between, the verdict, and what more rows would
-do.
-"""
+"""From readings to an answer: both bounds, the estimate, the verdict, and what more rows would do."""
 
 from __future__ import annotations
 
@@ -25,8 +23,9 @@ CHANCE = 0.05  # that a pattern stronger than ``hidden_error`` allows was missed
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides of the Bayes error. ``reached``: losses (evaluated rows,) of the ways that were
-    chosen elsewhere.
+    """Both sides of the Bayes error: what was reached, and what endless rows might reach.
+
+    ``reached``: losses (evaluated rows,) of the ways that were chosen elsewhere.
 
     ``floors``: losses at endless rows, one a draw, the first for the rows as they are. ``curve``:
     that of the best way, of ``track``.
@@ -39,8 +38,9 @@ class Sides:
     curve: Fitted
 
     def estimate(self, confidence: float) -> float:
-        """Return what lies half way between what is reached and what endless rows would reach: the
-        one errs upwards, the other down. It lies between ``lower`` and ``upper``.
+        """Return the middle between what is reached and what endless rows would reach.
+
+        The one errs upwards, the other down. The result lies between ``lower`` and ``upper``.
         """
         reached = float(self.reached.mean())
         middle = (reached + min(reached, float(self.curve.at(math.inf)[0]))) / 2
@@ -99,7 +99,9 @@ def weigh(
     nothing can be said. ``hidden``: what a missed pattern could take away.
     """
     running = [track for track in tracks if not track.dropped]
-    ways = [(track, way) for track in running for way in track.last.ways]
+    ways: list[tuple[Track, int]] = []
+    for track in running:
+        ways += [(track, way) for way in track.last.ways]
     losses = np.vstack([*(track.last.losses for track in running), constant])
     # the way is chosen on one half and judged on the other, and the reverse: choosing the least of
     # many costs nothing
@@ -121,8 +123,10 @@ def weigh(
 def _floors(
     running: list[Track], leader: Track, rare: np.ndarray, hidden: HiddenError, seed: int
 ) -> np.ndarray:
-    """Return losses at endless rows, one a draw: of the leader with all that is unsure of its
-    curve, and of the others where they are expected to pass below.
+    """Return losses at endless rows, one a draw.
+
+    They are the leader's, with all that is unsure of its curve, and those of the others where they
+    are expected to pass below.
     """
     floors = _end(leader, rare, seed).ends(np.random.default_rng(seed))
     floors = np.minimum(floors, _slowest_end(leader))
@@ -181,8 +185,9 @@ def _chance_of(losses: np.ndarray, mean: float) -> float:
 def more_examples(
     sides: Sides, goal: float, confidence: float, rows: int
 ) -> tuple[int, Verdict] | None:
-    """Return how many more rows should decide the verdict, and what it then is; None if a
-    thousandfold would not.
+    """Return how many more rows should decide the verdict, and what it then is.
+
+    None if a thousand times as many rows would not decide it.
 
     More rows lower what is reached and narrow both intervals. So they make a goal realistic where
     the curve ends below its limit, and unrealistic only where the bound from below tends to a value

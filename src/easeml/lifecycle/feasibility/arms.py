@@ -1,6 +1,4 @@
-"""What competes in the race: nearest neighbours in one representation each, streamed over growing
-training sets.
-"""
+"""What competes in the race: neighbours in one representation each, over growing training sets."""
 
 from __future__ import annotations
 
@@ -44,6 +42,10 @@ class Reading:
     losses: np.ndarray
     floors: np.ndarray
     guesses: np.ndarray
+
+    def losses_of(self, way: int) -> np.ndarray:
+        """Return the losses (evaluated rows,) of one of the ``ways``."""
+        return self.losses[self.ways.index(way)]
 
 
 class Arm(Protocol):
@@ -128,27 +130,29 @@ class ScoreArm:
         return join(count, [self._read_fold(fold.train[:count], fold.test) for fold in self._folds])
 
     def _read_fold(self, train: np.ndarray, test: np.ndarray) -> list[np.ndarray]:
+        classes, values = self._target.classes, self._target.values
         halves = train[0::2], train[1::2]
-        scores = np.empty((len(train), max(1, self._target.classes)))
+        scores = np.empty((len(train), max(1, classes)))
         tested = np.zeros((len(test), scores.shape[1]))
         for own, other in ((0, 1), (1, 0)):
             learner = fitted(self._make(len(halves[own])), self._matrix, self._target, halves[own])
-            scores[other::2] = predict(learner, self._matrix[halves[other]], self._target.classes)
-            tested += predict(learner, self._matrix[test], self._target.classes) / 2
-        actual = self._target.values[test]
-        near = vote(
-            self._target.values[train[nearest(root(scores), root(tested))]],
-            actual,
-            self._target.classes,
-        )
-        guess = tested.argmax(axis=1) if self._target.classes else tested[:, 0]
-        direct = [loss(guess, actual, self._target.classes), np.full(len(test), np.nan), guess]
-        return [np.vstack([one, other]) for one, other in zip(direct, near, strict=True)]
+            scores[other::2] = predict(learner, self._matrix[halves[other]], classes)
+            tested += predict(learner, self._matrix[test], classes) / 2
+        actual = values[test]
+        neighbours = train[nearest(root(scores), root(tested))]
+        losses, floors, guesses = vote(values[neighbours], actual, classes)
+        guess = tested.argmax(axis=1) if classes else tested[:, 0]
+        return [
+            np.vstack([loss(guess, actual, classes), losses]),
+            np.vstack([np.full(len(test), np.nan), floors]),
+            np.vstack([guess, guesses]),
+        ]
 
 
 class LeafArm:
-    """Neighbours by the leaves that rows fall into: trees learn them from one half, the other half
-    votes.
+    """Neighbours by the leaves that rows fall into.
+
+    Trees learn the leaves from one half of the training rows; the other half votes.
     """
 
     lasting = False
@@ -179,8 +183,9 @@ class LeafArm:
 
 
 def fitted(learner: Any, matrix: np.ndarray, target: Target, rows: np.ndarray) -> Any:
-    """Return the learner after learning ``rows``; what makes one prediction where they hold one
-    class, or fewer than two rows a class.
+    """Return the learner after learning ``rows``.
+
+    Where they hold one class, or fewer than two rows a class, return what always predicts alike.
     """
     values = target.values[rows]
     gives_shares = target.classes and not isinstance(learner, Leaves)
@@ -190,8 +195,9 @@ def fitted(learner: Any, matrix: np.ndarray, target: Target, rows: np.ndarray) -
 
 
 def predict(learner: Any, matrix: np.ndarray, classes: int) -> np.ndarray:
-    """Return class shares in columns 0..classes-1 (classes the learner never saw get 0), or one
-    column of numbers.
+    """Return class shares in columns 0..classes-1, or one column of numbers.
+
+    Classes that the learner never saw get 0.
     """
     if not classes:
         return np.asarray(learner.predict(matrix), dtype=float).reshape(-1, 1)
@@ -235,30 +241,43 @@ def leaf_codes(
 
 
 def vote(labels: np.ndarray, actual: np.ndarray, classes: int) -> list[np.ndarray]:
-    """Return losses, floors and guesses, each (ways, rows), of all NEIGHBOURS that ``labels``
-    (rows, k) allows.
+    """Return losses, floors and guesses, each (ways, rows).
+
+    ``labels``: (rows, k) of the nearest rows, nearest first. The ways are all NEIGHBOURS up to k.
 
     Ties of the vote go to the class whose votes are nearer.
     """
     ways = [k for k in NEIGHBOURS if k <= labels.shape[1]]
-    guesses, floors = (np.empty((len(ways), len(labels))) for _ in range(2))
-    if not classes:
-        sums, squares = labels.cumsum(axis=1), (labels**2).cumsum(axis=1)
-        for row, k in enumerate(ways):
-            guesses[row] = sums[:, k - 1] / k
-            floors[row] = np.maximum(0, squares[:, k - 1] / k - guesses[row] ** 2)
-    else:
-        rows, last = np.arange(len(labels)), labels.shape[1]
-        votes = np.zeros((len(labels), classes))
-        for rank in range(max(ways)):
-            votes[rows, labels[:, rank]] += 1 + (last - rank) / (
-                4 * last**2
-            )  # the surplus only parts ties
-            if rank + 1 in ways:
-                row = ways.index(rank + 1)
-                guesses[row] = votes.argmax(axis=1)
-                floors[row] = 1 - np.floor(votes.max(axis=1)) / (rank + 1)
-    return [np.stack([loss(guess, actual, classes) for guess in guesses]), floors, guesses]
+    guesses, floors = _ballots(labels, ways, classes) if classes else _means(labels, ways)
+    return [loss(guesses, actual, classes), floors, guesses]
+
+
+def _means(labels: np.ndarray, ways: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the means and the variances, each (ways, rows), of the nearest numbers."""
+    means, variances = np.empty((2, len(ways), len(labels)))
+    sums, squares = labels.cumsum(axis=1), (labels**2).cumsum(axis=1)
+    for row, k in enumerate(ways):
+        means[row] = sums[:, k - 1] / k
+        variances[row] = np.maximum(0, squares[:, k - 1] / k - means[row] ** 2)
+    return means, variances
+
+
+def _ballots(
+    labels: np.ndarray, ways: Sequence[int], classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the class with the most votes and the share of the others, each (ways, rows)."""
+    winners, others = np.empty((2, len(ways), len(labels)))
+    rows, last = np.arange(len(labels)), labels.shape[1]
+    votes = np.zeros((len(labels), classes))
+    for rank in range(max(ways)):
+        surplus = (last - rank) / (4 * last**2)  # of the nearer: it only parts ties
+        votes[rows, labels[:, rank]] += 1 + surplus
+        k = rank + 1
+        if k in ways:
+            row = ways.index(k)
+            winners[row] = votes.argmax(axis=1)
+            others[row] = 1 - np.floor(votes.max(axis=1)) / k
+    return winners, others
 
 
 def loss(guess: np.ndarray, actual: np.ndarray, classes: int) -> np.ndarray:
@@ -268,8 +287,11 @@ def loss(guess: np.ndarray, actual: np.ndarray, classes: int) -> np.ndarray:
 
 def join(count: int, parts: Sequence[Sequence[np.ndarray]]) -> Reading:
     """Put the folds' arrays side by side; the ways that all folds have."""
-    ways = min(part[0].shape[0] for part in parts)
-    arrays = [np.concatenate([part[n][:ways] for part in parts], axis=1) for n in range(3)]
-    direct = bool(np.isnan(arrays[1][0]).all())
-    names = ((DIRECT,) if direct else ()) + NEIGHBOURS
-    return Reading(count, names[:ways], *arrays)
+    ways = min(len(losses) for losses, _, _ in parts)
+    arrays = []
+    for folds in zip(*parts, strict=True):
+        arrays.append(np.concatenate([fold[:ways] for fold in folds], axis=1))
+    losses, floors, guesses = arrays
+    is_direct = bool(np.isnan(floors[0]).all())
+    names = (DIRECT, *NEIGHBOURS) if is_direct else NEIGHBOURS
+    return Reading(count, names[:ways], losses, floors, guesses)

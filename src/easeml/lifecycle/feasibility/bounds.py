@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 
 def lower_bound(error: float, classes: int, k: int = 1) -> float:
-    """Return the least Bayes error that fits an error of k-nearest neighbours with endless training
-    rows.
+    """Return the least Bayes error that fits an error of k nearest neighbours with endless rows.
 
     ``error`` is in [0, 1]. With k = 1, any number of classes: Cover and Hart (1967), theorem 1
     solved for the Bayes error, ``r / (1 + sqrt(1 - C r / (C - 1)))``; errors above ``(C - 1) / C``
@@ -42,8 +41,7 @@ def lower_bound(error: float, classes: int, k: int = 1) -> float:
 
 
 def with_noise(error: float, share: float, classes: int) -> float:
-    """Return the Bayes error after a ``share`` of the labels is replaced by uniform draws from all
-    classes.
+    """Return the Bayes error once a ``share`` of the labels is drawn uniformly from all classes.
 
     ``R + rho ((C - 1) / C - R)``: Renggli et al. (FeeBee, 2021), lemma 2.1.
     """
@@ -59,8 +57,9 @@ def without_noise(error: float, share: float, classes: int) -> float:
 
 
 def with_transition(posteriors: ArrayLike, transition: ArrayLike) -> float:
-    """Return the Bayes error under class-dependent label noise: ``1 - E max_y sum_j eta_j T[j,
-    y]``.
+    """Return the Bayes error under class-dependent label noise.
+
+    It is ``1 - E max_y sum_j eta_j T[j, y]``.
 
     ``posteriors``: (rows, C) true class probabilities of rows drawn from the inputs;
     ``transition[j, y]``: chance that a label j becomes y, rows sum to 1.
@@ -73,8 +72,9 @@ def with_transition(posteriors: ArrayLike, transition: ArrayLike) -> float:
 
 
 def binomial_interval(wrong: int, rows: int, confidence: float = 0.95) -> tuple[float, float]:
-    """Return the two-sided interval of Clopper and Pearson (1934) for an error rate; it never
-    covers too seldom.
+    """Return the two-sided interval of Clopper and Pearson (1934) for an error rate.
+
+    It covers the rate at least as often as ``confidence`` says.
     """
     from scipy.stats import beta
 
@@ -85,8 +85,9 @@ def binomial_interval(wrong: int, rows: int, confidence: float = 0.95) -> tuple[
 
 
 def mean_interval(losses: np.ndarray, confidence: float = 0.95) -> tuple[float, float]:
-    """Return a two-sided interval for the mean of ``losses`` (rows,): exact for zeros and ones,
-    else Student's t.
+    """Return a two-sided interval for the mean of ``losses`` (rows,).
+
+    It is exact for zeros and ones, else Student's t.
     """
     import numpy as np
     from scipy.stats import t

@@ -1,6 +1,4 @@
-"""Columns cut into cells: numbers by quantiles, categories by their values, gaps as a cell of their
-own.
-"""
+"""Columns cut into cells: numbers by quantiles, categories by values, gaps in cells of their own."""
 
 from __future__ import annotations
 
@@ -87,15 +85,19 @@ def last_digits(column: Column) -> np.ndarray | None:
 def _read(name: str, values: pd.Series) -> list[Column]:
     if pd.api.types.is_datetime64_any_dtype(values):
         return _read_times(name, values)
-    if pd.api.types.is_bool_dtype(values):
-        return [Column(name, None, _levels(values.astype(object)))]
-    if not pd.api.types.is_numeric_dtype(values):
+    is_bool = pd.api.types.is_bool_dtype(values)
+    if is_bool or not pd.api.types.is_numeric_dtype(values):
         return [Column(name, None, _levels(values.astype(object)))]
     numbers = values.astype(float).to_numpy(dtype=float, na_value=np.nan)
+    levels = _levels(values) if _may_be_codes(numbers) else None
+    return [Column(name, numbers, levels)]
+
+
+def _may_be_codes(numbers: np.ndarray) -> bool:
+    """Tell whether all numbers are whole, and few of them differ."""
     known = numbers[~np.isnan(numbers)]
-    whole = bool((known % 1 == 0).all())
-    few = len(np.unique(known)) <= CODE_VALUES * len(numbers)
-    return [Column(name, numbers, _levels(values) if whole and few else None)]
+    is_whole = bool((known % 1 == 0).all())
+    return is_whole and len(np.unique(known)) <= CODE_VALUES * len(numbers)
 
 
 def _read_times(name: str, values: pd.Series) -> list[Column]:
@@ -134,8 +136,11 @@ def unrepeated(frame: pd.DataFrame) -> tuple[str, ...]:
     found = []
     for place, name in enumerate(frame.columns):
         values = frame.iloc[:, place]
-        wordy = not pd.api.types.is_numeric_dtype(values)
-        wordy = wordy and not pd.api.types.is_datetime64_any_dtype(values)
-        if wordy and values.astype(object).nunique() > MOST_LEVELS * len(values):
+        if pd.api.types.is_numeric_dtype(values):
+            continue
+        if pd.api.types.is_datetime64_any_dtype(values):
+            continue
+        distinct = values.astype(object).nunique()
+        if distinct > MOST_LEVELS * len(values):
             found.append(str(name))
     return tuple(found)

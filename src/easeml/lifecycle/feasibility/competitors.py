@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +21,10 @@ from easeml.lifecycle.feasibility.standard import products, standard
 
 @dataclass(frozen=True)
 class Competitors:
-    """All that compete, what the search for patterns may look at, and columns that it leaves out
-    because their values hardly ever repeat.
+    """All that compete, and the columns that the search for patterns reads.
+
+    ``patterns``: what that search may look at. ``names``: columns that it leaves out because their
+    values hardly ever repeat.
     """
 
     arms: list[Arm]
@@ -43,34 +45,43 @@ def enter(
         InvalidInput: if two representations share a name.
     """
     matrices, base = standard(inputs, seed)
-    taken = [*matrices, *(representation.name for representation in extra)]
+    taken = [*matrices, *(own.name for own in extra)]
     if len(set(taken)) < len(taken):
         raise InvalidInput(
             "Two representations have the same name.", remedy="Give each a name of its own."
         )
-    patterns = Patterns(_columns(inputs), target.classes)
     arms: list[Arm] = []
     for name, matrix in matrices.items():
         arms.append(NeighbourArm(name, matrix.__getitem__, folds, target))
     for own in extra:
         arms.append(NeighbourArm(own.name, _checked(own, inputs), folds, target))
-    linear = learners.discriminant if target.classes else learners.ridge
-    arms.append(ScoreArm("linear scores", linear, base, folds, target))
-    arms.append(ScoreArm("kernel scores", linear, matrices["random features"], folds, target))
-    if target.classes:
-        arms.append(ScoreArm("logistic scores", learners.logistic, base, folds, target))
-    multiplied = products(base) if target.classes <= MANY_CLASSES else None
-    if multiplied is not None:
-        learner = learners.logistic if target.classes else learners.ridge
-        arms.append(ScoreArm("scores of products", learner, multiplied, folds, target))
+    arms += _scores(base, matrices["random features"], folds, target)
+
     trees = learners.boosted(target.classes, seed)
     if target.classes > MANY_CLASSES:
         # boosted trees for every class and round cost more than a forest
         trees = learners.forest(seed)
         arms.append(ScoreArm("forest scores", trees, base, folds, target))
     arms.append(LeafArm("tree leaves", learners.leaves(target.classes, seed), base, folds, target))
+    patterns = Patterns(_columns(inputs), target.classes)
     arms.append(PatternArm("trees with patterns", trees, base, patterns, folds, target))
     return Competitors(arms, patterns, _names(inputs))
+
+
+def _scores(
+    base: np.ndarray, kernel: np.ndarray, folds: Sequence[Fold], target: Target
+) -> Iterator[Arm]:
+    """Yield the linear learners, of the inputs, of random features and of products."""
+    linear, of_products = learners.ridge, learners.ridge
+    if target.classes:
+        linear, of_products = learners.discriminant, learners.logistic
+    yield ScoreArm("linear scores", linear, base, folds, target)
+    yield ScoreArm("kernel scores", linear, kernel, folds, target)
+    if target.classes:
+        yield ScoreArm("logistic scores", learners.logistic, base, folds, target)
+    multiplied = products(base) if target.classes <= MANY_CLASSES else None
+    if multiplied is not None:
+        yield ScoreArm("scores of products", of_products, multiplied, folds, target)
 
 
 def _columns(inputs: Inputs) -> list[Column]:

@@ -32,8 +32,9 @@ class Fitted:
         return (self.weights * (self.a + self.b * falls)).sum(axis=1)
 
     def ends(self, rng: np.random.Generator) -> np.ndarray:
-        """Return the mean loss at endless rows, (draws,): the first as ``at``, others by one power
-        each, drawn.
+        """Return the mean loss at endless rows, (draws,).
+
+        The first is as ``at`` says; each of the others takes one power, drawn.
         """
         edges = self.weights.cumsum(axis=1)
         drawn = (edges < rng.random((len(edges), 1))).sum(axis=1).clip(max=len(self.powers) - 1)
@@ -48,8 +49,9 @@ def fit_curve(
     draws: int = DRAWS,
     powers: np.ndarray = POWERS,
 ) -> Fitted:
-    """Fit power laws to a curve. ``counts``: (points,) training rows, ``losses``: (points,
-    evaluated rows).
+    """Fit power laws to a curve.
+
+    ``counts``: (points,) training rows. ``losses``: (points, evaluated rows).
 
     Powers are weighted by how well they fit: the likelihood of normal residues, whose size is the
     sampling error between neighbouring points and ``MISFIT`` of the level. Points count by the
@@ -86,8 +88,9 @@ def _sampling_error(losses: np.ndarray) -> float:
 
 
 def still_to_fall(losses: np.ndarray) -> float:
-    """Return how much the mean loss may still fall, at the slowest rate allowed; 0 where the last
-    fall may be chance.
+    """Return how much the mean loss may still fall, at the slowest rate allowed.
+
+    It is 0 where the last fall may be chance.
 
     ``losses``: (points, evaluated rows), the last two after a size of the training set and its
     double.

@@ -1,6 +1,4 @@
-"""The study: representations and patterns race over growing training sets, with an answer at any
-time.
-"""
+"""The study: representations and patterns race over growing training sets."""
 
 from __future__ import annotations
 
@@ -176,8 +174,9 @@ def answers_by_size(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Iterator[BayesError]:
-    """Yield an answer after every size of the training set, each better than the one before; see
-    ``bayes_error``.
+    """Yield an answer after every size of the training set, each better than the one before.
+
+    The arguments are those of ``bayes_error``.
     """
     asked = _check(X, y, goal, task, confidence, until_decided, seed)
     threads = 1 if len(asked.inputs) < learners.ONE_THREAD else None
@@ -229,7 +228,8 @@ def _prepare(asked: _Asked, extra: Sequence[Representation]) -> _Course:
     strata = target.values if target.classes else np.zeros(len(inputs), dtype=np.int64)
     folds = make_folds(strata, inputs.groups, np.random.default_rng(asked.seed))
     fewest = min(len(fold.train) for fold in folds)
-    if fewest < 2 or any(not len(fold.test) for fold in folds):
+    fewest_tested = min(len(fold.test) for fold in folds)
+    if fewest < 2 or not fewest_tested:
         raise InvalidInput(
             "Nearly all rows are copies of each other.",
             where="X",
@@ -310,15 +310,21 @@ def _judged(
 ) -> BayesError:
     """Return the answer with a verdict, its risk, and what more rows would make of it."""
     verdict, risk = judge(sides, goal, confidence)
-    is_open = NOTHING_FOUND in answer.notes
-    if verdict == "unrealistic" and (is_open or not answer.final):
+    # "unrealistic" is said at the end only, and never while a pattern may hide
+    may_hide = NOTHING_FOUND in answer.notes
+    is_early = may_hide or not answer.final
+    if verdict == "unrealistic" and is_early:
         verdict, risk = "cannot tell", None
     if risk is not None:
         return replace(answer, verdict=verdict, risk=min(1.0, risk * split))
+    answer = replace(answer, verdict=verdict)
     change = more_examples(sides, goal, confidence, answer.rows)
-    if change is None or (is_open and change[1] == "unrealistic"):
-        return replace(answer, verdict=verdict)
-    return replace(answer, verdict=verdict, more_examples=change[0], next_verdict=change[1])
+    if change is None:
+        return answer
+    rows, next_verdict = change
+    if may_hide and next_verdict == "unrealistic":
+        return answer
+    return replace(answer, more_examples=rows, next_verdict=next_verdict)
 
 
 def _decided(answer: BayesError) -> bool:
@@ -326,4 +332,5 @@ def _decided(answer: BayesError) -> bool:
 
 
 def _work(tracks: list[Track]) -> int:
-    return sum(reading.count for track in tracks for reading in track.readings)
+    """Return how many training rows all competitors have read together."""
+    return sum(track.rows_read for track in tracks)

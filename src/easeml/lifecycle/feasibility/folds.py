@@ -25,8 +25,7 @@ class Fold:
 
 
 def make_folds(strata: np.ndarray, groups: np.ndarray, rng: np.random.Generator) -> list[Fold]:
-    """Deal groups of rows to parts, stratum by stratum, so that rows of one group never are on both
-    sides.
+    """Deal groups of rows to parts, stratum by stratum; no group is ever on both sides.
 
     ``strata`` and ``groups``: (rows,) integers; a group counts to the stratum of one of its rows.
     Every fold tests another part; all folds together test each row at most once.

@@ -65,37 +65,70 @@ def check_inputs(X: Any) -> Inputs:
 def check_target(
     y: ArrayLike, rows: int, task: Task | None
 ) -> tuple[Target, tuple[str, ...], float]:
-    """Return the target, the names of its classes (none for numbers), and its variance (1 for
-    classes).
+    """Return the target, the names of its classes, and its variance.
+
+    A target of numbers has no names; that of classes counts as of variance 1.
 
     Raises:
         InvalidInput: where y does not fit X, has gaps, or holds one value only.
     """
-    values = pd.Series(np.asarray(y).reshape(-1) if not isinstance(y, pd.Series) else y.to_numpy())
+    values = _target_values(y, rows)
+    if values.nunique() < 2:
+        raise InvalidInput("All targets are the same: there is nothing to predict.", where="y")
+    if task is None:
+        task = _fitting_task(values)
+    if task == "regression":
+        return _numbers(values)
+    return _classes(values)
+
+
+def _target_values(y: ArrayLike, rows: int) -> pd.Series:
+    """Return y as one value a row, none of them missing."""
+    array = y.to_numpy() if isinstance(y, pd.Series) else np.asarray(y).reshape(-1)
+    values = pd.Series(array)
     if len(values) != rows:
         raise InvalidInput(
             f"X has {rows} rows, y has {len(values)} values.", remedy="Give one value a row."
         )
-    if values.isna().any():
-        where = f"row {int(values.isna().to_numpy().argmax())} of y"
+    missing = values.isna().to_numpy()
+    if missing.any():
         raise InvalidInput(
-            "A target is missing.", where=where, remedy="Leave out rows without a target."
+            "A target is missing.",
+            where=f"row {int(missing.argmax())} of y",
+            remedy="Leave out rows without a target.",
         )
-    numeric = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
-    if task is None:
-        whole = numeric and bool((values % 1 == 0).all())
-        task = (
-            "regression"
-            if numeric and not (whole and values.nunique() <= FEW_VALUES)
-            else "classification"
-        )
-    if values.nunique() < 2:
-        raise InvalidInput("All targets are the same: there is nothing to predict.", where="y")
-    if task == "regression":
-        if not numeric or not np.isfinite(values).all():
-            raise InvalidInput("The target of a regression must be finite numbers.", where="y")
-        numbers = values.to_numpy(dtype=float)
-        return Target((numbers - numbers.mean()) / numbers.std(), 0), (), float(numbers.var())
+    return values
+
+
+def _fitting_task(values: pd.Series) -> Task:
+    """Return what is asked for by the values alone: a few whole numbers are classes."""
+    if not _is_numeric(values):
+        return "classification"
+    whole = bool((values % 1 == 0).all())
+    if whole and values.nunique() <= FEW_VALUES:
+        return "classification"
+    return "regression"
+
+
+def _is_numeric(values: pd.Series) -> bool:
+    """Tell whether the values are numbers; truth values are not."""
+    if pd.api.types.is_bool_dtype(values):
+        return False
+    return pd.api.types.is_numeric_dtype(values)
+
+
+def _numbers(values: pd.Series) -> tuple[Target, tuple[str, ...], float]:
+    """Return what ``check_target`` does for a regression."""
+    if not _is_numeric(values) or not np.isfinite(values).all():
+        raise InvalidInput("The target of a regression must be finite numbers.", where="y")
+    numbers = values.to_numpy(dtype=float)
+    standard = (numbers - numbers.mean()) / numbers.std()
+    return Target(standard, 0), (), float(numbers.var())
+
+
+def _classes(values: pd.Series) -> tuple[Target, tuple[str, ...], float]:
+    """Return what ``check_target`` does for a classification."""
+    rows = len(values)
     codes, names = pd.factorize(values, sort=True)
     if len(names) > rows / 2:
         raise InvalidInput(
@@ -107,31 +140,61 @@ def check_target(
 
 
 def _of_kind(X: Any) -> tuple[Kind, Any]:
+    """Return the kind of the inputs, and the inputs as ``Inputs.rows`` has them."""
     if hasattr(X, "toarray"):
         X = X.toarray()
     if isinstance(X, pd.Series):
         X = X.to_frame()
     if isinstance(X, pd.DataFrame):
-        if X.shape[1] == 0:
-            raise InvalidInput("There are no input columns.", where="X")
-        frame = X.reset_index(drop=True).rename(columns=str)
-        if frame.shape[1] == 1 and _is_text(frame.iloc[:, 0]):
-            return "texts", frame.iloc[:, 0].fillna("").astype(str).to_numpy(dtype=object)
-        return "table", frame
+        return _kind_of_frame(X)
     array = np.asarray(X)
-    if array.ndim == 1 and array.dtype.kind in "OUT":
-        return "texts", pd.Series(array).fillna("").astype(str).to_numpy(dtype=object)
-    if array.ndim == 2 and array.dtype.kind in "OUT":
+    if array.dtype.kind in "OUT":
+        return _kind_of_words(array)
+    return _kind_of_numbers(array)
+
+
+def _kind_of_frame(given: pd.DataFrame) -> tuple[Kind, Any]:
+    if given.shape[1] == 0:
+        raise InvalidInput("There are no input columns.", where="X")
+    frame = given.reset_index(drop=True).rename(columns=str)
+    first = frame.iloc[:, 0]
+    if frame.shape[1] == 1 and _is_text(first):
+        return "texts", _texts(first)
+    return "table", frame
+
+
+def _kind_of_words(array: np.ndarray) -> tuple[Kind, Any]:
+    if array.ndim == 1:
+        return "texts", _texts(pd.Series(array))
+    if array.ndim == 2:
         return "table", pd.DataFrame(array).infer_objects().rename(columns=str)
-    if array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 4 or 0 in array.shape[1:]:
-        raise InvalidInput(
-            f"X of {array.ndim} axes and type {array.dtype} is not understood.",
-            remedy="Give a table, numbers (rows, columns), texts, or images (rows, height, width[, channels]).",
-        )
-    array = array.astype(np.float64)
-    if array.ndim <= 2:
-        return "numbers", array.reshape(len(array), -1)
-    return "images", array
+    raise _not_understood(array)
+
+
+def _kind_of_numbers(array: np.ndarray) -> tuple[Kind, Any]:
+    known_type = array.dtype.kind in "biuf"
+    known_shape = 1 <= array.ndim <= 4 and 0 not in array.shape[1:]
+    if not (known_type and known_shape):
+        raise _not_understood(array)
+    numbers = array.astype(np.float64)
+    if numbers.ndim <= 2:
+        return "numbers", numbers.reshape(len(numbers), -1)
+    return "images", numbers
+
+
+def _not_understood(array: np.ndarray) -> InvalidInput:
+    return InvalidInput(
+        f"X of {array.ndim} axes and type {array.dtype} is not understood.",
+        remedy=(
+            "Give a table, numbers (rows, columns), texts, or images "
+            "(rows, height, width[, channels])."
+        ),
+    )
+
+
+def _texts(column: pd.Series) -> np.ndarray:
+    """Return the texts of a column; one that is missing is empty."""
+    return column.fillna("").astype(str).to_numpy(dtype=object)
 
 
 def _is_text(column: pd.Series) -> bool:

@@ -1,6 +1,4 @@
-"""Quick learners whose own errors bound the Bayes error from above, and whose scores are
-representations.
-"""
+"""Quick learners: their errors bound the Bayes error from above, their scores are representations."""
 
 from __future__ import annotations
 
@@ -127,9 +125,7 @@ def leaves(classes: int, seed: int) -> Any:
 
 
 def forest(seed: int) -> Any:
-    """Return what makes the forest of many classes, where boosting would grow a tree for every one
-    of them.
-    """
+    """Return what makes a forest for many classes, where boosting would grow a tree for each."""
     from sklearn.ensemble import RandomForestClassifier
 
     def make(rows: int) -> Any:

@@ -1,6 +1,4 @@
-"""The nearest training rows of every evaluation row, exactly, while training rows arrive in
-batches.
-"""
+"""The nearest training rows of every evaluation row, exactly, while training rows arrive."""
 
 from __future__ import annotations
 
@@ -13,8 +11,9 @@ EXACT = 1 << 22  # numbers held while winners are measured again
 
 
 class NearestRows:
-    """For each row of ``queries`` the ``k`` nearest of all rows added so far; ties go to the row
-    added first.
+    """For each row of ``queries`` the ``k`` nearest of all rows added so far.
+
+    Ties go to the row added first.
 
     Products of blocks in float32 find the winners (old rows are never looked at again: O(rows added
     x queries x dimensions)); their distances are then measured directly, free of cancellation.
@@ -39,9 +38,7 @@ class NearestRows:
         self._added.append(rows)
 
     def nearest(self) -> np.ndarray:
-        """Return (queries, k) positions of the added rows, nearest first; k is at most the rows
-        added.
-        """
+        """Return (queries, k) positions of added rows, nearest first; k is at most their number."""
         if len(self._added) > 1:
             self._added = [np.concatenate(self._added)]
         known, rows = self._added[0], self._rows[:, : self._count]

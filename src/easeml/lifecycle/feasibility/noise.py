@@ -1,8 +1,8 @@
-"""How many labels are wrong, judged where the answer should be beyond doubt, and what cleaning them
-would do.
-"""
+"""How many labels are wrong, judged where answers should be beyond doubt, and what cleaning does."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -44,19 +44,24 @@ def label_noise(
     chance = (classes - 1) / classes
     most = min(estimate, 0.999 * chance)
     share = min(float(expected), most)
-    is_evident = _stays(track, track.last.ways[way], surest) and _is_level(
-        wrong, surest, next_surest
-    )
-    steps = np.linspace(0, 1, 5)
-    errors = [cleaned(estimate, share, step, classes) for step in steps]
-    return LabelNoise(
+    curve = []
+    for step in np.linspace(0, 1, 5).tolist():
+        error = cleaned(estimate, share, step, classes)
+        curve.append((step, float(error)))
+    noise = LabelNoise(
         share=share,
-        low=min(share, float(low * ratio)) if is_evident else 0.0,
+        low=0.0,
         high=float(np.clip(high * ratio, share, 1.0)),
-        cleaned=tuple(
-            (float(step), float(error)) for step, error in zip(steps, errors, strict=True)
-        ),
-        labels_to_fix=_labels_to_fix(estimate, share, goal, classes, rows) if is_evident else None,
+        cleaned=tuple(curve),
+        labels_to_fix=None,
+    )
+    stays = _stays(track, track.last.ways[way], surest)
+    if not stays or not _is_level(wrong, surest, next_surest):
+        return noise
+    return replace(
+        noise,
+        low=min(share, float(low * ratio)),
+        labels_to_fix=_labels_to_fix(estimate, share, goal, classes, rows),
     )
 
 
@@ -73,7 +78,7 @@ def cleaned(error: float, wrong: float, share: float, classes: int) -> float:
 
 def _bands(doubts: np.ndarray, guesses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows are the surest of their guessed class, and which are the next."""
-    surest, next_surest = (np.zeros(len(doubts), dtype=bool) for _ in range(2))
+    surest, next_surest = np.zeros((2, len(doubts)), dtype=bool)
     for guess in np.unique(guesses):
         own = np.flatnonzero(guesses == guess)
         ordered = np.sort(doubts[own])
@@ -113,8 +118,9 @@ def _is_level(wrong: np.ndarray, surest: np.ndarray, next_surest: np.ndarray) ->
 def _labels_to_fix(
     error: float, wrong: float, goal: float | None, classes: int, rows: int
 ) -> int | None:
-    """Return how many wrong labels to put right to reach the goal: 0 if none, None if all are not
-    enough.
+    """Return how many wrong labels to put right to reach the goal.
+
+    It is 0 if none, and None if all are not enough.
     """
     if goal is None:
         return None

@@ -60,8 +60,9 @@ class PatternArm:
         return Reading(count, (DIRECT, RULES), losses, doubts, guesses)
 
     def _predict(self, train: np.ndarray, test: np.ndarray) -> np.ndarray:
-        """Return shares of the classes or numbers, (2, tested rows, C or 1): of the learner and of
-        the patterns alone.
+        """Return shares of the classes or numbers, (2, tested rows, C or 1).
+
+        The first are the learner's, the second what the patterns say alone.
         """
         target, classes = self._target, self._target.classes
         cuts = find(self._patterns, target.values, train)

@@ -32,46 +32,59 @@ class Track:
         """The least mean loss over the ways of the last reading."""
         return float(self.last.losses.mean(axis=1).min())
 
+    @property
+    def rows_read(self) -> int:
+        """The training rows of all readings together."""
+        return sum(reading.count for reading in self.readings)
+
     def neighbour_error(self) -> float | None:
         """Return the mean loss of the nearest neighbour; None for ways that have none."""
         if 1 not in self.last.ways:
             return None
-        return float(self.last.losses[self.last.ways.index(1)].mean())
+        return float(self.last.losses_of(1).mean())
 
     def curve(self, way: int) -> tuple[np.ndarray, np.ndarray]:
         """Return training rows (points,) and losses (points, evaluated rows) of a way."""
-        seen = [reading for reading in self.readings if way in reading.ways]
-        losses = [reading.losses[reading.ways.index(way)] for reading in seen]
-        return np.array([float(reading.count) for reading in seen]), np.stack(losses)
+        counts, losses = [], []
+        for reading in self.readings:
+            if way in reading.ways:
+                counts.append(float(reading.count))
+                losses.append(reading.losses_of(way))
+        return np.array(counts), np.stack(losses)
 
     def forecast(self, end: int) -> float:
         """Return the least mean loss over the ways that their curves forecast for ``end`` rows."""
         rng = np.random.default_rng(0)  # of no effect: a single draw is of the rows as they are
-        return min(
-            float(fit_curve(*self.curve(way), rng, draws=1).at(end)[0]) for way in self.last.ways
-        )
+        expected = []
+        for way in self.last.ways:
+            counts, losses = self.curve(way)
+            fitted = fit_curve(counts, losses, rng, draws=1)
+            expected.append(float(fitted.at(end)[0]))
+        return min(expected)
 
     def tangent(self, end: int) -> float:
-        """Return a floor of the loss at ``end`` rows: the line through the last two readings, for
-        each way.
+        """Return a floor of the loss at ``end`` rows: the line through the last two readings.
 
         Curves of mean losses over training rows are convex and fall (Renggli et al., Snoopy, 2023).
         """
         if len(self.readings) < 2:
             return -np.inf
         before, last = self.readings[-2:]
-        ways = [way for way in before.ways if way in last.ways]
-        first = before.losses[[before.ways.index(way) for way in ways]].mean(axis=1)
-        second = last.losses[[last.ways.index(way) for way in ways]].mean(axis=1)
-        slope = np.minimum(0, second - first) / (last.count - before.count)
-        return float((second + slope * (end - last.count)).min())
+        ends = []
+        for way in before.ways:
+            if way in last.ways:
+                first, second = before.losses_of(way).mean(), last.losses_of(way).mean()
+                slope = min(0.0, second - first) / (last.count - before.count)
+                ends.append(float(second + slope * (end - last.count)))
+        return min(ends)
 
 
 def race(
     arms: Sequence[Arm], sizes: Sequence[int], classes: int, halving: bool
 ) -> Iterator[list[Track]]:
-    """Read all arms at the first ``WAIT`` sizes, the better half at the next, and so on; yield all
-    after every size.
+    """Read all arms at the first ``WAIT`` sizes, the better half at the next, and so on.
+
+    All tracks are yielded after every size.
 
     With A arms, at most ``KEPT + 1`` read the last size. Arms are ranked by the loss that their
     curves forecast for the last size. An arm stops earlier if even its tangent ends above what the
@@ -79,21 +92,25 @@ def race(
     that last by themselves are never dropped.
     """
     tracks = [Track(arm) for arm in arms]
-    for number, size in enumerate(sizes):
+    for number, size in enumerate(sizes, 1):
         running = [track for track in tracks if not track.dropped]
         for track in running:
             track.readings.append(track.arm.read(size))
-        if halving and WAIT <= number + 1 < len(sizes):
+        may_drop = WAIT <= number < len(sizes)
+        if halving and may_drop:
             _drop(running, sizes[-1], classes)
         yield tracks
 
 
 def _drop(running: list[Track], end: int, classes: int) -> None:
+    """Say of every track that goes on no longer why; ``end`` is the last size."""
     leader = min(running, key=lambda track: track.best)
-    slack = leader.last.losses.std(axis=1).min() / np.sqrt(leader.last.losses.shape[1])
     lowest = min(running, key=lambda track: least_possible(track, classes))
-    going = max(KEPT, -(-len(running) // 2))
-    for place, track in enumerate(sorted(running, key=lambda track: track.forecast(end))):
+    slack = leader.last.losses.std(axis=1).min() / np.sqrt(leader.last.losses.shape[1])
+    half = (len(running) + 1) // 2
+    going = max(KEPT, half)
+    ranked = sorted(running, key=lambda track: track.forecast(end))
+    for place, track in enumerate(ranked):
         if track is lowest or track is leader or track.arm.lasting:
             continue
         if track.tangent(end) > leader.best + slack:
@@ -103,10 +120,13 @@ def _drop(running: list[Track], end: int, classes: int) -> None:
 
 
 def least_possible(track: Track, classes: int) -> float:
-    """Return what the nearest neighbours of the last reading bound from below: by Cover and Hart;
-    half for numbers.
+    """Return the error that the nearest neighbours of the last reading bound from below.
+
+    For classes the bound is that of Cover and Hart; for numbers it is half the error.
     """
     error = track.neighbour_error()
     if error is None:
         return track.best
-    return lower_bound(min(1.0, error), classes) if classes else error / 2
+    if not classes:
+        return error / 2
+    return lower_bound(min(1.0, error), classes)

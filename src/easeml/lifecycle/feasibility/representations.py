@@ -29,8 +29,9 @@ class Representation:
 
 
 def hugging_face(path: str | Path, *, name: str | None = None) -> Representation:
-    """Return the embedding of a Hugging Face model in a local folder (as written by
-    ``save_pretrained``).
+    """Return the embedding of a Hugging Face model in a local folder.
+
+    ``save_pretrained`` writes such a folder.
 
     Texts are embedded by the mean of the last layer's tokens, images (rows, height, width,
     channels) by the pooled output, or the mean of the last layer. Nothing is fetched and no code of
@@ -81,8 +82,9 @@ def hugging_face(path: str | Path, *, name: str | None = None) -> Representation
 
 
 def torch_model(path: str | Path, *, name: str | None = None) -> Representation:
-    """Return the embedding of a torch model in a file: TorchScript, or ``torch.export`` where it
-    ends in ``.pt2``.
+    """Return the embedding of a torch model in a file.
+
+    The file is TorchScript, or of ``torch.export`` where it ends in ``.pt2``.
 
     The model takes a float32 tensor: numbers as (rows, columns), images as (rows, channels, height,
     width); its output is flattened to one vector a row. Both formats hold code: load only what you
@@ -98,12 +100,10 @@ def torch_model(path: str | Path, *, name: str | None = None) -> Representation:
             "There is no such file.", where=str(file), remedy="Name the file of a saved model."
         )
     try:
-        exported = file.suffix == ".pt2"
-        model = (
-            torch.export.load(file).module()
-            if exported
-            else torch.jit.load(file, map_location="cpu").eval()
-        )
+        if file.suffix == ".pt2":
+            model = torch.export.load(file).module()
+        else:
+            model = torch.jit.load(file, map_location="cpu").eval()
     except (RuntimeError, OSError, ValueError, KeyError) as error:
         remedy = "Save it with torch.jit.save or, as .pt2, torch.export.save."
         raise InvalidInput(
@@ -123,9 +123,7 @@ def torch_model(path: str | Path, *, name: str | None = None) -> Representation:
 
 
 def pretrained(path: str | Path, *, name: str | None = None) -> Representation:
-    """Return the embedding of the model at a path: a Hugging Face folder, or the file of a torch
-    model.
-    """
+    """Return the embedding of the model at a path: a Hugging Face folder, or a torch model's file."""
     load: Callable[..., Representation] = hugging_face if Path(path).is_dir() else torch_model
     return load(path, name=name)
 

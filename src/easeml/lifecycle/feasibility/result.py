@@ -1,6 +1,4 @@
-"""The answer: between which errors the Bayes error lies, what it means for a goal, and what would
-change it.
-"""
+"""The answer: the bounds of the Bayes error, what they mean for a goal, and what would change it."""
 
 from __future__ import annotations
 
@@ -24,8 +22,9 @@ NOTHING_FOUND = (
 
 @dataclass(frozen=True)
 class Tried:
-    """How one representation fared. ``curve``: (training rows, error, error of the nearest
-    neighbour).
+    """How one representation fared.
+
+    ``curve``: (training rows, error, error of the nearest neighbour).
 
     ``error`` is the least after ``rows`` training rows, reached by ``way``; ``lower`` what its
     nearest neighbours bound from below. ``dropped`` says why it did not go on, empty if it did.
@@ -42,8 +41,9 @@ class Tried:
 
 @dataclass(frozen=True)
 class Forecast:
-    """The error that quick learners should reach with ``rows`` labelled rows in all, and its 90 %
-    interval.
+    """The error that quick learners should reach with ``rows`` labelled rows.
+
+    ``low`` and ``high`` are its 90 % interval.
     """
 
     rows: int
@@ -54,8 +54,10 @@ class Forecast:
 
 @dataclass(frozen=True)
 class LabelNoise:
-    """``share`` of labels that are wrong, at most, with its 95 % interval, and the error after
-    cleaning. Labels are known to be wrong only where ``low`` is above 0.
+    """How many labels are wrong, at most, and the error after cleaning.
+
+    ``share`` of the labels has a 95 % interval from ``low`` to ``high``. Labels are known to be
+    wrong only where ``low`` is above 0.
 
     ``cleaned``: (share of the wrong labels put right, error then). ``labels_to_fix``: wrong labels
     to put right to reach the goal; None without evidence or a goal, or where all are not enough.

@@ -45,8 +45,9 @@ _BASE = {
 
 
 def random_features(matrix: np.ndarray, seed: int) -> np.ndarray:
-    """Return cosines of random projections (Rahimi and Recht, 2007), for a Gaussian kernel of the
-    median width.
+    """Return cosines of random projections (Rahimi and Recht, 2007).
+
+    They stand for a Gaussian kernel of the median width.
     """
     rng = np.random.default_rng(seed)
     one, other = (matrix[rng.integers(len(matrix), size=500)] for _ in range(2))
@@ -114,8 +115,9 @@ def _images(images: np.ndarray, seed: int) -> dict[str, np.ndarray]:
 
 
 def gradients(images: np.ndarray, cells: int = 4, turns: int = 8) -> np.ndarray:
-    """Return histograms of edge directions over a grid of cells (Dalal and Triggs, 2005), one row
-    an image.
+    """Return histograms of edge directions over a grid of cells (Dalal and Triggs, 2005).
+
+    One row an image.
     """
     grey = images if images.ndim == 3 else images.mean(axis=3)
     down, right = (
@@ -146,8 +148,9 @@ def _ranks(matrix: np.ndarray) -> np.ndarray:
 
 
 def _components(matrix: np.ndarray, seed: int) -> dict[str, np.ndarray]:
-    """Return the leading principal components, where they are fewer than the columns: those with 90
-    % of variance.
+    """Return the leading principal components that hold 90 % of the variance.
+
+    There are none where they would not be fewer than the columns.
     """
     from sklearn.decomposition import PCA
 
