@@ -204,7 +204,8 @@ def limit_user(
     asked = {"priority": priority, "devices": devices, "seconds": seconds}
     asked |= {"storage": storage, "applications": applications}
     given = {limit: value for limit, value in asked.items() if value is not None}
-    if unknown := set(lift or ()) - set(asked):
+    unknown = set(lift or ()) - set(asked)
+    if unknown:
         raise InvalidInput(
             f"There is no limit {min(unknown)!r}.",
             where="--lift",
@@ -218,10 +219,9 @@ def limit_user(
             limits = client.limit_tenant(tenant_id, **wished)
     if as_json:
         return print_json(limits)
-    shown = [
-        (limit, "no limit" if value is None else value)
-        for limit, value in limits.model_dump().items()
-    ]
+    shown = []
+    for limit, value in limits.model_dump().items():
+        shown.append((limit, "no limit" if value is None else value))
     return print_table(["limit", name], shown)
 
 

@@ -174,19 +174,20 @@ def list_applications(as_json: Json = False) -> None:
         found = list(client.applications())
     if as_json:
         return print_json(found)
-    rows = [
-        (
+    rows = []
+    for one in found:
+        job, model = one.job, one.live_model
+        row = (
             one.id,
             one.name,
             one.state,
-            one.job.state if one.job else None,
+            job.state if job else None,
             best_found(one),
-            one.live_model.name if one.live_model else None,
+            model.name if model else None,
             moment(one.created),
-            one.job.waiting_reason if one.job else None,
+            job.waiting_reason if job else None,
         )
-        for one in found
-    ]
+        rows.append(row)
     headings = ["id", "name", "state", "search", "best so far", "serves", "created", "waiting"]
     return print_table(headings, rows)
 
@@ -235,8 +236,9 @@ def models(application_id: ApplicationId, as_json: Json = False) -> None:
         found = list(client.models(application_id))
     if as_json:
         return print_json(found)
-    rows = [
-        (
+    rows = []
+    for model in found:
+        row = (
             model.id,
             model.name,
             _measure_of(model, application.target),
@@ -245,8 +247,7 @@ def models(application_id: ApplicationId, as_json: Json = False) -> None:
             moment(model.created),
             f"lost: {model.error}" if model.error else len(model.notes),
         )
-        for model in found
-    ]
+        rows.append(row)
     say(f"Measured on validation rows. Score: {application.objective}, scaled so that 1 is best.")
     return print_table(
         ["id", "name", application.objective, "score", "version", "created", "notes"], rows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from easeml.cli.options import Json
-from easeml.cli.output import notes, print_json, print_pairs, print_table, say
+from easeml.cli.output import notes, print_json, print_pairs, print_table, say, unwritable
 from easeml.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 ci = typer.Typer(no_args_is_help=True, help="Continuous integration of models, with guarantees.")
 
+_SHOWN_LABELS = 20
+_TRUTHS = {True: "true", False: "false", None: "open"}
 EXIT_CODES = {"pass": 0, "fail": 1, "unknown": 6, "exhausted": 6}
 
 ConfigFile = Annotated[
@@ -211,7 +213,9 @@ class _Rows:
 
         if known is None:
             return test_set_digest(self.labels, self.ids)
-        kept = [label if keep else None for label, keep in zip(self.labels, known, strict=True)]
+        kept = []
+        for label, is_known in zip(self.labels, known, strict=True):
+            kept.append(label if is_known else None)
         return test_set_digest(kept, self.ids)
 
 
@@ -268,32 +272,32 @@ def _check_ledger(ledger: Ledger, config: Config, path: Path, rows: _Rows) -> No
 
 
 def _show(verdict: Verdict, ids: list[str] | None, as_json: bool) -> None:
-    document = verdict.to_json()
-    wanted = [row if ids is None else ids[row] for row in verdict.labels_wanted]
+    wanted = _wanted(verdict, ids)
     if as_json:
-        return print_json({**document, "labels_wanted": wanted})
+        return print_json({**verdict.to_json(), "labels_wanted": wanted})
+    more = ["..."] if len(wanted) > _SHOWN_LABELS else []
     print_pairs(
         [
             ("answer", verdict.answer),
             ("condition", verdict.condition),
             ("step", f"{verdict.step} of {verdict.steps}"),
             ("labels used", verdict.labels_used),
-            ("label next", wanted[:20] + ["..."] * (len(wanted) > 20)),
+            ("label next", wanted[:_SHOWN_LABELS] + more),
         ]
     )
-    if verdict.findings:
-        rows = [
-            (
-                found.clause,
-                {True: "true", False: "false", None: "open"}[found.truth],
-                found.estimate,
-                found.low,
-                found.high,
-            )
-            for found in verdict.findings
-        ]
+    rows = []
+    for found in verdict.findings:
+        truth = _TRUTHS[found.truth]
+        rows.append((found.clause, truth, found.estimate, found.low, found.high))
+    if rows:
         print_table(["clause", "counts as", "estimate", "low", "high"], rows)
     return say(verdict.advice)
+
+
+def _wanted(verdict: Verdict, ids: list[str] | None) -> list[Any]:
+    """Return the rows to label next, by their ids where there are any."""
+    rows = list(verdict.labels_wanted)
+    return rows if ids is None else [ids[row] for row in rows]
 
 
 def _write_wanted(path: Path, verdict: Verdict, ids: list[str] | None) -> None:
@@ -301,19 +305,14 @@ def _write_wanted(path: Path, verdict: Verdict, ids: list[str] | None) -> None:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["row" if ids is None else "id", "label"])
-            writer.writerows(
-                [row if ids is None else ids[row], ""] for row in verdict.labels_wanted
-            )
+            for row in _wanted(verdict, ids):
+                writer.writerow([row, ""])
     except OSError as error:
-        raise InvalidInput(
-            f"The file cannot be written: {error.strerror}.", where=str(path)
-        ) from error
+        raise unwritable(path, error) from error
 
 
 def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, "utf-8")
     except OSError as error:
-        raise InvalidInput(
-            f"The file cannot be written: {error.strerror}.", where=str(path)
-        ) from error
+        raise unwritable(path, error) from error

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from easeml.cli.output import unwritable
 from easeml.errors import InvalidInput
 from easeml.lifecycle.ci import Ledger
 
@@ -50,10 +51,12 @@ def read_column(path: Path, *, labels: bool = False) -> Column:
         ) from error
     except UnicodeDecodeError as error:
         raise InvalidInput("The file is not UTF-8 text.", where=str(path)) from error
-    is_missing = _is_missing if labels else _is_empty
-    values = [None if is_missing(cell) else cell for cell in cells]
     if ids is not None:
         _check_ids(ids, path)
+    is_missing = _is_missing if labels else _is_empty
+    values = []
+    for cell in cells:
+        values.append(None if is_missing(cell) else cell)
     return Column(values, ids, path)
 
 
@@ -76,10 +79,11 @@ def align(labels: Column, *others: Column) -> tuple[list[str] | None, list[list[
     Raises:
         InvalidInput: naming what does not fit together.
     """
-    columns = [labels, *others]
-    if any(column.ids is None for column in columns):
-        return _aligned_by_place(labels, others)
-    tables = [dict(zip(column.ids or [], column.values, strict=True)) for column in columns]
+    tables = []
+    for column in (labels, *others):
+        if column.ids is None:
+            return _aligned_by_place(labels, others)
+        tables.append(dict(zip(column.ids, column.values, strict=True)))
     ids = sorted(tables[1])
     _check_known(labels, tables[0], ids)
     for column, table in zip(others, tables[1:], strict=True):
@@ -156,9 +160,7 @@ def save_json(document: Any, path: Path) -> None:
         draft.replace(path)
     except OSError as error:
         draft.unlink(missing_ok=True)
-        raise InvalidInput(
-            f"The file cannot be written: {error.strerror}.", where=str(path)
-        ) from error
+        raise unwritable(path, error) from error
 
 
 @contextmanager
@@ -169,9 +171,7 @@ def locked(path: Path) -> Iterator[None]:
     try:
         file = path.with_name(f".{path.name}.lock").open("a")
     except OSError as error:
-        raise InvalidInput(
-            f"The file cannot be written: {error.strerror}.", where=str(path)
-        ) from error
+        raise unwritable(path, error) from error
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
@@ -215,11 +215,10 @@ def _split(rows: list[list[str]], place: int, path: Path) -> tuple[list[Any], li
 
 def _delimiter(sample: str) -> str:
     """Return what stands between the columns of a file that begins with ``sample``."""
-    if "\t" in sample:
-        return "\t"
-    if "," in sample:
-        return ","
-    return ";" if ";" in sample else ","
+    for delimiter in "\t,;":
+        if delimiter in sample:
+            return delimiter
+    return ","
 
 
 def _is_head(cells: Sequence[str]) -> bool:
@@ -246,10 +245,16 @@ def _read_json(path: Path) -> tuple[list[Any], list[str] | None]:
     if isinstance(document, dict):
         ids = [str(each) for each in document]
         values = list(document.values())
-    plain = isinstance(values, list) and not any(isinstance(each, dict | list) for each in values)
-    if not plain:
+    if not _are_plain(values):
         raise InvalidInput("The file must be a list of values, or ids to values.", where=str(path))
     return values, ids
+
+
+def _are_plain(values: Any) -> bool:
+    """Tell whether this is a list without lists or objects in it."""
+    if not isinstance(values, list):
+        return False
+    return not any(isinstance(each, dict | list) for each in values)
 
 
 def _read_npy(path: Path) -> tuple[list[Any], None]:

@@ -36,6 +36,7 @@ Out = Annotated[
     Path | None, typer.Option(help="Write the whole answer to this file: .csv, .html or .json.")
 ]
 
+_SHOWN = 4  # candidates of a cell
 _FORMS: dict[str, Callable[[Any], str]] = {
     ".csv": lambda result: result.to_csv(),
     ".html": lambda result: result.to_html(),
@@ -125,22 +126,22 @@ def _show(found: CleaningPlan, candidates: TableCandidates) -> None:
             f"Cells with one possible repair, which is taken: {candidates.fixed}. See 'easeml clean detect'."
         )
     say(found.advice)
-    rows = [
-        (
-            item.row,
-            item.gain,
-            item.candidates,
-            "; ".join(f"{c}: {_short(v)}" for c, v in item.cells.items()),
-        )
-        for item in found.planned
-    ]
+    rows = []
+    for item in found.planned:
+        cells = [f"{column}: {_short(values)}" for column, values in item.cells.items()]
+        rows.append((item.row, item.gain, item.candidates, "; ".join(cells)))
     if rows:
         print_table(["row", "bits", "candidates", "cells in doubt"], rows)
 
 
 def _short(values: list[Any]) -> str:
-    shown = [f"{value:g}" if isinstance(value, float) else str(value) for value in values[:4]]
-    return " | ".join(shown) + (" | ..." if len(values) > 4 else "")
+    """Return the first few candidates of a cell."""
+    shown = []
+    for value in values[:_SHOWN]:
+        shown.append(f"{value:g}" if isinstance(value, float) else str(value))
+    if len(values) > _SHOWN:
+        shown.append("...")
+    return " | ".join(shown)
 
 
 def _read(path: Path) -> pd.DataFrame:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from easeml.cli.options import Header, Json
-from easeml.cli.output import notes, print_json, print_table, say
+from easeml.cli.output import notes, print_json, print_table, say, share_missing
 from easeml.errors import InvalidInput
 
 app = typer.Typer(
@@ -68,16 +68,11 @@ def describe(
                 "notes": found.notes,
             }
         )
-    rows = [
-        (
-            one.name,
-            f"{one.type} {one.confidence:.0%}",
-            f"{one.nature} {one.nature_confidence:.0%}",
-            f"{one.missing:.1%}" if one.missing else "",
-            one.evidence,
-        )
-        for one in found.columns
-    ]
+    rows = []
+    for one in found.columns:
+        kind = f"{one.type} {one.confidence:.0%}"
+        nature = f"{one.nature} {one.nature_confidence:.0%}"
+        rows.append((one.name, kind, nature, share_missing(one.missing), one.evidence))
     print_table(["column", "type", "nature", "missing", "evidence"], rows)
     for note in found.notes:
         notes().print(note, markup=False)

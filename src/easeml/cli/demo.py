@@ -24,6 +24,7 @@ from easeml.contract.states import JobState
 from easeml.errors import Conflict, EasemlError, NotFound, NotReady, NotSignedIn, Unreachable
 
 _LOOK_SECONDS = 1.0
+_ENDED = {JobState.RESTING, JobState.STOPPED, JobState.FAILED}
 _LIVE_SECONDS = 180.0  # afterwards the table ends and promotions are still printed
 _PREDICT_TRIES = 40
 _PROMOTED = frozenset({"application.first-model", "promotion.live"})
@@ -205,10 +206,7 @@ class _Demo:
         if time.time() - self._since > _LIVE_SECONDS:
             return True
         jobs = [found.job for name, found in self._applications.items() if name in open_tenants]
-        return all(
-            job is not None and job.state in {JobState.RESTING, JobState.STOPPED, JobState.FAILED}
-            for job in jobs
-        )
+        return all(job is not None and job.state in _ENDED for job in jobs)
 
     def _farewell(self) -> None:
         """Print the address, the logins, and a curl line that works."""

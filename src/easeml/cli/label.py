@@ -257,18 +257,16 @@ def _show(
     table = answer.to_frame()
     if train_rows is not None:
         table["row"] = train_rows[table["row"].to_numpy()]
-    document = {
-        "advice": answer.advice,
-        "rows": [
-            {key: _plain(cell) for key, cell in row.items()} for row in table.to_dict("records")
-        ],
-    }
+    rows = []
+    for row in table.to_dict("records"):
+        rows.append({key: _plain(cell) for key, cell in row.items()})
+    document = {"advice": answer.advice, "rows": rows}
     if out is not None:
         _write(answer, table, document, out)
     if as_json:
         return print_json(document)
     say(answer.advice)
-    shown = [[_plain(cell) for cell in row] for row in table.head(_SHOWN).itertuples(index=False)]
+    shown = [list(row.values()) for row in rows[:_SHOWN]]
     print_table(list(table.columns), shown)
     if len(table) > _SHOWN and out is None:
         say(f"... and {len(table) - _SHOWN} more rows; --out FILE writes them all.")

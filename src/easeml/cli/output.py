@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,7 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from easeml.errors import EasemlError
+from easeml.errors import EasemlError, InvalidInput
 
 
 def console() -> Console:
@@ -78,6 +79,16 @@ def print_error(error: EasemlError) -> None:
         out.print(f"  Where: {escape(error.where)}")
     if error.remedy:
         out.print(f"  Remedy: {escape(error.remedy)}")
+
+
+def share_missing(share: float) -> str:
+    """Return a share of missing values as a table shows it: nothing where there is none."""
+    return f"{share:.1%}" if share else ""
+
+
+def unwritable(path: Path, error: OSError) -> InvalidInput:
+    """Return what to raise where a file cannot be written."""
+    return InvalidInput(f"The file cannot be written: {error.strerror}.", where=str(path))
 
 
 def text(value: Any) -> str:

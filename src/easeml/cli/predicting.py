@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import notes, print_json
+from easeml.cli.output import notes, print_json, unwritable
 from easeml.cli.progress import progress
 from easeml.cli.uploading import as_file
 from easeml.client import Client
@@ -346,9 +346,7 @@ def _write(out: Path, table: str) -> None:
     try:
         out.write_text(table, encoding="utf-8")
     except OSError as error:
-        raise InvalidInput(
-            f"The file cannot be written: {error.strerror}.", where=str(out)
-        ) from error
+        raise unwritable(out, error) from error
 
 
 def _measured(quality: dict[str, Any]) -> str:

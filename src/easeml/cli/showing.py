@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 import typer
 
-from easeml.cli.output import console, notes, print_pairs, print_table, say
+from easeml.cli.output import console, notes, print_pairs, print_table, say, share_missing
 from easeml.contract.applications import Application, Declaration, Proposal
 from easeml.contract.datasets import Column, Version
 from easeml.contract.measures import against_baseline, best_found, in_unit, interval
@@ -21,42 +21,45 @@ _SHOWN_ROWS = 20
 
 def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
     """Print the columns as inferred, then target, objectives and models of a proposal."""
-    rows = [
-        (
-            one.name,
-            one.type,
-            one.role,
-            f"{one.missing:.1%}" if one.missing else "",
-            _examples(one),
-            one.evidence,
-        )
-        for one in proposal.columns
-    ]
+    rows = []
+    for one in proposal.columns:
+        missing = share_missing(one.missing)
+        rows.append((one.name, one.type, one.role, missing, _examples(one), one.evidence))
     print_table(["column", "type", "role", "missing", "examples", "evidence"], rows)
-    fitting = [model.name for model in proposal.models if model.fits]
-    proposed = "" if declaration.target else " (proposed; name another with --target)"
-    chosen = declaration.objective or next(
-        (one.name for one in proposal.objectives if one.default), ""
-    )
     console().print()
-    print_pairs(
-        [
-            ("target", proposal.target + proposed),
-            ("objective", chosen),
-            ("others that fit", [one.name for one in proposal.objectives if one.name != chosen]),
-            (f"{len(fitting)} models", fitting),
-        ]
-    )
+    _print_choices(proposal, declaration)
     for one in proposal.columns:
         if one.nature == "leak" and one.role == "input":
             say(f"Suspected leak: column '{one.name}'. {one.evidence}")
     unfit = Counter(model.why_not for model in proposal.models if not model.fits)
     if unfit:
         console().print()
-        print_table(
-            ["models that do not fit", "because"],
-            [(count, reason) for reason, count in unfit.items()],
-        )
+        counts = [(count, reason) for reason, count in unfit.items()]
+        print_table(["models that do not fit", "because"], counts)
+
+
+def _print_choices(proposal: Proposal, declaration: Declaration) -> None:
+    """Print the target, the objectives and the models that a proposal would take."""
+    target = proposal.target
+    if not declaration.target:
+        target += " (proposed; name another with --target)"
+    chosen = declaration.objective or _default_objective(proposal)
+    fitting = [model.name for model in proposal.models if model.fits]
+    print_pairs(
+        [
+            ("target", target),
+            ("objective", chosen),
+            ("others that fit", [one.name for one in proposal.objectives if one.name != chosen]),
+            (f"{len(fitting)} models", fitting),
+        ]
+    )
+
+
+def _default_objective(proposal: Proposal) -> str:
+    for one in proposal.objectives:
+        if one.default:
+            return one.name
+    return ""
 
 
 def ask_for_target(version: Version) -> str:
@@ -74,7 +77,7 @@ def _examples(column: Column) -> list[str]:
 
 def print_application(application: Application) -> None:
     """Print an application: state, what it serves, the honest number, and what comes next."""
-    job, model = application.job, application.live_model
+    model = application.live_model
     print_pairs(
         [
             ("id", application.id),
@@ -88,23 +91,36 @@ def print_application(application: Application) -> None:
             (f"test {application.objective}", _test_measure(application)),
             ("compared", _compared(application)),
             ("test score", _test_score(application)),
-            ("search", job.state if job else None),
-            ("waiting", job.waiting_reason if job else None),
-            ("best so far", _best(application)),
-            ("expected improvement", expected_improvement(application)),
-            ("running", application.running),
-            ("next", application.next),
-            (
-                "candidates",
-                f"{job.tasks_done} done, {job.tasks_failed} failed of {job.candidates}"
-                if job
-                else None,
-            ),
-            ("device seconds", f"{job.cost:.1f}" if job else None),
+            *_search(application),
             ("notes", "\n".join(application.notes)),
-            ("error", application.error or (job.error if job else "")),
+            ("error", application.error or _search_error(application)),
         ]
     )
+
+
+def _search(application: Application) -> list[tuple[str, object]]:
+    """Return what the search of an application does, by name; nothing while there is none."""
+    shown: list[tuple[str, object]] = [
+        ("best so far", _best(application)),
+        ("expected improvement", expected_improvement(application)),
+        ("running", application.running),
+        ("next", application.next),
+    ]
+    job = application.job
+    if job is None:
+        return shown
+    candidates = f"{job.tasks_done} done, {job.tasks_failed} failed of {job.candidates}"
+    return [
+        ("search", job.state),
+        ("waiting", job.waiting_reason),
+        *shown,
+        ("candidates", candidates),
+        ("device seconds", f"{job.cost:.1f}"),
+    ]
+
+
+def _search_error(application: Application) -> str | None:
+    return application.job.error if application.job else None
 
 
 def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> None:
@@ -138,8 +154,9 @@ def expected_improvement(application: Application) -> str | None:
     job = application.job
     if job is None or job.expected_improvement is None:
         return None
-    error = job.expected_improvement_error
-    gain = f"{job.expected_improvement:.4f}" + (f" ± {error:.4f}" if error is not None else "")
+    gain = f"{job.expected_improvement:.4f}"
+    if job.expected_improvement_error is not None:
+        gain += f" ± {job.expected_improvement_error:.4f}"
     return f"{gain} of score"
 
 

@@ -82,7 +82,7 @@ def print_comparison(found: Comparison) -> None:
     for one in found.ranges:
         ids = f"{one.first}-{one.last}" if one.last > one.first else f"{one.first}"
         ranges.append(f"{ids} {one.role}")
-    same = not (found.added or found.removed or found.switched_off or found.switched_on)
+    changes = (found.added, found.removed, found.switched_off, found.switched_on)
     print_pairs(
         [
             ("version", found.version_id),
@@ -93,7 +93,7 @@ def print_comparison(found: Comparison) -> None:
             ("switched off", found.switched_off),
             ("switched on", found.switched_on),
             ("schema", "\n".join(found.schema_differences) or "the same"),
-            ("data", "the same" if same else ""),
+            ("data", "" if any(changes) else "the same"),
         ]
     )
 

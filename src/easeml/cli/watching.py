@@ -18,6 +18,15 @@ from easeml.contract.states import JobState
 
 _LOOK_SECONDS = 1.0
 _LASTING_SECONDS = 3.0  # less is the time between two tasks
+_HEADINGS = (
+    "application",
+    "state",
+    "best so far",
+    "running",
+    "expected improvement",
+    "cost",
+    "serves",
+)
 
 
 class Progress:
@@ -72,26 +81,20 @@ def progress_on(out: Console) -> Iterator[Progress]:
 def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
     """Return the table of some applications: what each has, what runs, what is still to come."""
     table = Table(header_style="bold")
-    for heading in (
-        "application",
-        "state",
-        "best so far",
-        "running",
-        "expected improvement",
-        "cost",
-        "serves",
-    ):
+    for heading in _HEADINGS:
         table.add_column(heading, overflow="fold")
     for label, one in applications:
-        job = one.job
+        job, model = one.job, one.live_model
+        waiting = job.waiting_reason if job else None
+        cost = job.cost if job else 0.0
         cells = (
             label,
             state_of(one),
             text(best_found(one)),
-            text(one.running or (job.waiting_reason if job else None)),
+            text(one.running or waiting),
             text(expected_improvement(one)),
-            f"{job.cost if job else 0:.1f} s",
-            text(one.live_model.name if one.live_model else None),
+            f"{cost:.1f} s",
+            text(model.name if model else None),
         )
         table.add_row(*map(escape, cells))
     return table
@@ -110,16 +113,16 @@ def progress_line(label: str, one: Application) -> str:
 
 def state_of(one: Application) -> str:
     """Return the state of an application and of its search in one word or two."""
-    return (
-        f"{one.state}, {one.job.state}"
-        if one.job and one.job.state != JobState.RUNNING
-        else one.state
-    )
+    if one.job is None or one.job.state == JobState.RUNNING:
+        return one.state
+    return f"{one.state}, {one.job.state}"
 
 
 def _lasting_reason(one: Application) -> str:
     """Return why nothing runs, except while tasks follow one another."""
-    return one.job.waiting_reason if one.job and not one.job.tasks_under_way else ""
+    if one.job is None or one.job.tasks_under_way:
+        return ""
+    return one.job.waiting_reason
 
 
 def watch_application(client: Client, application_id: str, *, quiet: bool = False) -> Application:

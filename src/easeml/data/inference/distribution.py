@@ -38,11 +38,13 @@ def distribution(array: pa.Array, report: ColumnReport) -> dict[str, Any]:
     ordered = sorted(pairs, key=lambda pair: (-pair[1], pair[0]))
     if not ordered or ordered[0][1] < 2:
         return {}
-    shown = [
-        [text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…", n]
-        for text, n in ordered[:_MOST_VALUES]
-    ]
-    return {"values": shown, "others": sum(n for _, n in ordered[_MOST_VALUES:])}
+    shown = [[_shortened(text), count] for text, count in ordered[:_MOST_VALUES]]
+    others = sum(count for _, count in ordered[_MOST_VALUES:])
+    return {"values": shown, "others": others}
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def _histogram(numbers: np.ndarray) -> dict[str, Any]:

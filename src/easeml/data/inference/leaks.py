@@ -62,16 +62,14 @@ class LeakFinder:
         """Suspected inputs of a target: why. ``target`` is one of the table's columns."""
         import numpy as np
 
-        inputs = [
-            column
-            for name, column in self._columns.items()
-            if column.report.role == "input" and name != target
-        ]
-        found = {
-            column.report.name: "its name is that of a prediction"
-            for column in inputs
-            if set(names.words(column.report.name)) & names.PREDICTIONS
-        }
+        inputs = []
+        found = {}
+        for name, column in self._columns.items():
+            if column.report.role != "input" or name == target:
+                continue
+            inputs.append(column)
+            if names.PREDICTIONS.intersection(names.words(name)):
+                found[name] = "its name is that of a prediction"
         answer = self._columns[target]
         known = ~np.isnan(answer.values)
         if known.sum() < _FEWEST or len(np.unique(answer.values[known])) < 2:

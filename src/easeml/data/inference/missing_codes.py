@@ -50,20 +50,27 @@ _WORDS = frozenset(
         ),
     }
 )
+_NINES = frozenset({9, 99, 999, 9999, 99999, 999999, 9999999})
 _SENTINELS = frozenset(
-    sign * value for value in (9, 99, 999, 9999, 99999, 999999, 9999999) for sign in (1, -1)
-) | {*(-1, -2, -8, -88, -888, -8888, 88888888, 1e30, -1e30, 2147483647, -2147483648)}
+    {
+        *_NINES,
+        *(-nines for nines in _NINES),
+        *(-1, -2, -8, -88, -888, -8888, 88888888),
+        *(1e30, -1e30, 2147483647, -2147483648),
+    }
+)
+_SMALL = (-1, -9, -99)
+_ONE_IN = 50  # rows, that a small one stands in at least
 
 
 def suspect_words(texts: list[str], number_of: np.ndarray) -> list[str]:
     """The values among these (distinct) texts that say that there is none; the most frequent first."""
     if len(texts) < 2:
         return []
-    found = [
-        (-int(count), text)
-        for text, count in zip(texts, number_of, strict=True)
-        if text.lower() in _WORDS
-    ]
+    found = []
+    for text, count in zip(texts, number_of, strict=True):
+        if text.lower() in _WORDS:
+            found.append((-int(count), text))
     return [text for _, text in sorted(found)]
 
 
@@ -74,16 +81,30 @@ def suspect_numbers(unique: np.ndarray, number_of: np.ndarray) -> list[str]:
     range of the rest; of the small ones, -1 and -9 among numbers that are never negative otherwise,
     it is enough to be the only one.
     """
+    if len(unique) < 4:
+        return []
+    rows = number_of.sum()
     found = []
-    for at, beside, rest in ((0, 1, unique[1:]), (-1, -2, unique[:-1])):
-        value = float(unique[at])
-        if len(unique) < 4 or value not in _SENTINELS or number_of[at] < 2:
+    for at, rest in ((0, unique[1:]), (-1, unique[:-1])):
+        value, count = float(unique[at]), number_of[at]
+        if value not in _SENTINELS or count < 2:
             continue
-        gap, spread = abs(value - float(unique[beside])), float(rest[-1] - rest[0])
-        lonely = value < 0 <= float(rest[0]) and value in (-1, -9, -99)
-        nines = abs(value) >= 99 and gap > spread
-        if nines or (
-            lonely and number_of[at] * 50 >= number_of.sum() and (gap > 1 or float(rest[0]) > 0)
-        ):
+        is_frequent = count * _ONE_IN >= rows
+        if _is_far(value, rest) or (is_frequent and _is_only_negative(value, rest)):
             found.append(v.plain_number(repr(value)))
     return found
+
+
+def _is_far(value: float, rest: np.ndarray) -> bool:
+    """Whether a large value is farther from the rest, ascending, than these are from each other."""
+    low, high = float(rest[0]), float(rest[-1])
+    gap = min(abs(value - low), abs(value - high))
+    return abs(value) >= 99 and gap > high - low
+
+
+def _is_only_negative(value: float, rest: np.ndarray) -> bool:
+    """Whether a small value stands alone below the rest; -1 beside 0 and 1 may be a number."""
+    least = float(rest[0])
+    if value not in _SMALL or least < 0:
+        return False
+    return least > 0 or value < -1

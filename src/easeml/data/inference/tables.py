@@ -75,7 +75,8 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
         if target is not None:
             declare_columns(reports, target)  # raises what is wrong
         return _without_target(reports, table.num_rows, notes)
-    reports = [_as_target(one, proposal) if one.name == proposal.name else one for one in reports]
+    place = [report.name for report in reports].index(proposal.name)
+    reports[place] = _as_target(reports[place], proposal)
     decided = declare_columns(reports, proposal.name)
     return Inference(
         columns=decided.columns,

@@ -52,48 +52,60 @@ def _table(lines: _Lines, name: str) -> pa.Table:
     import arff
     import pyarrow as pa
 
+    wrong = (ValueError, IndexError, KeyError, TypeError, StopIteration)
     try:
         found = arff.load(lines, return_type=arff.DENSE_GEN)
-        names = check_names([attribute for attribute, _ in found["attributes"]], name)
-        parts = []
-        while rows := list(islice(found["data"], max(1, _CELLS // len(names)))):
-            columns = zip(*rows, strict=True)
-            parts.append(
-                [pa.array([_text(cell) for cell in column], pa.string()) for column in columns]
-            )
-    except (
-        arff.ArffException,
-        ValueError,
-        IndexError,
-        KeyError,
-        TypeError,
-        StopIteration,
-    ) as error:
-        told = (
-            str(error.message).removesuffix(", at line %d.")
-            if isinstance(error, arff.ArffException)
-            else error
-        )
-        raise DatasetError(
-            f"this is not ARFF: {told}.",
-            where=f"{name}, line {lines.number}",
-            remedy="Correct it, or save CSV.",
-        ) from error
-    if not parts:
+        schema = _schema(found["attributes"], name)
+        rows = iter(found["data"])
+        batches = []
+        while True:
+            batch = _batch(rows, schema)
+            if batch is None:
+                break
+            batches.append(batch)
+    except arff.ArffException as error:
+        said = str(error.message).removesuffix(", at line %d.")
+        raise _not_arff(said, name, lines) from error
+    except wrong as error:
+        raise _not_arff(str(error), name, lines) from error
+    if not batches:
         raise DatasetError(
             "there is no row.",
             where=name,
             remedy="Send a file with rows below @data.",
         )
-    schema = pa.schema(
-        [
-            _field(attribute, kind)
-            for attribute, (_, kind) in zip(names, found["attributes"], strict=True)
-        ],
-        metadata={"usual target": names[-1]},
-    )
-    return pa.Table.from_batches(
-        [pa.RecordBatch.from_arrays(part, schema=schema) for part in parts]
+    return pa.Table.from_batches(batches)
+
+
+def _schema(attributes: list[tuple[str, object]], name: str) -> pa.Schema:
+    """The columns with what the file says of their types; the last is the usual target."""
+    import pyarrow as pa
+
+    names = check_names([attribute for attribute, _ in attributes], name)
+    kinds = [kind for _, kind in attributes]
+    fields = [_field(*column) for column in zip(names, kinds, strict=True)]
+    return pa.schema(fields, metadata={"usual target": names[-1]})
+
+
+def _batch(rows: Iterator[list[object]], schema: pa.Schema) -> pa.RecordBatch | None:
+    """The next rows, as many as are held at once; None where there is none left."""
+    import pyarrow as pa
+
+    some = list(islice(rows, max(1, _CELLS // len(schema))))
+    if not some:
+        return None
+    columns = []
+    for column in zip(*some, strict=True):
+        texts = [_text(cell) for cell in column]
+        columns.append(pa.array(texts, pa.string()))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _not_arff(said: str, name: str, lines: _Lines) -> DatasetError:
+    return DatasetError(
+        f"this is not ARFF: {said}.",
+        where=f"{name}, line {lines.number}",
+        remedy="Correct it, or save CSV.",
     )
 
 
@@ -108,5 +120,6 @@ def _text(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+        is_exact = value.is_integer() and abs(value) < 1e15
+        return str(int(value)) if is_exact else repr(value)
     return str(value).strip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -35,14 +34,13 @@ def samples_by_class(tree: Tree) -> Samples | None:
 
     They are below folders of at least two classes.
     """
-    endings = Counter(PurePosixPath(name).suffix.lower() for name in tree.files)
+    in_folders = [name for name in tree.files if "/" in name]
     for kind, suffixes in (("text", TEXTS), ("picture", PICTURES)):
-        found = [name for name in tree.files if "/" in name and name.lower().endswith(suffixes)]
-        if not found or 2 * len(found) < sum(endings.values()):
-            continue
-        files = [(name, PurePosixPath(name).parent.name) for name in found]
-        if len({label for _, label in files}) > 1:
-            return Samples(kind, files)
+        found = [name for name in in_folders if name.lower().endswith(suffixes)]
+        classes = [PurePosixPath(name).parent.name for name in found]
+        are_most = 2 * len(found) >= len(tree.files)
+        if are_most and len(set(classes)) > 1:
+            return Samples(kind, list(zip(found, classes, strict=True)))
     return None
 
 
@@ -57,19 +55,15 @@ def read_samples(path: str | Path, name: str) -> pa.Table:
     with open_tree(path) as tree:
         found = samples_by_class(tree)
         if found is None:
-            remedy = (
-                "Tables, and texts or pictures in a folder for each class, can be learned from."
-            )
             raise DatasetError(
                 "these are neither one table nor texts or pictures by class.",
                 where=name,
-                remedy=remedy,
+                remedy=(
+                    "Tables, and texts or pictures in a folder for each class, can be learned from."
+                ),
             )
-        return (
-            text_table(tree, found.files)
-            if found.kind == "text"
-            else picture_table(tree, found.files)
-        )
+        read = text_table if found.kind == "text" else picture_table
+        return read(tree, found.files)
 
 
 def picture_table(tree: Tree, files: Sequence[tuple[str, str]]) -> pa.Table:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import itertools
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError
@@ -18,6 +18,7 @@ from easeml.data.types.text_tables import HEADER, check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyarrow import csv as arrow_csv
 
 _DELIMITERS = ",;\t|"
 _JUDGED = 200  # rows by which the header is told
@@ -38,7 +39,8 @@ def read_csv(source: Source) -> pa.Table:
     Raises: DatasetError: if it is no text table with a header, at least one row, and as many cells
         in each row.
     """
-    table = _streamed(source) if source.path and source.path.stat().st_size >= _STREAMED else None
+    is_large = source.path is not None and source.path.stat().st_size >= _STREAMED
+    table = _streamed(source) if is_large else None
     return _whole(source) if table is None else table
 
 
@@ -78,13 +80,9 @@ def _streamed(source: Source) -> pa.Table | None:
     with source.open() as file:
         head = file.read(_SAMPLE) + file.readline()  # the header may be longer than the sample
     sample = head.decode("utf-8", "ignore")
-    if (
-        len(sample.encode()) < len(head) - 3
-        or not sample.strip()
-        or not sample[0].isprintable()
-        or "\0" in sample
-    ):
-        return None  # packed, in another encoding, with a mark, or with empty lines first
+    is_utf8 = len(sample.encode()) >= len(head) - 3  # the last character may be cut
+    if not is_utf8 or not _begins_plainly(sample):
+        return None
     delimiter = _delimiter(sample, source.name)
     names, has_names = _header(sample, delimiter, source)
     try:
@@ -98,6 +96,13 @@ def _streamed(source: Source) -> pa.Table | None:
     except (_Unreadable, OSError, UnicodeDecodeError):
         return None
     return table.replace_schema_metadata(_told("utf-8", delimiter, source, has_names))
+
+
+def _begins_plainly(sample: str) -> bool:
+    """Whether text is not packed, and has neither a mark nor empty lines first."""
+    if not sample.strip() or "\0" in sample:
+        return False
+    return sample[0].isprintable()
 
 
 def _told(encoding: str, delimiter: str, source: Source, has_names: bool) -> dict[str | bytes, str]:
@@ -126,27 +131,25 @@ def _delimiter(text: str, name: str) -> str:
     candidates = _DELIMITERS
     if ".tsv" in name.lower():
         candidates = "\t" + candidates.replace("\t", "")
-    best, best_score = candidates[0] if "\t" in candidates[0] else ",", (0.0, 0)
+    best, best_score = candidates[0], (0.0, 0)
     for delimiter in candidates:
-        widths = [len(row) for row in _records(sample, delimiter, 200) if row]
+        widths = [len(row) for row in _records(sample, delimiter, _JUDGED) if row]
         if not widths or widths[0] < 2:
             continue
-        alike = Counter(widths)[widths[0]] / len(widths)
-        if (alike, widths[0]) > best_score:
-            best, best_score = delimiter, (alike, widths[0])
+        alike = widths.count(widths[0]) / len(widths)
+        score = (alike, widths[0])
+        if score > best_score:
+            best, best_score = delimiter, score
     return best
 
 
 def _records(text: str, delimiter: str, limit: int) -> list[list[str]]:
     """The first records of ``text``; those before the first that the csv module cannot read."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     records: list[list[str]] = []
-    try:
-        for record in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter):
+    with contextlib.suppress(csv.Error):
+        for record in itertools.islice(reader, limit):
             records.append(record)
-            if len(records) >= limit:
-                break
-    except csv.Error:
-        pass
     return records
 
 
@@ -189,45 +192,34 @@ def _parse(
         ragged.append(row)
         return "error"
 
-    trimmed = []
+    reading = arrow_csv.ReadOptions(
+        use_threads=False,
+        autogenerate_column_names=True,
+        block_size=block,
+    )
+    parsing = arrow_csv.ParseOptions(
+        delimiter=delimiter,
+        newlines_in_values=True,
+        invalid_row_handler=keep,
+    )
+    as_text = arrow_csv.ConvertOptions(
+        column_types={f"f{place}": pa.string() for place in range(len(names))},
+        strings_can_be_null=False,
+    )
+    batches = []
     try:
-        reader = arrow_csv.open_csv(
-            file,
-            arrow_csv.ReadOptions(
-                use_threads=False,
-                autogenerate_column_names=True,
-                block_size=block,
-            ),
-            arrow_csv.ParseOptions(
-                delimiter=delimiter,
-                newlines_in_values=True,
-                invalid_row_handler=keep,
-            ),
-            arrow_csv.ConvertOptions(
-                column_types={f"f{i}": pa.string() for i in range(len(names))},
-                strings_can_be_null=False,
-            ),
-        )
-        for batch in reader:
-            trimmed.append(
-                pa.RecordBatch.from_arrays(
-                    [arrow_compute().utf8_trim_whitespace(column) for column in batch.columns],
-                    schema=batch.schema,
-                )
-            )
+        for batch in arrow_csv.open_csv(file, reading, parsing, as_text):
+            trimmed = [arrow_compute().utf8_trim_whitespace(column) for column in batch.columns]
+            batches.append(pa.RecordBatch.from_arrays(trimmed, schema=batch.schema))
     except (pa.ArrowInvalid, pa.ArrowException, OverflowError) as error:
         if ragged:
-            raise _ragged(
-                ragged[0],
-                delimiter,
-                name,
-            ) from error
+            raise _ragged(ragged[0], delimiter, name) from error
         raise _Unreadable(
             f"it cannot be read as a table: {error}.",
             where=name,
             remedy="Check quotes and delimiters.",
         ) from error
-    table = pa.Table.from_batches(trimmed)
+    table = pa.Table.from_batches(batches)
     if table.num_columns != len(names):
         raise DatasetError(
             "the header cannot be read.",
@@ -244,46 +236,42 @@ def _parse_wide(
     import pyarrow as pa
 
     csv.field_size_limit(1 << 30)
-    records = (
-        (number, row)
-        for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1)
-        if any(row)
-    )
-    parts: list[pa.RecordBatch] = []
+    schema = pa.schema([(column, pa.string()) for column in names])
+    rows = _rows(lines, delimiter, len(names), name)
+    at_once = max(1, _CELLS // len(names))
+    batches: list[pa.RecordBatch] = []
     try:
         if has_names:
-            next(records)
-        while rows := list(itertools.islice(records, max(1, _CELLS // len(names)))):
-            for number, row in rows:
-                if len(row) != len(names):
-                    raise _width(
-                        len(names),
-                        len(row),
-                        f"{name}, row {number} (the header is row 1)",
-                        delimiter,
-                    )
-            columns = zip(*(row for _, row in rows), strict=True)
-            arrays = [
-                pa.array([cell.strip() for cell in column], pa.string()) for column in columns
-            ]
-            parts.append(pa.RecordBatch.from_arrays(arrays, names))
+            next(rows)
+        while True:
+            some = list(itertools.islice(rows, at_once))
+            if not some:
+                break
+            columns = [pa.array(column, pa.string()) for column in zip(*some, strict=True)]
+            batches.append(pa.RecordBatch.from_arrays(columns, schema=schema))
     except csv.Error as error:
         raise DatasetError(
             f"it cannot be read as a table: {error}.",
             where=name,
             remedy="Check quotes.",
         ) from error
-    return pa.Table.from_batches(
-        parts, pa.schema([(column, pa.string()) for column in names])
-    ).combine_chunks()
+    return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
-def _ragged(row: object, delimiter: str, name: str) -> DatasetError:
-    expected, actual, number = (
-        getattr(row, key) for key in ("expected_columns", "actual_columns", "number")
-    )
-    where = f"{name}, row {number} (the header is row 1)" if number else name
-    return _width(expected, actual, where, delimiter)
+def _rows(lines: Iterable[str], delimiter: str, width: int, name: str) -> Iterator[list[str]]:
+    """The rows with content, their cells stripped; one of another width is refused."""
+    for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1):
+        if not any(row):
+            continue
+        if len(row) != width:
+            where = f"{name}, row {number} (the header is row 1)"
+            raise _width(width, len(row), where, delimiter)
+        yield list(map(str.strip, row))
+
+
+def _ragged(row: arrow_csv.InvalidRow, delimiter: str, name: str) -> DatasetError:
+    where = f"{name}, row {row.number} (the header is row 1)" if row.number else name
+    return _width(row.expected_columns, row.actual_columns, where, delimiter)
 
 
 def _width(expected: int, actual: int, where: str, delimiter: str) -> DatasetError:

@@ -62,23 +62,30 @@ def read_easeml(path: str | Path | bytes, *, shapes_only: bool = False) -> Easem
         not belong there.
     """
     with open_tree(path) as tree:
-        paths = (*tree.files, *tree.folders)
-        found = [side for side in SIDES if any(path.startswith(f"{side}/") for path in paths)]
-        if not found:
+        absent = [side for side in SIDES if not _has_folder(tree, side)]
+        if len(absent) == len(SIDES):
             return EasemlDataset(_samples(tree, "", shapes_only=shapes_only))
-        for side in SIDES:
-            if side not in found:
-                raise DatasetError(
-                    f"expected a folder '{side}'.",
-                    where=tree.name,
-                    remedy=f"Needed: {', '.join(SIDES)}.",
-                )
+        if absent:
+            raise DatasetError(
+                f"expected a folder '{absent[0]}'.",
+                where=tree.name,
+                remedy=f"Needed: {', '.join(SIDES)}.",
+            )
         made = [_samples(tree, f"{side}/", shapes_only=shapes_only) for side in SIDES]
 
     train_input, train_output, val_input, val_output = made
     _check_counterparts(train_input, train_output, "train")
     _check_counterparts(val_input, val_output, "val")
     return EasemlDataset(*made)
+
+
+def _has_folder(tree: Tree, name: str) -> bool:
+    """Whether there is a folder of this name, perhaps only as the folder of a file."""
+    within = f"{name}/"
+    for path in (*tree.files, *tree.folders):
+        if path.startswith(within):
+            return True
+    return False
 
 
 def _check_counterparts(first: Samples, second: Samples, side: str) -> None:

@@ -17,6 +17,10 @@ from easeml.schema import Samples, Tensor, TensorShape, Value
 
 _SUFFIXES = (".ten.npy", ".ten.csv", ".cat.txt", ".class.txt", ".links.csv")
 _LINK = re.compile(r"([a-z_][0-9a-z_]*)/([0-9]{1,9})\s+([a-z_][0-9a-z_]*)/([0-9]{1,9})")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_NUMBER = re.compile(
+    r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf)\s*", re.IGNORECASE
+)
 _HEADER = 1 << 16  # bytes of an npy file that hold its header
 _MOST_TEXT = 1 << 30  # bytes of a text file
 
@@ -84,14 +88,10 @@ def _lines(tree: Tree, path: str) -> list[str]:
             where=path,
             remedy="Save it as UTF-8.",
         ) from error
-    return (
-        [
-            line.strip()
-            for line in re.split(r"\r\n|\n|\r", text.removesuffix("\n").removesuffix("\r"))
-        ]
-        if text
-        else []
-    )
+    if not text:
+        return []
+    without_end = text.removesuffix("\n").removesuffix("\r")
+    return [line.strip() for line in _LINE_END.split(without_end)]
 
 
 def tensor(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
@@ -118,18 +118,16 @@ def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
         data = tree.read(path)
     head = io.BytesIO(data)
     try:
-        version = np.lib.format.read_magic(head)
-        read = (
-            np.lib.format.read_array_header_1_0
-            if version == (1, 0)
-            else np.lib.format.read_array_header_2_0
-        )
-        shape, by_column, kind = read(head)
+        if np.lib.format.read_magic(head) == (1, 0):
+            header = np.lib.format.read_array_header_1_0(head)
+        else:
+            header = np.lib.format.read_array_header_2_0(head)
     except (ValueError, EOFError, OSError, struct.error, SyntaxError, tokenize.TokenError) as error:
         raise DatasetError(
             f"it is no NumPy file: {error}.",
             where=path,
         ) from error
+    shape, by_column, kind = header
     if kind.newbyteorder("=") != np.float64:
         raise DatasetError(
             f"expected numbers of type float64, found {kind}.",
@@ -138,17 +136,14 @@ def _npy(tree: Tree, path: str, *, shapes_only: bool) -> Tensor:
         )
     if shapes_only:
         return TensorShape(shape)
-    numbers = data[head.tell() :]
-    if len(numbers) != 8 * prod(shape):
+    body = data[head.tell() :]
+    if len(body) != 8 * prod(shape):
         raise DatasetError(
-            f"expected {prod(shape):,} numbers, found {len(numbers) / 8:,g}.",
+            f"expected {prod(shape):,} numbers, found {len(body) / 8:,g}.",
             where=path,
         )
-    return (
-        np.frombuffer(numbers, kind)
-        .astype(np.float64)
-        .reshape(shape, order="F" if by_column else "C")
-    )
+    numbers = np.frombuffer(body, kind).astype(np.float64)
+    return numbers.reshape(shape, order="F" if by_column else "C")
 
 
 def _csv(tree: Tree, path: str) -> Tensor:
@@ -160,24 +155,18 @@ def _csv(tree: Tree, path: str) -> Tensor:
             "there is no number.",
             where=path,
         )
+    width = len(rows[0])
     for number, row in enumerate(rows, 1):
-        if len(row) != len(rows[0]):
-            message = f"expected {len(rows[0])} numbers, as in row 1, found {len(row)}."
+        where = f"{path}, row {number}"
+        if len(row) != width:
             raise DatasetError(
-                message,
-                where=f"{path}, row {number}",
+                f"expected {width} numbers, as in row 1, found {len(row)}.",
+                where=where,
             )
         for cell in row:
-            if not re.fullmatch(
-                r"\s*[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|nan|inf)\s*",
-                cell,
-                re.IGNORECASE,
-            ):
-                raise DatasetError(
-                    f"{shown(cell)} is not a number.",
-                    where=f"{path}, row {number}",
-                )
-    array = np.array([[float(cell) for cell in row] for row in rows])
+            if not _NUMBER.fullmatch(cell):
+                raise DatasetError(f"{shown(cell)} is not a number.", where=where)
+    array = np.array([list(map(float, row)) for row in rows])
     return array[0] if len(rows) == 1 else array
 
 
@@ -190,15 +179,20 @@ def write_samples(folder: Path, samples: Samples) -> None:
         place = folder / sample_id
         place.mkdir()
         for name, value in sample.values.items():
-            if not isinstance(value, Mapping):
+            if isinstance(value, Mapping):
+                _write_node(place / name, value)
+            else:
                 _write_value(place, name, value)
-                continue
-            (place / name).mkdir()
-            for field, held in value.items():
-                _write_value(place / name, field, held)
         if sample.links is not None:
             lines = [f"{start}/{i} {end}/{j}" for (start, i), (end, j) in sorted(sample.links)]
             _write_lines(place / "links.links.csv", lines)
+
+
+def _write_node(folder: Path, fields: Mapping[str, Value]) -> None:
+    """Write the fields of a node with instances."""
+    folder.mkdir()
+    for field, value in fields.items():
+        _write_value(folder, field, value)
 
 
 def _write_value(folder: Path, name: str, value: Value) -> None:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _REMEDY = "Save arrays of numbers or text whose first dimension is the rows, without pickle."
+_DAMAGED = (  # what the libraries raise for files that are not what they should be
+    ValueError, OSError, EOFError, KeyError, MemoryError, SyntaxError, zipfile.BadZipFile,
+    zlib.error,
+)  # fmt: skip
 
 
 def read_arrays(source: Source) -> pa.Table:
@@ -29,51 +33,16 @@ def read_arrays(source: Source) -> pa.Table:
     Raises: DatasetError: for objects (which would be unpickled), damaged files, or arrays of
         different length.
     """
-    import numpy as np
     import pyarrow as pa
 
-    try:
-        with source.open() as handle:
-            loaded = np.load(handle, allow_pickle=False)
-            arrays = (
-                {"x": loaded}
-                if isinstance(loaded, np.ndarray)
-                else {key: loaded[key] for key in loaded.files}
-            )
-    except (
-        ValueError,
-        OSError,
-        EOFError,
-        KeyError,
-        MemoryError,
-        SyntaxError,
-        zipfile.BadZipFile,
-        zlib.error,
-    ) as error:
-        raise DatasetError(
-            f"the arrays cannot be read ({str(error)[:200]}).",
-            where=source.name,
-            remedy=_REMEDY,
-        ) from error
+    arrays = _loaded(source)
     fields: list[pa.Field] = []
     columns: list[pa.Array] = []
     rows = max((array.shape[0] for array in arrays.values() if array.ndim), default=0)
-    for key, name in zip(arrays, check_names([*arrays], source.name), strict=True):
-        array, place = arrays[key], f"{source.name}, array '{key}'"
-        if array.ndim == 0 or array.shape[0] != rows or not array.size:
-            raise DatasetError(
-                f"its shape is {array.shape}; expected {rows} rows.",
-                where=place,
-                remedy=_REMEDY,
-            )
-        single = array.size == rows
-        if array.dtype.kind not in ("biufUSM" if single else "biuf"):
-            raise DatasetError(
-                f"{array.dtype} of shape {array.shape} is no columns.",
-                where=place,
-                remedy=_REMEDY,
-            )
-        if single:
+    names = check_names([*arrays], source.name)
+    for (key, array), name in zip(arrays.items(), names, strict=True):
+        _check(array, rows, f"{source.name}, array '{key}'")
+        if array.size == rows:
             field, column = pa.field(name, pa.string()), _text(array.reshape(rows))
         else:
             numbers = _floats(array)
@@ -83,11 +52,48 @@ def read_arrays(source: Source) -> pa.Table:
     return pa.table(columns, schema=pa.schema(fields))
 
 
+def _loaded(source: Source) -> dict[str, np.ndarray]:
+    """The arrays of a file by name; a single one is called x."""
+    import numpy as np
+
+    try:
+        with source.open() as handle:
+            loaded = np.load(handle, allow_pickle=False)
+            if isinstance(loaded, np.ndarray):
+                return {"x": loaded}
+            return {key: loaded[key] for key in loaded.files}
+    except _DAMAGED as error:
+        raise DatasetError(
+            f"the arrays cannot be read ({str(error)[:200]}).",
+            where=source.name,
+            remedy=_REMEDY,
+        ) from error
+
+
+def _check(array: np.ndarray, rows: int, place: str) -> None:
+    """Refuse an array that is no column of so many rows: of values, or of tensors of numbers."""
+    fits = array.ndim > 0 and array.shape[0] == rows
+    if not fits or not array.size:
+        raise DatasetError(
+            f"its shape is {array.shape}; expected {rows} rows.",
+            where=place,
+            remedy=_REMEDY,
+        )
+    kinds = "biufUSM" if array.size == rows else "biuf"
+    if array.dtype.kind not in kinds:
+        raise DatasetError(
+            f"{array.dtype} of shape {array.shape} is no columns.",
+            where=place,
+            remedy=_REMEDY,
+        )
+
+
 def _floats(array: np.ndarray) -> list[np.ndarray]:
     """The rows of an array in single precision, or in double where that would round."""
     import numpy as np
 
-    exact = array.dtype.kind == "b" or array.dtype.itemsize <= (4 if array.dtype.kind == "f" else 2)
+    exact_bytes = {"b": 1, "f": 4}.get(array.dtype.kind, 2)
+    exact = array.dtype.itemsize <= exact_bytes
     numbers = array.astype(np.float32 if exact else np.float64)
     return list(np.where(np.isfinite(numbers), numbers, np.nan))
 

@@ -87,20 +87,18 @@ def _read_zip(source: Source) -> pa.Table:
     from easeml.data.readers.file_tree import BROKEN
 
     with source.open() as handle, zipfile.ZipFile(handle) as archive:
-        members = [
-            member
-            for member in archive.infolist()
-            if not member.is_dir() and "__MACOSX" not in member.filename
-        ]
-        if len(members) == 1 and not members[0].filename.lower().endswith(".zip"):
+        names = [member.filename for member in archive.infolist() if not member.is_dir()]
+        names = [name for name in names if "__MACOSX" not in name]
+        is_nested = names[0].lower().endswith(".zip") if names else False
+        if len(names) == 1 and not is_nested:
             try:
-                data = archive.read(members[0])
+                data = archive.read(names[0])
             except BROKEN as error:
                 raise DatasetError(
                     f"the zip file is damaged ({error}).",
                     where=source.name,
                 ) from error
-            return table_from_bytes(data, members[0].filename)
+            return table_from_bytes(data, names[0])
     if source.path is None:
         raise DatasetError(
             "the zip file holds several files.",

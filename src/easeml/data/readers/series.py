@@ -82,19 +82,29 @@ def _padded(sample: list[list[float]]) -> np.ndarray:
 
 def _header(text: str, name: str) -> tuple[bool, list[tuple[int, str]]]:
     """Whether lines end in an answer, and the numbered lines below ``@data``."""
-    labelled, lines = False, text.split("\n")
+    labelled = False
+    lines = text.split("\n")
     for number, line in enumerate(lines, 1):
-        words = line.strip().lower().split()
-        if words and words[0] in ("@classlabel", "@targetlabel"):
-            labelled = len(words) > 1 and words[1] == "true"
-        if words and words[0] == "@data":
-            rest = ((i, row.strip()) for i, row in enumerate(lines[number:], number + 1))
-            return labelled, [(i, row) for i, row in rest if row and not row.startswith(("#", "%"))]
+        word, *others = line.strip().lower().split() or [""]
+        if word in ("@classlabel", "@targetlabel"):
+            labelled = others[:1] == ["true"]
+        if word == "@data":
+            return labelled, _below(lines, number)
     raise DatasetError(
         "there is no line @data.",
         where=name,
         remedy="Write the series below a line @data.",
     )
+
+
+def _below(lines: list[str], first: int) -> list[tuple[int, str]]:
+    """The lines from the ``first`` place on with their numbers, without empty ones and comments."""
+    found = []
+    for number, line in enumerate(lines[first:], first + 1):
+        row = line.strip()
+        if row and not row.startswith(("#", "%")):
+            found.append((number, row))
+    return found
 
 
 def _steps(channel: str, where: str) -> list[float]:

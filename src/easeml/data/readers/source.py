@@ -25,7 +25,15 @@ _MAGIC = {
     b"\xd0\xcf\x11\xe0": "excel",
     b"%PDF": "pdf",
 }
-_SUFFIXES = {".jsonl": "json", ".ndjson": "json", ".json": "json", ".arff": "arff", ".ts": "series"}
+_SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".json": "json",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".arff": "arff",
+    ".ts": "series",
+}
 _ARFF = re.compile(rb"^\s*@relation\b", re.IGNORECASE | re.MULTILINE)
 _SERIES = re.compile(
     rb"^\s*@(problemname|timestamps|univariate|serieslength)\b", re.IGNORECASE | re.MULTILINE
@@ -135,8 +143,8 @@ def format_of(source: Source) -> str:
     if _ARFF.search(head):
         return "arff"
     suffix = Path(source.name.lower().removesuffix(".gz")).suffix
-    if suffix in _SUFFIXES or suffix in (".csv", ".tsv"):
-        return _SUFFIXES.get(suffix, "csv")
+    if suffix in _SUFFIXES:
+        return _SUFFIXES[suffix]
     return "json" if start.startswith((b'{"', b"[{", b"{ ", b"{}")) else "csv"
 
 
@@ -157,10 +165,8 @@ def _zip_format(source: Source) -> str:
             where=source.name,
         )
     names = [member.filename for member in members]
-    if any(name.startswith("xl/") for name in names) or "content.xml" in names:
+    folders = {name.partition("/")[0] for name in names if "/" in name}
+    if "xl" in folders or "content.xml" in names:
         return "excel"
-    return (
-        "npz"
-        if names and all(name.endswith(".npy") and "/" not in name for name in names)
-        else "zip"
-    )
+    endings = {Path(name).suffix for name in names}
+    return "npz" if endings == {".npy"} and not folders else "zip"

@@ -32,14 +32,16 @@ def files_of(body: bytes, content_type: str) -> Files:
     """
     kind = content_type.partition(";")[0].strip().lower()
     if kind != "multipart/form-data":
-        return [("body.png" if kind.startswith("image/") else "body", body)]
+        name = "body.png" if kind.startswith("image/") else "body"
+        return [(name, body)]
     message = BytesParser(policy=HTTP).parsebytes(
         b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body
     )
-    parts = [
-        (part.get_filename() or "", part.get_payload(decode=True)) for part in message.iter_parts()
-    ]
-    found = [(name, content) for name, content in parts if isinstance(content, bytes) and name]
+    found = []
+    for part in message.iter_parts():
+        name, content = part.get_filename(), part.get_payload(decode=True)
+        if name and isinstance(content, bytes):
+            found.append((name, content))
     if not found:
         raise DatasetError(
             "there is no file.",
@@ -55,11 +57,9 @@ def table_of_files(files: Files, labels: Collection[str]) -> tuple[pa.Table, lis
     Pictures below folders named like ``labels`` have these as their labels. Raises DatasetError.
     """
     name, content = files[0]
-    if len(files) > 1 or content.startswith(_MAGIC) or name.lower().endswith(PICTURES):
-        openers = {}
-        for number, (one, held) in enumerate(files, 1):
-            openers[f"{one} ({number})" if one in openers else one] = partial(io.BytesIO, held)
-        return _samples(Tree("", openers, ()), [*openers], ())
+    if len(files) > 1 or _is_picture(name, content):
+        tree = _tree_of(files)
+        return _samples(tree, [*tree.files], ())
     if format_of(Source(name, data=content)) != "zip":
         return table_from_bytes(content, name), []
     if is_easeml(content):
@@ -71,9 +71,25 @@ def table_of_files(files: Files, labels: Collection[str]) -> tuple[pa.Table, lis
     return table_from_bytes(content, name), []
 
 
+def _is_picture(name: str, content: bytes) -> bool:
+    return content.startswith(_MAGIC) or name.lower().endswith(PICTURES)
+
+
+def _tree_of(files: Files) -> Tree:
+    """The files by name; one whose name came before has its number in its name."""
+    openers = {}
+    for number, (name, content) in enumerate(files, 1):
+        own = f"{name} ({number})" if name in openers else name
+        openers[own] = partial(io.BytesIO, content)
+    return Tree("", openers, ())
+
+
 def _samples(tree: Tree, names: list[str], labels: Collection[str]) -> tuple[pa.Table, list[str]]:
     """The table of pictures or texts, with labels if every one is below a folder named like one."""
     folders = [PurePosixPath(name).parent.name for name in names]
-    read = text_table if all(name.lower().endswith(TEXTS) for name in names) else picture_table
+    all_texts = all(name.lower().endswith(TEXTS) for name in names)
+    read = text_table if all_texts else picture_table
     table = read(tree, list(zip(names, folders, strict=True)))
-    return (table if set(folders) <= set(labels) else table.drop_columns(["label"])), names
+    if not set(folders) <= set(labels):
+        table = table.drop_columns(["label"])
+    return table, names

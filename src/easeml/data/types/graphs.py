@@ -26,10 +26,11 @@ def graph_of(sample: Sample) -> dict[str, Any]:
     for name, held in sample.values.items():
         if not isinstance(held, Mapping):
             continue  # a single value
-        graph[name] = {
-            field: list(value) if isinstance(value, tuple) else value
-            for field, value in held.items()
-        }
+        fields = dict(held)
+        for field, value in held.items():
+            if isinstance(value, tuple):
+                fields[field] = list(value)
+        graph[name] = fields
 
     graph[LINKS] = None
     if sample.links is not None:
@@ -83,10 +84,11 @@ def to_json(graph: Graph) -> dict[str, Any]:
     for name, held in graph.items():
         if name == LINKS:
             continue
-        document[name] = {
-            field: value if isinstance(value, list) else numbers_to_json(value)
-            for field, value in held.items()
-        }
+        fields = dict(held)
+        for field, value in held.items():
+            if not isinstance(value, list):
+                fields[field] = numbers_to_json(value)
+        document[name] = fields
 
     if graph.get(LINKS) is not None:
         document[LINKS] = [list(link) for link in graph[LINKS]]
@@ -104,10 +106,11 @@ def from_json(value: Any) -> dict[str, Any]:
             continue
         if not isinstance(held, dict):
             raise TypeError(f"'{name}' is not an object of its fields")
-        graph[name] = {
-            field: cells if _are_labels(cells) else numbers_from_json(cells)
-            for field, cells in held.items()
-        }
+        fields = dict(held)
+        for field, cells in held.items():
+            if not _are_labels(cells):
+                fields[field] = numbers_from_json(cells)
+        graph[name] = fields
 
     graph[LINKS] = None
     if value.get(LINKS) is not None:
@@ -189,7 +192,9 @@ def _labels_problem(value: Any, known: Sequence[str]) -> str:
 
 
 def _links_problem(links: Any, nodes: Mapping[str, Node], counts: Mapping[str, int]) -> str:
-    kinds = {(name, link.target) for name, node in nodes.items() for link in node.links}
+    kinds: set[tuple[str, str]] = set()
+    for name, node in nodes.items():
+        kinds.update((name, link.target) for link in node.links)
     for start, i, end, j in links or ():
         if (start, end) not in kinds:
             return f"has a link from '{start}' to '{end}', which the schema does not have"
@@ -200,7 +205,9 @@ def _links_problem(links: Any, nodes: Mapping[str, Node], counts: Mapping[str, i
 
 
 def _are_labels(cells: Any) -> bool:
-    return isinstance(cells, list) and all(isinstance(cell, str) for cell in cells)
+    if not isinstance(cells, list):
+        return False
+    return all(isinstance(cell, str) for cell in cells)
 
 
 def _link(link: Any) -> list[Any]:

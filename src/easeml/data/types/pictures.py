@@ -72,13 +72,17 @@ def picture_report(
     ``first``: some pictures, of which small ones are shown.
     """
     sizes = [sorted(set(column)) for column in zip(*shapes, strict=True)]
-    dim: list[Dim] = [
-        found[0] if len(found) == 1 else axis[0] for axis, found in zip(_AXES, sizes, strict=True)
-    ]
-    said = ", ".join(
-        f"{axis} {found[0]}" if len(found) == 1 else f"{axis} {found[0]} to {found[-1]}"
-        for axis, found in zip(_AXES, sizes, strict=True)
-    )
+    dim: list[Dim] = []
+    spans = []
+    for axis, found in zip(_AXES, sizes, strict=True):
+        least, most = found[0], found[-1]
+        if least == most:
+            dim.append(least)
+            spans.append(f"{axis} {least}")
+        else:
+            dim.append(axis[0])
+            spans.append(f"{axis} {least} to {most}")
+    said = ", ".join(spans)
     return ColumnReport(
         name, "image", "input", distinct=len(shapes), evidence=f"Pictures: {said}.",
         examples=[data_url(data) for data in first[:_EXAMPLES]], content={"dim": dim, "format": "image"},

@@ -21,48 +21,22 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-MISSING = frozenset(
-    {"", "na", "n/a", "nan", "null", "?", "#n/a", "<na>"}
-)  # in every column, in any case
-MISSING_NUMBER = MISSING | {
-    "none",
-    "unknown",
-    "missing",
-    "-",
-    "--",
-    ".",
-    "n.a.",
-    "nat",
-}  # in numbers and timestamps
+# In any case: the first in every column, the others in numbers and timestamps.
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "?", "#n/a", "<na>"})
+MISSING_NUMBER = MISSING | {"none", "unknown", "missing", "-", "--", ".", "n.a.", "nat"}
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?$"
 ISO = r"^\d{4}-\d{1,2}-\d{1,2}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,9})?)?( ?(Z|[+-]\d{2}:?\d{2}))?)?$"
 _ISO = re.compile(ISO)
 _NUMBER = re.compile(NUMBER)
 _DAYS = (
-    *(
-        "%m/%d/%Y",
-        "%d/%m/%Y",
-        "%m/%d/%y",
-        "%d/%m/%y",
-        "%Y/%m/%d",
-        "%d.%m.%Y",
-        "%d.%m.%y",
-        "%d-%m-%Y",
-        "%m-%d-%Y",
-    ),
-    *(
-        "%d-%b-%Y",
-        "%d-%b-%y",
-        "%b %d, %Y",
-        "%B %d, %Y",
-        "%d %b %Y",
-        "%d %B %Y",
-        "%Y.%m.%d",
-        "%d/%b/%Y",
-    ),
-)
+    "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%y", "%d/%m/%y", "%Y/%m/%d",
+    "%d.%m.%Y", "%d.%m.%y", "%d-%m-%Y", "%m-%d-%Y",
+    "%d-%b-%Y", "%d-%b-%y", "%b %d, %Y", "%B %d, %Y",
+    "%d %b %Y", "%d %B %Y", "%Y.%m.%d", "%d/%b/%Y",
+)  # fmt: skip
 _OTHER_DAYS = ("%Y-%m", "%Y/%m", "%a %b %d %H:%M:%S %Y", "%Y%m%dT%H%M%S", "%Y%m%d %H:%M:%S")
 _COMPACT = "%Y%m%d"
+_EIGHT_DIGITS = re.compile(r"(19|20)\d{6}")
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 FORMATS = (*(day + time for day in _DAYS for time in _TIMES), *_OTHER_DAYS)
 
@@ -88,7 +62,9 @@ def convert(array: pa.Array, kind: str, labels: tuple[str, ...] = (), form: str 
         return to_numbers(array)
     if kind == "timestamp":
         return to_timestamps(array, form)
-    return to_categories(array, labels) if kind == "category" else to_text(array)
+    if kind == "category":
+        return to_categories(array, labels)
+    return to_text(array)
 
 
 def plain(array: pa.Array, kind: str, form: str = "", codes: Sequence[str] = ()) -> pa.Array:
@@ -97,11 +73,17 @@ def plain(array: pa.Array, kind: str, form: str = "", codes: Sequence[str] = ())
     Numbers lose the marks of ``form``; ``codes`` become empty text.
     """
     if codes:
-        distinct = array.dictionary_encode()
-        gone = codes_of(codes)
-        kept = ["" if is_code(text, gone) else text for text in distinct.dictionary.to_pylist()]
-        array = _text(kept).take(distinct.indices)
+        array = _without_codes(array, codes_of(codes))
     return plain_numbers(array, form) if kind == "number" else array
+
+
+def _without_codes(array: pa.Array, codes: frozenset[str]) -> pa.Array:
+    """The column with empty text in place of codes; every different text is looked at once."""
+    distinct = array.dictionary_encode()
+    kept = []
+    for text in distinct.dictionary.to_pylist():
+        kept.append("" if is_code(text, codes) else text)
+    return _text(kept).take(distinct.indices)
 
 
 def codes_of(codes: Sequence[str]) -> frozenset[str]:
@@ -140,17 +122,22 @@ def to_numbers(array: pa.Array) -> Converted:
     missing = missing_mask(array, "number")
     values = _cast(array, missing)
     if values is None:
-        plain = arrow_compute().utf8_ltrim(array, "+")
-        written = arrow_compute().if_else(
-            arrow_compute().match_substring_regex(array, NUMBER),
-            plain,
-            pa.scalar(None, pa.string()),
-        )
-        values = np.array(
-            arrow_compute().cast(written, pa.float64()).to_numpy(zero_copy_only=False), dtype=float
-        )
+        compute = arrow_compute()
+        is_number = compute.match_substring_regex(array, NUMBER)
+        unsigned = compute.utf8_ltrim(array, "+")
+        numbers = compute.if_else(is_number, unsigned, pa.scalar(None, pa.string()))
+        values = _floats(numbers)
         values[np.isinf(values) | missing] = np.nan
     return Converted(values, missing, np.isnan(values) & ~missing)
+
+
+def _floats(array: pa.Array) -> np.ndarray:
+    """Text as float64, null as NaN. Raises ``pyarrow.ArrowInvalid`` where some is no number."""
+    import numpy as np
+    import pyarrow as pa
+
+    numbers = arrow_compute().cast(array, pa.float64())
+    return np.array(numbers.to_numpy(zero_copy_only=False), dtype=float)
 
 
 def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
@@ -161,20 +148,16 @@ def _cast(array: pa.Array, missing: np.ndarray) -> np.ndarray | None:
     import numpy as np
     import pyarrow as pa
 
-    given = (
-        arrow_compute().if_else(pa.array(missing), pa.scalar(None, pa.string()), array)
-        if missing.any()
-        else array
-    )
+    given = array
+    if missing.any():
+        given = arrow_compute().if_else(pa.array(missing), pa.scalar(None, pa.string()), array)
     try:
-        values = np.array(
-            arrow_compute().cast(given, pa.float64()).to_numpy(zero_copy_only=False), dtype=float
-        )
+        values = _floats(given)
     except pa.ArrowInvalid:
         return None
-    return (
-        values if np.array_equal(np.isfinite(values), ~missing) else None
-    )  # "inf" and "nan" are no numbers
+    # Arrow reads "inf" and "nan", which are no numbers here.
+    all_finite = np.array_equal(np.isfinite(values), ~missing)
+    return values if all_finite else None
 
 
 def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
@@ -183,17 +166,15 @@ def to_categories(array: pa.Array, labels: tuple[str, ...]) -> Converted:
 
     missing = missing_mask(array, "category")
     encoded = array.dictionary_encode()
-    code = {label: i for i, label in enumerate(labels)}
+    code_of = {label: code for code, label in enumerate(labels)}
     numeric = numeric_labels(labels)
-    found = np.array(
-        [
-            code.get(text, code.get(plain_number(text), -1) if numeric else -1)
-            for text in encoded.dictionary.to_pylist()
-        ]
-        or [-1],
-        dtype=np.int64,
-    )
-    codes = found[encoded.indices.to_numpy(zero_copy_only=False)]
+    found = []
+    for text in encoded.dictionary.to_pylist():
+        is_other_spelling = numeric and text not in code_of
+        label = plain_number(text) if is_other_spelling else text
+        found.append(code_of.get(label, -1))
+
+    codes = np.array(found, dtype=np.int64)[encoded.indices.to_numpy(zero_copy_only=False)]
     codes = np.where(missing, -1, codes)
     return Converted(categories(codes, labels), missing, (codes < 0) & ~missing)
 
@@ -240,34 +221,34 @@ def timestamp_format(texts: list[str], *, compact: bool = False) -> str | None:
     import pyarrow as pa
 
     sample = texts[:100]
-    if not sample or not all(_may_be_time(text) for text in sample):
+    if not sample or not all(map(_may_be_time, sample)):
         return None
-    forms = [
-        form for form in _forms(compact and _all_eight_digits(sample)) if _all_read(sample, form)
-    ]
+    forms = ["", *FORMATS]
+    if compact and all(map(_EIGHT_DIGITS.fullmatch, sample)):
+        forms.append(_COMPACT)
+
     array = pa.array(texts)
     for form in forms:
+        if not all(_reads(text, form) for text in sample):
+            continue
         if not to_timestamps(array, form).bad.any():
             return form
     return None
 
 
 def _may_be_time(text: str) -> bool:
-    return 6 <= len(text) <= 40 and any(c.isdigit() for c in text)
+    return 6 <= len(text) <= 40 and any(map(str.isdigit, text))
 
 
-def _all_eight_digits(texts: list[str]) -> bool:
-    return all(len(text) == 8 and text.isdigit() and text[:2] in ("19", "20") for text in texts)
-
-
-def _forms(compact: bool) -> tuple[str, ...]:
-    return ("", *FORMATS, _COMPACT) if compact else ("", *FORMATS)
-
-
-def _all_read(texts: list[str], form: str) -> bool:
+def _reads(text: str, form: str) -> bool:
+    """Whether a text is a timestamp of this form; ISO where it is empty."""
     if not form:
-        return all(_ISO.match(text) for text in texts)
-    return all(_reads(text, form) for text in texts)
+        return _ISO.match(text) is not None
+    try:
+        datetime.strptime(text, form)
+    except ValueError:
+        return False
+    return True
 
 
 def swapped_day(form: str) -> str:
@@ -290,7 +271,8 @@ def parse_timestamp(text: str, form: str) -> np.datetime64:
     import pandas as pd
 
     time = pd.Timestamp(text)
-    return (time.tz_convert(None) if time.tzinfo else time).to_datetime64().astype("datetime64[us]")
+    utc = time.tz_convert(None) if time.tzinfo else time
+    return utc.to_datetime64().astype("datetime64[us]")
 
 
 def plain_number(text: str) -> str:
@@ -299,7 +281,8 @@ def plain_number(text: str) -> str:
         number = float(text)
     except ValueError:
         return text
-    return str(int(number)) if number.is_integer() and abs(number) < 1e15 else repr(number)
+    is_exact = number.is_integer() and abs(number) < 1e15
+    return str(int(number)) if is_exact else repr(number)
 
 
 def numeric_labels(labels: tuple[str, ...]) -> bool:
@@ -307,9 +290,10 @@ def numeric_labels(labels: tuple[str, ...]) -> bool:
 
     Then ``1.0`` means the label ``1``.
     """
-    return bool(labels) and all(
-        is_number(label) and plain_number(label) == label for label in labels
-    )
+    for label in labels:
+        if not is_number(label) or plain_number(label) != label:
+            return False
+    return bool(labels)
 
 
 def text_array(values: Sequence[str | None] | np.ndarray) -> pd.api.extensions.ExtensionArray:
@@ -349,11 +333,3 @@ def _text_dtype() -> pd.StringDtype:
     import pandas as pd
 
     return pd.StringDtype("pyarrow", na_value=np.nan)
-
-
-def _reads(text: str, form: str) -> bool:
-    try:
-        datetime.strptime(text, form)
-    except ValueError:
-        return False
-    return True

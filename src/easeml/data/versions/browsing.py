@@ -91,25 +91,24 @@ def train_rows(
     places = np.flatnonzero(chosen)
     scored = _scores(scores, ids)
     if wanted.suspicious:
-        places = places[
-            np.argsort(-np.nan_to_num(scored.suspicion[places], nan=-1.0), kind="stable")
-        ]
+        ranks = np.nan_to_num(scored.suspicion[places], nan=-1.0)
+        places = places[np.argsort(-ranks, kind="stable")]
     shown = places[skip : skip + limit]
     made = []
-    for place, values in zip(shown.tolist(), table.take(shown).to_pylist(), strict=True):
+    for place, cells in zip(shown.tolist(), table.take(shown).to_pylist(), strict=True):
+        values = {name: _json(cell) for name, cell in cells.items()}
+        del values[ROW]
+        answer = values.pop(target)
         score = float(scored.suspicion[place])
+        is_scored = isfinite(score)
         made.append(
             TrainRow(
                 row=int(ids[place]),
                 on=not off[place],
-                values={
-                    name: _json(value)
-                    for name, value in values.items()
-                    if name not in (ROW, target)
-                },
-                target=_json(values[target]),
-                suspicion=score if isfinite(score) else None,
-                predicted=scored.prediction(place) if isfinite(score) else None,
+                values=values,
+                target=answer,
+                suspicion=score if is_scored else None,
+                predicted=scored.prediction(place) if is_scored else None,
             )
         )
     return made, len(places)
@@ -120,8 +119,13 @@ def row_ids(files: Files) -> dict[str, np.ndarray]:
 
     Raises DatasetError if there is no version in the files.
     """
-    there = [role for role in ALL_ROLES if role not in UNLABELLED or f"{role}.arrow" in files]
-    return {role: _table(files, role).column(ROW).to_numpy() for role in there}
+    ids = {}
+    for role in ALL_ROLES:
+        may_be_absent = role in UNLABELLED
+        if may_be_absent and f"{role}.arrow" not in files:
+            continue
+        ids[role] = _table(files, role).column(ROW).to_numpy()
+    return ids
 
 
 def rows_off(files: Files) -> list[int]:

@@ -42,19 +42,20 @@ def feed(version: Declared, table: pa.Table, name: str, role: str | None = None)
         DatasetError: naming every difference, if the table does not fit the version's schemas.
     """
     _check_role(role)
-    split = Split(*version.summary.get("split", "random").partition(":")[::2])
-    divided_by = split if role is None and split.column else None
-    frame = _typed_rows(version, table, name, role, divided_by)
+    way, _, column = version.summary.get("split", "random").partition(":")
+    split = Split(way, column)
+    is_divided = role is None and bool(column)
+    frame = _typed_rows(version, table, name, role, column if is_divided else "")
     answered = frame[version.target].notna().to_numpy()
     by = None
-    if divided_by is not None:
-        by = split_values(table, split, _report(version, split.column))[answered]
+    if is_divided:
+        by = split_values(table, split, _report(version, column))[answered]
     roles = _assigned_roles(version, frame, role, answered, split, by)
     notes = _feed_notes(version, role, answered)
     notes += _known_rows(version, frame.loc[_are(roles, ROLES)])
     frame.loc[_are(roles, UNLABELLED), version.target] = None  # such rows are without answers
     groups: dict[str, str] = {}
-    if split.way == "group" and by is not None:
+    if way == "group" and by is not None:
         groups = group_roles(by, roles[answered])
     return _with_rows(version, frame, roles, notes, groups)
 
@@ -69,34 +70,32 @@ def _check_role(role: str | None) -> None:
 
 
 def _typed_rows(
-    version: Declared, table: pa.Table, name: str, role: str | None, split: Split | None
+    version: Declared, table: pa.Table, name: str, role: str | None, divided_by: str
 ) -> pd.DataFrame:
-    """The rows under their new ids, typed. Raises DatasetError with every difference."""
+    """The rows under their new ids, typed.
+
+    ``divided_by``: the column that says their roles; empty if none does. Raises DatasetError with
+    every difference.
+    """
     import numpy as np
     import pandas as pd
 
     answers = role not in UNLABELLED
     fitted = fit_table(table, version.schema_in, version.schema_out, answers=answers)
     differences = list(fitted.differences)
-    if split is not None and split.column not in table.column_names:
+    if divided_by and divided_by not in table.column_names:
         differences.append(
-            f"column '{split.column}', by which rows were divided, is missing (or say a role)."
+            f"column '{divided_by}', by which rows were divided, is missing (or say a role)."
         )
     if differences:
-        raise _does_not_fit(
-            differences,
-            name,
-        )
+        raise _does_not_fit(differences, name)
     ids = version.next_row + np.arange(table.num_rows, dtype=np.int64)
     frame = pd.DataFrame({ROW: ids, **fitted.columns})
     empty = frame[version.target].isna().to_numpy()
     if role in ROLES and empty.any():
         row = first_row(table) + int(empty.argmax())
         said = f"row {row}, column '{version.target}': a {role} row needs a value."
-        raise _does_not_fit(
-            [said],
-            name,
-        )
+        raise _does_not_fit([said], name)
     return frame
 
 
@@ -214,9 +213,9 @@ def _with_rows(
             continue
         added[role] = len(new)
         old = frames.get(role)
-        frames[role] = pd.concat(
-            [old, new] if old is not None and len(old) else [new], ignore_index=True
-        )
+        has_rows = old is not None and len(old)
+        parts = [old, new] if has_rows else [new]
+        frames[role] = pd.concat(parts, ignore_index=True)
     grown = replace(
         version,
         frames=frames,
@@ -230,42 +229,44 @@ def _with_rows(
 def _summed(version: Declared, added: dict[str, int]) -> Declared:
     """The version with what its summary and its columns count."""
     counts = {role: len(frame) for role, frame in version.frames.items()}
-    labelled = sum(counts[role] for role in ROLES)
-    kept = {
-        name: version.summary[name]
-        for name in ("target", "seed", "split")
-        if name in version.summary
-    }
-    summary = {"rows": labelled, **counts, **kept, "off": len(version.off), "added": added}
+    summary: dict[str, Any] = {"rows": sum(counts[role] for role in ROLES), **counts}
+    for name in ("target", "seed", "split"):
+        if name in version.summary:
+            summary[name] = version.summary[name]
+    summary["off"] = len(version.off)
+    summary["added"] = added
     return replace(version, summary=summary, columns=_counted(version))
 
 
+def _labelled_frames(version: Declared) -> list[pd.DataFrame]:
+    """The rows with answers, a frame a role."""
+    frames = [version.frames[role] for role in ROLES]
+    return [frame for frame in frames if len(frame)]
+
+
 def _counted(version: Declared) -> list[ColumnReport]:
+    """The reports of the columns, with what the rows with answers hold; dropped ones stay."""
     import pandas as pd
 
-    values = pd.concat(
-        [frame for role, frame in version.frames.items() if role in ROLES and len(frame)]
-    )
-
-    def counted(report: ColumnReport) -> ColumnReport:
+    values = pd.concat(_labelled_frames(version))
+    reports = []
+    for report in version.columns:
+        if report.role == "drop":
+            reports.append(report)
+            continue
         column = pd.Series(values[report.name])
-        return replace(
-            report,
-            missing=float(column.isna().to_numpy().mean()),
-            distinct=int(_hashable(column).nunique()),
-        )
-
-    return [report if report.role == "drop" else counted(report) for report in version.columns]
+        missing = float(column.isna().to_numpy().mean())
+        distinct = int(_hashable(column).nunique())
+        reports.append(replace(report, missing=missing, distinct=distinct))
+    return reports
 
 
 def _hashable(column: pd.Series) -> pd.Series:
     """The column, with pictures, tensors and graphs as text that differs where they do."""
-    first = (
-        next((cell for cell in column if cell is not None), None)
-        if column.dtype == object
-        else None
-    )
-    return column if first is None or isinstance(first, str) else column.map(_digest)
+    if column.dtype != object:
+        return column
+    first = next((cell for cell in column if cell is not None), "")
+    return column if isinstance(first, str) else column.map(_digest)
 
 
 def _digest(cell: Any) -> str:
@@ -290,14 +291,15 @@ def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
     def digests(frame: pd.DataFrame) -> Any:
         return hashed(frame.drop(columns=ROW).apply(_hashable), index=False)
 
-    old = [digests(version.frames[role]) for role in ROLES if len(version.frames[role])]
     if not len(labelled):
         return []
+    old = [digests(frame) for frame in _labelled_frames(version)]
     same = int(digests(labelled).isin(pd.concat(old)).sum())
     if not same:
         return []
     return [
-        f"{_rows(same)} of the new ones are there already: a row that both trains and tests flatters the quality."
+        f"{_rows(same)} of the new ones are there already: "
+        "a row that both trains and tests flatters the quality."
     ]
 
 
@@ -311,12 +313,13 @@ def _report(version: Declared, column: str) -> ColumnReport:
 
 
 def _does_not_fit(differences: list[str], name: str) -> DatasetError:
+    lines = ["the rows do not fit the data; nothing was changed."]
+    lines += [f"- {one}" for one in differences[:_SHOWN]]
     more = len(differences) - _SHOWN
-    lines = [f"- {one}" for one in differences[:_SHOWN]] + (
-        [f"- and {more} more."] if more > 0 else []
-    )
+    if more > 0:
+        lines.append(f"- and {more} more.")
     return DatasetError(
-        "\n".join(["the rows do not fit the data; nothing was changed.", *lines, ""]),
+        "\n".join([*lines, ""]),
         where=name,
         remedy="Correct the file and feed it again, or declare a new application with all rows.",
     )

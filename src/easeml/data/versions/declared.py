@@ -85,7 +85,6 @@ def declare(
         DatasetError: as ``declare_columns``; and, with row and value, where a cell is not of its column's type;
             and if there are too few rows.
     """
-    import numpy as np
     import pandas as pd
 
     way = Split.from_text(split, [report.name for report in reports])
@@ -103,12 +102,14 @@ def declare(
         )
     by = None
     if way.column:
-        by = split_values(
-            table, way, next(report for report in final.columns if report.name == way.column)
-        )[answered]
+        report = next(report for report in final.columns if report.name == way.column)
+        by = split_values(table, way, report)[answered]
     roles = row_roles(pd.Series(frame[final.target]), way, by, seed, notes)
+    groups: dict[str, str] = {}
+    if way.way == "group" and by is not None:
+        groups = group_roles(by, roles)
     frames = {role: frame.loc[roles == role].reset_index(drop=True) for role in ROLES}
-    counts = {role: int(np.sum(roles == role)) for role in ROLES}
+    counts = {role: len(rows) for role, rows in frames.items()}
     summary = {"rows": len(frame), **counts, "target": final.target, "seed": seed, "split": split}
     return Declared(
         frames,
@@ -119,7 +120,7 @@ def declare(
         notes,
         summary,
         next_row=table.num_rows,
-        groups=group_roles(by, roles) if way.way == "group" and by is not None else {},
+        groups=groups,
     )
 
 
@@ -170,17 +171,18 @@ def read_declared(folder: str | Path) -> Declared:
     """
     folder = Path(folder)
     document = _read_json(folder / "version.json")
-    schema_in, schema_out = (
-        Schema.from_json(document["schema_in"]),
-        Schema.from_json(document["schema_out"]),
-    )
-    there = [role for role in ALL_ROLES if role in ROLES or (folder / f"{role}.arrow").exists()]
-    frames = {
-        role: _frame(_read_arrow(folder / f"{role}.arrow"), schema_in, schema_out) for role in there
-    }
-    last = max(
-        (int(frame[ROW].to_numpy().max()) for frame in frames.values() if len(frame)), default=-1
-    )
+    schema_in = Schema.from_json(document["schema_in"])
+    schema_out = Schema.from_json(document["schema_out"])
+    frames = {}
+    last = -1
+    for role in ALL_ROLES:
+        path = folder / f"{role}.arrow"
+        if role not in ROLES and not path.exists():
+            continue
+        frame = _frame(_read_arrow(path), schema_in, schema_out)
+        frames[role] = frame
+        if len(frame):
+            last = max(last, int(frame[ROW].to_numpy().max()))
     return Declared(
         frames=frames,
         schema_in=schema_in,

@@ -44,10 +44,10 @@ def export_version(folder: str | Path, out: str | Path) -> int:
             remedy=f"One of {', '.join(VERSION_FORMATS)}.",
         )
     tables = read_version(folder)
-    sides = [
-        (rows, schema) for rows in (tables.train, tables.validation) for schema in _schemas(tables)
-    ]
-    write_easeml(out, EasemlDataset(*(_samples(rows, schema) for rows, schema in sides)))
+    sides = []
+    for rows in (tables.train, tables.validation):
+        sides += [_samples(rows, schema) for schema in _schemas(tables)]
+    write_easeml(out, EasemlDataset(*sides))
     return len(tables.train) + len(tables.validation)
 
 

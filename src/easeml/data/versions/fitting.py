@@ -45,14 +45,14 @@ def fit_table(table: pa.Table, schema_in: Schema, schema_out: Schema, *, answers
     inputs, target = kinds_of(schema_in), next(iter(kinds_of(schema_out)))
     known = [*inputs, target, *schema_in.dropped]
     absent = [name for name in known if name not in table.column_names]
-    differences = [
-        f"column '{name}' is not one of the data. {did_you_mean(name, absent) if absent else ''}".strip()
-        for name in table.column_names
-        if name not in known
-    ]
-    columns = {
-        name: _column(table, name, kind, schema_in, differences) for name, kind in inputs.items()
-    }
+    differences = []
+    for name in table.column_names:
+        if name not in known:
+            meant = did_you_mean(name, absent) if absent else ""
+            differences.append(f"column '{name}' is not one of the data. {meant}".strip())
+    columns = {}
+    for name, kind in inputs.items():
+        columns[name] = _column(table, name, kind, schema_in, differences)
     if answers and target not in table.column_names:
         differences.append(
             f"column '{target}', the target, is missing (rows without it can be fed as pool)."

@@ -123,23 +123,22 @@ def _continued(answers: pd.Series, seed: int, there: Mapping[str, pd.Series]) ->
     import numpy as np
     import pandas as pd
 
-    codes, earlier = np.zeros(len(answers), int), np.array([sum(map(len, there.values()))])
+    codes = np.zeros(len(answers), int)
+    earlier = np.array([sum(map(len, there.values()))])  # rows of each class that are there
     if isinstance(answers.dtype, pd.CategoricalDtype):
         codes = answers.cat.codes.to_numpy()
-        each = [
-            np.bincount(one.cat.codes, minlength=len(answers.cat.categories))
-            for one in there.values()
-        ]
-        earlier = np.sum(each, axis=0)
-    roles, cycle = np.empty(len(answers), dtype=object), np.array(_CYCLE, dtype=object)
+        classes = len(answers.cat.categories)
+        earlier = np.sum(
+            [np.bincount(one.cat.codes, minlength=classes) for one in there.values()], axis=0
+        )
+    roles = np.empty(len(answers), dtype=object)
+    cycle = np.array(_CYCLE, dtype=object)
     for code in np.unique(codes):
         rows = np.flatnonzero(codes == code)
         turn, place = np.divmod(earlier[code] + np.arange(len(rows)), len(cycle))
-        order = (
-            np.random.default_rng([seed, int(code)])
-            .random((int(turn[-1]) + 1, len(cycle)))
-            .argsort(axis=1)
-        )
+        turns = int(turn[-1]) + 1
+        draws = np.random.default_rng([seed, int(code)]).random((turns, len(cycle)))
+        order = draws.argsort(axis=1)
         roles[rows] = cycle[order[turn, place]]
     return roles
 
@@ -170,9 +169,10 @@ def _at_random(answers: pd.Series, seed: int, notes: list[str]) -> np.ndarray:
         counts = np.bincount(codes, minlength=len(answers.cat.categories))
         single = [str(answers.cat.categories[code]) for code in np.flatnonzero(counts == 1)]
         if single:
-            names = ", ".join(single[:5]) + (" and more" if len(single) > 5 else "")
+            more = " and more" if len(single) > 5 else ""
             notes.append(
-                f"Classes of '{answers.name}' with one row only, which is used for training: {names}."
+                f"Classes of '{answers.name}' with one row only, which is used for training: "
+                f"{', '.join(single[:5])}{more}."
             )
         order = order[counts[codes[order]] > 1]
         order = order[np.argsort(codes[order], kind="stable")]
@@ -186,16 +186,12 @@ def _in_order(moments: np.ndarray) -> np.ndarray:
 
     known = np.where(np.isnan(moments), -np.inf, moments)
     _, moment = np.unique(known, return_inverse=True)
-    before = np.concatenate([[0], np.cumsum(np.bincount(moment))[:-1]]) / len(
-        known
-    )  # share of rows before a moment
-    place = before[moment]
-    roles = np.where(
-        place < _SHARES["train"],
-        "train",
-        np.where(place < 1 - _SHARES["test"], "validation", "test"),
-    )
-    return roles.astype(object)
+    before = np.concatenate([[0], np.cumsum(np.bincount(moment))[:-1]])
+    place = before[moment] / len(known)  # share of the rows before this one's moment
+    roles = np.full(len(known), "validation", dtype=object)
+    roles[place < _SHARES["train"]] = "train"
+    roles[place >= 1 - _SHARES["test"]] = "test"
+    return roles
 
 
 def _whole_groups(
@@ -209,8 +205,9 @@ def _whole_groups(
 
     _, group = np.unique(groups.astype(str), return_inverse=True)
     sizes = np.bincount(group)
-    rows = len(groups) + sum((there or {}).values())
-    lacking = {role: share * rows - (there or {}).get(role, 0) for role, share in _SHARES.items()}
+    have = there or dict.fromkeys(_SHARES, 0)
+    rows = len(groups) + sum(have.values())
+    lacking = {role: share * rows - have[role] for role, share in _SHARES.items()}
     of_group = np.empty(len(sizes), dtype=object)
     for one in np.random.default_rng(seed).permutation(len(sizes)):
         role = max(lacking, key=lambda name: lacking[name] / _SHARES[name])
@@ -222,12 +219,14 @@ def _whole_groups(
 def _as_given(given: np.ndarray, column: str) -> np.ndarray:
     import numpy as np
 
-    roles = np.array([_NAMES.get(str(value).lower(), "") for value in given], dtype=object)
-    if (roles == "").any():
-        wrong = str(given[int((roles == "").argmax())])
-        raise DatasetError(
-            f"{wrong!r} is no role of a row.",
-            where=f"column '{column}'",
-            remedy=f"Write {', '.join(ROLES)}.",
-        )
-    return roles
+    roles = []
+    for value in given:
+        role = _NAMES.get(str(value).lower())
+        if role is None:
+            raise DatasetError(
+                f"{str(value)!r} is no role of a row.",
+                where=f"column '{column}'",
+                remedy=f"Write {', '.join(ROLES)}.",
+            )
+        roles.append(role)
+    return np.array(roles, dtype=object)

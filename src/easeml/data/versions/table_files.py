@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,23 +29,27 @@ def typed_table(table: pa.Table, reports: list[ColumnReport]) -> pa.Table:
     """
     import pyarrow as pa
 
-    columns = []
+    columns = {}
     for report in reports:
-        array = v.plain(
-            column_text(table, report.name), report.type, report.format, report.missing_codes
-        )
-        if report.type == "number":
-            numbers = v.to_numbers(array)
-            columns.append(pa.array(numbers.values, mask=numbers.missing | numbers.bad))
-        elif report.type == "timestamp":
-            columns.append(
-                pa.array(v.to_timestamps(array, report.format).values, pa.timestamp("us"))
-            )
-        else:
-            missing = pa.array(v.missing_mask(array, report.type))
-            text = arrow_compute().if_else(missing, pa.scalar(None, pa.string()), array)
-            columns.append(text.dictionary_encode() if report.type == "category" else text)
-    return pa.table(columns, [report.name for report in reports])
+        text = column_text(table, report.name)
+        columns[report.name] = _typed_column(text, report)
+    return pa.table(columns)
+
+
+def _typed_column(text: pa.Array, report: ColumnReport) -> pa.Array:
+    import pyarrow as pa
+
+    array = v.plain(text, report.type, report.format, report.missing_codes)
+    if report.type == "number":
+        numbers = v.to_numbers(array)
+        return pa.array(numbers.values, mask=numbers.missing | numbers.bad)
+    if report.type == "timestamp":
+        times = v.to_timestamps(array, report.format)
+        return pa.array(times.values, pa.timestamp("us"))
+
+    missing = pa.array(v.missing_mask(array, report.type))
+    present = arrow_compute().if_else(missing, pa.scalar(None, pa.string()), array)
+    return present.dictionary_encode() if report.type == "category" else present
 
 
 def write_table(
@@ -127,12 +132,13 @@ def _without_formulas(table: pa.Table) -> pa.Table:
     """The table with an apostrophe before text, and before names, that a spreadsheet would run."""
     import pyarrow as pa
 
-    columns = [
-        arrow_compute().replace_substring_regex(column, _FORMULA, r"'\1")
-        if pa.types.is_string(column.type)
-        else column
-        for column in table.columns
-    ]
+    columns = []
+    for column in table.columns:
+        if not pa.types.is_string(column.type):
+            columns.append(column)
+            continue
+        safe = arrow_compute().replace_substring_regex(column, _FORMULA, r"'\1")
+        columns.append(safe)
     names = [re.sub(_FORMULA, r"'\1", name) for name in table.column_names]
     return pa.table(columns, names)
 
@@ -141,31 +147,36 @@ def _plain(table: pa.Table) -> pa.Table:
     """The table with strings in place of dictionaries."""
     import pyarrow as pa
 
-    kinds = [
-        pa.string() if pa.types.is_dictionary(field.type) else field.type for field in table.schema
-    ]
-    return table.cast(
-        pa.schema([field.with_type(kind) for field, kind in zip(table.schema, kinds, strict=True)])
-    )
+    fields = []
+    for field in table.schema:
+        is_category = pa.types.is_dictionary(field.type)
+        fields.append(field.with_type(pa.string()) if is_category else field)
+    return table.cast(pa.schema(fields))
 
 
 def _arff(typed: pa.Table) -> str:
     import arff
+
+    attributes = []
+    columns = []
+    for name, column in zip(typed.column_names, _plain(typed).columns, strict=True):
+        values = column.to_pylist()
+        attributes.append((name, _arff_type(typed.column(name).type, values)))
+        columns.append([_arff_cell(value) for value in values])
+    rows = list(zip(*columns, strict=True))
+    return arff.dumps({"relation": "table", "attributes": attributes, "data": rows})
+
+
+def _arff_type(kind: pa.DataType, values: list[Any]) -> str | list[str]:
+    """The type of a column in ARFF: a category is the list of its labels."""
     import pyarrow as pa
 
-    def kind(field: pa.Field) -> Any:
-        if pa.types.is_dictionary(field.type):
-            return sorted(set(table.column(field.name).drop_null().to_pylist()))
-        return (
-            "NUMERIC"
-            if pa.types.is_floating(field.type) or pa.types.is_integer(field.type)
-            else "STRING"
-        )
+    if pa.types.is_dictionary(kind):
+        return sorted(set(values) - {None})
+    is_number = pa.types.is_floating(kind) or pa.types.is_integer(kind)
+    return "NUMERIC" if is_number else "STRING"
 
-    table = _plain(typed)
-    rows = [
-        [value.isoformat() if hasattr(value, "isoformat") else value for value in row]
-        for row in zip(*(column.to_pylist() for column in table.columns), strict=True)
-    ]
-    attributes = [(field.name, kind(field)) for field in typed.schema]
-    return arff.dumps({"relation": "table", "attributes": attributes, "data": rows})
+
+def _arff_cell(value: Any) -> Any:
+    """A cell as ARFF has it: times as ISO 8601 text."""
+    return value.isoformat() if isinstance(value, date) else value

@@ -176,7 +176,7 @@ def _cuts_of(
     patterns: Patterns, order: int, members: np.ndarray, left: np.ndarray, rows: np.ndarray
 ) -> list[Cut]:
     """Return the cut of a set of columns, after the one with its limits moved if there is any."""
-    cut = _joined(patterns.cut[order][members], patterns, members)
+    cut = _joined(list(patterns.cut[order][members]), patterns, members)
     if order == 1:
         return [cut]
     finer = _with_best_limits(patterns, members, left, rows, _joined)
@@ -189,10 +189,10 @@ def _parities(patterns: Patterns, left: np.ndarray, rows: np.ndarray) -> list[Cu
     gains = parity_gains(halves[:, rows], standardised(left))
     gains[set_sizes(len(halves)) <= max(BINS)] = 0.0
     best = int(gains.argmax())
-    if may_be_chance(chi2.logsf(gains[best], len(left)), patterns.parities):
+    if may_be_chance(float(chi2.logsf(gains[best], len(left))), patterns.parities):
         return []
     members = np.flatnonzero(best >> np.arange(len(halves)) & 1)
-    cut = _parity(patterns.cut[4][members], patterns, members)
+    cut = _parity(list(patterns.cut[4][members]), patterns, members)
     finer = _with_best_limits(patterns, members, left, rows, _parity)
     found = [cut] if finer is None else [finer, cut]
     take_away(found, left, rows)
@@ -267,7 +267,7 @@ def _explained(cuts: Sequence[Cut], left: np.ndarray, rows: np.ndarray) -> list[
         codes = cut.codes[None, rows]
         sizes = np.array([int(cut.codes.max()) + 1])
         gains, freedom = gains_of(codes, sizes, np.zeros((1, 1), np.int64), standardised(left))
-        surprise = chi2.logsf(gains[0], max(1, freedom[0]))
+        surprise = float(chi2.logsf(gains[0], max(1, freedom[0])))
         if not may_be_chance(surprise, len(cuts)):
             found.append(cut)
     take_away(found, left, rows)
@@ -284,7 +284,7 @@ def _periodic(patterns: Patterns, left: np.ndarray, rows: np.ndarray) -> list[Cu
         power = _power(wave, standard, rows)
         best = int(power.argmax())
         is_trend = best < FEWEST_HALVES  # which other cuts see better
-        surprise = chi2.logsf(power[best], 2 * len(left))
+        surprise = float(chi2.logsf(power[best], 2 * len(left)))
         if is_trend or may_be_chance(surprise, patterns.periods):
             continue
         found.append(_phase(column, (best + 1) / 2, standard, rows))
