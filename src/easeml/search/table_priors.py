@@ -94,12 +94,8 @@ def has_scales(table: np.ndarray) -> bool:
 
 def _checked(quality: np.ndarray) -> np.ndarray:
     table = np.array(quality, dtype=float)
-    if (
-        table.ndim != 2
-        or not len(table)
-        or np.isnan(table).all(axis=0).any()
-        or np.isinf(table).any()
-    ):
+    is_table = table.ndim == 2 and len(table) > 0
+    if not is_table or np.isnan(table).all(axis=0).any() or np.isinf(table).any():
         raise InvalidInput(
             "Every model needs a past quality, and every quality must be finite.",
             where="history",

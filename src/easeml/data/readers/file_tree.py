@@ -84,28 +84,33 @@ def open_tree(path: str | Path | bytes) -> Iterator[Tree]:
     Raises:
         DatasetError: if it is none of these, or holds links, devices or paths that lead out of it.
     """
-    source = io.BytesIO(path) if isinstance(path, bytes) else Path(path)
     place = "zip file" if isinstance(path, bytes) else str(path)
-    folder = isinstance(source, Path) and source.is_dir()
     with ExitStack() as stack:
         try:
-            if isinstance(source, Path) and folder:
-                files, folders = _folder(source)
-            elif isinstance(source, io.BytesIO) or zipfile.is_zipfile(source):
-                files, folders = _zip(stack.enter_context(zipfile.ZipFile(source)))
+            if isinstance(path, bytes):
+                files, folders = _zip(io.BytesIO(path), stack)
             else:
-                files, folders = _tar(source, stack)
+                files, folders = _files_at(Path(path), stack)
         except DatasetError:
             raise
         except BROKEN as error:
-            remedy = "Give a folder, or a tar or zip file of one."
             raise DatasetError(
                 f"cannot be read: {error}.",
                 where=place,
-                remedy=remedy,
+                remedy="Give a folder, or a tar or zip file of one.",
             ) from error
         tree = _visible(Path(place).name, files, folders)
-        yield tree if folder else _without_wrapper(tree)
+        is_folder = not isinstance(path, bytes) and Path(path).is_dir()
+        yield tree if is_folder else _without_wrapper(tree)
+
+
+def _files_at(path: Path, stack: ExitStack) -> tuple[dict[str, _Opener], list[str]]:
+    """What opens each file of a folder, a zip or a tar file, and the folders in it."""
+    if path.is_dir():
+        return _folder(path)
+    if zipfile.is_zipfile(path):
+        return _zip(path, stack)
+    return _tar(path, stack)
 
 
 def _visible(name: str, files: Mapping[str, _Opener], folders: Sequence[str]) -> Tree:
@@ -170,7 +175,8 @@ def _folder(root: Path) -> tuple[dict[str, _Opener], list[str]]:
     return files, folders
 
 
-def _zip(archive: zipfile.ZipFile) -> tuple[dict[str, _Opener], list[str]]:
+def _zip(source: Path | io.BytesIO, stack: ExitStack) -> tuple[dict[str, _Opener], list[str]]:
+    archive = stack.enter_context(zipfile.ZipFile(source))
     files: dict[str, _Opener] = {}
     folders: list[str] = []
     for member in archive.infolist():

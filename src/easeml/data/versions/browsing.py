@@ -168,23 +168,30 @@ def _schema_differences(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
     found = []
     for side in ("schema_in", "schema_out"):
         before, after = Schema.from_json(old[side]), Schema.from_json(new[side])
-        names = [*before.columns, *(name for name in after.columns if name not in before.columns)]
-        for name in names:
-            one, other = before.columns.get(name), after.columns.get(name)
-            if one is None or other is None:
-                found.append(f"column '{name}' is {'new' if one is None else 'gone'}.")
-                continue
-            if one.type != other.type:
-                found.append(f"column '{name}' was {one.type} and is {other.type}.")
-            elif one.type == "category" and before.labels(one.name) != after.labels(other.name):
-                labels = set(before.labels(one.name)) ^ set(after.labels(other.name))
-                found.append(
-                    f"column '{name}' has other classes: {', '.join(sorted(labels)[:10])}."
-                )
-            if one.optional != other.optional:
-                found.append(
-                    f"column '{name}' {'may' if other.optional else 'may not'} be missing."
-                )
+        for name in dict.fromkeys([*before.columns, *after.columns]):
+            said = _column_differences(before, after, name)
+            found += [f"column '{name}' {one}." for one in said]
+    return found
+
+
+def _column_differences(before: Schema, after: Schema, name: str) -> list[str]:
+    """What became of a column, in words that follow its name."""
+    old, new = before.columns.get(name), after.columns.get(name)
+    if old is None:
+        return ["is new"]
+    if new is None:
+        return ["is gone"]
+
+    found = []
+    if old.type != new.type:
+        found.append(f"was {old.type} and is {new.type}")
+    elif old.type == "category":
+        known, labels = before.labels(old.name), after.labels(new.name)
+        other = sorted({*known} ^ {*labels})
+        if known != labels:
+            found.append(f"has other classes: {', '.join(other[:10])}")
+    if old.optional != new.optional:
+        found.append("may be missing" if new.optional else "may not be missing")
     return found
 
 
@@ -248,4 +255,6 @@ def _json(value: Any) -> Any:
         return data_url(value) if shown_as_it_is(value) else f"{len(value):,} bytes"
     if isinstance(value, dict):  # a tensor, as it is stored
         return f"numbers of shape {value['shape']}"
-    return value.isoformat() if isinstance(value, datetime) else value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value

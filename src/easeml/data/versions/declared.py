@@ -97,9 +97,8 @@ def declare(
     frame = frame.loc[answered]
     notes = list(final.notes)
     if unanswered:
-        notes.append(
-            f"{unanswered} {'row' if unanswered == 1 else 'rows'} without a value of '{final.target}' left out."
-        )
+        count = "1 row" if unanswered == 1 else f"{unanswered} rows"
+        notes.append(f"{count} without a value of '{final.target}' left out.")
     by = None
     if way.column:
         report = next(report for report in final.columns if report.name == way.column)
@@ -236,15 +235,17 @@ def _with_data(table: pa.Table, report: ColumnReport) -> ColumnReport:
 
 def _format(table: pa.Table, report: ColumnReport) -> str:
     """How the values are written: as declared or inferred, else as the data says."""
-    if report.format or report.type not in ("number", "timestamp"):
-        return report.format if report.type in ("number", "timestamp") else ""
+    if report.type not in ("number", "timestamp"):
+        return ""
+    if report.format:
+        return report.format
     array = _plain(table, report)
-    if report.type == "number" and not v.to_numbers(array).bad.any():
+    is_number = report.type == "number"
+    if is_number and not v.to_numbers(array).bad.any():
         return ""
     texts = array.filter(~v.missing_mask(array, report.type)).unique().to_pylist()
-    return (
-        number_form(texts) if report.type == "number" else v.timestamp_format(texts, compact=True)
-    ) or ""
+    form = number_form(texts) if is_number else v.timestamp_format(texts, compact=True)
+    return form or ""
 
 
 def _plain(table: pa.Table, report: ColumnReport) -> pa.Array:

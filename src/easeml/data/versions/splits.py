@@ -75,11 +75,15 @@ def row_roles(
         roles = _whole_groups(by, seed)
     else:
         roles = _as_given(by, split.column)
-    if rows < FEWEST_ROWS or not all((roles == role).any() for role in ROLES):
+    if rows < FEWEST_ROWS or not {*ROLES} <= {*roles}:
+        count = "1 row" if rows == 1 else f"{rows} rows"
         raise DatasetError(
-            f"{rows} {'row' if rows == 1 else 'rows'} with a value of '{target}': too few to learn from and to test.",
+            f"{count} with a value of '{target}': too few to learn from and to test.",
             where=f"column '{split.column or target}'",
-            remedy=f"Add rows: at least {FEWEST_ROWS}, several of each class, and some for {', '.join(ROLES)}.",
+            remedy=(
+                f"Add rows: at least {FEWEST_ROWS}, several of each class, "
+                f"and some for {', '.join(ROLES)}."
+            ),
         )
     return roles
 

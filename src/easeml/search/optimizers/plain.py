@@ -1,7 +1,7 @@
 """Optimizers that learn nothing from what was tried."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -56,8 +56,8 @@ class Grid:
         self, space: Mapping[str, Any], tried: Sequence[Tried], n: int, seed: int
     ) -> list[Config]:
         """See ``Optimizer``; ``seed`` does not matter."""
-        every = (config for levels in _levels() for config in spaces.grid(space, levels))
-        return fresh(every, tried, n)
+        grids = (spaces.grid(space, levels) for levels in _levels())
+        return fresh(chain.from_iterable(grids), tried, n)
 
 
 def random_draws(space: Mapping[str, Any], generator: np.random.Generator) -> Iterator[Config]:

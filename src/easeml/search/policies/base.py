@@ -145,10 +145,20 @@ def decided(policy: str, state: SearchState, scored: Sequence[Scored], **reasons
     return Decision(job.name, arm, policy, lambda: _explanation(state, job, scored, reasons))
 
 
+def waiting_jobs(state: SearchState) -> list[SearchJob]:
+    """Return the jobs with something to start, those of the tenant with the next turn first."""
+    jobs: list[SearchJob] = []
+    for of_tenant in state.waiting.values():
+        jobs += of_tenant
+    return jobs
+
+
 def _explanation(
     state: SearchState, chosen: SearchJob, scored: Sequence[Scored], reasons: Mapping[str, Any]
 ) -> dict[str, Any]:
-    leaders = [entry for each in scored for entry in _leaders(each)]
+    leaders: list[dict[str, Any]] = []
+    for each in scored:
+        leaders += _leaders(each)
     leaders.sort(key=lambda entry: (-entry["score"], entry["cost"]))
     return {
         "step": state.step,
@@ -198,8 +208,9 @@ def _leaders(scored: Scored) -> list[dict[str, Any]]:
     means, variances = job.believed.about(shown)
     gains = job.improvement[shown]
     told = (shown, scores[top], means, np.sqrt(variances), job.costs[shown], gains)
-    return [
-        {
+    leaders = []
+    for arm, score, mean, sd, cost, gain in zip(*map(np.ndarray.tolist, told), strict=True):
+        leader = {
             "job": job.name,
             "arm": arm,
             "name": job.arms[arm].name,
@@ -209,7 +220,5 @@ def _leaders(scored: Scored) -> list[dict[str, Any]]:
             "cost": cost,
             "gain": gain,
         }
-        for arm, score, mean, sd, cost, gain in zip(
-            *(values.tolist() for values in told), strict=True
-        )
-    ]
+        leaders.append(leader)
+    return leaders

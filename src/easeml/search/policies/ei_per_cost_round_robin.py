@@ -25,11 +25,9 @@ class EIPerCostRoundRobin(TakingTurns):
     def score(self, state: SearchState, jobs: Sequence[SearchJob]) -> list[Scored]:
         """See ``TakingTurns``."""
         fresh = [job for job in jobs if job.incumbent is None]
-        return (
-            [_warm_start(job) for job in fresh]
-            if fresh
-            else [_improvement_rate(job) for job in jobs]
-        )
+        if fresh:
+            return [_warm_start(job) for job in fresh]
+        return [_improvement_rate(job) for job in jobs]
 
 
 def _warm_start(job: SearchJob) -> Scored:

@@ -1,6 +1,6 @@
 """Expected improvement per cost over all tenants, and to the tenant that had least."""
 
-from easeml.search.policies.base import Decision, OneByOne, Scored, decided
+from easeml.search.policies.base import Decision, OneByOne, Scored, decided, waiting_jobs
 from easeml.search.state import SearchState
 
 RULE = "expected improvement per device second"
@@ -20,7 +20,7 @@ class EIRate(OneByOne):
 
     def next(self, state: SearchState) -> Decision:
         """See ``OneByOne``."""
-        jobs = [job for jobs in state.waiting.values() for job in jobs]
+        jobs = waiting_jobs(state)
         fresh = [job for job in jobs if job.incumbent is None]
         if fresh:
             job = fresh[0]

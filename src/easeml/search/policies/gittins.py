@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from easeml.search.jobs import SearchJob
-from easeml.search.policies.base import Decision, OneByOne, Scored, decided
+from easeml.search.policies.base import Decision, OneByOne, Scored, decided, waiting_jobs
 from easeml.search.state import SearchState
 from easeml.search.surrogates import Posterior
 
@@ -59,7 +59,7 @@ class Gittins(OneByOne):
 
     def next(self, state: SearchState) -> Decision:
         """See ``OneByOne``."""
-        jobs = [job for jobs in state.waiting.values() for job in jobs]
+        jobs = waiting_jobs(state)
         rate = max(job.best_rate for job in jobs)
         price = 2.0 ** (math.ceil(math.log2(rate)) - 1) if rate > 0 else 0.0
         margins = [self._margins(job, price) for job in jobs]

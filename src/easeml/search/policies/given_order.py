@@ -5,7 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from easeml.search.jobs import SearchJob
-from easeml.search.policies.base import Decision, OneByOne, Scored, TakingTurns, decided
+from easeml.search.policies.base import (
+    Decision,
+    OneByOne,
+    Scored,
+    TakingTurns,
+    decided,
+    waiting_jobs,
+)
 from easeml.search.state import SearchState
 
 
@@ -22,7 +29,7 @@ class Fifo(OneByOne):
 
     def next(self, state: SearchState) -> Decision:
         """See ``OneByOne``."""
-        waiting = {job.name for jobs in state.waiting.values() for job in jobs}
+        waiting = {job.name for job in waiting_jobs(state)}
         first = next(job for name, job in state.jobs.items() if name in waiting)
         return decided(self.name, state, [_in_order(first)])
 

@@ -7,7 +7,7 @@ from types import MappingProxyType
 import numpy as np
 
 from easeml.search.jobs import SearchJob
-from easeml.search.policies.base import Decision, OneByOne, Scored, decided
+from easeml.search.policies.base import Decision, OneByOne, Scored, decided, waiting_jobs
 from easeml.search.policies.gp_ucb import upper_bounds
 from easeml.search.state import Observation, SearchState, observed, remember
 
@@ -54,7 +54,7 @@ class Greedy(OneByOne):
             next_turn = next(iter(state.waiting.values()))
             return decided(self.name, state, self._scored(state, next_turn))
 
-        jobs = _waiting_jobs(state)
+        jobs = waiting_jobs(state)
         fresh = [job for job in jobs if job.incumbent is None]
         if fresh:
             return decided(self.name, state, self._scored(state, fresh[:1]))
@@ -93,7 +93,7 @@ class Greedy(OneByOne):
 
     def _watched(self, state: SearchState, memory: _Memory, freeze: int) -> _Memory:
         """Freeze when candidates and the sum of best qualities did not change for ``freeze`` runs."""
-        jobs = _waiting_jobs(state)
+        jobs = waiting_jobs(state)
         if memory.frozen or not jobs:
             return memory
 
@@ -127,14 +127,6 @@ class Greedy(OneByOne):
             scores = upper_bounds(state, job, self._weight)[job.startable]
             scored.append(Scored(job, job.startable, scores, "upper confidence bound"))
         return scored
-
-
-def _waiting_jobs(state: SearchState) -> list[SearchJob]:
-    """Return the jobs with something to start, those of the tenant with the next turn first."""
-    jobs: list[SearchJob] = []
-    for of_tenant in state.waiting.values():
-        jobs += of_tenant
-    return jobs
 
 
 class Hybrid(Greedy):

@@ -85,10 +85,10 @@ def parameters(
 
     The paths are those that ``build`` asks for. Raises like ``complete``.
     """
-    return {
-        path: (one, value)
-        for path, one, value in parse(space).parameters(complete(space, config), "")
-    }
+    found = {}
+    for path, parameter, value in parse(space).parameters(complete(space, config), ""):
+        found[path] = (parameter, value)
+    return found
 
 
 def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:
@@ -112,11 +112,9 @@ def draws(space: Mapping[str, Any], seed: int) -> Iterator[Config]:
             def ask(path: str, parameter: Parameter, point: np.ndarray = point) -> Any:
                 place = places.setdefault(path, len(places))
                 share = min(float(point[place]), 1 - 1e-12)
-                return (
-                    parameter.drawn(share)
-                    if isinstance(parameter, Number)
-                    else int(share * len(parameter.options))
-                )
+                if isinstance(parameter, Number):
+                    return parameter.drawn(share)
+                return int(share * len(parameter.options))
 
             yield root.build(ask, "")
 
@@ -126,11 +124,15 @@ def suggest(space: Mapping[str, Any], n: int, seed: int) -> list[Config]:
 
     Fewer than ``n`` when the space seems to have fewer. Raises ``InvalidInput`` like ``default``.
     """
+    if n <= 0:
+        return []
+    varies = bool(parse(space).unused())
+    most_draws = 4 * 2 ** math.ceil(math.log2(n)) + 1
     found: list[Config] = []
-    for config in islice(draws(space, seed), 4 * 2 ** math.ceil(math.log2(n)) + 1 if n > 0 else 0):
+    for config in islice(draws(space, seed), most_draws):
         if config not in found:
             found.append(config)
-        if len(found) == n or not parse(space).unused():
+        if len(found) == n or not varies:
             break
     return found
 
