@@ -286,7 +286,7 @@ def _show(verdict: Verdict, ids: list[str] | None, as_json: bool) -> None:
         ]
     )
     rows = []
-    for found in verdict.findings:
+    for found in verdict.findings or ():
         truth = _TRUTHS[found.truth]
         rows.append((found.clause, truth, found.estimate, found.low, found.high))
     if rows:

@@ -169,4 +169,5 @@ def _zip_format(source: Source) -> str:
     if "xl" in folders or "content.xml" in names:
         return "excel"
     endings = {Path(name).suffix for name in names}
-    return "npz" if endings == {".npy"} and not folders else "zip"
+    are_arrays = endings == {".npy"} and not folders
+    return "npz" if are_arrays else "zip"

@@ -70,10 +70,15 @@ def read_excel(source: Source) -> pa.Table:
         note = f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read."
         metadata["note"] = note
 
-    header, *body = _below_titles(rows)
-    width = max(_width(row) for row in (header, *body))
-    names = check_names([_text(cell) for cell in header[:width]], f"{source.name}, sheet '{sheet}'")
-    columns = [pa.array([_text(row[i]) for row in body], pa.string()) for i in range(width)]
+    rows = _below_titles(rows)
+    width = max(map(_width, rows))
+    names = []
+    columns = []
+    for place in range(width):
+        name, *cells = [_text(row[place]) for row in rows]
+        names.append(name)
+        columns.append(pa.array(cells, pa.string()))
+    names = check_names(names, f"{source.name}, sheet '{sheet}'")
     return pa.table(columns, names).replace_schema_metadata(metadata)
 
 
@@ -150,9 +155,9 @@ def _width(row: list[Any]) -> int:
 
 def _below_titles(rows: list[list[Any]]) -> list[list[Any]]:
     """The rows from the header on: the first with at least half as many cells as the widest."""
-    widths = [sum(cell != "" for cell in row) for row in rows]
-    widest = max(widths)
-    start = next(place for place, width in enumerate(widths) if 2 * width >= widest)
+    filled = [len(row) - row.count("") for row in rows]
+    most = max(filled)
+    start = next(place for place, count in enumerate(filled) if 2 * count >= most)
     has_rows = start + 1 < len(rows)
     return rows[start:] if has_rows else rows
 
@@ -163,11 +168,16 @@ def _text(cell: Any) -> str:
     if isinstance(cell, float):
         is_exact = cell.is_integer() and abs(cell) < 1e15
         return str(int(cell)) if is_exact else repr(cell)
-    if isinstance(cell, datetime) and cell.time() == time():
-        return cell.date().isoformat()
     if isinstance(cell, datetime | date | time):
-        return cell.isoformat()
+        return _moment(cell)
     if isinstance(cell, timedelta):
         return repr(cell.total_seconds())
     text = str(cell).strip()
     return "" if text in _ERRORS else text
+
+
+def _moment(cell: datetime | date | time) -> str:
+    """A moment in ISO 8601; one at midnight is a day."""
+    if isinstance(cell, datetime) and cell.time() == time():
+        return cell.date().isoformat()
+    return cell.isoformat()

@@ -131,28 +131,43 @@ def find_dependencies(text: Frame, missing: Frame) -> Frame:
     """
     import pandas as pd
 
-    codes = np.stack([np.where(missing[c], -1, pd.factorize(text[c])[0]) for c in text], axis=1)
-    place = {name: i for i, name in enumerate(text)}
+    place = {name: number for number, name in enumerate(text)}
+    codes = np.full(text.shape, -1, np.int64)
+    for name, number in place.items():
+        known = ~missing[name].to_numpy()
+        codes[known, number] = pd.factorize(text[name])[0][known]
+
     parts, opinions = [], np.zeros(codes.shape, np.int64)
     for rule in find_rules(codes, list(text)):
-        given, then = codes[:, place[rule.given[0]]], codes[:, place[rule.then]]
-        shared = np.flatnonzero((given >= 0) & (then >= 0))
-        size = np.bincount(given[shared])
-        asked = shared[size[given[shared]] >= 3]
-        opinions[asked, place[rule.then]] += 1
-        pairs = given[asked] * (then.max() + 1) + then[asked]
-        _, inverse, counts = np.unique(pairs, return_inverse=True, return_counts=True)
-        share = pd.Series(counts[inverse] / size[given[asked]], index=asked)
+        share = _shares_in_groups(codes[:, place[rule.given[0]]], codes[:, place[rule.then]])
+        opinions[share.index, place[rule.then]] += 1
         broken = find_violations(text, missing, [rule])
-        parts.append(broken[broken["row"].map(share).fillna(1.0).to_numpy() <= 0.2])
+        share_of_broken = broken["row"].map(share).fillna(1.0).to_numpy()
+        parts.append(broken[share_of_broken <= 0.2])
+
     found = joined(parts)
     if not len(found):
         return found
     votes = found.groupby(["row", "column"])["row"].transform("size").to_numpy()
-    asked_of = opinions[
-        found["row"].to_numpy(np.int64), found["column"].map(place).to_numpy(np.int64)
-    ]
-    return found[2 * votes > asked_of].reset_index(drop=True)
+    rows = found["row"].to_numpy(np.int64)
+    columns = found["column"].map(place).to_numpy(np.int64)
+    return found[2 * votes > opinions[rows, columns]].reset_index(drop=True)
+
+
+def _shares_in_groups(given: np.ndarray, then: np.ndarray) -> Column:
+    """Return how much of its group has a row's value, by row.
+
+    ``given`` (rows,) are the codes of the groups, ``then`` (rows,) those of the values, -1 where
+    missing. Groups of fewer than three rows, and rows without either, are left out.
+    """
+    import pandas as pd
+
+    shared = np.flatnonzero((given >= 0) & (then >= 0))
+    size = np.bincount(given[shared])
+    rows = shared[size[given[shared]] >= 3]
+    pairs = given[rows] * (then.max() + 1) + then[rows]
+    _, inverse, counts = np.unique(pairs, return_inverse=True, return_counts=True)
+    return pd.Series(counts[inverse] / size[given[rows]], index=rows)
 
 
 def find_duplicates(text: Frame, missing: Frame) -> Frame:

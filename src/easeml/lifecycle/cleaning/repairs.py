@@ -75,7 +75,8 @@ def number_repairs(
     told |= _predictions(models, _scaled(others), values, trusted, seed)
     miss = np.stack([np.abs(column[trusted] - known) for column in told.values()], axis=1)
     whole = bool((known == np.floor(known)).all())
-    made = tuple(np.round(column) if whole else _short(column) for column in told.values())
+    shorten = np.round if whole else _short
+    made = tuple(map(shorten, told.values()))
     return ColumnRepairs(tuple(told), made, _contest(miss == miss.min(axis=1, keepdims=True)))
 
 

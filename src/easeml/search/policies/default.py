@@ -4,7 +4,7 @@ from collections.abc import Callable
 from operator import attrgetter
 
 from easeml.search.jobs import SearchJob
-from easeml.search.policies.base import Decision, OneByOne, Scored, decided
+from easeml.search.policies.base import Decision, OneByOne, Scored, decided, waiting_jobs
 from easeml.search.policies.expected_improvement import RULE
 from easeml.search.state import SearchState
 
@@ -41,9 +41,7 @@ class GainPerCost(OneByOne):
             rule = LONGEST_WAIT if overdue in state.turns else NEWCOMER
             return decided(self.name, state, [Scored(best, best.startable, best.rates, rule)])
 
-        jobs: list[SearchJob] = []
-        for of_tenant in state.waiting.values():
-            jobs += of_tenant
+        jobs = waiting_jobs(state)
         fresh = [job for job in jobs if job.incumbent is None]
         best = max(fresh or jobs, key=_weighed(state))
         rule = _FIRST if fresh else RULE
