@@ -26,7 +26,7 @@ def graph_of(sample: Sample) -> dict[str, Any]:
     for name, held in sample.values.items():
         if not isinstance(held, Mapping):
             continue  # a single value
-        fields = dict(held)
+        fields: dict[str, Any] = dict(held)
         for field, value in held.items():
             if isinstance(value, tuple):
                 fields[field] = list(value)
