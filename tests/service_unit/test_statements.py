@@ -20,6 +20,8 @@ from easeml.service.scheduling import overview
 from easeml.service.search import jobs
 from easeml.service.tasks import task_views
 from easeml.service.versions import version_views
+from easeml.service.views import application_view, task_view
+from easeml.settings import Settings
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import (
     Application,
@@ -54,6 +56,22 @@ LISTS: dict[str, tuple[int, Callable[[Store, Caller], object]]] = {
     "models of an application": (
         12,
         lambda s, c: applications.models(s, c, _first(s, c, "applications")),
+    ),
+    "page of an application": (
+        36,
+        lambda s, c: application_view.get(s, c, _first(s, c, "applications")),
+    ),
+    "page of its models": (
+        31,
+        lambda s, c: application_view.leaderboard(s, c, _first(s, c, "applications")),
+    ),
+    "page of what it served": (
+        32,
+        lambda s, c: application_view.history(s, c, _first(s, c, "applications")),
+    ),
+    "page of a task": (
+        6,
+        lambda s, c: task_view.get(s, Settings(), c, _first(s, c, "tasks")),
     ),
     "promotions": (2, lambda s, c: applications.promotions(s, c, _first(s, c, "applications"))),
     "jobs": (10, jobs.list_page),
@@ -137,6 +155,7 @@ def _statements(store: Store, caller: Caller, ask: Callable[[Store, Caller], obj
     """How many statements it takes to answer, without those that begin a transaction."""
     _first(store, caller, "applications")  # remembered before the counting
     _first(store, caller, "jobs")
+    _first(store, caller, "tasks")
     seen: list[str] = []
 
     def note(_connection, _cursor, statement: str, *_) -> None:

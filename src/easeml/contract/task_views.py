@@ -4,7 +4,9 @@ from typing import Any
 
 from pydantic import Field
 
+from easeml.contract.evaluation import AttemptLog, TaskReport
 from easeml.contract.models import Measure
+from easeml.contract.reports import Report
 from easeml.contract.resources import Answer, Page
 
 
@@ -55,6 +57,19 @@ class Decision(Answer):
     policy: str
     explanation: dict[str, Any]
     created: float
+
+
+class TaskView(Answer):
+    """All that the page of a task shows.
+
+    ``log``: what its newest attempt printed; ``answers``: of lifecycle tools about its model.
+    """
+
+    task: Task
+    detail: TaskDetail
+    log: AttemptLog
+    report: TaskReport
+    answers: list[Report]
 
 
 class TaskOverview(Answer):

@@ -6,6 +6,7 @@ from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.applications import Application
 from easeml.service.applications import applications
+from easeml.service.views import application_view
 
 OPERATIONS = (
     Operation("propose", "POST", "/applications/propose", applications.propose, whole=True),
@@ -14,6 +15,21 @@ OPERATIONS = (
     ),
     Operation("applications", "GET", "/applications", applications.list_page),
     Operation("application", "GET", "/applications/{application_id}", applications.get),
+    Operation(
+        "application_view", "GET", "/applications/{application_id}/view", application_view.get
+    ),
+    Operation(
+        "leaderboard",
+        "GET",
+        "/applications/{application_id}/leaderboard",
+        application_view.leaderboard,
+    ),
+    Operation(
+        "serving_history",
+        "GET",
+        "/applications/{application_id}/history",
+        application_view.history,
+    ),
     Operation("models", "GET", "/applications/{application_id}/models", applications.models),
     Operation(
         "promotions", "GET", "/applications/{application_id}/promotions", applications.promotions

@@ -9,11 +9,13 @@ from easeml.api.operations import Operation, add_routes
 from easeml.contract.evaluation import AttemptLog
 from easeml.service.models import evaluation
 from easeml.service.tasks import logs, task_views
+from easeml.service.views import task_view
 
 OPERATIONS = (
     Operation("tasks", "GET", "/tasks", task_views.list_page),
     Operation("task_overview", "GET", "/tasks/overview", task_views.overview),
     Operation("task", "GET", "/tasks/{task_id}", task_views.get),
+    Operation("task_view", "GET", "/tasks/{task_id}/view", task_view.get),
     Operation("task_detail", "GET", "/tasks/{task_id}/detail", task_views.detail),
     Operation("task_report", "GET", "/tasks/{task_id}/report", evaluation.report),
     Operation("decisions", "GET", "/decisions", task_views.decisions_page),

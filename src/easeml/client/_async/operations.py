@@ -10,6 +10,7 @@ from easeml.client._async.calls import AsyncCalls
 from easeml.client.answers import made_request
 from easeml.contract.accounts import Key, NewKey, User
 from easeml.contract.administration import Setting, Storage, TenantLimits
+from easeml.contract.application_views import ApplicationView, Leaderboard, ServingHistory
 from easeml.contract.applications import Application, Declaration, Promotion, Proposal
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.evaluation import TaskReport
@@ -21,7 +22,7 @@ from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.scheduling import DecisionView, Replay
 from easeml.contract.status import Status
-from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview
+from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.versions import VersionLine
 
 
@@ -97,6 +98,22 @@ class AsyncOperations(AsyncCalls):
     async def application(self, application_id: str) -> Application:
         """Return an application and how it does; raises ``NotFound``."""
         return await self._get(Application, f"/applications/{application_id}")
+
+    async def application_view(self, application_id: str) -> ApplicationView:
+        """Return an application, the progress of its newest search, its best models, and the newest
+        answer of each lifecycle tool about it; raises ``NotFound``.
+        """
+        return await self._get(ApplicationView, f"/applications/{application_id}/view")
+
+    async def leaderboard(self, application_id: str) -> Leaderboard:
+        """Return an application and all its trained models, the best first; raises ``NotFound``."""
+        return await self._get(Leaderboard, f"/applications/{application_id}/leaderboard")
+
+    async def serving_history(self, application_id: str) -> ServingHistory:
+        """Return an application, the changes of what it serves, the newest first, and the models
+        that they name; raises ``NotFound``.
+        """
+        return await self._get(ServingHistory, f"/applications/{application_id}/history")
 
     def models(
         self, application_id: str, *, best: int | None = None
@@ -323,6 +340,12 @@ class AsyncOperations(AsyncCalls):
     async def task(self, task_id: str) -> Task:
         """Return a task; raises ``NotFound``."""
         return await self._get(Task, f"/tasks/{task_id}")
+
+    async def task_view(self, task_id: str) -> TaskView:
+        """Return a task, its attempts, what the newest of them printed, how its model does, and
+        what lifecycle tools answered about that; raises ``NotFound``.
+        """
+        return await self._get(TaskView, f"/tasks/{task_id}/view")
 
     async def task_detail(self, task_id: str) -> TaskDetail:
         """Return what a task was told to do and its attempts; raises ``NotFound``."""

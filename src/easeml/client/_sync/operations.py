@@ -11,6 +11,7 @@ from easeml.client._sync.calls import Calls
 from easeml.client.answers import made_request
 from easeml.contract.accounts import Key, NewKey, User
 from easeml.contract.administration import Setting, Storage, TenantLimits
+from easeml.contract.application_views import ApplicationView, Leaderboard, ServingHistory
 from easeml.contract.applications import Application, Declaration, Promotion, Proposal
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.evaluation import TaskReport
@@ -22,7 +23,7 @@ from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
 from easeml.contract.scheduling import DecisionView, Replay
 from easeml.contract.status import Status
-from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview
+from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.versions import VersionLine
 
 
@@ -94,6 +95,22 @@ class Operations(Calls):
     def application(self, application_id: str) -> Application:
         """Return an application and how it does; raises ``NotFound``."""
         return self._get(Application, f"/applications/{application_id}")
+
+    def application_view(self, application_id: str) -> ApplicationView:
+        """Return an application, the progress of its newest search, its best models, and the newest
+        answer of each lifecycle tool about it; raises ``NotFound``.
+        """
+        return self._get(ApplicationView, f"/applications/{application_id}/view")
+
+    def leaderboard(self, application_id: str) -> Leaderboard:
+        """Return an application and all its trained models, the best first; raises ``NotFound``."""
+        return self._get(Leaderboard, f"/applications/{application_id}/leaderboard")
+
+    def serving_history(self, application_id: str) -> ServingHistory:
+        """Return an application, the changes of what it serves, the newest first, and the models
+        that they name; raises ``NotFound``.
+        """
+        return self._get(ServingHistory, f"/applications/{application_id}/history")
 
     def models(self, application_id: str, *, best: int | None = None) -> Iterator[TrainedModel]:
         """Return the application's trained models (``best``: so many), best on validation rows
@@ -316,6 +333,12 @@ class Operations(Calls):
     def task(self, task_id: str) -> Task:
         """Return a task; raises ``NotFound``."""
         return self._get(Task, f"/tasks/{task_id}")
+
+    def task_view(self, task_id: str) -> TaskView:
+        """Return a task, its attempts, what the newest of them printed, how its model does, and
+        what lifecycle tools answered about that; raises ``NotFound``.
+        """
+        return self._get(TaskView, f"/tasks/{task_id}/view")
 
     def task_detail(self, task_id: str) -> TaskDetail:
         """Return what a task was told to do and its attempts; raises ``NotFound``."""

@@ -199,12 +199,13 @@ def list_task_page(store: Store, caller: Caller, task_id: str) -> Page[Report]:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
-        found = _of_task(tables, task)
-        return Page(items=[_show(store, report) for report in found], next=None)
+        model = tables.models.find(task_id=task.id)
+        found = of_task(tables, task, model)
+        return Page(items=[show(store, report) for report in found], next=None)
 
 
-def _of_task(tables: Tables, task: Task) -> list[records.Report]:
-    model = tables.models.find(task_id=task.id)
+def of_task(tables: Tables, task: Task, model: TrainedModel | None) -> list[records.Report]:
+    """Return what tools answered about the model that a task trained, or in the task itself."""
     if model is not None:
         return about_model(tables, model)
     if task.spec_kind != KIND:
@@ -215,6 +216,19 @@ def _of_task(tables: Tables, task: Task) -> list[records.Report]:
     return [report for report in found if Answered.from_json(report.value).task_id == task.id]
 
 
+def newest_of_each_tool(tables: Tables, subject: str) -> list[records.Report]:
+    """Return the newest answer of each tool about an application or an upload, newest first.
+
+    Only the newest 50 answers are looked at.
+    """
+    names = [tool.name for tool in all_tools()]
+    found = tables.reports.list(kind=names, subject=subject, newest_first=True, limit=50)
+    newest: dict[str, records.Report] = {}
+    for report in found:
+        newest.setdefault(report.kind, report)
+    return list(newest.values())
+
+
 def _page(
     store: Store, tables: Tables, subject: str, after: str | None, limit: int
 ) -> Page[Report]:
@@ -222,11 +236,12 @@ def _page(
     found, following = page_records(
         tables.reports, after, limit, newest_first=True, subject=subject, kind=tools
     )
-    items = [_show(store, report) for report in found]
+    items = [show(store, report) for report in found]
     return Page(items=items, next=following)
 
 
-def _show(store: Store, report: records.Report) -> Report:
+def show(store: Store, report: records.Report) -> Report:
+    """Return a report with what its tool answered."""
     answered = Answered.from_json(report.value)
     is_of_upload = report.subject == report.version_id
     return Report(

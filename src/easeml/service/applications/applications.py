@@ -1,5 +1,6 @@
 """Applications: what a user declares, watches, and steers."""
 
+from collections.abc import Collection
 from typing import Annotated
 
 from pydantic import Field
@@ -21,7 +22,8 @@ from easeml.service.limits import quotas
 from easeml.service.models import lost_models, promotion
 from easeml.service.models.trained_models import show_models, versions_of_jobs
 from easeml.service.search import candidates, jobs
-from easeml.store import Store
+from easeml.store import Store, Tables
+from easeml.store.records import Application as ApplicationRecord
 from easeml.store.records import Promotion
 
 Best = Annotated[int | None, Field(ge=1, le=10_000, description="this many of the best only")]
@@ -122,16 +124,32 @@ def models(
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
-        picked = tables.models.pick(
-            "quality", "id", "job_id", "error", application_id=application.id
-        )
-        versions = versions_of_jobs(tables, {job for _, _, job, _ in picked})
-        picked.sort(
-            key=lambda row: (row[3] != "", not versions[row[2]].is_comparable, -row[0], row[1])
-        )
-        order = [id for _, id, _, _ in picked][:best]
-        found = {model.id: model for model in tables.models.list(id=order, limit=None)}
-        return Page(items=show_models(tables, [found[id] for id in order]))
+        return Page(items=best_models(tables, application, best))
+
+
+def best_models(
+    tables: Tables,
+    application: ApplicationRecord,
+    best: int | None = None,
+    only: Collection[str] | None = None,
+) -> list[TrainedModel]:
+    """Return an application's trained models in the order of ``models``: so many of the ``best``
+    (None: all), of the ids in ``only`` (None: of all).
+    """
+    wanted = {} if only is None else {"id": list(only)}
+    picked = tables.models.pick(
+        "quality", "id", "job_id", "error", application_id=application.id, **wanted
+    )
+    versions = versions_of_jobs(tables, {job for _, _, job, _ in picked})
+
+    def place(row: tuple[float, str, str, str]) -> tuple[bool, bool, float, str]:
+        quality, model_id, job_id, error = row
+        return error != "", not versions[job_id].is_comparable, -quality, model_id
+
+    picked.sort(key=place)
+    order = [model_id for _, model_id, _, _ in picked][:best]
+    found = {model.id: model for model in tables.models.list(id=order, limit=None)}
+    return show_models(tables, [found[model_id] for model_id in order])
 
 
 def promotions(
@@ -149,6 +167,12 @@ def promotions(
         return page_of(
             tables.promotions, _show_promotion, after, limit, application_id=application.id
         )
+
+
+def newest_promotions(tables: Tables, application: ApplicationRecord) -> list[PromotionAnswer]:
+    """Return all changes of what an application serves, the newest first."""
+    found = tables.promotions.list(application_id=application.id, newest_first=True, limit=None)
+    return [_show_promotion(promotion) for promotion in found]
 
 
 def roll_back(

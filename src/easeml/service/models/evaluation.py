@@ -5,6 +5,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.knowledge import knowledge_base
 from easeml.service.tasks.logs import read_plain
 from easeml.store import Store
+from easeml.store.records import TrainedModel
 
 _LARGEST_EVALUATION = 5_000_000
 
@@ -17,10 +18,15 @@ def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
         model = tables.models.find(task_id=task.id)
+    return of_model(store, model)
+
+
+def of_model(store: Store, model: TrainedModel | None) -> TaskReport:
+    """Return how a model does on validation rows; nothing where none was trained."""
     found = None
     if model is not None and model.evaluation:
         content = read_plain(
-            store.artefacts.path(caller.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION
+            store.artefacts.path(model.tenant_id, model.evaluation), 0, _LARGEST_EVALUATION
         )
         found = Evaluation.model_validate_json(content)
     titles = {one.name: one.title for one in knowledge_base.registry().of_kind("objective")}

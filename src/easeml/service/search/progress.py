@@ -10,6 +10,7 @@ from easeml.contract.progress import Progress, ProgressPoint
 from easeml.contract.states import PromotionState
 from easeml.service.access.caller import Caller
 from easeml.service.search import summaries
+from easeml.service.search.summaries import Result
 from easeml.store import Store, Tables
 
 Points = Annotated[
@@ -26,42 +27,54 @@ def get(store: Store, caller: Caller, job_id: str, points: Points = 1000) -> Pro
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         job = tables.jobs.get(job_id)
-        found = summaries.results(summaries.training_tasks(tables, [job.id]))
-        live = _promoted(tables, job.application_id)
-        every = math.ceil(len(found) / points)
-        shown = [
-            result
-            for number, result in enumerate(found)
-            if result.is_better
-            or result.task.id in live
-            or (number % every == 0 and math.isfinite(result.quality))
-        ]
-        names = summaries.candidate_names(tables, {one.task.candidate_id for one in shown})
-    return Progress(
-        points=[
-            ProgressPoint(
-                task_id=one.task.id,
-                name=names[one.task.candidate_id],
-                quality=one.quality,
-                measure=measures.kept(one.task.measure),
-                cost=one.task.cost,
-                spent=one.spent,
-                better=one.is_better,
-                promoted=one.task.id in live,
-            )
-            for one in shown
-        ],
-        tasks=len(found),
-        cost=found[-1].spent if found else 0.0,
+        return of_job(tables, job.id, job.application_id, points)
+
+
+def of_job(tables: Tables, job_id: str, application_id: str, points: int = 1000) -> Progress:
+    """Return the results of a job, thinned as ``get`` says."""
+    found = summaries.results(summaries.training_tasks(tables, [job_id]))
+    live = _promoted(tables, application_id)
+    shown = _thinned(found, live, points)
+    names = summaries.candidate_names(tables, {one.task.candidate_id for one in shown})
+    drawn = []
+    for result in shown:
+        name = names[result.task.candidate_id]
+        drawn.append(_point(result, name, is_promoted=result.task.id in live))
+    spent = found[-1].spent if found else 0.0
+    return Progress(points=drawn, tasks=len(found), cost=spent)
+
+
+def _thinned(found: list[Result], live: set[str], points: int) -> list[Result]:
+    """Return the results that matter and about ``points`` of the others."""
+    every = math.ceil(len(found) / points)
+    shown = []
+    for number, result in enumerate(found):
+        matters = result.is_better or result.task.id in live
+        is_sampled = number % every == 0 and math.isfinite(result.quality)
+        if matters or is_sampled:
+            shown.append(result)
+    return shown
+
+
+def _point(result: Result, name: str, *, is_promoted: bool) -> ProgressPoint:
+    return ProgressPoint(
+        task_id=result.task.id,
+        name=name,
+        quality=result.quality,
+        measure=measures.kept(result.task.measure),
+        cost=result.task.cost,
+        spent=result.spent,
+        better=result.is_better,
+        promoted=is_promoted,
     )
 
 
 def _promoted(tables: Tables, application_id: str) -> set[str]:
     """Return the ids of the tasks whose models went live."""
-    models = [
-        id
-        for (id,) in tables.promotions.pick(
-            "model_id", application_id=application_id, state=PromotionState.LIVE
-        )
-    ]
-    return {task_id for (task_id,) in tables.models.pick("task_id", id=models)} if models else set()
+    went_live = tables.promotions.pick(
+        "model_id", application_id=application_id, state=PromotionState.LIVE
+    )
+    models = [model_id for (model_id,) in went_live]
+    if not models:
+        return set()
+    return {task_id for (task_id,) in tables.models.pick("task_id", id=models)}

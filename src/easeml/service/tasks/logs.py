@@ -36,6 +36,11 @@ def log(
         )
     if found is None:
         raise NotFound("There is no such attempt.", where=task_id)
+    return read(store, work, found, offset)
+
+
+def read(store: Store, work: Path, found: Attempt, offset: int = 0) -> AttemptLog:
+    """Return what an attempt printed from byte ``offset`` on, and whether more will come."""
     content = printed(store, work, found, offset)
     return AttemptLog(
         attempt=found.number,

@@ -93,10 +93,20 @@ def detail(store: Store, caller: Caller, task_id: str) -> TaskDetail:
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         task = tables.tasks.get(task_id)
-        attempts = sorted(
-            tables.attempts.list(task_id=task_id, limit=None), key=lambda attempt: attempt.number
-        )
-    return TaskDetail(spec=task.payload, attempts=[_show_attempt(attempt) for attempt in attempts])
+        attempts = attempts_of(tables, task)
+    return show_detail(task, attempts)
+
+
+def attempts_of(tables: Tables, task: Task) -> list[Attempt]:
+    """Return the executions of a task, oldest first."""
+    found = tables.attempts.list(task_id=task.id, limit=None)
+    return sorted(found, key=lambda attempt: attempt.number)
+
+
+def show_detail(task: Task, attempts: list[Attempt]) -> TaskDetail:
+    """Return what a task was told to do, and its attempts."""
+    shown = [_show_attempt(attempt) for attempt in attempts]
+    return TaskDetail(spec=task.payload, attempts=shown)
 
 
 def decisions_page(

@@ -10,7 +10,7 @@ from easeml.contract.applications import Application
 from easeml.errors import InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.quality_chart import quality_figure
-from easeml.web.report_parts import ShownReport, shown
+from easeml.web.report_parts import shown
 
 TABS = (
     ("", "Overview"),
@@ -21,7 +21,6 @@ TABS = (
     ("/data", "Data"),
     ("/history", "History"),
 )
-_BEST_MODELS = 5
 
 
 async def load(context: PageContext) -> Application:
@@ -41,33 +40,19 @@ def render(
 @signed_in
 async def overview(context: PageContext) -> Response:
     """Show quality over cost, the best models, and what happens now."""
-    application = await load(context)
-    chart = (
-        quality_figure(await context.client.progress(application.job.id), application)
-        if application.job
-        else None
-    )
-    models = [model async for model in context.client.models(application.id, best=_BEST_MODELS)]
-    reports = await _reports(context, application)
-    values = {"chart": chart, "models": models, "reports": reports}
+    view = await context.client.application_view(context.path("application"))
+    application = view.application
+    chart = quality_figure(view.progress, application) if view.progress else None
+    reports = [shown(report) for report in view.reports]
+    values = {"chart": chart, "models": view.models, "reports": reports}
     return render(context, application, "application.html", **values)
-
-
-async def _reports(context: PageContext, application: Application) -> list[ShownReport]:
-    """Return the newest answer of each lifecycle tool about the application, newest first."""
-    newest: dict[str, ShownReport] = {}
-    page = await context.client.reports_page(application.id)
-    for report in page.items:
-        newest.setdefault(report.tool, shown(report))
-    return list(newest.values())
 
 
 @signed_in
 async def leaderboard(context: PageContext) -> Response:
     """Show all trained models, the best first."""
-    application = await load(context)
-    models = [model async for model in context.client.models(application.id)]
-    return render(context, application, "application_models.html", models=models)
+    board = await context.client.leaderboard(context.path("application"))
+    return render(context, board.application, "application_models.html", models=board.models)
 
 
 @signed_in
@@ -83,12 +68,10 @@ async def tasks(context: PageContext) -> Response:
 @signed_in
 async def history(context: PageContext) -> Response:
     """Show the changes of what the endpoint serves, the newest first."""
-    application = await load(context)
-    names = {model.id: model async for model in context.client.models(application.id)}
-    promotions = [one async for one in context.client.promotions(application.id)]
-    return render(
-        context, application, "application_history.html", promotions=promotions[::-1], models=names
-    )
+    view = await context.client.serving_history(context.path("application"))
+    models = {model.id: model for model in view.models}
+    values = {"promotions": view.promotions, "models": models}
+    return render(context, view.application, "application_history.html", **values)
 
 
 @signed_in

@@ -1,0 +1,35 @@
+"""The REST types of what the pages of an application show."""
+
+from easeml.contract.applications import Application, Promotion
+from easeml.contract.models import TrainedModel
+from easeml.contract.progress import Progress
+from easeml.contract.reports import Report
+from easeml.contract.resources import Answer
+
+
+class ApplicationView(Answer):
+    """All that the first page of an application shows.
+
+    ``progress``: of its newest search; ``models``: the best five; ``reports``: the newest answer of
+    each lifecycle tool.
+    """
+
+    application: Application
+    progress: Progress | None
+    models: list[TrainedModel]
+    reports: list[Report]
+
+
+class Leaderboard(Answer):
+    """An application and all its trained models, the best first."""
+
+    application: Application
+    models: list[TrainedModel]
+
+
+class ServingHistory(Answer):
+    """An application, the changes of what it serves, newest first, and the models that they name."""
+
+    application: Application
+    promotions: list[Promotion]
+    models: list[TrainedModel]

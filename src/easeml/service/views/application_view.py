@@ -1,0 +1,50 @@
+"""All that the pages of an application show."""
+
+from easeml.contract.application_views import ApplicationView, Leaderboard, ServingHistory
+from easeml.service.access.caller import Caller
+from easeml.service.advice import tools
+from easeml.service.applications import application_views, applications
+from easeml.service.search import progress
+from easeml.store import Store
+
+_BEST_MODELS = 5
+
+
+def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
+    """Return an application, the progress of its newest search, its best models, and the newest
+    answer of each lifecycle tool about it; raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        shown = application_views.show(tx, application)
+        job = shown.job
+        searched = progress.of_job(tables, job.id, application.id) if job else None
+        models = applications.best_models(tables, application, _BEST_MODELS)
+        reports = tools.newest_of_each_tool(tables, application.id)
+    answers = [tools.show(store, report) for report in reports]
+    return ApplicationView(application=shown, progress=searched, models=models, reports=answers)
+
+
+def leaderboard(store: Store, caller: Caller, application_id: str) -> Leaderboard:
+    """Return an application and all its trained models, the best first; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        shown = application_views.show(tx, application)
+        models = applications.best_models(tables, application)
+    return Leaderboard(application=shown, models=models)
+
+
+def history(store: Store, caller: Caller, application_id: str) -> ServingHistory:
+    """Return an application, the changes of what it serves, the newest first, and the models that
+    they name; raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        shown = application_views.show(tx, application)
+        promotions = applications.newest_promotions(tables, application)
+        served = {promotion.model_id for promotion in promotions}
+        models = applications.best_models(tables, application, only=served)
+    return ServingHistory(application=shown, promotions=promotions, models=models)

@@ -1,0 +1,33 @@
+"""All that the page of a task shows."""
+
+from easeml.contract.evaluation import AttemptLog
+from easeml.contract.task_views import TaskView
+from easeml.service.access.caller import Caller
+from easeml.service.advice import tools
+from easeml.service.models import evaluation
+from easeml.service.tasks import logs, task_views
+from easeml.settings import Settings
+from easeml.store import Store
+
+_NO_LOG = AttemptLog(attempt=0, text="", offset=0, next=0, ended=True)
+
+
+def get(store: Store, settings: Settings, caller: Caller, task_id: str) -> TaskView:
+    """Return a task, its attempts, what the newest of them printed, how its model does, and what
+    lifecycle tools answered about that; raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        task = tables.tasks.get(task_id)
+        shown = task_views.show_all(tables, [task])[0]
+        attempts = task_views.attempts_of(tables, task)
+        model = tables.models.find(task_id=task.id)
+        reports = tools.of_task(tables, task, model)
+    log = logs.read(store, settings.home / "work", attempts[-1]) if attempts else _NO_LOG
+    return TaskView(
+        task=shown,
+        detail=task_views.show_detail(task, attempts),
+        log=log,
+        report=evaluation.of_model(store, model),
+        answers=[tools.show(store, report) for report in reports],
+    )
