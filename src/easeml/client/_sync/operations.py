@@ -35,8 +35,9 @@ class Operations(Calls):
         return self._get(User, "/me")
 
     def notifications(self, limit: int = 50) -> Notifications:
-        """Return the caller's newest notifications and how many he has not read (at most 100 are
-        counted).
+        """Return the caller's newest notifications and how many are unread.
+
+        At most 100 are counted.
         """
         return self._get(Notifications, "/notifications", limit=limit)
 
@@ -97,8 +98,10 @@ class Operations(Calls):
         return self._get(Application, f"/applications/{application_id}")
 
     def application_view(self, application_id: str) -> ApplicationView:
-        """Return an application, the progress of its newest search, its best models, and the newest
-        answer of each lifecycle tool about it; raises ``NotFound``.
+        """Return what the first page of an application shows; raises ``NotFound``.
+
+        It is the application, the progress of its newest search, its best models, and the newest
+        answer of each lifecycle tool about it.
         """
         return self._get(ApplicationView, f"/applications/{application_id}/view")
 
@@ -107,8 +110,9 @@ class Operations(Calls):
         return self._get(Leaderboard, f"/applications/{application_id}/leaderboard")
 
     def serving_history(self, application_id: str) -> ServingHistory:
-        """Return an application, the changes of what it serves, the newest first, and the models
-        that they name; raises ``NotFound``.
+        """Return an application and the changes of what it serves, newest first.
+
+        The models that they name come with them. Raises ``NotFound``.
         """
         return self._get(ServingHistory, f"/applications/{application_id}/history")
 
@@ -126,8 +130,9 @@ class Operations(Calls):
         return self._list(Promotion, f"/applications/{application_id}/promotions")
 
     def roll_back(self, application_id: str, model_id: str | None = None) -> Application:
-        """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the
-        search does not undo it.
+        """Let ``model_id`` serve, and pin it so that the search does not undo it.
+
+        ``model_id`` None: the model that was live before.
 
         Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to, or its files are
         gone or damaged.
@@ -140,8 +145,9 @@ class Operations(Calls):
         )
 
     def include_model(self, application_id: str, model: str) -> Application:
-        """Let the search try a model that was left out when the application was declared; a search
-        that rests may go on.
+        """Let the search try a model that was left out when the application was declared.
+
+        A search that rests may go on.
 
         Raises ``NotFound``, ``InvalidInput`` for a model that is unknown or does not fit,
         ``Conflict`` where the search has ended. Repeated, it changes nothing.
@@ -173,8 +179,9 @@ class Operations(Calls):
         return self._get(Job, f"/jobs/{job_id}")
 
     def progress(self, job_id: str, points: int = 1000) -> Progress:
-        """Return the results of a job: all that were better than those before or went live, and
-        about ``points`` others.
+        """Return the results of a job that matter, and about ``points`` of the others.
+
+        All that were better than those before or went live matter.
 
         Raises ``NotFound``.
         """
@@ -188,8 +195,9 @@ class Operations(Calls):
         max_seconds: float | None = None,
         deadline: datetime | None = None,
     ) -> Job:
-        """Change what a job may use in all; a job that rests because of its limits goes on if they
-        were raised.
+        """Change what a job may use in all.
+
+        A job that rests because of its limits goes on if they were raised.
 
         Raises ``NotFound``, ``Conflict`` for a job that has ended.
         """
@@ -241,8 +249,9 @@ class Operations(Calls):
         return self._list(Report, f"/tasks/{task_id}/reports")
 
     def replay(self, policy: str = "default") -> Replay:
-        """Run the tasks that were run, at their measured costs and qualities, in the order another
-        policy chooses.
+        """Run past tasks again in the order that another policy chooses.
+
+        They have the costs and qualities that were measured.
 
         The newest 40 searches that are not over take part, on as many devices as there are now.
         Raises ``InvalidInput`` for an unknown policy, ``NotReady`` before any task has ended.
@@ -266,8 +275,9 @@ class Operations(Calls):
         devices: int = 1,
         seed: int = 0,
     ) -> Replay:
-        """Search invented work: each of ``tenants`` has 24 models, and the qualities of 40 tenants
-        of the past are known.
+        """Search invented work of many tenants.
+
+        Each of ``tenants`` has 24 models, and the qualities of 40 tenants of the past are known.
 
         ``against``: a policy to compare with. Raises ``InvalidInput`` for an unknown policy or a
         number out of range.
@@ -283,8 +293,9 @@ class Operations(Calls):
         )
 
     def status(self) -> Status:
-        """Return the running processes and the counts of the caller's tenant; only a provider sees
-        hosts and pids.
+        """Return the running processes and the counts of the caller's tenant.
+
+        Only a provider sees hosts and process ids.
         """
         return self._get(Status, "/status")
 
@@ -317,8 +328,9 @@ class Operations(Calls):
         kind: str | None = None,
         subject: str | None = None,
     ) -> TaskOverview:
-        """Return a page of the tenant's tasks, newest first, the counts of all by state, and the
-        names of the applications.
+        """Return a page of the tenant's tasks, newest first, with counts and names.
+
+        The counts are of all tasks by state, the names those of the applications.
         """
         return self._get(
             TaskOverview,
@@ -335,8 +347,10 @@ class Operations(Calls):
         return self._get(Task, f"/tasks/{task_id}")
 
     def task_view(self, task_id: str) -> TaskView:
-        """Return a task, its attempts, what the newest of them printed, how its model does, and
-        what lifecycle tools answered about that; raises ``NotFound``.
+        """Return a task and all that its page shows; raises ``NotFound``.
+
+        It is its attempts, what the newest of them printed, how its model does, and what
+        lifecycle tools answered about that.
         """
         return self._get(TaskView, f"/tasks/{task_id}/view")
 
@@ -345,8 +359,9 @@ class Operations(Calls):
         return self._get(TaskDetail, f"/tasks/{task_id}/detail")
 
     def task_report(self, task_id: str) -> TaskReport:
-        """Return how the model of a task does on validation rows, as far as that is known; raises
-        ``NotFound``.
+        """Return how the model of a task does on validation rows, as far as known.
+
+        Raises ``NotFound``.
         """
         return self._get(TaskReport, f"/tasks/{task_id}/report")
 

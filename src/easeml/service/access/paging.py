@@ -16,8 +16,9 @@ LARGEST_PAGE = 500
 def page_records(
     rows: Rows[R], after: str | None, limit: int, *, newest_first: bool = False, **equals: Any
 ) -> tuple[list[R], str | None]:
-    """Return at most ``limit`` records that follow the cursor, and the next cursor (None at the
-    end).
+    """Return a page of records and the cursor of the next page.
+
+    At most ``limit`` records follow the cursor; the next cursor is None at the end.
 
     Raises ``InvalidInput`` for a limit outside 1 to ``LARGEST_PAGE``.
     """

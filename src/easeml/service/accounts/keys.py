@@ -42,8 +42,9 @@ def sign_in(store: Store, name: str, password: str) -> Key:
 
 
 def authenticate(store: Store, secret: str) -> Caller:
-    """Return who holds the key ``secret``; raises ``NotSignedIn`` unless it is known, unexpired and
-    unrevoked.
+    """Return who holds the key ``secret``.
+
+    Raises ``NotSignedIn`` unless it is known, unexpired and unrevoked.
     """
     with store.read() as tx:
         key = tx.unscoped().api_keys.find(hash=_digest(secret))

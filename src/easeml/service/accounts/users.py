@@ -21,8 +21,9 @@ _FIRST_PROVIDER = "admin"
 
 
 def create_first_provider(store: Store) -> tuple[str, str] | None:
-    """Make the provider of a fresh home; return name and random password, or None if there are
-    users already.
+    """Make the provider of a fresh home, and return their name and random password.
+
+    Returns None where there are users already.
     """
     with store.read() as tx:
         if tx.users.count():
@@ -39,8 +40,9 @@ def create_first_provider(store: Store) -> tuple[str, str] | None:
 def create_user(
     store: Store, caller: Caller, wish: NewUser, idempotency_key: OnceKey = None
 ) -> UserAnswer:
-    """Make a user with a tenant of his own (providers only); raises ``NotAllowed``, ``Conflict``
-    for a name taken.
+    """Make a user with a tenant of their own (providers only).
+
+    Raises ``NotAllowed``, and ``Conflict`` for a name that is taken.
     """
     caller.require_provider()
     once = Once(caller, "users", idempotency_key, {"name": wish.name})

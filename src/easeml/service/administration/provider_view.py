@@ -75,8 +75,9 @@ def storage(store: Store, settings: Settings, caller: Caller) -> Storage:
 def audit(
     store: Store, caller: Caller, *, before: int | None = None, limit: int = 50
 ) -> Page[AuditEvent]:
-    """Return what happened to all tenants before event number ``before``, newest first (providers
-    only).
+    """Return what happened to all tenants, newest first (providers only).
+
+    ``before``: only events with a smaller number.
     """
     caller.require_provider()
     with store.read() as tx:

@@ -10,8 +10,9 @@ from easeml.store.records import Process
 
 
 def get(store: Store, caller: Caller) -> Status:
-    """Return the running processes and the counts of the caller's tenant; only a provider sees
-    hosts and pids.
+    """Return the running processes and the counts of the caller's tenant.
+
+    Only a provider sees hosts and process ids.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)

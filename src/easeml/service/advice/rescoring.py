@@ -1,5 +1,6 @@
-"""New data scores what serves first: qualities are compared on the same validation rows, or not at
-all.
+"""When data grows, what serves is scored first on the new validation rows.
+
+Qualities are compared on the same validation rows or not at all.
 
 No row ever changes its role, so two versions of an application have the same validation rows if
 they have as many.
@@ -56,8 +57,9 @@ def live_quality(tables: Tables, application: Application) -> float | None:
 
 
 def request(tx: Transaction, application: Application) -> bool:
-    """See to it that the live model is scored on the application's version; True while that is
-    under way.
+    """See to it that the live model is scored on the application's version.
+
+    Returns True while that is under way.
     """
     tables = tx.scoped(application.tenant_id)
     if not application.live_model_id or application.pinned:

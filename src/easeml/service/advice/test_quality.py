@@ -33,8 +33,9 @@ class Reading(Shape):
 
 
 def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
-    """Write the task that reads the test quality of ``model``; None if it was read or is being
-    read.
+    """Write the task that reads the test quality of ``model``.
+
+    Returns None if it was read or is being read.
     """
     tables = tx.scoped(model.tenant_id)
     if _find(tables, model.application_id, model.id) or requests.under_way(tables, KIND, model.id):
@@ -64,8 +65,10 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
 
 
 def readings(tables: Tables, applications: list[Application]) -> dict[str, TestQuality]:
-    """Return the test quality of live models with its interval and how often their test rows were
-    read, by application; those whose live model was not read are missing.
+    """Return the test quality of live models, by application.
+
+    Each has its interval and how often the test rows were read. Applications whose live model was
+    not read are missing.
     """
     by_id = {application.id: application for application in applications}
     found = tables.reports.list(kind=KIND, subject=list(by_id), limit=None)

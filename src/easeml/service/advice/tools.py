@@ -51,8 +51,9 @@ class Told(Shape):
 
 @dataclass(frozen=True, slots=True)
 class Answered(Shape):
-    """What a report says: who answered what was asked, the digest of the answer, and that of what
-    was said of single rows.
+    """What the record of a report says: what was asked, and where the answer is.
+
+    ``artefact``, ``rows``: digests of the answer and of what was said of single rows.
     """
 
     task_id: str = ""

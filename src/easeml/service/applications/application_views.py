@@ -15,8 +15,9 @@ from easeml.store.records import Application, DatasetVersion, Job
 
 
 def show(tx: Transaction, application: Application) -> ApplicationAnswer:
-    """Return the resource of an application: live model, honest quality, its newest job and what
-    that does.
+    """Return the resource of an application.
+
+    It has the live model, the honest quality, and the newest job with what that does.
     """
     return show_all(tx, [application])[0]
 

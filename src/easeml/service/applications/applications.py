@@ -90,8 +90,9 @@ def list_page(
 
 
 def include(store: Store, caller: Caller, application_id: str, model: ModelName) -> Application:
-    """Let the search try a model that was left out when the application was declared; a search that
-    rests may go on.
+    """Let the search try a model that was left out when the application was declared.
+
+    A search that rests may go on.
 
     Raises ``NotFound``, ``InvalidInput`` for a model that is unknown or does not fit, ``Conflict``
     where the search has ended. Repeated, it changes nothing.
@@ -133,8 +134,9 @@ def best_models(
     best: int | None = None,
     only: Collection[str] | None = None,
 ) -> list[TrainedModel]:
-    """Return an application's trained models in the order of ``models``: so many of the ``best``
-    (None: all), of the ids in ``only`` (None: of all).
+    """Return an application's trained models in the order of ``models``.
+
+    ``best``: at most so many (None: all). ``only``: ids to choose from (None: all models).
     """
     wanted = {} if only is None else {"id": list(only)}
     picked = tables.models.pick(
@@ -178,8 +180,9 @@ def newest_promotions(tables: Tables, application: ApplicationRecord) -> list[Pr
 def roll_back(
     store: Store, caller: Caller, application_id: str, model_id: str | None = None
 ) -> Application:
-    """Let ``model_id`` (None: the model that was live before) serve and pin it, so that the search
-    does not undo it.
+    """Let ``model_id`` serve, and pin it so that the search does not undo it.
+
+    ``model_id`` None: the model that was live before.
 
     Raises ``NotFound``, or ``Conflict`` if there is nothing to go back to, or its files are gone or
     damaged.
@@ -196,8 +199,9 @@ def roll_back(
 
 
 def set_pinned(store: Store, caller: Caller, application_id: str, pinned: bool) -> Application:
-    """Hold the live model against better ones, or stop doing so; raises ``NotFound``, ``Conflict``
-    without one.
+    """Hold the live model against better ones, or stop doing so.
+
+    Raises ``NotFound``, and ``Conflict`` where nothing is live.
     """
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)

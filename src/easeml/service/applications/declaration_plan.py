@@ -1,5 +1,6 @@
-"""Declaring an application: everything is checked against the inferred columns before anything is
-written.
+"""Declaring an application: everything is checked before anything is written.
+
+The declaration is checked against the inferred columns.
 """
 
 from dataclasses import dataclass
@@ -66,8 +67,9 @@ def plan(tables: Tables, declaration: Declaration, registry: Registry) -> Plan:
 
 
 def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
-    """Return the resource of a plan, the chosen objective marked as the default; ``trials`` help to
-    predict costs.
+    """Return the resource of a plan, with the chosen objective as the default.
+
+    ``trials`` help to predict costs.
     """
     columns = plan.columns
     rows, inputs = (
@@ -105,8 +107,9 @@ def show(plan: Plan, registry: Registry, trials: list[Trial]) -> Proposal:
 
 
 def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
-    """Write the declared version with its ingest task, the application, and its job in state
-    preparing.
+    """Write what a plan declares: version, ingest task, application and job.
+
+    The job is in the state ``preparing``.
     """
     tables = tx.scoped(caller.tenant_id)
     version = tables.versions.add(_declared_version(tables, caller, plan))

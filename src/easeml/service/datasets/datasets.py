@@ -30,8 +30,9 @@ def upload(
     limit: int,
     header: bool | None = None,
 ) -> DatasetAnswer:
-    """Keep the bytes of ``source`` (at most ``limit``) and make a dataset whose first version reads
-    them.
+    """Keep the bytes of ``source`` and make a dataset whose first version reads them.
+
+    At most ``limit`` bytes are taken.
 
     ``name`` None: the file's name without its ending. ``header``: whether the first row of a text
     table holds the names; None: that is found out. Raises what ``uploads.keep`` raises, or

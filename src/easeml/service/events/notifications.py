@@ -23,8 +23,9 @@ _MOST_COUNTED = 100
 
 
 def get(store: Store, caller: Caller, limit: Limit = 50) -> Notifications:
-    """Return the caller's newest notifications and how many he has not read (at most 100 are
-    counted).
+    """Return the caller's newest notifications and how many are unread.
+
+    At most 100 are counted.
     """
     with store.read() as tx:
         mark = tx.users.get(caller.user_id).read_seq

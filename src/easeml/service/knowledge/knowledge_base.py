@@ -20,8 +20,9 @@ def registry() -> Registry:
 
 
 def current(tx: Transaction, installed: Registry | None = None) -> Registry:
-    """Return the whole knowledge base: what is installed and what was added; archived models fit
-    nothing.
+    """Return the whole knowledge base: what is installed and what was added.
+
+    Archived models fit nothing.
     """
     installed = installed or registry()
     names, problems = {module.name for module in installed.modules}, list(installed.problems)

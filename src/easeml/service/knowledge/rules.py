@@ -14,8 +14,9 @@ from easeml.store.shapes import Rules
 def allowed_models(
     models: list[ModelMatch], only: list[str] | None, exclude: list[str]
 ) -> list[ModelMatch]:
-    """Return the models that fit and that the rules allow (``only`` None: all that are not
-    excluded).
+    """Return the models that fit and that the rules allow.
+
+    ``only`` None: all that are not excluded.
     """
     return [
         match
@@ -27,8 +28,9 @@ def allowed_models(
 
 
 def space_of(model: Module, rules: Rules) -> Json | None:
-    """Return a model's space as an application's rules constrain it; None where it has no longer
-    what they name.
+    """Return a model's space as an application's rules constrain it.
+
+    Returns None where the space no longer has what they name.
     """
     try:
         return spaces.narrow(model.space, rules.constrain.get(model.name, {}), model.name)
@@ -37,8 +39,9 @@ def space_of(model: Module, rules: Rules) -> Json | None:
 
 
 def with_model(tables: Tables, application: Application, model: str, registry: Registry) -> Rules:
-    """Return the rules of an application that allow ``model``, too; raises ``InvalidInput`` unless
-    it fits.
+    """Return the rules of an application that allow ``model`` as well.
+
+    Raises ``InvalidInput`` unless it fits.
     """
     version = tables.versions.get(application.version_id)
     matches = {

@@ -1,5 +1,6 @@
-"""What finished training tasks taught, over all tenants: numbers by model and configuration, no
-data and no names.
+"""What finished training tasks taught, over all tenants.
+
+These are numbers by model and configuration: no data and no names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -71,8 +72,9 @@ def finished_trials(tx: Transaction) -> list[Trial]:
 
 
 def features_of(registry: Registry, candidate: Candidate) -> tuple[float, ...]:
-    """Return a candidate's configuration in [0, 1]; empty if its module is gone, or has another
-    space by now.
+    """Return a candidate's configuration as numbers in [0, 1].
+
+    Empty if its module is gone or has another space by now.
     """
     with suppress(NotFound, InvalidInput):
         space = registry.get(candidate.model).space
@@ -102,8 +104,9 @@ def _work(registry: Registry, candidate: Candidate, rows: int, columns: int, cla
 
 
 def default_work(model: Module, rows: int, columns: int) -> Work:
-    """Return what the cost of a model with its default configuration depends on, for tables of this
-    size.
+    """Return what the cost of a model depends on, for tables of this size.
+
+    The model has its default configuration.
     """
     config = spaces.suggest(model.space, 1, seed=0)[0]
     hinted = hinted_cost(model.cost, rows, columns)
@@ -157,8 +160,9 @@ def size(version: DatasetVersion) -> tuple[int, int]:
 
 
 def width(columns: Sequence[Mapping[str, Any]]) -> int:
-    """Return about how many numbers a model learns from in a row: one an input column, more of
-    pictures and others.
+    """Return about how many numbers a model learns from in a row.
+
+    One for each plain input column, more for a picture and the like.
     """
     inputs = [column for column in columns if column["role"] == "input"]
     return max(1, sum(_numbers(column.get("content") or {}) for column in inputs))

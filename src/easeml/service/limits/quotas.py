@@ -1,5 +1,6 @@
-"""What a tenant may use: set by the provider, kept in the store, enforced here and by the
-scheduler.
+"""What a tenant may use.
+
+The provider sets it, the store keeps it, and it is enforced here and by the scheduler.
 """
 
 from easeml.contract.administration import TenantLimits
@@ -54,8 +55,9 @@ def terms(tenant: Tenant) -> Terms:
 
 
 def storage_left(tx: Transaction, tenant_id: str) -> int | None:
-    """Return how many bytes a tenant may still store, None where there is no limit; raises
-    ``OverQuota`` for none.
+    """Return how many bytes a tenant may still store, None for no limit.
+
+    Raises ``OverQuota`` where nothing is left.
     """
     most = tx.tenants.get(tenant_id).limits.storage
     if most is None:

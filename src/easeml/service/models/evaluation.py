@@ -11,8 +11,9 @@ _LARGEST_EVALUATION = 5_000_000
 
 
 def report(store: Store, caller: Caller, task_id: str) -> TaskReport:
-    """Return how the model of a task does on validation rows, as far as that is known; raises
-    ``NotFound``.
+    """Return how the model of a task does on validation rows, as far as known.
+
+    Raises ``NotFound``.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)

@@ -62,8 +62,9 @@ def _event_data(tables: Tables, application: Application, model: TrainedModel) -
 def make_live(
     tx: Transaction, application: Application, model: TrainedModel, kind: PromotionKind, reason: str
 ) -> Promotion:
-    """Let ``model`` serve instead of the model that ``application`` shows as live, and have its
-    test quality read and its columns weighed.
+    """Let ``model`` serve instead of the model that ``application`` has live.
+
+    Its test quality is read and its columns are weighed next.
 
     Raises ``Conflict`` if another model went live meanwhile.
     """
@@ -116,8 +117,9 @@ def roll_back(tx: Transaction, application: Application, model_id: str | None) -
 
 
 def set_pinned(tx: Transaction, application: Application, pinned: bool) -> Promotion | None:
-    """Hold the live model against better ones, or let better ones in again (which may happen at
-    once).
+    """Hold the live model against better ones, or let better ones in again.
+
+    A better one may go live at once.
 
     Raises ``Conflict`` if there is no live model to pin.
     """
@@ -145,8 +147,9 @@ def best_model(tables: Tables, application: Application) -> TrainedModel | None:
 
 
 def _previous(tables: Tables, application: Application) -> str:
-    """Return the model that the live one replaced when it first went live: repeated rollbacks go
-    further back.
+    """Return the model that the live one replaced when it first went live.
+
+    Repeated rollbacks therefore go further back.
     """
     for kind in (
         PromotionKind.BETTER,

@@ -1,5 +1,6 @@
-"""Adding a model to a running easeml: a worker checks it, and then every search that it fits goes
-on with it.
+"""Adding a model to a running easeml.
+
+A worker checks it; then every search that it fits goes on with it.
 
 What is added is a description, never code: it names a class of a package that the provider
 installed and trusts.
@@ -109,8 +110,9 @@ def arriving(tx: Transaction) -> list[ModuleChecks]:
 
 
 def record(tx: Transaction, task: Task, result: TaskResult) -> None:
-    """Take in a model whose checks all passed, and have all open searches that it fits go on with
-    it.
+    """Take in a model whose checks all passed.
+
+    All open searches that it fits go on with it.
     """
     checks = Checked.from_json(result.value).checks
     failed = [check for check in checks if check.state != CheckState.PASSED]
@@ -123,8 +125,9 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> None:
 
 
 def record_failure(tx: Transaction, task: Task) -> None:
-    """Note that the checks did not come to an end: the class hangs, crashes or takes too much
-    memory.
+    """Note that the checks did not come to an end.
+
+    The class hangs, crashes or takes too much memory.
     """
     _fail(tx, task, task.error)
 
@@ -141,8 +144,9 @@ def _trusted(settings: Settings) -> list[str]:
 
 
 def _check_trust(module: Module, trusted: list[str]) -> None:
-    """Raise ``InvalidInput`` unless the class is of an installed package of ``trusted``; imports
-    nothing.
+    """Raise ``InvalidInput`` unless the class is of an installed, trusted package.
+
+    Nothing is imported.
     """
     if module.kind != "model":
         raise InvalidInput(f"This is a {module.kind}; models can be added.", where=f"{_FILE}: kind")
@@ -165,8 +169,9 @@ def _check_trust(module: Module, trusted: list[str]) -> None:
 
 
 def _check_new(tx: Transaction, module: Module) -> None:
-    """Raise ``Conflict`` for a name that is taken, ``InvalidInput`` for transforms that there are
-    not.
+    """Raise ``Conflict`` for a name that is taken.
+
+    Raises ``InvalidInput`` for transforms that do not exist.
     """
     registry = knowledge_base.current(tx)
     mark = tx.module_marks.find(id=module.name)
@@ -224,8 +229,9 @@ def _join_searches(tx: Transaction, name: str) -> None:
 
 
 def _checks(task: Task, printed: bytes) -> list[Check]:
-    """Return the checks as the task brought them; before its end, and without one, as it printed
-    them.
+    """Return the checks of a model that is being added.
+
+    They are what the task brought, or, while there is no result, what it has printed.
     """
     if task.result:
         return Checked.from_json(task.result).checks

@@ -73,8 +73,9 @@ def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> con
 
 
 def _optimizers() -> list[contract.Module]:
-    """Return what proposes configurations: it is installed, and the provider chooses one in
-    the settings.
+    """Return what proposes configurations.
+
+    It is installed, and the provider chooses one in the settings.
     """
     found = installed_optimizers().by_name
     titles = {name: name.upper() if len(name) == 3 else name.capitalize() for name in found}

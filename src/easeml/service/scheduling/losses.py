@@ -19,8 +19,9 @@ class Result(NamedTuple):
 
 
 def loss_curve(results: Iterable[Result], start: float, end: float, name: str = "") -> LossCurve:
-    """Return the losses from ``start`` (no search knows anything: quality 0) to ``end``, a point a
-    change.
+    """Return the losses from ``start`` to ``end``, with a point for each change.
+
+    At the start no search knows anything: its quality is 0.
 
     What ended before ``start`` is known there. A search counts once it has any result in
     ``results``; its loss is against its best of them all.

@@ -1,5 +1,6 @@
-"""The scheduler as anybody may see it: devices, queue, tenants and losses of all, other tenants by
-number.
+"""The scheduler as anybody may see it: devices, queue, tenants and losses.
+
+Other tenants are shown by number.
 """
 
 from collections import Counter, defaultdict

@@ -1,6 +1,4 @@
-"""What another policy would have done: on the searches that this easeml has done, or on invented
-ones.
-"""
+"""What another policy would have done, on past searches or invented ones."""
 
 import math
 from collections import defaultdict
@@ -67,8 +65,9 @@ _LIKENESS, _FLUCTUATION = 0.5, 1.0  # SYN(0.5, 1.0) of Li et al., Ease.ml (PVLDB
 
 
 class _Search(NamedTuple):
-    """A search that was done: its entry, the tasks of the entry's arms, and what was known of
-    models before it.
+    """A search that was done.
+
+    It has its entry, the tasks of the entry's arms, and what was known of models before it.
     """
 
     entry: Entry
@@ -78,8 +77,9 @@ class _Search(NamedTuple):
 
 
 def replay(store: Store, caller: Caller, policy: PolicyName = "default") -> Replay:
-    """Run the tasks that were run, at their measured costs and qualities, in the order another
-    policy chooses.
+    """Run past tasks again in the order that another policy chooses.
+
+    They have the costs and qualities that were measured.
 
     The newest 40 searches that are not over take part, on as many devices as there are now. Raises
     ``InvalidInput`` for an unknown policy, ``NotReady`` before any task has ended.
@@ -123,8 +123,9 @@ def simulation(
     ] = 1,
     seed: Annotated[int, Field(ge=0, lt=2**31, description="of what is drawn")] = 0,
 ) -> Replay:
-    """Search invented work: each of ``tenants`` has 24 models, and the qualities of 40 tenants of
-    the past are known.
+    """Search invented work of many tenants.
+
+    Each of ``tenants`` has 24 models, and the qualities of 40 tenants of the past are known.
 
     ``against``: a policy to compare with. Raises ``InvalidInput`` for an unknown policy or a number
     out of range.
@@ -159,9 +160,7 @@ def _simulated(policy: str, against: str, tenants: int, devices: int, seed: int)
 
 
 def _searches(tx: Transaction) -> list[_Search]:
-    """Return the newest searches that are not over and have results, in the order in which they
-    came.
-    """
+    """Return the newest open searches that have results, in the order they came."""
     tables, trials = tx.unscoped(), finished_trials(tx)
     jobs = tables.jobs.list(state=SEARCHED_JOBS, newest_first=True, limit=_MOST_SEARCHES)[::-1]
     ids = [job.id for job in jobs]

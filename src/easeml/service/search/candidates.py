@@ -1,5 +1,6 @@
-"""Candidates of a job: every model that fits, with its default configuration and some spread over
-its space.
+"""Candidates of a job: every model that fits, in several configurations.
+
+They are the default, and some that are spread over the model's space.
 """
 
 from collections.abc import Mapping, Sequence
@@ -78,8 +79,9 @@ def add_model(
     model: str,
     costs: CostBelief | None = None,
 ) -> None:
-    """Give ``job`` the arms of a model that it has not; one that prepares its data will make them
-    when it starts.
+    """Give ``job`` the arms of a model that it does not have yet.
+
+    A job that prepares its data makes them when it starts.
 
     ``costs``: what is believed of costs, if it is at hand.
     """
@@ -112,8 +114,9 @@ def _of_model(
 def make_candidate(
     job: Job, arm: int, model: str, number: int, transforms: list[ModuleConfig], config: Json
 ) -> Candidate:
-    """Return a candidate whose cost is not predicted yet: the ``number``-th configuration of its
-    model, from 1.
+    """Return a candidate whose cost is not predicted yet.
+
+    ``number``: which configuration of its model it is, from 1.
     """
     return Candidate(
         id=new_id("cand"),

@@ -41,8 +41,9 @@ def start_ready_jobs(tx: Transaction, registry: Registry) -> list[Job]:
 
 
 def update_progress(tx: Transaction, job_id: str, state: SearchState) -> Job:
-    """Write a job's best quality, cost and expected improvement; let it rest when it is done, wake
-    it when it is not.
+    """Write a job's best quality, cost and expected improvement.
+
+    It rests when it is done, and wakes when it is not.
 
     A job rests when the improvement still expected is at most its tolerance (what is under way may
     finish, and may wake it), and when nothing is under way and every candidate was tried or its

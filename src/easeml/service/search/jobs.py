@@ -52,8 +52,9 @@ def list_page(
 
 
 def change(store: Store, caller: Caller, job_id: str, action: str) -> JobAnswer:
-    """Pause, resume or stop a job; doing so again changes nothing. What runs may finish, what waits
-    is cancelled.
+    """Pause, resume or stop a job; doing so again changes nothing.
+
+    What runs may finish; what waits is cancelled.
 
     Raises ``InvalidInput`` for another action, ``Conflict`` when the job's state does not allow it.
     """
@@ -74,8 +75,9 @@ def change(store: Store, caller: Caller, job_id: str, action: str) -> JobAnswer:
 
 
 def set_limits(store: Store, caller: Caller, job_id: str, wish: AskedLimits) -> JobAnswer:
-    """Change what a job may use in all; a job that rests because of its limits goes on if they were
-    raised.
+    """Change what a job may use in all.
+
+    A job that rests because of its limits goes on if they were raised.
 
     Raises ``NotFound``, ``Conflict`` for a job that has ended.
     """
@@ -106,8 +108,9 @@ def limits(
 
 
 def set_state(tx: Transaction, job: Job, state: JobState, event: str, **changes: object) -> Job:
-    """Move a job from the state it was read in to ``state`` and say so; raises ``Conflict`` if it
-    moved meanwhile.
+    """Move a job from the state it was read in to ``state``, and say so.
+
+    Raises ``Conflict`` if it moved meanwhile.
     """
     job = tx.scoped(job.tenant_id).jobs.update(
         job.id, where={"state": job.state}, state=state, **changes

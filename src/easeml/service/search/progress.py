@@ -19,8 +19,9 @@ Points = Annotated[
 
 
 def get(store: Store, caller: Caller, job_id: str, points: Points = 1000) -> Progress:
-    """Return the results of a job: all that were better than those before or went live, and about
-    ``points`` others.
+    """Return the results of a job that matter, and about ``points`` of the others.
+
+    All that were better than those before or went live matter.
 
     Raises ``NotFound``.
     """

@@ -26,8 +26,9 @@ def add_proposals(
     state: SearchState,
     costs: CostBelief,
 ) -> list[Candidate]:
-    """Add configurations that ``optimizer`` proposes for the most promising models of a running
-    job, if it needs any.
+    """Add proposed configurations of the most promising models of a running job.
+
+    Nothing is added to a job that has enough. ``optimizer`` proposes them.
 
     It does when few of its candidates are untried, unless many in a row brought nothing; whether to
     train what was added is then for the search to say, which rests when it expects too little of
@@ -71,8 +72,9 @@ def _needs_more(searched: SearchJob) -> bool:
 
 
 def _promising(registry: Registry, rules: Rules, searched: SearchJob) -> list[tuple[str, Json]]:
-    """Return the models that can vary with what they may be, the highest expected quality of any
-    arm first.
+    """Return the models that can vary, with what they may be, best first.
+
+    Best: the highest expected quality of any of their arms.
     """
     order = searched.posterior.mean.argsort(kind="stable")[::-1]
     models = dict.fromkeys(searched.arms[arm].model for arm in order.tolist())

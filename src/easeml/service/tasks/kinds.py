@@ -99,8 +99,9 @@ def kind_named(name: str) -> Kind:
 
 
 def called(payload: Mapping[str, Any]) -> str:
-    """Return what people call a task that is told ``payload``; the bare name of a kind that is
-    gone.
+    """Return what people call a task that is told ``payload``.
+
+    It is the bare name of a kind that is gone.
     """
     kind = find_kind(payload["kind"])
     if kind is None:

@@ -23,8 +23,9 @@ def log(
     attempt: int | None = None,
     offset: int = 0,
 ) -> AttemptLog:
-    """Return what an attempt (None: the newest) printed from byte ``offset`` on, also while it
-    runs.
+    """Return what an attempt printed from byte ``offset`` on, also while it runs.
+
+    ``attempt`` None: the newest.
 
     ``work``: the folder with the work folders of the workers. Raises ``NotFound``.
     """
@@ -60,8 +61,9 @@ def printed(store: Store, work: Path, attempt: Attempt, offset: int = 0) -> byte
 
 
 def read_plain(path: Path, offset: int, most: int) -> bytes:
-    """Return bytes of a regular file, nothing where there is none: what a body left may be
-    anything, such as a link.
+    """Return bytes of a regular file, nothing where there is none.
+
+    What a body left may be anything, such as a link.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -38,8 +38,9 @@ def accept(
     digests: Mapping[str, str],
     sizes: Mapping[str, int] | None = None,
 ) -> Task:
-    """Take what an attempt brought: its task's end, the records its kind makes, and events, all in
-    ``tx``.
+    """Take what an attempt brought, all in ``tx``.
+
+    It is the end of its task, the records that its kind makes, and events.
 
     ``digests`` and ``sizes`` (bytes): of its outputs by name, already in the artefact store;
     ``LOG`` names what it printed. A result that fails puts the task back while it may be retried.
@@ -72,8 +73,9 @@ def accept(
 
 
 def after_failure(tx: Transaction, task: Task) -> None:
-    """Carry the failure of ``task`` (state failed) to what it was for: a version, its applications
-    and jobs.
+    """Carry the failure of ``task`` (state failed) to what it was for.
+
+    That is a version, its applications and their jobs.
 
     ``accept`` does so itself; call it for tasks that failed because their attempts were lost.
     """
@@ -97,8 +99,9 @@ def _measure(task: Task, result: TaskResult) -> dict[str, Any]:
 
 
 def _kept(result: TaskResult) -> dict[str, Any]:
-    """Return what a task shows as its result: what the body found, its notes, and when and how long
-    the body ran.
+    """Return what a task shows as its result.
+
+    It is what the body found, its notes, and when the body ran.
     """
     kept = dict(result.value)
     extra = {

@@ -75,8 +75,9 @@ def overview(
     kind: OfKind = None,
     subject: OfSubject = None,
 ) -> TaskOverview:
-    """Return a page of the tenant's tasks, newest first, the counts of all by state, and the names
-    of the applications.
+    """Return a page of the tenant's tasks, newest first, with counts and names.
+
+    The counts are of all tasks by state, the names those of the applications.
     """
     wanted = {"state": state, "kind": kind, "subject": subject}
     with store.read() as tx:

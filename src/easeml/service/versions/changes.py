@@ -33,8 +33,9 @@ def feed(
     idempotency_key: str | None,
     limit: int,
 ) -> Version:
-    """Keep the bytes of ``source`` (at most ``limit``), and make a version with their rows beside
-    those there are.
+    """Keep the bytes of ``source``, and make a version that has their rows as well.
+
+    At most ``limit`` bytes are taken.
 
     ``role`` of the new rows; None: as the rows before were divided. Raises ``NotFound``,
     ``InvalidInput`` for an empty file or another role, ``NotReady`` while the data is changed by
@@ -81,8 +82,9 @@ def refine(
     wish: Refinement,
     idempotency_key: str | None = None,
 ) -> Version:
-    """Make a version with train rows switched off or on; the version there is where that changes
-    nothing.
+    """Make a version with train rows switched off or on.
+
+    Where that changes nothing, the version stays.
 
     Raises ``NotFound``, ``InvalidInput`` for an id that is no train row's, ``Conflict`` if the data
     is no longer the version that the wish is about, ``NotReady`` while the data is changed by
@@ -111,8 +113,9 @@ def refine(
 
 
 def take_over(tx: Transaction, version: DatasetVersion) -> None:
-    """Let the application go on with ``version``, which is ready: its search starts anew where
-    labelled rows changed.
+    """Let the application go on with ``version``, which is ready.
+
+    Its search starts anew where labelled rows changed.
 
     The search before ends, its models stay. What serves goes on, and is scored on the new
     validation rows first.

@@ -56,8 +56,9 @@ def train_rows_page(
     skip: int = 0,
     limit: int = 50,
 ) -> contract.TrainRows:
-    """Return a page of the train rows of an application: of one class, on or off, the most
-    suspicious first.
+    """Return a page of the train rows of an application.
+
+    They may be of one class, on or off, and the most suspicious first.
 
     Raises ``NotFound``, ``Conflict`` if there are no prepared rows.
     """
@@ -118,8 +119,9 @@ def comparison(
 
 
 def export(store: Store, caller: Caller, version_id: str, ending: str, folder: Path) -> Path:
-    """Write the rows of a version into a file in ``folder``, and return its path. ``ending``: csv,
-    parquet, zip ...
+    """Write the rows of a version into a file in ``folder``, and return its path.
+
+    ``ending``: csv, parquet, zip ...
 
     Raises ``NotFound``, ``Conflict`` without prepared rows, ``InvalidInput`` for another ending and
     for rows that the format cannot hold.
@@ -139,8 +141,9 @@ def export(store: Store, caller: Caller, version_id: str, ending: str, folder: P
 
 
 def _history(tables: Tables, application: Application) -> list[DatasetVersion]:
-    """The versions that led to the application's, and the changes of it that are under way or
-    failed; newest first.
+    """Return the versions of an application's data, newest first.
+
+    They are those that led to the one in use, and changes that are under way or failed.
     """
     found = tables.versions.list(dataset_id=application.dataset_id, limit=None)
     by_id = {version.id: version for version in found}

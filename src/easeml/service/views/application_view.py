@@ -11,8 +11,10 @@ _BEST_MODELS = 5
 
 
 def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
-    """Return an application, the progress of its newest search, its best models, and the newest
-    answer of each lifecycle tool about it; raises ``NotFound``.
+    """Return what the first page of an application shows; raises ``NotFound``.
+
+    It is the application, the progress of its newest search, its best models, and the newest answer
+    of each lifecycle tool about it.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -37,8 +39,9 @@ def leaderboard(store: Store, caller: Caller, application_id: str) -> Leaderboar
 
 
 def history(store: Store, caller: Caller, application_id: str) -> ServingHistory:
-    """Return an application, the changes of what it serves, the newest first, and the models that
-    they name; raises ``NotFound``.
+    """Return an application and the changes of what it serves, newest first.
+
+    The models that they name come with them. Raises ``NotFound``.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)

@@ -13,8 +13,10 @@ _NO_LOG = AttemptLog(attempt=0, text="", offset=0, next=0, ended=True)
 
 
 def get(store: Store, settings: Settings, caller: Caller, task_id: str) -> TaskView:
-    """Return a task, its attempts, what the newest of them printed, how its model does, and what
-    lifecycle tools answered about that; raises ``NotFound``.
+    """Return a task and all that its page shows; raises ``NotFound``.
+
+    It is its attempts, what the newest of them printed, how its model does, and what lifecycle
+    tools answered about that.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
