@@ -17,9 +17,9 @@ SOURCES = ROOT / "src" / "easeml"
 MADE = {"operations.py"}  # by scripts/client.py
 VERBS = {"get", "post", "put", "patch", "delete", "head"}
 
-# Written by hand although they only pass on: November 2026, when 37 were made of descriptions.
-ROUTES = 22
-METHODS = 31
+# Written by hand although they only pass on: November 2026, when 48 were made of descriptions.
+ROUTES = 15
+METHODS = 25
 
 
 def routes(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

@@ -90,6 +90,20 @@ def test_no_file_is_named_with_an_underscore(trees: dict[Path, ast.Module]):
     assert not folders
 
 
+def test_summaries_of_the_service_are_whole_sentences(trees: dict[Path, ast.Module]):
+    cut = []
+    for path, tree in trees.items():
+        if "service" not in path.parts:
+            continue
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+                continue
+            summary = (ast.get_docstring(node) or ".").splitlines()[0]
+            if not summary.endswith((".", "?", ":")):
+                cut.append((path.name, summary))
+    assert cut == []
+
+
 def test_functions_have_few_branches(trees: dict[Path, ast.Module]):
     dense = [
         (path.name, name, branches)

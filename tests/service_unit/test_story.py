@@ -184,7 +184,7 @@ def test_a_declaration_makes_everything_once(store: Store, ann: Caller, bob: Cal
         with pytest.raises(NotFound):
             refused(store, bob, first.id)
     with pytest.raises(NotFound):
-        jobs.change(store, bob, first.job.id, "stop")
+        jobs.stop(store, bob, first.job.id)
 
 
 def test_data_that_cannot_be_prepared_fails_application_and_job(store: Store, ann: Caller) -> None:
@@ -296,7 +296,7 @@ def test_the_best_model_is_served_and_read_once_through_the_ledger(
 def test_a_rollback_holds_until_it_is_unpinned(store: Store, ann: Caller) -> None:
     app = searching(store, ann)
     with pytest.raises(Conflict, match="no live model"):
-        applications.set_pinned(store, ann, app.id, True)
+        applications.pin(store, ann, app.id)
     train(store, app, 0, 0.6)
     with pytest.raises(Conflict, match="No other model"):
         applications.roll_back(store, ann, app.id)
@@ -310,7 +310,7 @@ def test_a_rollback_holds_until_it_is_unpinned(store: Store, ann: Caller) -> Non
     live = applications.get(store, ann, app.id).live_model
     assert live is not None
     assert live.quality == 0.6
-    live = applications.set_pinned(store, ann, app.id, False).live_model
+    live = applications.unpin(store, ann, app.id).live_model
     assert live is not None
     assert live.quality == 0.9
     kinds = [p.kind for p in applications.promotions(store, ann, app.id).items]
@@ -361,18 +361,16 @@ def test_pausing_cancels_what_waits_and_resuming_lets_it_be_chosen_again(
     assert app.job is not None
     task = decide(store, app, 0)
     assert task is not None
-    assert jobs.change(store, ann, app.job.id, "pause").state == "paused"
-    assert jobs.change(store, ann, app.job.id, "pause").state == "paused"
+    assert jobs.pause(store, ann, app.job.id).state == "paused"
+    assert jobs.pause(store, ann, app.job.id).state == "paused"
     assert task_views.get(store, ann, task.id).state == "cancelled"
     assert decide(store, app, 0) is None
-    assert jobs.change(store, ann, app.job.id, "resume").state == "running"
+    assert jobs.resume(store, ann, app.job.id).state == "running"
     assert decide(store, app, 0) is not None
-    assert jobs.change(store, ann, app.job.id, "stop").state == "stopped"
-    for action in ("pause", "resume"):
+    assert jobs.stop(store, ann, app.job.id).state == "stopped"
+    for change in (jobs.pause, jobs.resume):
         with pytest.raises(Conflict, match="stopped"):
-            jobs.change(store, ann, app.job.id, action)
-    with pytest.raises(InvalidInput):
-        jobs.change(store, ann, app.job.id, "delete")
+            change(store, ann, app.job.id)
     assert [kind for kind, subject in events(store, ann) if subject == app.job.id] == [
         "job.running",
         "job.paused",
@@ -473,7 +471,7 @@ def test_a_model_that_was_left_out_can_come_in(store: Store, ann: Caller, bob: C
         applications.include(store, ann, app.id, "ridge")
     with pytest.raises(NotFound):
         applications.include(store, bob, app.id, "naive-bayes")
-    jobs.change(store, ann, app.job.id, "stop")
+    jobs.stop(store, ann, app.job.id)
     with pytest.raises(Conflict):
         applications.include(store, ann, app.id, "naive-bayes")
 

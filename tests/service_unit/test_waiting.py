@@ -83,7 +83,7 @@ def test_a_search_waits_for_its_data_a_device_or_its_owner(store: Store, ann: Ca
     )
     assert "data is being prepared" in reason(store, ann, declared)
     assert declared.job is not None
-    jobs.change(store, ann, declared.job.id, "stop")
+    jobs.stop(store, ann, declared.job.id)
     assert reason(store, ann, declared) == ""
     claim(store)  # what prepared its data
 
@@ -95,7 +95,7 @@ def test_a_device_is_waited_for(store: Store, ann: Caller) -> None:
     claim(store, "search")
     assert reason(store, ann, application) == ""
     assert application.job is not None
-    jobs.change(store, ann, application.job.id, "pause")
+    jobs.pause(store, ann, application.job.id)
     assert reason(store, ann, application) == ""  # what runs may finish
 
 
@@ -113,7 +113,7 @@ def test_its_own_limits_are_named(store: Store, ann: Caller, clock: Clock) -> No
     assert "limit of 5 device seconds" in reason(store, ann, application)
     jobs.set_limits(store, ann, job_id, JobLimits())
     assert "Little is left to gain" in reason(store, ann, application)
-    jobs.change(store, ann, job_id, "pause")
+    jobs.pause(store, ann, job_id)
     assert "paused" in reason(store, ann, application)
 
 

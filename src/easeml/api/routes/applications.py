@@ -2,9 +2,7 @@
 
 from fastapi import APIRouter
 
-from easeml.api.context import Asker, Here
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.applications import Application
 from easeml.service.applications import applications
 from easeml.service.views import application_view
 
@@ -41,6 +39,8 @@ OPERATIONS = (
         applications.roll_back,
         repeatable=False,
     ),
+    Operation("pin", "POST", "/applications/{application_id}/pin", applications.pin),
+    Operation("unpin", "POST", "/applications/{application_id}/unpin", applications.unpin),
     Operation(
         "include_model", "POST", "/applications/{application_id}/include", applications.include
     ),
@@ -48,15 +48,3 @@ OPERATIONS = (
 
 router = APIRouter(tags=["applications"])
 add_routes(router, OPERATIONS)
-
-
-@router.post("/applications/{application_id}/pin")
-def pin(here: Here, asker: Asker, application_id: str) -> Application:
-    """Keep what is served now, whatever the search finds."""
-    return applications.set_pinned(here.store, asker, application_id, True)
-
-
-@router.post("/applications/{application_id}/unpin")
-def unpin(here: Here, asker: Asker, application_id: str) -> Application:
-    """Let better models be promoted again."""
-    return applications.set_pinned(here.store, asker, application_id, False)

@@ -6,7 +6,7 @@ from typing import Any
 
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import read_answer
-from easeml.contract.applications import Application, Declaration, Prediction
+from easeml.contract.applications import Declaration, Prediction
 from easeml.contract.reports import Report
 from easeml.contract.resources import Page
 from easeml.contract.task_views import Task
@@ -39,14 +39,6 @@ class AsyncApplications(AsyncCalls):
         told = declaration.model_dump(mode="json")
         wish = {"tool": tool, "parameters": parameters, "declaration": told}
         return await self._send(Task, f"/versions/{declaration.version_id}/reports", wish)
-
-    async def pin(self, application_id: str) -> Application:
-        """Keep what is served now, whatever the search finds."""
-        return await self._send(Application, f"/applications/{application_id}/pin")
-
-    async def unpin(self, application_id: str) -> Application:
-        """Let better models be promoted again."""
-        return await self._send(Application, f"/applications/{application_id}/unpin")
 
     async def predict(
         self,

@@ -149,6 +149,17 @@ class AsyncOperations(AsyncCalls):
             repeatable=False,
         )
 
+    async def pin(self, application_id: str) -> Application:
+        """Keep what is served now, whatever the search finds.
+
+        Raises ``NotFound``, and ``Conflict`` where nothing is live.
+        """
+        return await self._send(Application, f"/applications/{application_id}/pin")
+
+    async def unpin(self, application_id: str) -> Application:
+        """Let better models be promoted again; raises ``NotFound``."""
+        return await self._send(Application, f"/applications/{application_id}/unpin")
+
     async def include_model(self, application_id: str, model: str) -> Application:
         """Let the search try a model that was left out when the application was declared.
 
@@ -193,6 +204,29 @@ class AsyncOperations(AsyncCalls):
         Raises ``NotFound``.
         """
         return await self._get(Progress, f"/jobs/{job_id}/progress", points=points)
+
+    async def pause_job(self, job_id: str) -> Job:
+        """Start nothing new for a job; doing so again changes nothing.
+
+        What runs may finish; what waits is cancelled. Raises ``NotFound``, ``Conflict`` where
+        its state does not allow it.
+        """
+        return await self._send(Job, f"/jobs/{job_id}/pause")
+
+    async def resume_job(self, job_id: str) -> Job:
+        """Go on with a paused job; doing so again changes nothing.
+
+        Raises ``NotFound``, ``Conflict`` where its state does not allow it.
+        """
+        return await self._send(Job, f"/jobs/{job_id}/resume")
+
+    async def stop_job(self, job_id: str) -> Job:
+        """End a job for good; what it found stays, and doing so again changes nothing.
+
+        What runs may finish; what waits is cancelled. Raises ``NotFound``, ``Conflict`` where
+        its state does not allow it.
+        """
+        return await self._send(Job, f"/jobs/{job_id}/stop")
 
     async def limit_job(
         self,

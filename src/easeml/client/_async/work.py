@@ -6,7 +6,6 @@ from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.sse import EventParser
 from easeml.client.timing import async_sleep, backoff
 from easeml.contract.evaluation import AttemptLog
-from easeml.contract.jobs import Job
 from easeml.contract.resources import Page
 from easeml.contract.status import Event
 from easeml.contract.task_views import Task
@@ -15,21 +14,6 @@ from easeml.errors import EasemlError, Unreachable
 
 class AsyncWork(AsyncCalls):
     """What the service does."""
-
-    async def pause_job(self, job_id: str) -> Job:
-        """Start nothing new for a job. Raises Conflict where its state does not allow it."""
-        return await self._send(Job, f"/jobs/{job_id}/pause")
-
-    async def resume_job(self, job_id: str) -> Job:
-        """Go on with a paused job. Raises Conflict where its state does not allow it."""
-        return await self._send(Job, f"/jobs/{job_id}/resume")
-
-    async def stop_job(self, job_id: str) -> Job:
-        """End a job for good; what it found stays.
-
-        Raises Conflict where its state does not allow it.
-        """
-        return await self._send(Job, f"/jobs/{job_id}/stop")
 
     async def task_log(
         self, task_id: str, *, attempt: int | None = None, offset: int = 0

@@ -7,7 +7,7 @@ from typing import Any
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import read_answer
-from easeml.contract.applications import Application, Declaration, Prediction
+from easeml.contract.applications import Declaration, Prediction
 from easeml.contract.reports import Report
 from easeml.contract.resources import Page
 from easeml.contract.task_views import Task
@@ -40,14 +40,6 @@ class Applications(Calls):
         told = declaration.model_dump(mode="json")
         wish = {"tool": tool, "parameters": parameters, "declaration": told}
         return self._send(Task, f"/versions/{declaration.version_id}/reports", wish)
-
-    def pin(self, application_id: str) -> Application:
-        """Keep what is served now, whatever the search finds."""
-        return self._send(Application, f"/applications/{application_id}/pin")
-
-    def unpin(self, application_id: str) -> Application:
-        """Let better models be promoted again."""
-        return self._send(Application, f"/applications/{application_id}/unpin")
 
     def predict(
         self,

@@ -144,6 +144,17 @@ class Operations(Calls):
             repeatable=False,
         )
 
+    def pin(self, application_id: str) -> Application:
+        """Keep what is served now, whatever the search finds.
+
+        Raises ``NotFound``, and ``Conflict`` where nothing is live.
+        """
+        return self._send(Application, f"/applications/{application_id}/pin")
+
+    def unpin(self, application_id: str) -> Application:
+        """Let better models be promoted again; raises ``NotFound``."""
+        return self._send(Application, f"/applications/{application_id}/unpin")
+
     def include_model(self, application_id: str, model: str) -> Application:
         """Let the search try a model that was left out when the application was declared.
 
@@ -186,6 +197,29 @@ class Operations(Calls):
         Raises ``NotFound``.
         """
         return self._get(Progress, f"/jobs/{job_id}/progress", points=points)
+
+    def pause_job(self, job_id: str) -> Job:
+        """Start nothing new for a job; doing so again changes nothing.
+
+        What runs may finish; what waits is cancelled. Raises ``NotFound``, ``Conflict`` where
+        its state does not allow it.
+        """
+        return self._send(Job, f"/jobs/{job_id}/pause")
+
+    def resume_job(self, job_id: str) -> Job:
+        """Go on with a paused job; doing so again changes nothing.
+
+        Raises ``NotFound``, ``Conflict`` where its state does not allow it.
+        """
+        return self._send(Job, f"/jobs/{job_id}/resume")
+
+    def stop_job(self, job_id: str) -> Job:
+        """End a job for good; what it found stays, and doing so again changes nothing.
+
+        What runs may finish; what waits is cancelled. Raises ``NotFound``, ``Conflict`` where
+        its state does not allow it.
+        """
+        return self._send(Job, f"/jobs/{job_id}/stop")
 
     def limit_job(
         self,

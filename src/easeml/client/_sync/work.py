@@ -7,7 +7,6 @@ from easeml.client._sync.calls import API, Calls
 from easeml.client.sse import EventParser
 from easeml.client.timing import backoff, sleep
 from easeml.contract.evaluation import AttemptLog
-from easeml.contract.jobs import Job
 from easeml.contract.resources import Page
 from easeml.contract.status import Event
 from easeml.contract.task_views import Task
@@ -16,21 +15,6 @@ from easeml.errors import EasemlError, Unreachable
 
 class Work(Calls):
     """What the service does."""
-
-    def pause_job(self, job_id: str) -> Job:
-        """Start nothing new for a job. Raises Conflict where its state does not allow it."""
-        return self._send(Job, f"/jobs/{job_id}/pause")
-
-    def resume_job(self, job_id: str) -> Job:
-        """Go on with a paused job. Raises Conflict where its state does not allow it."""
-        return self._send(Job, f"/jobs/{job_id}/resume")
-
-    def stop_job(self, job_id: str) -> Job:
-        """End a job for good; what it found stays.
-
-        Raises Conflict where its state does not allow it.
-        """
-        return self._send(Job, f"/jobs/{job_id}/stop")
 
     def task_log(self, task_id: str, *, attempt: int | None = None, offset: int = 0) -> AttemptLog:
         """Return what an attempt (None: the newest) printed from byte ``offset`` on.

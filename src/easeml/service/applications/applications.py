@@ -198,11 +198,20 @@ def roll_back(
         return application_views.show(tx, tables.applications.get(application_id))
 
 
-def set_pinned(store: Store, caller: Caller, application_id: str, pinned: bool) -> Application:
-    """Hold the live model against better ones, or stop doing so.
+def pin(store: Store, caller: Caller, application_id: str) -> Application:
+    """Keep what is served now, whatever the search finds.
 
     Raises ``NotFound``, and ``Conflict`` where nothing is live.
     """
+    return _set_pinned(store, caller, application_id, pinned=True)
+
+
+def unpin(store: Store, caller: Caller, application_id: str) -> Application:
+    """Let better models be promoted again; raises ``NotFound``."""
+    return _set_pinned(store, caller, application_id, pinned=False)
+
+
+def _set_pinned(store: Store, caller: Caller, application_id: str, *, pinned: bool) -> Application:
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         promotion.set_pinned(tx, tables.applications.get(application_id), pinned)

@@ -10,7 +10,7 @@ from easeml.contract.jobs import JobLimits as AskedLimits
 from easeml.contract.parameters import After, Limit, OfApplication
 from easeml.contract.resources import Page
 from easeml.contract.states import ENDED_JOBS, SEARCHED_JOBS, JobState, TaskGroup, TaskState
-from easeml.errors import Conflict, InvalidInput
+from easeml.errors import Conflict
 from easeml.service.access.caller import Caller
 from easeml.service.access.paging import page_records
 from easeml.service.search import summaries, waiting
@@ -19,13 +19,6 @@ from easeml.service.search.waiting import Waiting
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Job
 from easeml.store.shapes import JobLimits
-
-# action -> (states it may start from, state it ends in, event)
-_ACTIONS = {
-    "pause": ((JobState.RUNNING, JobState.RESTING), JobState.PAUSED, "job.paused"),
-    "resume": ((JobState.PAUSED, JobState.RESTING), JobState.RUNNING, "job.resumed"),
-    "stop": ((JobState.PREPARING, *SEARCHED_JOBS), JobState.STOPPED, "job.stopped"),
-}
 
 
 def get(store: Store, caller: Caller, job_id: str) -> JobAnswer:
@@ -51,26 +44,51 @@ def list_page(
         return Page(items=show_all(tx, found), next=following)
 
 
-def change(store: Store, caller: Caller, job_id: str, action: str) -> JobAnswer:
-    """Pause, resume or stop a job; doing so again changes nothing.
+def pause(store: Store, caller: Caller, job_id: str) -> JobAnswer:
+    """Start nothing new for a job; doing so again changes nothing.
 
-    What runs may finish; what waits is cancelled.
-
-    Raises ``InvalidInput`` for another action, ``Conflict`` when the job's state does not allow it.
+    What runs may finish; what waits is cancelled. Raises ``NotFound``, ``Conflict`` where its state
+    does not allow it.
     """
-    if action not in _ACTIONS:
-        raise InvalidInput(f"A job can {', '.join(_ACTIONS)}, not {action}.", where="action")
-    allowed, target, event = _ACTIONS[action]
+    allowed = (JobState.RUNNING, JobState.RESTING)
+    return _change(store, caller, job_id, allowed, JobState.PAUSED)
+
+
+def resume(store: Store, caller: Caller, job_id: str) -> JobAnswer:
+    """Go on with a paused job; doing so again changes nothing.
+
+    Raises ``NotFound``, ``Conflict`` where its state does not allow it.
+    """
+    allowed = (JobState.PAUSED, JobState.RESTING)
+    return _change(store, caller, job_id, allowed, JobState.RUNNING)
+
+
+def stop(store: Store, caller: Caller, job_id: str) -> JobAnswer:
+    """End a job for good; what it found stays, and doing so again changes nothing.
+
+    What runs may finish; what waits is cancelled. Raises ``NotFound``, ``Conflict`` where its state
+    does not allow it.
+    """
+    allowed = (JobState.PREPARING, *SEARCHED_JOBS)
+    return _change(store, caller, job_id, allowed, JobState.STOPPED)
+
+
+def _change(
+    store: Store, caller: Caller, job_id: str, allowed: tuple[JobState, ...], target: JobState
+) -> JobAnswer:
+    """Move a job from one of the states ``allowed`` to ``target``."""
     with store.write() as tx:
         tables = tx.scoped(caller.tenant_id)
         job = tables.jobs.get(job_id)
-        if job.state != target:
-            if job.state not in allowed:
-                remedy = f"A job can {action} when it is {' or '.join(allowed)}."
-                raise Conflict(f"The job is {job.state}.", remedy=remedy, where=job_id)
-            job = set_state(tx, job, target, event)
-            if target != JobState.RUNNING:
-                cancel_waiting(tx, tables, job_id)
+        if job.state == target:
+            return show(tx, job)
+        if job.state not in allowed:
+            remedy = f"It becomes {target} when it is {' or '.join(allowed)}."
+            raise Conflict(f"The job is {job.state}.", remedy=remedy, where=job_id)
+        event = "job.resumed" if target == JobState.RUNNING else f"job.{target}"
+        job = set_state(tx, job, target, event)
+        if target != JobState.RUNNING:
+            cancel_waiting(tx, tables, job_id)
         return show(tx, job)
 
 
