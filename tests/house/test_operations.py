@@ -19,7 +19,7 @@ VERBS = {"get", "post", "put", "patch", "delete", "head"}
 
 # Written by hand although they only pass on: November 2026, when 48 were made of descriptions.
 ROUTES = 15
-METHODS = 25
+METHODS = 24
 
 
 def routes(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:

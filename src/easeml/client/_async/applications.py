@@ -7,8 +7,6 @@ from typing import Any
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import read_answer
 from easeml.contract.applications import Declaration, Prediction
-from easeml.contract.reports import Report
-from easeml.contract.resources import Page
 from easeml.contract.task_views import Task
 
 
@@ -23,10 +21,6 @@ class AsyncApplications(AsyncCalls):
         """
         wish = {"tool": tool, "parameters": parameters}
         return await self._send(Task, f"/applications/{application_id}/reports", wish)
-
-    async def reports_page(self, application_id: str) -> Page[Report]:
-        """Return the newest of what lifecycle tools answered about an application."""
-        return await self._get(Page[Report], f"/applications/{application_id}/reports")
 
     async def ask_tool_before_start(
         self, declaration: Declaration, tool: str, **parameters: object

@@ -8,8 +8,6 @@ from typing import Any
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import read_answer
 from easeml.contract.applications import Declaration, Prediction
-from easeml.contract.reports import Report
-from easeml.contract.resources import Page
 from easeml.contract.task_views import Task
 
 
@@ -24,10 +22,6 @@ class Applications(Calls):
         """
         wish = {"tool": tool, "parameters": parameters}
         return self._send(Task, f"/applications/{application_id}/reports", wish)
-
-    def reports_page(self, application_id: str) -> Page[Report]:
-        """Return the newest of what lifecycle tools answered about an application."""
-        return self._get(Page[Report], f"/applications/{application_id}/reports")
 
     def ask_tool_before_start(
         self, declaration: Declaration, tool: str, **parameters: object
