@@ -300,8 +300,9 @@ class AsyncOperations(AsyncCalls):
         return await self._get(Replay, "/scheduler/replay", policy=policy)
 
     async def scheduler_decision(self, number: int) -> DecisionView:
-        """Return decision ``number`` of all tenants with what was believed then, before and after
-        its result.
+        """Return decision ``number`` of all tenants, with what was believed then.
+
+        The beliefs are those before and after its result.
 
         What every policy would have chosen is told, too. Raises ``NotFound``.
         """

@@ -293,8 +293,9 @@ class Operations(Calls):
         return self._get(Replay, "/scheduler/replay", policy=policy)
 
     def scheduler_decision(self, number: int) -> DecisionView:
-        """Return decision ``number`` of all tenants with what was believed then, before and after
-        its result.
+        """Return decision ``number`` of all tenants, with what was believed then.
+
+        The beliefs are those before and after its result.
 
         What every policy would have chosen is told, too. Raises ``NotFound``.
         """

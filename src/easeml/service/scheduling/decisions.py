@@ -118,8 +118,9 @@ def _step(
 
 
 def explained(explanation: Mapping[str, Any], tenant_id: str, view: TenantView) -> Step:
-    """Return what an explanation of a policy tells ``view``; the candidates of other tenants have
-    no names.
+    """Return what an explanation of a policy tells ``view``.
+
+    The candidates of other tenants have no names.
     """
     turn = explanation.get("turn", {})
     top = explanation.get("top", [])

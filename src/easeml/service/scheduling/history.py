@@ -1,5 +1,6 @@
-"""What the log of decisions tells of the past: for those who ask what another policy would have
-done.
+"""What the log of decisions tells of the past.
+
+It is read to tell what another policy would have done.
 """
 
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ from easeml.store import Store, Transaction
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The searches of a log, the most ``devices`` that worked at once, and how many of its
-    decisions its own policy makes again.
+    """The searches of a log.
+
+    It has the most ``devices`` that worked at once, and how many of its decisions its own policy
+    makes again.
     """
 
     searches: Recorded

@@ -30,8 +30,9 @@ _AROUND = 30.0  # seconds of the devices' work before and after
 
 
 def show(store: Store, caller: Caller, number: int) -> DecisionView:
-    """Return decision ``number`` of all tenants with what was believed then, before and after its
-    result.
+    """Return decision ``number`` of all tenants, with what was believed then.
+
+    The beliefs are those before and after its result.
 
     What every policy would have chosen is told, too. Raises ``NotFound``.
     """

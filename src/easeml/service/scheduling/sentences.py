@@ -14,8 +14,9 @@ _REASONS = {
 
 
 def sentence(explanation: Mapping[str, Any], who: str, candidate: str) -> str:
-    """Return what was decided and why: "oncology: LightGBM, expected +.012 for 4 s, 3.1 times the
-    next".
+    """Return what was decided and why, in a sentence.
+
+    An example: "oncology: LightGBM, expected +.012 for 4 s, 3.1 times the next".
 
     ``explanation``: of a policy; ``who``: whom the run is for.
     """

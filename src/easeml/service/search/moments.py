@@ -79,8 +79,9 @@ _lock = Lock()
 
 
 def moment_of(store: Store, task_id: str) -> Moment | None:
-    """Return the moment at which a task was started; None where the log does not tell it (any
-    more).
+    """Return the moment at which a task was started.
+
+    Returns None where the log does not tell it any more.
     """
     with _lock:
         walk = _walks.setdefault(store, _Walk())
