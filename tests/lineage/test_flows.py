@@ -209,3 +209,14 @@ def test_candidates_and_joins_are_written_too(tmp_path: Path):
     )
     with pytest.raises(InvalidInput, match="cannot be written to a file"):
         table().filter(lambda frame: frame["x"] > 1).save_flow(path)
+
+
+def test_a_relation_shows_itself_in_a_notebook():
+    staged = table().filter("x >= 0")
+    assert "<table>" not in staged._repr_html_()
+    shown = staged.eval()._repr_html_()
+    assert shown.startswith("<svg")
+    assert '<td title="50% likely"><mark>1</mark></td>' in shown
+    assert "20 rows, 3 columns, 2 in doubt" in shown
+    hostile = easeml.Relation.from_frame(pd.DataFrame({"<b>": ["<script>"]}))
+    assert "<script>" not in hostile._repr_html_()

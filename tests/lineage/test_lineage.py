@@ -19,6 +19,7 @@ CALLS: list[str] = []
 STEPS = {
     "few": lambda relation: relation.filter("x >= 0"),
     "low": lambda relation: relation.filter("y < 3"),
+    "sure": lambda relation: relation.with_column("x", "x * 1").filter("y >= 0"),
     "sum": lambda relation: relation.with_column("z", "x + y"),
     "twice": lambda relation: relation.with_column("y", "y * 2"),
     "roles": lambda relation: relation.split(seed=3),
@@ -148,6 +149,33 @@ def test_the_plan_filters_first_and_never_across_what_people_added():
     barrier = noted(table().split()).filter("y > 1")
     planned = optimised(barrier.node, lambda node: False)
     assert [node.operator.name for node in ordered(planned)][-2:] == ["noted", "filter"]
+
+
+def test_the_plan_filters_below_computed_columns_and_drops_what_nobody_reads():
+    frame = table().to_frame().assign(sure=np.arange(20.0))
+    asked = {
+        "sure": lambda start: start.with_column("z", "x + sure").filter("sure > 3"),
+        "doubtful": lambda start: start.with_column("z", "x + sure").filter("x > 3"),
+        "computed": lambda start: start.with_column("z", "x + sure").filter("z > 3"),
+        "few": lambda start: start.filter("sure > 3").select(["x", "y"]),
+    }
+    expected = {
+        "sure": ["with_candidates", "filter", "with_column"],
+        "doubtful": ["with_candidates", "with_column", "filter"],
+        "computed": ["with_candidates", "with_column", "filter"],
+        "few": ["with_candidates", "select", "filter", "select"],
+    }
+    for name, step in asked.items():
+        twice = []
+        for plan in (True, False):
+            start = StagedRelation.from_frame(frame)
+            start = start.with_candidates(1, "x", {1.0: 0.5, 9.0: 0.5})
+            twice.append(step(start))
+            planned = optimised(twice[-1].node, lambda node: bool(node.kept))
+            names = [node.operator.name for node in ordered(planned)]
+            assert names[1:] == expected[name]
+            twice[-1].eval(plan=plan)
+        same(*twice)
 
 
 def test_keys_say_what_is_done_and_not_how_it_is_written():

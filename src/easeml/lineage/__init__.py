@@ -15,6 +15,7 @@ from easeml.lineage.plan import optimised
 from easeml.lineage.runs import FlowRuns, StepResult, StepState, changes, records_of
 from easeml.lineage.staged import StagedRelation
 from easeml.lineage.steps import Flow, Step, nodes_of
+from easeml.lineage.suggestions import Suggestion
 
 __all__ = [
     "Cache",
@@ -28,6 +29,7 @@ __all__ = [
     "Step",
     "StepResult",
     "StepState",
+    "Suggestion",
     "as_mermaid",
     "as_svg",
     "as_text",

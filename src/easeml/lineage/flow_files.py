@@ -27,7 +27,7 @@ from typing import Any
 
 from easeml.errors import InvalidInput
 from easeml.lineage.nodes import SOURCE, Node, ordered
-from easeml.lineage.steps import READ, FileContent, Flow, Step
+from easeml.lineage.steps import READ, FileContent, Flow, Step, step_names
 
 _OWN = ("do", "of", "expect", "about")  # what a section says beside parameters
 
@@ -63,11 +63,10 @@ def save_flow(root: Node, path: str | Path) -> None:
         InvalidInput: where a parameter is a Python object, which no file holds.
     """
     path = Path(path)
-    names: dict[int, str] = {}
+    names = step_names(root)
     sections = []
     for node in ordered(root):
-        name = _free_name(node, set(names.values()))
-        names[id(node)] = name
+        name = names[id(node)]
         lines = [f"[steps.{_key(name)}]", *_lines(node, names, name, path)]
         sections.append("\n".join(lines) + "\n")
     path.write_text("\n".join(sections), "utf-8")
@@ -125,15 +124,6 @@ def _with_text(value: Any, path: Path) -> Any:
         return named.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"cannot be read: {error}.", where=str(named)) from error
-
-
-def _free_name(node: Node, taken: set[str]) -> str:
-    """Return the label of a node, or a name after its operator that no other node has."""
-    base = node.label or node.operator.name
-    name, number = base, 2
-    while name in taken:
-        name, number = f"{base}-{number}", number + 1
-    return name
 
 
 def _lines(node: Node, names: Mapping[int, str], name: str, path: Path) -> list[str]:

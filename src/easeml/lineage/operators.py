@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from easeml.errors import InvalidInput
+from easeml.lineage.advice import ADVICE
 from easeml.lineage.nodes import Node, Operator, Value
 from easeml.relation import Relation, RowCandidates, Source, cell_candidates, optional_row
 
@@ -115,24 +116,6 @@ def join(relation: Relation, other: Relation, on: str | Sequence[str]) -> Relati
     return relation.join(other, on)
 
 
-def feasibility(
-    relation: Relation, goal: float | None = None, confidence: float = 0.95, seed: int = 0
-) -> dict[str, Any]:
-    """Say whether a goal can be reached by any model, with the rows that are likeliest.
-
-    Test rows are left out. Raises InvalidInput where there is no target.
-    """
-    from easeml.lifecycle.feasibility import study
-
-    target = relation.target
-    if target is None:
-        raise InvalidInput("The relation has no target.", remedy="Name one in from_frame.")
-    if relation.roles is not None:
-        relation = relation.in_role("train", "validation")
-    answer = study(relation.to_frame(), target, goal, confidence=confidence, seed=seed)
-    return answer.to_json()
-
-
 SHIPPED = {
     "with_candidates": with_candidates,
     "with_optional": with_optional,
@@ -143,7 +126,7 @@ SHIPPED = {
     "split": split,
     "in_role": in_role,
     "join": join,
-    "feasibility": feasibility,
+    **ADVICE,
 }
 for _name, _function in SHIPPED.items():
     register(_name, "1", _function)

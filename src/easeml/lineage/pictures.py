@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from easeml.lineage.nodes import short
 from easeml.lineage.steps import Flow, Step
 
 _WIDTH, _HEIGHT = 190, 46  # of a box
@@ -83,7 +84,7 @@ def as_svg(flow: Flow, stale: Sequence[str] = ()) -> str:
 
 def told(step: Step) -> str:
     """Return what a step does, with its parameters."""
-    given = ", ".join(f"{name}={value!r}" for name, value in step.parameters.items())
+    given = ", ".join(f"{name}={short(value)}" for name, value in step.parameters.items())
     return f"{step.do}({given})"
 
 

@@ -24,8 +24,11 @@ def optimised(root: Node, known: Known) -> Node:
     - A filter moves below a split, which gives roles by the ids of rows, and into the left side of a
       join where it reads columns of that side only.
 
-    A filter stays above a computed column: moved below, other cells would vary together, and so the
-    world that is shown as the likeliest could be another one.
+    - A filter of columns without doubts moves below a computed column that it does not read.
+    - Columns without doubts that nobody reads go before a filter, not after it.
+
+    Where a filter reads doubts it stays above a computed column: moved below, other cells would
+    vary together, and so the world that is shown as the likeliest could be another one.
     """
     rebuilt: dict[int, Node] = {}
     for node in _above(root, known):
@@ -37,6 +40,32 @@ def optimised(root: Node, known: Known) -> Node:
         # What is computed in the place of a node is the value of the node, and kept with it.
         rebuilt[id(node)] = replace(moved, kept=node.kept)
     return rebuilt[id(root)]
+
+
+def doubtful_columns(node: Node) -> set[str] | None:
+    """Return the columns that may have candidates, as far as that follows from the graph."""
+    if node.kept:
+        content = getattr(node.kept[0], "content", None)
+        return None if content is None else set(content.blocks.cells)
+    if node.operator.name not in {*_SAME_COLUMNS, "select", "with_column"}:
+        return None
+    below = doubtful_columns(node.inputs[0])
+    return None if below is None else below | _brought_into_doubt(node, below)
+
+
+def _brought_into_doubt(node: Node, below: set[str]) -> set[str]:
+    """Return the columns that a node gives candidates; ``below``: those in doubt before."""
+    name = node.operator.name
+    if name == "with_candidates":
+        return {node.parameters["column"]}
+    if name == "with_column" and below.intersection(parse(node.parameters["formula"]).columns):
+        return {node.parameters["name"]}
+    found: set[str] = set()
+    if name == "with_all":
+        for told in node.parameters["told"]:
+            for candidate in told.candidates:
+                found.update(candidate.cells)
+    return found
 
 
 def columns_of(node: Node) -> list[str] | None:
@@ -108,7 +137,28 @@ def _filter_down(node: Node, below: Node, known: Known) -> Node:
         return _anew(below, (_moved(_anew(node, below.inputs), known),))
     if name == "join":
         return _filter_into_join(node, below, read, known)
+    if name == "with_column" and below.parameters["name"] not in read:
+        doubtful = doubtful_columns(below.inputs[0])
+        if doubtful is not None and not read & doubtful:
+            return _anew(below, (_moved(_anew(node, below.inputs), known),))
     return node
+
+
+def _columns_away(node: Node, below: Node, known: Known) -> Node:
+    """Leave out, below a filter, the columns that neither it nor anybody above it reads."""
+    if below.operator.name != "filter" or not isinstance(below.parameters["condition"], str):
+        return node
+    (inner,) = below.inputs
+    present, doubtful = columns_of(inner), doubtful_columns(inner)
+    if present is None or doubtful is None:
+        return node
+    read = {*node.parameters["columns"], *parse(below.parameters["condition"]).columns}
+    away = set(present) - read
+    if not away or away & doubtful or not read <= set(present):
+        return node
+    kept = [name for name in present if name in read]
+    fewer = Node(operator_named("select"), {"columns": kept}, (inner,))
+    return _anew(node, (_anew(below, (_moved(fewer, known),)),))
 
 
 def _filter_into_join(node: Node, below: Node, read: set[str], known: Known) -> Node:
@@ -121,6 +171,7 @@ def _filter_into_join(node: Node, below: Node, read: set[str], known: Known) -> 
 _RULES = {
     "with_candidates": _candidates_together,
     "filter": _filter_down,
+    "select": _columns_away,
 }
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from easeml.errors import InvalidInput
 from easeml.lineage.cache import Cache
+from easeml.lineage.displays import table_html
 from easeml.lineage.evaluation import Told, evaluate
 from easeml.lineage.flow_files import load_flow, save_flow
-from easeml.lineage.nodes import Node, Operator, Value, source
+from easeml.lineage.nodes import Node, Operator, Value, ordered, source
 from easeml.lineage.operators import node_of, operator_named
-from easeml.lineage.steps import nodes_of
+from easeml.lineage.pictures import as_svg
+from easeml.lineage.steps import flow_of, nodes_of
+from easeml.lineage.suggestions import Suggestion, suggestions
 from easeml.relation import Content, Relation, RowCandidates, Source
 
 
@@ -133,8 +137,66 @@ class StagedRelation(Relation):
         """
         return self._then("feasibility", goal, confidence, seed)
 
+    def clean(
+        self,
+        rules: str = "",
+        methods: Sequence[str] | None = None,
+        most: int = 10,
+        seed: int = 0,
+    ) -> Self:
+        """Give missing and suspicious cells candidates, each with how likely it is.
+
+        See ``lifecycle.doubts.clean``; ``rules``: dependencies that hold, ``most``: candidates that
+        a cell has at most.
+        """
+        return self._then("clean", rules, methods, most, seed)
+
+    def weak_labels(
+        self,
+        functions: Sequence[Any],
+        classes: Sequence[Any] = (),
+        method: str = "auto",
+        seed: int = 0,
+    ) -> Self:
+        """Give rows without a label candidates, from the votes of labelling functions.
+
+        ``functions``: of a frame, with a label or None a row, or descriptions such as
+        ``{"label": "spam", "column": "text", "words": ["free"]}``. See ``lifecycle.doubts.votes``.
+        """
+        return self._then("weak_labels", list(functions), list(classes), method, seed)
+
+    def predict(self, *roles: str, draws: int = 20, seed: int = 0) -> Self:
+        """Label the rows of some roles, by default pool and production, as models answer.
+
+        A model is trained in each of ``draws`` worlds; the target gets their answers as candidates.
+        Where all agree it is certain. See ``lifecycle.doubts.predict_over_worlds``.
+        """
+        return self._then("predict", list(roles or ("pool", "production")), draws, seed)
+
+    def suggest(self, seed: int = 0) -> list[Suggestion]:
+        """Say what to do next, most useful first, each with the step that is ready to run.
+
+        See ``lineage.suggestions``.
+        """
+        found = suggestions(self.content, {node.operator.name for node in ordered(self.node)}, seed)
+        return [replace(each, step=each.ready(self)) for each in found]
+
+    def plan_cleaning(self, n: int = 50, k: int = 3) -> Self:
+        """Ask which rows to clean first; ``eval`` gives the plan as JSON values."""
+        return self._then("plan_cleaning", n, k)
+
+    def label_next(self, n: int = 50, k: int = 5, seed: int = 0) -> Self:
+        """Ask which rows of the pool to label first; ``eval`` gives the queue as JSON values."""
+        return self._then("label_next", n, k, seed)
+
     def _then(self, name: str, *parameters: Any) -> Self:
         return type(self).of(node_of(operator_named(name), [self.node, *parameters], {}))
+
+    def _repr_html_(self) -> str:
+        """Show the graph, and the first rows once they are there; notebooks call this."""
+        picture = as_svg(flow_of(self.node))
+        there = self.node.kept and isinstance(self.node.kept[0], Relation)
+        return picture + (table_html(self.content) if there else "")
 
     def __repr__(self) -> str:
         return super().__repr__() if self.node.kept else f"<Relation to come: {self.node.title}>"

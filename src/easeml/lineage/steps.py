@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from easeml.errors import InvalidInput
-from easeml.lineage.nodes import Node, Operator
+from easeml.lineage.nodes import Node, Operator, ordered
 from easeml.lineage.operators import node_of, operator_named
 from easeml.relation import Relation
 
@@ -93,6 +93,33 @@ def nodes_of(flow: Flow) -> dict[str, Node]:
         inputs = [nodes[each] for each in step.of]
         nodes[name] = _node(flow, step, inputs)
     return nodes
+
+
+def flow_of(root: Node) -> Flow:
+    """Return the graph of a node as steps, to be shown."""
+    names = step_names(root)
+    steps = {}
+    for node in ordered(root):
+        name = names[id(node)]
+        inputs = tuple(names[id(each)] for each in node.inputs)
+        steps[name] = Step(name, node.operator.name, inputs, node.parameters)
+    return Flow(Path(), steps)
+
+
+def step_names(root: Node) -> dict[int, str]:
+    """Return a name for each node of a graph, by its id: its label, or one after its operator."""
+    names: dict[int, str] = {}
+    taken: set[str] = set()
+    for node in ordered(root):
+        base = node.label or node.operator.name
+        name = base
+        number = 2
+        while name in taken:
+            name = f"{base}-{number}"
+            number += 1
+        taken.add(name)
+        names[id(node)] = name
+    return names
 
 
 def _in_order(flow: Flow) -> list[str]:

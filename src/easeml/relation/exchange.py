@@ -51,9 +51,17 @@ def content_of_frame(frame: Any, target: str | None, roles: Sequence[str] | str 
 
 def likeliest_table(content: Content) -> tuple[pa.Table, np.ndarray]:
     """Return the likeliest world, and (n,) the positions of the rows that exist in it."""
+    return world_table(content, likeliest(content.blocks))
+
+
+def world_table(content: Content, candidates: np.ndarray) -> tuple[pa.Table, np.ndarray]:
+    """Return a world, and (n,) the positions of the rows that exist in it.
+
+    ``candidates`` (B,): the number of the candidate that each block takes.
+    """
     blocks = content.blocks
     chosen = np.zeros(len(blocks.weight), bool)
-    chosen[likeliest(blocks)] = True
+    chosen[candidates] = True
     table = content.table
     changed = []
     for name, cells in blocks.cells.items():
@@ -70,7 +78,12 @@ def likeliest_table(content: Content) -> tuple[pa.Table, np.ndarray]:
 
 def frame_of(content: Content) -> pd.DataFrame:
     """Return the likeliest world as a pandas frame, with row ids as its index."""
-    table, rows = likeliest_table(content)
+    return frame_of_world(content, likeliest(content.blocks))
+
+
+def frame_of_world(content: Content, candidates: np.ndarray) -> pd.DataFrame:
+    """Return a world as a pandas frame; ``candidates`` as for ``world_table``."""
+    table, rows = world_table(content, candidates)
     frame = table.to_pandas()
     for name in object_columns(table):
         frame[name] = pd.Series(table.column(name).to_pylist(), dtype=object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,6 +12,7 @@ from easeml.data import ALL_ROLES
 from easeml.relation import aggregates, exchange, files, operations
 from easeml.relation.candidates import RowCandidates, cell_candidates, optional_row, with_all
 from easeml.relation.content import Content, Source
+from easeml.relation.drawn_worlds import drawn_worlds
 from easeml.relation.expressions import Condition, Tested, parse
 from easeml.relation.groups import Groups
 
@@ -190,6 +191,10 @@ class Relation:
     def to_arrow(self) -> pa.Table:
         """Return the likeliest world as an Arrow table."""
         return exchange.likeliest_table(self.content)[0]
+
+    def worlds(self, count: int, seed: int = 0) -> Iterator[pd.DataFrame]:
+        """Give ``count`` worlds as frames like that of ``to_frame``, drawn by their probabilities."""
+        return drawn_worlds(self.content, count, seed)
 
     def candidates(self) -> pd.DataFrame:
         """Return a line for each cell of each candidate: row, block, candidate, column, value,

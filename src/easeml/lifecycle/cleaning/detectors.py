@@ -16,7 +16,7 @@ import numpy as np
 
 from easeml.lifecycle.cleaning.findings import NUMBER, findings, joined
 from easeml.lifecycle.cleaning.frames import Column, Frame
-from easeml.lifecycle.cleaning.rough_matrix import numbers_of, quick_matrix
+from easeml.lifecycle.cleaning.rough_matrix import RoughColumns, numbers_of
 from easeml.lifecycle.cleaning.rules import Rule, find_rules, violations
 
 PLACEHOLDERS = frozenset(
@@ -207,7 +207,7 @@ def find_wrong_labels(text: Frame, missing: Frame, target: str, *, seed: int = 0
     classes, codes = np.unique(labels[kept].astype(str), return_inverse=True)
     if not 2 <= len(classes) <= 100:
         return joined([])
-    X = quick_matrix(text.drop(columns=target), missing.drop(columns=target))[kept]
+    X = RoughColumns(text, missing).without(target)[kept]
     forest = RandomForestClassifier(100, min_samples_leaf=2, random_state=seed)
     folds = StratifiedKFold(5, shuffle=True, random_state=seed)
     shares = np.asarray(cross_val_predict(forest, X, codes, cv=folds, method="predict_proba"))

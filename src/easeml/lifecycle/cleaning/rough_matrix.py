@@ -9,24 +9,42 @@ from easeml.lifecycle.cleaning.frames import Column, Frame
 _LEVELS = 30
 
 
-def quick_matrix(text: Frame, missing: Frame) -> np.ndarray:
-    """Return (N, D') float64: columns of numbers as they are, the others as indicators.
+class RoughColumns:
+    """Every column of a table as numbers: numbers as they are, the others as indicators.
 
-    These are of the 30 commonest values.
+    Indicators are of the 30 commonest values. Numbers far out are drawn in to the first and last
+    percent, as one that is wrong would make all others alike.
     """
-    columns = [np.zeros((len(text), 1))]
-    for column in text:
-        rows, numbers = numbers_of(text[column], missing[column])
-        if len(rows) >= 0.8 * max(1, (~missing[column]).sum()) and len(rows):
-            values = np.full(len(text), np.median(numbers))
-            values[rows] = numbers
-            columns.append(values[:, None])
-        else:
-            common = text.loc[~missing[column], column].value_counts().index[:_LEVELS]
-            columns.append(
-                (text[column].to_numpy()[:, None] == common.to_numpy()[None, :]).astype(np.float64)
-            )
-    return np.concatenate(columns, axis=1)
+
+    def __init__(self, text: Frame, missing: Frame):
+        """``text`` (N, D): strings; ``missing`` (N, D): where there is no value."""
+        self._rows = len(text)
+        self._blocks: dict[str, np.ndarray] = {}
+        for name in text:
+            self._blocks[str(name)] = _block(text[name], missing[name])
+
+    def all(self) -> np.ndarray:
+        """Return (N, D') float64: all columns beside each other."""
+        return self.without("")
+
+    def without(self, name: str) -> np.ndarray:
+        """Return (N, D') float64: all columns but one, for models that learn that one."""
+        others = [np.zeros((self._rows, 1))]
+        for other, block in self._blocks.items():
+            if other != name:
+                others.append(block)
+        return np.concatenate(others, axis=1)
+
+
+def _block(text: Column, missing: Column) -> np.ndarray:
+    rows, numbers = numbers_of(text, missing)
+    is_number = len(rows) > 0 and len(rows) >= 0.8 * (~missing).sum()
+    if is_number:
+        values = np.full(len(text), np.median(numbers))
+        values[rows] = np.clip(numbers, *np.quantile(numbers, [0.01, 0.99]))
+        return values[:, None]
+    common = text[~missing].value_counts().index[:_LEVELS]
+    return (text.to_numpy()[:, None] == common.to_numpy()[None, :]).astype(np.float64)
 
 
 def numbers_of(text: Column, missing: Column) -> tuple[np.ndarray, np.ndarray]:

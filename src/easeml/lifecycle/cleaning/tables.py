@@ -15,7 +15,7 @@ from easeml.lifecycle.cleaning.doubtful_columns import DoubtfulColumn
 from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.cleaning.incomplete import Incomplete
 from easeml.lifecycle.cleaning.repairs import Options, row_options
-from easeml.lifecycle.cleaning.rough_matrix import quick_matrix
+from easeml.lifecycle.cleaning.rough_matrix import RoughColumns
 from easeml.lifecycle.cleaning.rules import Rule
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _doubtful_columns(
     for cell in cells:  # the most confident finding comes first
         if cell.column:
             suspects[cell.column].setdefault(cell.row, cell)
-    others = quick_matrix(inputs, missing)
+    rough = RoughColumns(inputs, missing)
     columns = []
     for number, name in enumerate(inputs):
         column = DoubtfulColumn(
@@ -154,7 +154,7 @@ def _doubtful_columns(
             missing[name],
             suspects[name],
             points[name],
-            others=others,
+            others=rough.without(name),
             seed=seed,
         )
         columns.append(column)

@@ -1,0 +1,142 @@
+"""The next step: what a relation lacks, what each remedy costs, and what it is expected to bring.
+
+Facts decide which actions are possible (Renggli et al., CIDR 2021, figure 2): roles, then doubts in
+place of holes, then feasibility, then rows to clean or to label. What cleaning and labelling bring
+is measured with small models, on the validation rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from easeml.lineage.gains import Gain, cleaning_gain, labelling_gain
+from easeml.relation import Content, Relation
+
+if TYPE_CHECKING:
+    from easeml.lineage.staged import StagedRelation
+
+MINUTES_A_ROW = 1.0
+"""What a person is taken to need to look up the doubtful cells of a row."""
+MINUTES_A_LABEL = 0.25
+"""What a person is taken to need for a label."""
+_AT_ONCE = 20  # rows to clean or to label before one asks again
+_FEWEST = 20  # labelled rows of train and of validation before models are compared
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """An action. ``why``: the facts behind it.
+
+    ``minutes``: of people. ``gain``: of accuracy, or of R2 (a share, with an interval at 90 %), None
+    where it is not measured: the work is a machine's, and what follows needs it. ``ready``: makes
+    the step; ``step``: the step on the relation that was asked, which ``eval`` runs.
+    """
+
+    action: str
+    why: str
+    minutes: float
+    gain: Gain | None
+    ready: Callable[[Any], Any]
+    step: StagedRelation | None = None
+
+    def __str__(self) -> str:
+        told = f"{self.action}: {self.why}"
+        if self.minutes:
+            told += f" About {self.minutes:.0f} minutes of work."
+        if self.gain is not None:
+            low, high = 100 * self.gain.low, 100 * self.gain.high
+            told += (
+                f" Expected gain {100 * self.gain.mean:+.1f} points ({low:+.1f} to {high:+.1f})."
+            )
+        return told
+
+
+def suggestions(content: Content, done: Collection[str], seed: int) -> list[Suggestion]:
+    """Return what to do next: work of machines first, then by expected gain a minute.
+
+    ``done``: the operators that were used already.
+    """
+    relation = Relation(content)
+    if relation.target is None:
+        why = "Without a target there is nothing to predict: name it in from_frame(target=...)."
+        return [Suggestion("name the target", why, 0.0, None, lambda staged: staged)]
+    if relation.roles is None:
+        why = "No row has a role, so nothing can be validated."
+        return [Suggestion("split", why, 0.0, None, lambda staged: staged.split())]
+    found = [*_machine_work(relation, done), *_people_work(relation, seed)]
+    return sorted(found, key=_rank)
+
+
+def _rank(suggestion: Suggestion) -> float:
+    """Return what sorts suggestions: machines' work first, then the largest gain a minute."""
+    if suggestion.gain is None:
+        return -np.inf
+    return -suggestion.gain.mean / max(suggestion.minutes, 1e-9)
+
+
+def _machine_work(relation: Relation, done: Collection[str]) -> list[Suggestion]:
+    found = []
+    holes = _holes(relation)
+    if holes and "clean" not in done:
+        why = f"{holes:,} cells are missing and have no candidates."
+        found.append(Suggestion("clean", why, 0.0, None, lambda staged: staged.clean()))
+    if "feasibility" not in done:
+        why = "Nobody asked yet what any model can reach."
+        found.append(Suggestion("feasibility", why, 0.0, None, lambda staged: staged.feasibility()))
+    return found
+
+
+def _people_work(relation: Relation, seed: int) -> list[Suggestion]:
+    """Return cleaning and labelling, where there is something to clean or to label."""
+    train = _labelled(relation, "train")
+    if min(train, _labelled(relation, "validation")) < _FEWEST:
+        return []
+    found = []
+    doubtful = _doubtful_rows(relation.in_role("train"))
+    if doubtful:
+        rows = min(doubtful, _AT_ONCE)
+        gain = cleaning_gain(relation, rows / doubtful, seed)
+        why = f"{doubtful:,} train rows have cells or labels in doubt."
+        found.append(
+            Suggestion(
+                "plan_cleaning",
+                why,
+                rows * MINUTES_A_ROW,
+                gain,
+                lambda staged: staged.plan_cleaning(n=rows),
+            )
+        )
+    pool = len(relation.in_role("pool"))
+    if pool:
+        rows = min(pool, _AT_ONCE)
+        gain = labelling_gain(relation, rows, seed)
+        why = f"{pool:,} rows of the pool have no label; {train:,} train rows have one."
+        found.append(
+            Suggestion(
+                "label_next",
+                why,
+                rows * MINUTES_A_LABEL,
+                gain,
+                lambda staged: staged.label_next(n=rows),
+            )
+        )
+    return found
+
+
+def _holes(relation: Relation) -> int:
+    """Return how many cells, but for the target, have neither value nor candidates."""
+    frame = relation.to_frame()
+    return int(frame.drop(columns=relation.target).isna().sum().sum())
+
+
+def _labelled(relation: Relation, role: str) -> int:
+    return int(relation.in_role(role).to_frame()[relation.target].notna().sum())
+
+
+def _doubtful_rows(relation: Relation) -> int:
+    blocks = relation.content.blocks
+    return len(np.unique(blocks.row[blocks.sizes > 1]))

@@ -1,0 +1,131 @@
+"""Labels from functions that are wrong now and then: brute force, known accuracies, calibration."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import easeml
+from easeml.errors import InvalidInput
+from easeml.lifecycle.doubts import label_model, votes_of
+
+ACCURACIES = np.array([0.9, 0.8, 0.7, 0.6, 0.75])
+
+
+def drawn(rows: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Votes of five independent functions with known accuracies that abstain on 30 % of the rows."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, 2, rows)
+    right = rng.random((rows, 5)) < ACCURACIES
+    votes = np.where(right, truth[:, None], 1 - truth[:, None])
+    votes[rng.random((rows, 5)) < 0.3] = -1
+    return votes, truth
+
+
+@pytest.mark.parametrize("method", ["triplets", "dawid-skene"])
+def test_accuracies_are_found_without_any_label(method: str):
+    votes, _ = drawn(8000)
+    found = label_model(votes, 2, method=method)
+    assert found.accuracies == pytest.approx(ACCURACIES, abs=0.04)
+    assert found.coverage == pytest.approx([0.7] * 5, abs=0.02)
+
+
+def test_probabilities_are_those_of_bayes_where_accuracies_are_known():
+    """Votes (1, 1, 0) at accuracies (.8, .7, .6): P(1) = .861538."""
+    odds = 0.8 / 0.2 * 0.7 / 0.3 * 0.4 / 0.6
+    assert odds / (1 + odds) == pytest.approx(0.861538, abs=1e-6)
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 2, 60_000)
+    right = rng.random((60_000, 3)) < [0.8, 0.7, 0.6]
+    votes = np.where(right, truth[:, None], 1 - truth[:, None])
+    found = label_model(votes, 2, known=np.where(np.arange(60_000) < 50_000, truth, -1))
+    row = 50_000 + np.flatnonzero((votes[50_000:] == [1, 1, 0]).all(axis=1))[0]
+    assert found.probabilities[row, 1] == pytest.approx(0.861538, abs=0.01)
+
+
+def test_probabilities_are_calibrated_and_better_than_the_majority():
+    votes, truth = drawn(5000, seed=3)
+    found = label_model(votes, 2)
+    assert found.method == "dawid-skene"
+    likely = found.probabilities.max(axis=1)
+    right = found.probabilities.argmax(axis=1) == truth
+    for low, high in ((0.5, 0.7), (0.7, 0.9), (0.9, 1.0)):
+        some = (likely > low) & (likely <= high)
+        assert right[some].mean() == pytest.approx(likely[some].mean(), abs=0.05)
+    plain = label_model(votes, 2, method="majority").probabilities.argmax(axis=1)
+    assert right.mean() >= (plain == truth).mean()
+
+
+def test_intervals_hold_the_accuracy():
+    held = []
+    for seed in range(5):
+        found = label_model(drawn(600, seed)[0], 2, seed=seed)
+        held += list((found.low <= ACCURACIES) & (found.high >= ACCURACIES))
+    assert np.mean(held) > 0.7
+    assert (found.high - found.low).max() < 0.5
+
+
+def test_two_functions_vote_by_majority_and_silence_is_the_prior():
+    votes = np.array([[1, 1], [0, -1], [1, -1], [-1, -1]])
+    found = label_model(votes, 2)
+    assert found.method == "majority"
+    assert found.probabilities[3] == pytest.approx(found.prior)
+    assert found.prior[1] > 0.5
+    assert found.probabilities[0, 1] > found.probabilities[2, 1] > 0.5
+
+
+def test_functions_worse_than_chance_are_found_out_by_labels():
+    votes, truth = drawn(2000, seed=5)
+    votes[:, 0] = np.where(votes[:, 0] == -1, -1, 1 - votes[:, 0])
+    known = np.where(np.arange(2000) < 100, truth, -1)
+    assert label_model(votes, 2, known=known).accuracies[0] == pytest.approx(0.1, abs=0.05)
+
+
+FUNCTIONS = [
+    {"label": "spam", "column": "text", "words": ["free", "win"]},
+    {"label": "spam", "column": "text", "pattern": "!!+"},
+    {"label": "ham", "when": "length > 30"},
+]
+
+
+def test_functions_are_described_or_written():
+    frame = pd.DataFrame({"text": ["Free beer", "hi!!", "freedom", None], "length": [9, 4, 40, 1]})
+    votes = votes_of([*FUNCTIONS, lambda rows: [None, "ham", None, None]], frame, ["ham", "spam"])
+    assert votes.tolist() == [[1, -1, -1, -1], [-1, 1, -1, 0], [-1, -1, 0, -1], [-1, -1, -1, -1]]
+    with pytest.raises(InvalidInput, match="which is no label"):
+        votes_of([lambda rows: ["eggs"] * 4], frame, ["ham", "spam"])
+    with pytest.raises(InvalidInput, match="no column"):
+        votes_of([{"label": "ham", "column": "other", "words": ["x"]}], frame, ["ham"])
+
+
+def test_rows_without_a_label_get_candidates():
+    texts = ["win a free car!!", "a long letter to my old friend about the weather", "so"] * 20
+    frame = pd.DataFrame({"text": texts, "length": [len(text) for text in texts], "kind": None})
+    frame.loc[0:2, "kind"] = ["spam", "ham", "ham"]
+    relation = easeml.Relation.from_frame(frame, target="kind").weak_labels(FUNCTIONS)
+    likeliest = relation.to_frame()["kind"]
+    assert list(likeliest[3:5]) == ["spam", "ham"]
+    assert len(relation.content.blocks) == 57
+    counted = relation.count("kind == 'spam'")
+    assert 15 < counted.mean < 45
+    assert set(relation.candidates()["tool"]) == {"weak_labels: majority, 3 functions"}
+
+
+@pytest.mark.parametrize(
+    ("votes", "classes", "method"),
+    [([[0]], 1, "auto"), ([[3]], 2, "auto"), ([[0, 1]], 2, "triplets"), ([[0]], 2, "vote")],
+)
+def test_what_does_not_fit_is_refused(votes: list, classes: int, method: str):
+    with pytest.raises(InvalidInput):
+        label_model(np.array(votes), classes, method=method)
+
+
+def test_the_next_rows_to_label_are_named_by_their_ids():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=120), "b": rng.normal(size=120)})
+    frame["kind"] = np.where(frame["a"] > 0, "up", "down")
+    frame.loc[80:, "kind"] = None
+    frame.index = pd.Index([f"r{row}" for row in range(120)])
+    roles = ["train"] * 40 + ["validation"] * 40 + ["pool"] * 40
+    queue = easeml.Relation.from_frame(frame, "kind", roles).label_next(n=4).eval()
+    assert len(set(queue["row_ids"])) == 4
+    assert all(int(row_id[1:]) >= 80 for row_id in queue["row_ids"])
