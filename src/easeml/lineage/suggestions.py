@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from easeml.lineage.gains import Gain, cleaning_gain, labelling_gain
 from easeml.relation import Content, Relation
-
-if TYPE_CHECKING:
-    from easeml.lineage.staged import StagedRelation
 
 MINUTES_A_ROW = 1.0
 """What a person is taken to need to look up the doubtful cells of a row."""
@@ -41,7 +38,7 @@ class Suggestion:
     minutes: float
     gain: Gain | None
     ready: Callable[[Any], Any]
-    step: StagedRelation | None = None
+    step: Any = None
 
     def __str__(self) -> str:
         told = f"{self.action}: {self.why}"

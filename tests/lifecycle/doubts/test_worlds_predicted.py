@@ -48,7 +48,7 @@ def test_answers_are_uncertain_where_labels_are():
 def test_time_and_worlds_are_bounded():
     ticks = iter(range(100))
     found = predict_over_worlds(relation(4), draws=50, seconds=1.5, clock=lambda: next(ticks))
-    assert len(found.answers) == 2
+    assert len(found.answers) == 3
     with pytest.raises(InvalidInput, match="at least 2"):
         predict_over_worlds(relation(0), draws=1)
     with pytest.raises(InvalidInput, match="no rows to predict"):

@@ -56,7 +56,7 @@ def predict_over_worlds(
 ) -> WorldPredictions:
     """Train a model in each of some drawn worlds, and ask all of them about rows.
 
-    Models are gradient-boosted trees. Features are learned once, from the likeliest world. Rows to
+    Models are random forests of 50 trees. Features are learned once, from the likeliest world. Rows to
     predict vary with the world, too. Rows that may not exist are left out where they do not.
 
     Args:
@@ -130,14 +130,14 @@ def _answers(
     numeric: bool,
 ) -> np.ndarray:
     """Return (M,) what a model of one world says of the rows that are asked."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     train = _labelled(world, trained, target)
     points = world.reindex(asked)
     _, X, X_asked = encode(
         taught.drop(columns=target), train.drop(columns=target), points.drop(columns=target)
     )
-    kind = HistGradientBoostingRegressor if numeric else HistGradientBoostingClassifier
+    kind = RandomForestRegressor if numeric else RandomForestClassifier
     labels = train[target].to_numpy(dtype=float if numeric else None)
-    model = kind(max_iter=60, random_state=0).fit(X, labels)
+    model = kind(50, random_state=0).fit(X, labels)
     return model.predict(X_asked)
