@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from easeml.lifecycle import encode
+from easeml.lifecycle.cleaning.frames import Column
 from easeml.relation import Relation
 
 _WORLDS = 10
@@ -84,5 +83,5 @@ def _rows(world: pd.DataFrame, row_ids: pd.Index, target: str) -> pd.DataFrame:
     return there[there[target].notna()]
 
 
-def _plain(labels: pd.Series) -> Sequence[Any] | np.ndarray:
+def _plain(labels: Column) -> Column:
     return labels.to_numpy() if pd.api.types.is_float_dtype(labels) else labels.astype(str)

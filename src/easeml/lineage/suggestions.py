@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from easeml.lifecycle.cleaning.frames import Frame
 from easeml.lineage.gains import Gain, cleaning_gain, labelling_gain
 from easeml.relation import Content, Relation
 
@@ -126,12 +127,13 @@ def _people_work(relation: Relation, seed: int) -> list[Suggestion]:
 
 def _holes(relation: Relation) -> int:
     """Return how many cells, but for the target, have neither value nor candidates."""
-    frame = relation.to_frame()
+    frame: Frame = relation.to_frame()
     return int(frame.drop(columns=relation.target).isna().sum().sum())
 
 
 def _labelled(relation: Relation, role: str) -> int:
-    return int(relation.in_role(role).to_frame()[relation.target].notna().sum())
+    frame: Frame = relation.in_role(role).to_frame()
+    return int(frame[relation.target].notna().sum())
 
 
 def _doubtful_rows(relation: Relation) -> int:

@@ -14,6 +14,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning.detect import METHODS, SuspectCell, as_text, detect_errors
 from easeml.lifecycle.cleaning.detectors import mark_missing
 from easeml.lifecycle.cleaning.doubtful_columns import DoubtfulColumn
+from easeml.lifecycle.cleaning.frames import Column, Frame
 from easeml.lifecycle.cleaning.repairs import Options
 from easeml.lifecycle.cleaning.rough_matrix import RoughColumns
 from easeml.lifecycle.cleaning.rules import Rule, parse_rules
@@ -55,10 +56,10 @@ def clean(
     if most < 1:
         raise InvalidInput(f"most is {most}; a cell has at least one candidate.")
     names = [name for name in relation.columns if name != relation.target]
-    frame = relation.to_arrow().select(names).to_pandas()
+    frame: Frame = relation.to_arrow().select(names).to_pandas()
     if frame.empty:
         return relation
-    text = as_text(frame)
+    text: Frame = as_text(frame)
     known: list[Rule] = parse_rules(rules)
     report = detect_errors(text, rules=known, methods=methods, seed=seed)
     suspects = _by_column(report.cells)
@@ -107,10 +108,10 @@ def _doubtful_cells(relation: Relation) -> set[tuple[Any, str]]:
     return found
 
 
-def _is_name(text: pd.Series, missing: pd.Series) -> bool:
+def _is_name(text: Column, missing: Column) -> bool:
     """Tell whether a column's values are texts of which hardly any comes twice."""
     values = text[~missing]
-    numbers = pd.to_numeric(values, errors="coerce").notna()
+    numbers: Column = pd.to_numeric(values, errors="coerce").notna()
     if numbers.mean() >= 0.8:
         return False
     return values.nunique() > _NAMES * len(values)
@@ -135,7 +136,7 @@ def _told(
 class _Fitting:
     """Values as the cleaning tools write them, to values of a column's own type."""
 
-    def __init__(self, column: pd.Series, text: pd.Series, kind: pa.DataType):
+    def __init__(self, column: Column, text: Column, kind: pa.DataType):
         self._kind = kind
         self._known: dict[str, Any] = {}
         for written, value in zip(text, column, strict=True):

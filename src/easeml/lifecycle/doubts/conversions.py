@@ -12,6 +12,7 @@ from easeml.errors import InvalidInput
 from easeml.lifecycle.cleaning.detect import as_text
 from easeml.lifecycle.cleaning.detectors import mark_missing
 from easeml.lifecycle.cleaning.doubtful_columns import DoubtfulColumn
+from easeml.lifecycle.cleaning.frames import Frame
 from easeml.lifecycle.cleaning.incomplete import Incomplete
 from easeml.lifecycle.cleaning.repairs import row_options
 from easeml.lifecycle.cleaning.rough_matrix import RoughColumns
@@ -38,10 +39,10 @@ def table_candidates(relation: Relation, most: int = MOST_OF_A_ROW) -> TableCand
     target = target_of(relation)
     train = _rows_in(relation, "train")
     valid = _rows_in(relation, "validation")
-    frame = train.to_frame()
+    frame: Frame = train.to_frame()
     labelled = frame[target].notna().to_numpy()
     frame = frame[labelled]
-    points = valid.to_frame()
+    points: Frame = valid.to_frame()
     names = [name for name in train.columns if name != target]
     text, shown = as_text(frame[names]), as_text(points[names])
     missing = mark_missing(text)

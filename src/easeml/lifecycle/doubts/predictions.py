@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.cleaning.frames import Column
 from easeml.lifecycle.doubts.conversions import target_of
 from easeml.lifecycle.features import encode
 from easeml.relation import Relation, Source, cell_candidates
@@ -113,7 +114,7 @@ def _labelled(world: pd.DataFrame, row_ids: pd.Index, target: str) -> pd.DataFra
     return there[there[target].notna()]
 
 
-def _is_number(labels: pd.Series) -> bool:
+def _is_number(labels: Column) -> bool:
     if not pd.api.types.is_numeric_dtype(labels):
         return False
     whole = bool((labels == labels.round()).all())

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from easeml.errors import InvalidInput
+from easeml.lifecycle.cleaning.frames import Column
 from easeml.relation.expressions import parse
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ def _truths(function: Mapping[str, Any], frame: pd.DataFrame, where: str) -> lis
     return [pattern.search(text) is not None for text in texts]
 
 
-def _column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
+def _column(frame: pd.DataFrame, name: str, where: str) -> Column:
     if name not in frame:
         raise InvalidInput(f"There is no column {name!r}.", where=where)
     return frame[name]
