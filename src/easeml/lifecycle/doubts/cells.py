@@ -111,8 +111,8 @@ def _doubtful_cells(relation: Relation) -> set[tuple[Any, str]]:
 def _is_name(text: Column, missing: Column) -> bool:
     """Tell whether a column's values are texts of which hardly any comes twice."""
     values = text[~missing]
-    numbers: Column = pd.to_numeric(values, errors="coerce").notna()
-    if numbers.mean() >= 0.8:
+    numbers: Column = pd.to_numeric(values, errors="coerce")
+    if numbers.notna().mean() >= 0.8:
         return False
     return values.nunique() > _NAMES * len(values)
 
