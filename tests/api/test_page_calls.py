@@ -10,6 +10,7 @@ from easeml.store import Store
 from easeml.web import create_pages
 
 ASKER = "/api/v1/me"
+TITLES = "/api/v1/modules/titles"  # asked for once a minute, by whatever page comes first
 
 # Each asks for one thing beside who looks at it.
 PAGES = (
@@ -49,6 +50,8 @@ def pages(client: TestClient, ann: Any) -> tuple[TestClient, Counting]:
 def test_a_page_makes_one_call(pages: tuple[TestClient, Counting], store: Store, ann: Any) -> None:
     browser, api = pages
     made = furnish(store, ann.caller.tenant_id)
+    browser.get("/tasks")
+    assert api.asked.count(TITLES) == 1
     for page in PAGES:
         api.asked.clear()
         answer = browser.get(page.format(application=made.application_id, task=made.task_id))

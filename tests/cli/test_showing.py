@@ -5,10 +5,14 @@ from typing import Any
 import pytest
 
 from easeml.cli import watching
-from easeml.cli.showing import print_application
+from easeml.cli.output import print_error
+from easeml.cli.output import text as text_of
+from easeml.cli.showing import print_application, print_proposal
 from easeml.cli.watching import progress_line
-from easeml.contract.applications import Application
-from easeml.contract.measures import best_found, of_event
+from easeml.contract.applications import Application, Declaration, Proposal
+from easeml.contract.measures import best_found, in_unit, of_event
+from easeml.contract.models import Measure
+from easeml.errors import NotSignedIn
 
 
 def _application(**changes: Any) -> Application:
@@ -55,7 +59,10 @@ def test_an_error_is_shown_in_the_unit_of_the_target(capsys: pytest.CaptureFixtu
     application = _application(test_quality=test)
     print_application(application)
     printed = " ".join(capsys.readouterr().out.split())
-    assert "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows" in printed
+    assert (
+        "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows, read 2 times, once for each model"
+        in printed
+    )
     assert "compared 41% below always guessing the mean (8,512)" in printed
     assert "test score 0.5867 (0.5700 to 0.6000), where 1 is best" in printed
 
@@ -105,3 +112,48 @@ def test_an_event_tells_its_measure_in_its_own_unit() -> None:
     told = {"objective": "log-loss", "target": "kind", "quality": 0.87, "measure": measure}
     assert of_event(told) == "log-loss 0.14"
     assert of_event({"quality": 0.87}) == "score 0.8700"
+
+
+def test_a_leak_is_told_once_below_the_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    why = "it orders the rows as the target does: a copy in another scale"
+    evidence = f"Numbers from 3 to 5. Suspected to leak 'wage': {why}. Drop it if unknown."
+    leak = {"name": "logwage", "type": "number", "role": "input", "nature": "leak"}
+    leak |= {"evidence": evidence, "leaks": {"wage": why}}
+    target = {"name": "wage", "type": "number", "role": "target", "nature": "target"}
+    proposal = {"columns": [leak, target], "target": "wage", "schema_in": {}, "schema_out": {}}
+    found = Proposal.model_validate({**proposal, "objectives": [], "models": []})
+    declaration = Declaration(dataset_id="d", version_id="v", target="wage")
+    print_proposal(found, declaration)
+    printed = " ".join(capsys.readouterr().out.split())
+    assert printed.count(why) == 1
+    assert f"Suspected leak: column 'logwage' may know 'wage': {why}." in printed
+    assert "(--drop 'logwage')" in printed
+
+
+def test_who_is_not_signed_in_is_told_of_commands_and_not_of_headers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_error(NotSignedIn(remedy="Send the header 'Authorization: Bearer KEY'."))
+    said = " ".join(capsys.readouterr().err.split())
+    assert "Authorization" not in said
+    assert "Remedy: Sign in with: easeml login." in said
+
+
+@pytest.mark.parametrize(
+    ("value", "has_unit", "text"),
+    [
+        (-1.303e-05, False, "0"),
+        (0.00042, False, "0.0004"),
+        (-1.303e-05, True, "-1.303e-05 price"),
+        (0.9797979797, False, "0.9798"),
+        (15_566_000.0, True, "15,566,000 price"),
+    ],
+)
+def test_a_measure_has_no_digits_that_say_nothing(value: float, has_unit: bool, text: str) -> None:
+    found = Measure(value=value, lower_is_better=False, in_unit_of_target=has_unit)
+    assert in_unit(found, "price") == text
+
+
+def test_large_numbers_of_tables_have_all_their_digits() -> None:
+    assert text_of(15_566_000.0) == "15,566,000"
+    assert text_of(0.123456) == "0.1235"

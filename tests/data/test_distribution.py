@@ -1,6 +1,9 @@
 """How the values of a column are told to be spread."""
 
+import sys
+
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,6 +23,13 @@ def test_every_number_is_in_a_bin(values: list[float]):
     if found.get("counts"):
         assert sum(found["counts"]) == len(finite)
         assert (found["low"], found["high"]) == (min(finite), max(finite))
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_numbers_there_are_make_no_warning():
+    largest = repr(sys.float_info.max)
+    assert told(["0", largest, largest])["counts"] == [1, *[0] * 14, 2]
+    assert told([f"-{largest}", largest, largest]) == {}
 
 
 @given(st.integers(-1000, 1000), st.integers(2, 200))

@@ -7,7 +7,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from easeml.data import DatasetError, infer, infer_table, read_table, write_table
+from easeml.data import DatasetError, infer, infer_table, parse_rows, read_table, write_table
+from easeml.schema import Schema
 
 from .tables import write
 
@@ -27,7 +28,7 @@ def test_a_first_row_of_values_is_a_row(tmp_path: Path) -> None:
     table = read_table(write(tmp_path, NUMBERS))
     assert table.num_rows == 20
     assert table.column_names == ["column 1", "column 2", "column 3", "column 4"]
-    assert "say --header" in infer_table(table).notes[0]
+    assert "--header in commands" in infer_table(table).notes[0]
 
 
 def test_the_caller_decides(tmp_path: Path) -> None:
@@ -90,3 +91,19 @@ def test_formulas_are_escaped_unless_they_are_wanted(tmp_path: Path) -> None:
     write_table(tmp_path / "raw.csv", table, columns, escape_formulas=False)
     assert pd.read_csv(tmp_path / "raw.csv")["v"].tolist() == table["v"].to_pylist()
     assert isinstance(table, pa.Table)
+
+
+@pytest.mark.parametrize("sign", ["~", "^", "\x01", " "])
+def test_a_delimiter_that_is_not_read_is_named(tmp_path: Path, sign: str) -> None:
+    rows = "".join(f"{i}{sign}{i * 7 % 5}{sign}x\n" for i in range(20))
+    path = write(tmp_path, f"a{sign}b{sign}c\n{rows}")
+    notes = " ".join(infer(path).notes)
+    assert f"Its cells seem to be separated by {sign!r}" in notes
+    schema_in = Schema.from_text("{a: number, b: number}")
+    with pytest.raises(DatasetError, match="read as one column"):
+        parse_rows(path.read_bytes(), "text/csv", schema_in, Schema.from_text("{c: text}"))
+
+
+def test_a_file_of_one_column_has_no_delimiter(tmp_path: Path) -> None:
+    rows = "".join(f"a~b {'c ' * i}\n" for i in range(20))
+    assert not any("separated" in note for note in infer(write(tmp_path, f"said\n{rows}")).notes)

@@ -79,3 +79,9 @@ def test_a_proposal_is_not_told_beside_a_target_that_was_given(tmp_path: Path) -
     assert any("Proposed as the target" in column.evidence for column in found.columns)
     declared = declare_columns(found.columns, "a")
     assert not any("Proposed" in column.evidence for column in declared.columns)
+
+
+def test_a_proposal_is_not_told_where_the_target_that_was_given_is_the_same(tmp_path: Path) -> None:
+    found = proposed(tmp_path, numbers("a", "b", "c"))
+    declared = declare_columns(found.columns, found.target)
+    assert not any("Proposed" in column.evidence for column in declared.columns)

@@ -126,7 +126,11 @@ REASONS = [
     ("{a: number}", "{x: text}", "'x' is text, and it takes only: a number."),
     ("{a: number}", '{x "Lot Area": number?}', "'Lot Area' has missing values, and it takes none in a number."),
     ("{a: tensor[3, n]}", "{x: tensor[4, 4]}",
-     "'x' is a tensor of shape [4, 4], and it takes: a tensor of shape [3, 'n']."),
+     "'x' is an array of 4 x 4 numbers, and it takes: an array of 3 x n numbers."),
+    ("{a: tensor[a, b, c, d]}", "{x: category(2)}",
+     "'x' is a category of 2 classes, and it takes only: an array of numbers with 4 dimensions."),
+    ("{a: tensor[n]}", "{x: text}", "'x' is text, and it takes only: a list of numbers."),
+    ("{a: tensor[n, n]}", "{x: text}", "'x' is text, and it takes only: an array of n x n numbers."),
     ("{a: number}", "{x*: number}", "'x' is a number, any number of times, and it takes a fixed number."),
     ("{a: category(2), b*: number}", "{x: number}", "It needs a category of 2 classes, and there is none."),
     ("{a: number, b: number}", "{x: number}", "It takes exactly 2 values, and there are 1."),
@@ -135,8 +139,8 @@ REASONS = [
     ("{a: number, b: number, c: text, d*: text}", "{x: number, z: text}",
      "It needs 2 such as a number, and there are 1."),
     ("{a: [f: tensor[2]]}", "{x: [f: tensor[3]]}",
-     "'x' is any number of instances of (a tensor of shape [3]), and it takes: "
-     "any number of instances of (a tensor of shape [2])."),
+     "'x' is any number of instances of (an array of 3 numbers), and it takes: "
+     "any number of instances of (an array of 2 numbers)."),
     ("{a: [f: text] links {a: 0..1}}", "{x: [f: text] links {x: 0..inf}}",
      "'x' has links to x 0..inf, and it takes: links to a 0..1."),
     ("{a: tensor[n], b: tensor[n, n], c: tensor[m, 1, 1], d: tensor[m, 2, 2, 2]}",

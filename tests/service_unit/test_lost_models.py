@@ -71,6 +71,17 @@ def test_a_lost_model_is_trained_again(store: Store, ann: Caller, serving: Appli
     assert again.candidate_id == lost.candidate_id
 
 
+def test_a_pin_ends_with_the_model_that_it_held(
+    store: Store, ann: Caller, serving: Application
+) -> None:
+    applications.set_pinned(store, ann, serving.id, pinned=True)
+    give_up(store, serving)
+    now = applications.get(store, ann, serving.id)
+    assert now.live_model is not None
+    assert (now.live_model.quality, now.pinned) == (0.7, False)
+    assert notifications.get(store, ann).items[0].data["was_pinned"]
+
+
 def test_nothing_serves_where_nothing_is_left(
     store: Store, ann: Caller, serving: Application
 ) -> None:

@@ -54,7 +54,7 @@ def test_others_are_numbers_on_the_scheduler(searched: str, sign_in: SignIn, pro
     admin = provider()
     admin.goto("/scheduler?span=3600")
     expect(admin.locator("#tenants")).to_contain_text("bob")
-    expect(admin.locator("#latest")).to_contain_text(re.compile("logistic|naive-bayes"))
+    expect(admin.locator("#latest")).to_contain_text(re.compile("Logistic regression|Naive Bayes"))
 
 
 def test_the_policy_is_changed_by_a_command(easeml: EasemlProcess, provider: SignIn):
@@ -108,17 +108,31 @@ def test_what_others_do_moves_an_open_page(searched: str, easeml: EasemlProcess,
     expect(page.locator("#audit")).to_contain_text("carol")
 
 
+def test_labels_stay_beside_their_fields_in_a_narrow_window(sign_in: SignIn):
+    page = sign_in("bob")
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto("/scheduler/simulator")
+    for label in page.locator("form .labelled").all():
+        name, field = label.locator("label").bounding_box(), label.locator("select, input")
+        place = field.bounding_box()
+        assert name is not None
+        assert place is not None
+        assert name["y"] < place["y"] + place["height"]
+        assert place["y"] < name["y"] + name["height"]
+        assert name["x"] < place["x"]
+
+
 def test_tasks_are_filtered_and_opened(searched: str, sign_in: SignIn):
     page = sign_in("bob")
     page.goto("/tasks")
     page.get_by_label("Kind").select_option("train")
     expect(page.locator("#tasks")).not_to_contain_text("ingest")
     name = re.compile(
-        "^(logistic|naive-bayes)"
+        "^(Logistic regression|Naive Bayes)"
     )  # others' searches may have tried a model that was added meanwhile
     page.locator("#tasks tbody a").filter(has_text=name).first.click()
     expect(page.get_by_role("heading", name="Attempts")).to_be_visible()
-    page.get_by_role("link", name=re.compile("^(logistic|naive-bayes)$")).click()
+    page.get_by_role("link", name=re.compile("^(Logistic regression|Naive Bayes)$")).click()
     expect(page.get_by_role("heading", name="What fits together")).to_be_visible()
 
 

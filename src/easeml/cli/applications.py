@@ -9,8 +9,9 @@ import typer
 
 from easeml.cli import asking
 from easeml.cli.constraints import read_constraints
+from easeml.cli.goals import Goal, read_goal
 from easeml.cli.options import ApplicationId, Header, Json
-from easeml.cli.output import is_interactive, moment, print_json, print_table, say
+from easeml.cli.output import is_interactive, moment, notes, print_json, print_table, say
 from easeml.cli.showing import (
     ask_for_target,
     print_answer,
@@ -22,6 +23,7 @@ from easeml.cli.versions import feed_and_wait, say_version
 from easeml.cli.watching import LastingReason, watch_application
 from easeml.client import Client, Milestone, made_request
 from easeml.contract.applications import Application, Declaration
+from easeml.contract.datasets import Version
 from easeml.contract.measures import best_found, in_unit
 from easeml.contract.models import TrainedModel
 from easeml.errors import InvalidInput, TimedOut
@@ -93,8 +95,12 @@ def create(
         datetime | None, typer.Option(help="Local time by which training must be expected to end.")
     ] = None,
     goal: Annotated[
-        float | None,
-        typer.Option(help="Wanted accuracy, or R2: say first whether it can be reached."),
+        str | None,
+        typer.Option(
+            metavar="GOAL",
+            help='Such as 0.9, "accuracy >= 0.9" or "error below 5 %": say first whether it can '
+            "be reached. A goal that names an objective chooses it.",
+        ),
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: Json = False,
@@ -107,11 +113,12 @@ def create(
             where="--yes",
         )
     changes = _pairs(set_ or [])
+    wanted = read_goal(goal) if goal else None
+    objective = _objective_of(wanted, objective)
     with Client() as client:
         dataset = upload_with_progress(client, file, quiet=as_json, header=header)
         version = client.wait_version_ready(dataset.version.id)
-        if target is None and not version.summary.get("target") and is_interactive():
-            target = ask_for_target(version)
+        target = target or _asked_target(version)
         declaration = made_request(
             Declaration,
             dataset_id=dataset.id,
@@ -133,8 +140,8 @@ def create(
         proposal = client.propose(declaration)
         if not as_json:
             print_proposal(proposal, declaration)
-        if goal is not None:
-            _ask_for_goal(client, declaration, goal, quiet=as_json)
+        if wanted is not None:
+            _ask_for_goal(client, declaration, wanted, quiet=as_json)
         if not yes:
             typer.confirm("Start?", default=True, abort=True)
         application = client.create_application(declaration)
@@ -301,15 +308,39 @@ def unpin(application_id: ApplicationId, as_json: Json = False) -> None:
         _answer(client.unpin(application_id), as_json)
 
 
-def _ask_for_goal(client: Client, declaration: Declaration, goal: float, quiet: bool) -> None:
+def _asked_target(version: Version) -> str | None:
+    """Return the target that the user names where none suggests itself; None where none is asked."""
+    if version.summary.get("target") or not is_interactive():
+        return None
+    return ask_for_target(version)
+
+
+def _objective_of(goal: Goal | None, objective: str | None) -> str | None:
+    """Return the objective to search by: what was named, also as a part of the goal."""
+    if goal is None or not goal.objective:
+        return objective
+    if objective and objective != goal.objective:
+        raise InvalidInput(
+            f"The goal is about {goal.objective}, and the objective is {objective}.",
+            where="--goal",
+            remedy="Name one of them.",
+        )
+    return goal.objective
+
+
+def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: bool) -> None:
     """Ask whether a goal can be reached, and print the answer where it comes soon enough.
 
     The answer is kept with the application in any case.
     """
-    task = client.ask_tool_before_start(declaration, "feasibility", goal=goal)
+    if not goal.is_judged:
+        message = f"Whether {goal.text} can be reached cannot be told before Start: "
+        notes().print(message + "only goals of accuracy and R2 can.", markup=False)
+        return
+    task = client.ask_tool_before_start(declaration, "feasibility", goal=goal.value)
     if quiet:
         return
-    say(f"Finding out whether {goal:g} can be reached; waiting {_GOAL_SECONDS} s at most.")
+    say(f"Finding out whether {goal.text} can be reached; waiting {_GOAL_SECONDS} s at most.")
     try:
         client.wait_task(task.id, timeout=_GOAL_SECONDS)
     except TimedOut:

@@ -15,7 +15,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from easeml.errors import EasemlError, InvalidInput
+from easeml.contract.measures import figure
+from easeml.errors import EasemlError, InvalidInput, NotSignedIn
+
+# The service's own remedy tells of headers, which those who use commands do not write.
+_SIGN_IN = "Sign in with: easeml login. Or set EASEML_API_KEY to a key that is valid."
 
 
 def console() -> Console:
@@ -77,8 +81,9 @@ def print_error(error: EasemlError) -> None:
     out.print(f"[bold red]Error:[/] {escape(error.message)}")
     if error.where:
         out.print(f"  Where: {escape(error.where)}")
-    if error.remedy:
-        out.print(f"  Remedy: {escape(error.remedy)}")
+    remedy = _SIGN_IN if isinstance(error, NotSignedIn) else error.remedy
+    if remedy:
+        out.print(f"  Remedy: {escape(remedy)}")
 
 
 def share_missing(share: float) -> str:
@@ -96,7 +101,7 @@ def text(value: Any) -> str:
     if value is None or value == "":
         return "-"
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return figure(value)
     if isinstance(value, list | tuple):
         return ", ".join(map(text, value)) or "-"
     return str(value)

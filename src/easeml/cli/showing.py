@@ -10,13 +10,20 @@ import typer
 from easeml.cli.output import console, notes, print_pairs, print_table, say, share_missing
 from easeml.contract.applications import Application, Declaration, Proposal
 from easeml.contract.datasets import Column, Version
-from easeml.contract.measures import against_baseline, best_found, in_unit, interval
+from easeml.contract.measures import (
+    against_baseline,
+    best_found,
+    in_unit,
+    interval,
+    times_read,
+)
 from easeml.contract.reports import Report, ReportNumber
 
 if TYPE_CHECKING:
     from easeml.lifecycle.tool import Number, ToolAnswer
 
 _SHOWN_ROWS = 20
+_LEAK = " Suspected to leak"  # what the evidence of a leak goes on with
 
 
 def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
@@ -24,13 +31,18 @@ def print_proposal(proposal: Proposal, declaration: Declaration) -> None:
     rows = []
     for one in proposal.columns:
         missing = share_missing(one.missing)
-        rows.append((one.name, one.type, one.role, missing, _examples(one), one.evidence))
+        evidence = _evidence(one, proposal.target)
+        rows.append((one.name, one.type, one.role, missing, _examples(one), evidence))
     print_table(["column", "type", "role", "missing", "examples", "evidence"], rows)
     console().print()
     _print_choices(proposal, declaration)
     for one in proposal.columns:
         if one.nature == "leak" and one.role == "input":
-            say(f"Suspected leak: column '{one.name}'. {one.evidence}")
+            why = one.leaks.get(proposal.target, one.evidence)
+            say(
+                f"Suspected leak: column '{one.name}' may know '{proposal.target}': {why}. "
+                f"Drop it if it is not known when you predict (--drop '{one.name}')."
+            )
     unfit = Counter(model.why_not for model in proposal.models if not model.fits)
     if unfit:
         console().print()
@@ -68,6 +80,13 @@ def ask_for_target(version: Version) -> str:
         notes().print(note, markup=False)
     names = [column.name for column in version.columns]
     return typer.prompt("Column to predict", type=click.Choice(names), show_choices=len(names) < 20)
+
+
+def _evidence(column: Column, target: str) -> str:
+    """Return what shows a column's type; why it is a suspected leak is said below the table."""
+    if column.role != "input" or target not in column.leaks:
+        return column.evidence
+    return column.evidence.partition(_LEAK)[0] + " Suspected leak, see below."
 
 
 def _examples(column: Column) -> list[str]:
@@ -189,8 +208,7 @@ def _test_measure(application: Application) -> str | None:
     measure = found.measure
     better = ", lower is better" if measure.lower_is_better else ""
     value = f"{in_unit(measure, application.target)} ({interval(measure)}{better})"
-    times = "once" if found.readings == 1 else f"{found.readings} times"
-    return f"{value} on {found.rows:,} test rows, read {times}"
+    return f"{value} on {found.rows:,} test rows, {times_read(found)}"
 
 
 def _test_score(application: Application) -> str | None:

@@ -8,6 +8,7 @@ from easeml.cli.output import moment, notes, print_pairs, print_table, say
 from easeml.cli.uploading import with_bar
 from easeml.client import Client
 from easeml.contract.datasets import Version
+from easeml.contract.measures import figure
 from easeml.contract.states import VersionState
 from easeml.contract.versions import Comparison, TrainRows, VersionLine
 from easeml.errors import NotFound
@@ -137,5 +138,5 @@ def _by_role(counts: Mapping[str, int]) -> str:
 
 
 def _short(value: Any) -> str:
-    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    text = figure(value) if isinstance(value, float) else str(value)
     return text if len(text) <= 30 else text[:27] + "..."

@@ -119,8 +119,8 @@ def report_task(
         ]
         print_table(["actual / predicted", *found.labels], rows)
     print_table(
-        ["row", "actual", "predicted", "error" if found.residuals else "probability of actual"],
-        [(one.row, one.actual, one.predicted, f"{one.score:.4g}") for one in found.worst],
+        ["row id", "actual", "predicted", "error" if found.residuals else "probability of actual"],
+        [(one.row, one.actual, one.predicted, figure(one.score)) for one in found.worst],
     )
     return None
 

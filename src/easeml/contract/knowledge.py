@@ -54,6 +54,12 @@ class Module(Answer):
     added: bool = False  # to this easeml, by its provider; else it is installed
 
 
+class Titles(Answer):
+    """What modules are called. ``titles``: by their names."""
+
+    titles: dict[str, str]
+
+
 class NewModule(Request):
     """The text of a ``module.toml``."""
 

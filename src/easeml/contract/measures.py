@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.contract.applications import Application
+from easeml.contract.applications import Application, TestQuality
 from easeml.contract.jobs import Job
 from easeml.contract.models import Measure
 
@@ -13,31 +13,42 @@ def kept(measure: Mapping[str, Any]) -> Measure | None:
     return Measure.model_validate(measure) if measure else None
 
 
+_SMALL = 1e-3  # what is less has digits that say nothing, where the unit is 1
+_LARGEST = 1e15  # from which on digits before the point say nothing
+
+
 def figure(value: float) -> str:
-    """Return a measured number with about four digits, thousands apart."""
-    if abs(value) >= 1000:
+    """Return a measured number with about four digits, thousands apart: 0.9798, 15,566,000."""
+    if 1000 <= abs(value) < _LARGEST:
         return f"{value:,.0f}"
     return f"{value:.4g}"
+
+
+def _figure_of(measure: Measure, value: float) -> str:
+    """Return a value of a measure; one without a unit is of size 1, and told to four places."""
+    if measure.in_unit_of_target or abs(value) >= _SMALL:
+        return figure(value)
+    return figure(round(value, 4) + 0.0)  # without the sign of -0.0
 
 
 def in_unit(measure: Measure, target: str) -> str:
     """Return the value with its unit: 0.9798, or 5,012 price."""
     unit = f" {target}" if measure.in_unit_of_target else ""
-    return figure(measure.value) + unit
+    return _figure_of(measure, measure.value) + unit
 
 
 def interval(measure: Measure) -> str:
     """Return the 95 % interval, 4,800 to 5,230; nothing where there is none."""
     if measure.low is None or measure.high is None:
         return ""
-    return f"{figure(measure.low)} to {figure(measure.high)}"
+    return f"{_figure_of(measure, measure.low)} to {_figure_of(measure, measure.high)}"
 
 
 def against_baseline(measure: Measure) -> str:
     """Return how much better than always guessing alike; nothing where that is not known."""
     if measure.baseline is None:
         return ""
-    always = f"always guessing {measure.guess} ({figure(measure.baseline)})"
+    always = f"always guessing {measure.guess} ({_figure_of(measure, measure.baseline)})"
     gain = measure.value - measure.baseline
     if measure.lower_is_better:
         gain = -gain
@@ -45,7 +56,14 @@ def against_baseline(measure: Measure) -> str:
         return f"no better than {always}"
     if measure.lower_is_better:
         return f"{gain / measure.baseline:.0%} below {always}"
-    return f"{figure(gain)} above {always}"
+    return f"{_figure_of(measure, gain)} above {always}"
+
+
+def times_read(found: TestQuality) -> str:
+    """Return how often test rows were read, and why: they are read once for each model that served."""
+    if found.readings == 1:
+        return "read once"
+    return f"read {found.readings} times, once for each model that went live"
 
 
 def best_of(job: Job | None) -> Measure | None:
@@ -63,10 +81,20 @@ def best_found(application: Application) -> str:
     job = application.job
     if job is None or job.best_quality is None:
         return ""
+    if best_of(job) is None:
+        return best_value(application)
+    return f"{application.objective} {best_value(application)}"
+
+
+def best_value(application: Application) -> str:
+    """Return the same without the name of the objective, for places that show its title."""
+    job = application.job
+    if job is None or job.best_quality is None:
+        return ""
     best = best_of(job)
     if best is None:
         return f"score {job.best_quality:.4f}"
-    return f"{application.objective} {in_unit(best, application.target)}"
+    return in_unit(best, application.target)
 
 
 def of_event(data: dict[str, Any]) -> str:

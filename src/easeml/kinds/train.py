@@ -99,6 +99,7 @@ def _train(
     from easeml.modules import interval, known_rows
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
+    from easeml.modules.suspicion import suspicions
 
     frames = {role: getattr(version, role) for role in ROLES}
     curve: list[CurvePoint] = []
@@ -145,6 +146,7 @@ def _train(
     fault = fault_of(version.train[version.target], actual, predictions["validation"])
     value["fault"] = fault
     notes = [*trained.notes, *([fault] if fault else [])]
+    notes += suspicions(actual, predictions["validation"])
     return TaskResult(
         ok=True,
         value=value,

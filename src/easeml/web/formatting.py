@@ -12,6 +12,7 @@ from easeml.contract.models import TrainedModel
 from easeml.contract.task_views import Task
 
 _UNITS = ((86400.0, "day"), (3600.0, "hour"), (60.0, "minute"))
+_MANY_DIGITS, _TOO_MANY_DIGITS = 1e5, 1e15
 _TONES = {  # state -> tone of its badge
     "serving": "good",
     "done": "good",
@@ -101,7 +102,7 @@ def percent(share: float) -> str:
 
 
 def number(value: Any) -> str:
-    """Say a number to five significant digits, and lists of numbers so; other values as they are."""
+    """Say a number to five digits, thousands apart, and lists of numbers so; other values as they are."""
     if value is None:
         return "–"
     if isinstance(value, list):
@@ -110,7 +111,13 @@ def number(value: Any) -> str:
         return str(value)  # which Python takes for a number
     if isinstance(value, int):
         return f"{value:,}"
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return _five_digits(value) if isinstance(value, float) else str(value)
+
+
+def _five_digits(value: float) -> str:
+    if _MANY_DIGITS <= abs(value) < _TOO_MANY_DIGITS:
+        return f"{value:,.0f}"  # instead of 1.5566e+07
+    return f"{value:.5g}"
 
 
 def size(count: int | None) -> str:
@@ -152,7 +159,8 @@ FILTERS = {
     "in_unit": measures.in_unit,
     "interval": measures.interval,
     "against_baseline": measures.against_baseline,
-    "best_found": measures.best_found,
+    "best_value": measures.best_value,
+    "times_read": measures.times_read,
     "of_event": measures.of_event,
     "seconds": seconds,
     "ago": ago,

@@ -18,6 +18,7 @@ from easeml.errors import EasemlError, NotSignedIn
 from easeml.web import session
 from easeml.web.open_pages import LIVE_HEADER, OpenPages
 from easeml.web.rendering import render
+from easeml.web.titles import Titles
 
 _ADDRESS = "http://127.0.0.1"  # never connected to: requests stay in this process
 _KEPT_CLIENTS = 256
@@ -41,6 +42,7 @@ class Site:
     def __init__(self, api: ASGIApp):
         self.api = api
         self.open_pages = OpenPages()
+        self.titles = Titles()
         self.client = lru_cache(_KEPT_CLIENTS)(self._client)
 
     def stranger(self, visitor: Request) -> AsyncClient:
@@ -119,7 +121,9 @@ async def _shared(
 
     async def make() -> Response:
         client = site.client(key)
-        return await page(PageContext(request, client, await client.me(), key))
+        user = await client.me()
+        await site.titles.keep_fresh(client)
+        return await page(PageContext(request, client, user, key))
 
     seq = request.headers.get(LIVE_HEADER, "")
     if request.method != "GET" or not (seq.isascii() and seq.isdecimal() and len(seq) < 20):

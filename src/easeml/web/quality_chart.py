@@ -1,6 +1,6 @@
 """The chart of a search: how good each finished task is over the device time that was spent."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from easeml.contract import measures
@@ -44,9 +44,11 @@ class _Measured:
         return one < other if self.lower_is_better else one > other
 
 
-def quality_figure(progress: Progress, application: Application) -> Figure | None:
+def quality_figure(
+    progress: Progress, application: Application, called: Callable[[str], str] = str
+) -> Figure | None:
     """Return the measure of a job's finished training tasks over the device time that the job had
-    spent when they ended, None while there are none.
+    spent when they ended, None while there are none. ``called``: what to call a candidate.
 
     Tasks far worse than the better half would press all others together. They stand at the edge, as
     a series of their own whose name says so. So does the baseline.
@@ -65,7 +67,8 @@ def quality_figure(progress: Progress, application: Application) -> Figure | Non
     for kind, points in groups.items():
         if points:
             name = edge if kind == "far" else kind
-            series.append(_tasks(name, kind, points, measured, length))
+            notes = tuple(called(point.name) for point in points)
+            series.append(_tasks(name, kind, points, measured, length, notes))
     end = high if measured.lower_is_better else low
     return Figure(
         "Quality over device time",
@@ -98,7 +101,12 @@ def _kind(point: ProgressPoint) -> str:
 
 
 def _tasks(
-    name: str, kind: str, points: list[ProgressPoint], measured: _Measured, length: float
+    name: str,
+    kind: str,
+    points: list[ProgressPoint],
+    measured: _Measured,
+    length: float,
+    notes: tuple[str, ...],
 ) -> Series:
     tone, mark = _KINDS[kind]
     return Series(
@@ -108,7 +116,7 @@ def _tasks(
         kind="points",
         tone=tone,
         mark=mark,
-        notes=tuple(point.name for point in points),
+        notes=notes,
         links=tuple(f"/tasks/{point.task_id}" for point in points),
     )
 

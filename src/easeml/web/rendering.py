@@ -57,9 +57,11 @@ def environment() -> Environment:
 def render(request: Request, template: str, **values: Any) -> str:
     """Return the HTML of a template; ``request`` tells the theme and the current entry of the menu.
 
-    ``user``, where there is one, tells which menu he gets.
+    ``user``, where there is one, tells which menu they get. Templates call candidates by
+    ``called(name)``.
     """
     theme = request.cookies.get("theme", "")
+    site = getattr(request.app.state, "site", None)
     user = values.get("user")
     shared = {
         "menu": _menu(request, user) if user else (),
@@ -67,6 +69,7 @@ def render(request: Request, template: str, **values: Any) -> str:
         "path": request.url.path,
         "user": None,
         "csrf": "",
+        "called": site.titles.of if site else str,
     }
     return environment().get_template(template).render({**shared, **values})
 

@@ -43,6 +43,25 @@ def test_a_column_costs_what_its_weight_says() -> None:
     assert not answer.unfinished
 
 
+def test_a_column_that_dominates_all_others_is_named() -> None:
+    told = facts(columns=3)
+    weights = np.array([0.1, 3.0, 0.2])
+    told["answers"] = pd.Series(told["inputs"].to_numpy() @ weights)
+    told["predict"] = lambda frame: frame.to_numpy() @ weights
+    answer = TOOL.answer(told, {})
+    assert answer.notes[0].startswith("Nearly all that the model knows comes from 'x1'")
+    assert "drop it" in answer.notes[0]
+    assert TOOL.answer(facts(columns=4), {}).notes == ()
+
+
+def test_one_round_calls_no_column_needless() -> None:
+    told, state = facts(), TOOL.open(TOOL.configured({}))
+    for _ in range(4):
+        answer, state = TOOL.ask(state, told)
+    assert losses(answer)["x0"] == 0
+    assert "costs nothing" not in answer.advice
+
+
 def test_states_are_values_and_every_step_says_more() -> None:
     told, state = facts(), TOOL.open(TOOL.configured({"rounds": 2}))
     answers = []

@@ -11,6 +11,7 @@ from easeml.service.modules import adding, catalogue
 
 OPERATIONS = (
     Operation("knowledge_base", "GET", "/modules", catalogue.get),
+    Operation("module_titles", "GET", "/modules/titles", catalogue.titles),
     Operation("add_module", "POST", "/modules", adding.add, status=201),
     Operation("module_checks", "GET", "/modules/{name}/checks", adding.checks),
 )

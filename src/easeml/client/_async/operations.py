@@ -15,7 +15,7 @@ from easeml.contract.applications import Application, Declaration, Promotion, Pr
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.jobs import Job, JobLimits
-from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule
+from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
 from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
 from easeml.contract.progress import Progress
@@ -250,6 +250,10 @@ class AsyncOperations(AsyncCalls):
     async def knowledge_base(self) -> KnowledgeBase:
         """Return all modules; what other tenants did with them shows in numbers only."""
         return await self._get(KnowledgeBase, "/modules")
+
+    async def module_titles(self) -> Titles:
+        """Return the titles of all modules, installed and added, archived ones as well."""
+        return await self._get(Titles, "/modules/titles")
 
     async def add_module(self, toml: str, *, idempotency_key: str | None = None) -> ModuleChecks:
         """Have a model checked that will join the knowledge base if it passes (providers only).

@@ -188,7 +188,7 @@ def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
 def _described(values: _Values, unique: np.ndarray, whole: bool, form: str) -> ColumnReport:
     shown = [v.plain_number(repr(float(number))) for number in (unique[0], unique[-1])]
     kind = "Whole numbers" if whole else "Numbers"
-    said = f"{kind} from {shown[0]} to {shown[1]}, {len(unique)} different."
+    said = f"{kind} from {shown[0]} to {shown[1]}, {len(unique):,} different."
     if form:
         said += f" Written like {form}."
 
@@ -255,7 +255,7 @@ def _counted(
     rows = len(array)
     named = names.names_identifier(values.name)
     if named and _too_long(unique) and 2 * len(values.texts) >= values.present:
-        said = f"Looks like an identifier: {len(values.texts)} different long numbers."
+        said = f"Looks like an identifier: {len(values.texts):,} different long numbers."
         return replace(
             report,
             nature="identifier",

@@ -59,13 +59,17 @@ def _histogram(numbers: np.ndarray) -> dict[str, Any]:
     low, high = float(numbers.min()), float(numbers.max())
     if low == high:
         return {"low": low, "high": high, "counts": [len(numbers)]}
-    spacing = float(np.spacing(max(abs(low), abs(high))))
-    if not np.isfinite(high - low) or high - low < 4 * _BINS * spacing:
+    if not math.isfinite(high - low) or high - low < 4 * _BINS * _spacing(low, high):
         return {}
     is_counted = high - low < _WIDE and bool(np.all(numbers == np.round(numbers)))
     bins, end = _whole_bins(low, high) if is_counted else (_BINS, high)
     counts, _ = np.histogram(numbers, bins=bins, range=(low, end))
     return {"low": low, "high": high, "counts": counts.tolist()}
+
+
+def _spacing(low: float, high: float) -> float:
+    """Return how far numbers of this size lie apart."""
+    return math.ulp(max(abs(low), abs(high)))
 
 
 def _whole_bins(low: float, high: float) -> tuple[int, float]:

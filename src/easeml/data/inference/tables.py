@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from easeml.data.errors import DatasetError, did_you_mean
 from easeml.data.inference.column_types import look
+from easeml.data.inference.copies import copies_note
 from easeml.data.inference.distribution import distribution
 from easeml.data.inference.leaks import LeakFinder
 from easeml.data.inference.natures import with_natures
@@ -69,6 +70,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     texts = _text_columns(looked)
     reports = _looked_at(table, looked, texts)
     notes = [*_reading_notes(table), *_sampling_notes(table, looked)]
+    notes += copies_note(table, reports)
     proposal = _proposal(reports, table, target)
     reports = _with_leaks(reports, texts, proposal)
     if proposal is None or _is_alone(proposal.name, reports):
@@ -79,7 +81,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     reports[place] = _as_target(reports[place], proposal)
     decided = declare_columns(reports, proposal.name)
     return Inference(
-        columns=decided.columns,
+        columns=[_with_reason(one, proposal) for one in decided.columns],
         rows=table.num_rows,
         target=proposal.name,
         input=decided.schema_in,
@@ -165,14 +167,15 @@ def _without_target(reports: list[ColumnReport], rows: int, notes: list[str]) ->
 
 
 def _as_target(report: ColumnReport, proposal: TargetProposal) -> ColumnReport:
-    why = f"{PROPOSED} {proposal.reason}." if proposal.reason else ""
-    evidence = f"{report.evidence} {why}".strip()
-    return replace(
-        report,
-        nature="target",
-        nature_confidence=proposal.confidence,
-        evidence=evidence,
-    )
+    return replace(report, nature="target", nature_confidence=proposal.confidence)
+
+
+def _with_reason(report: ColumnReport, proposal: TargetProposal) -> ColumnReport:
+    """The report, which says why it is proposed where it is the target."""
+    if report.name != proposal.name or not proposal.reason:
+        return report
+    evidence = f"{report.evidence} {PROPOSED} {proposal.reason}.".strip()
+    return replace(report, evidence=evidence)
 
 
 def _doubts(proposal: TargetProposal) -> list[str]:

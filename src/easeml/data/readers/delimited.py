@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from pyarrow import csv as arrow_csv
 
 _DELIMITERS = ",;\t|"
+_OTHER_DELIMITERS = "~^#:\x01\x1f "  # that are told, and not read
+_FEWEST = 3  # rows by which another delimiter is told
 _JUDGED = 200  # rows by which the header is told
 _SAMPLE = 1 << 18  # characters looked at to find the delimiter
 _STREAMED = 8 << 20  # bytes from which a file is read in blocks
@@ -70,7 +72,14 @@ def _whole(source: Source) -> pa.Table:
             where=name,
             remedy="The first line has to hold the column names, the lines below it the data.",
         )
-    return table.replace_schema_metadata(_told(encoding, delimiter, source, has_names))
+    told = _told(encoding, delimiter, source, has_names)
+    separates = _other_delimiter(text) if len(names) == 1 else ""
+    if separates:
+        told["note"] = (
+            f"The file was read as one column. Its cells seem to be separated by {separates!r}: "
+            "write commas, semicolons, tabs or bars instead."
+        )
+    return table.replace_schema_metadata(told)
 
 
 def _streamed(source: Source) -> pa.Table | None:
@@ -113,9 +122,23 @@ def _told(encoding: str, delimiter: str, source: Source, has_names: bool) -> dic
     if source.header is None:
         told["note"] = (
             "The first row looks like values and not like names: it was read as a row, and the "
-            "columns are numbered. If it does hold the names, write them as words, or say --header."
+            "columns are numbered. If it does hold the names, write them as words, or say so when "
+            "you upload (--header in commands)."
         )
     return told
+
+
+def _other_delimiter(text: str) -> str:
+    """Return the sign that seems to separate the cells of a file of one column; empty for none."""
+    lines = text[:_SAMPLE].splitlines()[:_JUDGED]
+    lines = [line for line in lines if line.strip()]
+    if len(lines) < _FEWEST:
+        return ""
+    for sign in _OTHER_DELIMITERS:
+        counts = {line.count(sign) for line in lines}
+        if len(counts) == 1 and counts != {0}:
+            return sign
+    return ""
 
 
 class _Unreadable(DatasetError):

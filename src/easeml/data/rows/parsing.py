@@ -155,6 +155,7 @@ class _Reader:
         self, table: pa.Table, findings: Findings, names: list[str] | None = None
     ) -> Rows:
         """Read rows from a table, column by column."""
+        self._check_delimiter(table)
         self._note_unknown(table.column_names, findings)
         first = first_row(table)
 
@@ -169,6 +170,12 @@ class _Reader:
             if self._labelled(given, table.num_rows, findings):
                 labels = self._labels_of_table(table, findings, place)
         return self._rows(arrays, labels, table.num_rows, findings, names)
+
+    def _check_delimiter(self, table: pa.Table) -> None:
+        """Raise DatasetError where all cells stand in one column, as their delimiter is not read."""
+        note = (table.schema.metadata or {}).get(b"note")
+        if note and table.num_columns == 1 and table.column_names[0] not in self.known:
+            raise DatasetError(note.decode())
 
     def _labels_of_cells(self, rows: list[Any], findings: Findings) -> Any:
         if isinstance(self.target, TextColumn):

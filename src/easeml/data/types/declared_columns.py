@@ -62,6 +62,8 @@ def declare_columns(
         )
     if by_name[chosen].nature != "target":
         reports = [_of_another_target(report) for report in reports]
+    elif target is not None:
+        reports = [_without_proposal(report) for report in reports]
 
     columns = []
     for report in reports:
@@ -231,12 +233,17 @@ def _of_another_target(report: ColumnReport) -> ColumnReport:
     return replace(report, nature="input", evidence=evidence.rstrip())
 
 
+def _without_proposal(report: ColumnReport) -> ColumnReport:
+    """The report without the reason for a proposal; who names the target needs none."""
+    return replace(report, evidence=report.evidence.partition(PROPOSED)[0].rstrip())
+
+
 def _with_leak(report: ColumnReport, target: str) -> ColumnReport:
     """The report as a suspect, where it seems to know the target too well."""
     why = report.leaks.get(target)
     if why is None or report.name == target or SUSPICION in report.evidence:
         return report
-    remedy = f"Drop it if it is not known when you predict (--drop '{report.name}')."
+    remedy = "Drop it if it is not known when you predict."
     evidence = f"{report.evidence}{SUSPICION} '{target}': {why}. {remedy}"
     return replace(
         report,

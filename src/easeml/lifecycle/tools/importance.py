@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from easeml.figures import Figure
 
 _DRAWN = 20  # columns
+_MUCH = 0.1  # of quality: a column that costs less dominates nothing
+_DOMINATES = 5.0  # times what the next column costs
 _LISTED = 1000
 _ASSUMES = (
     "Columns that tell the same stand in for each other: each alone may look unneeded.",
@@ -112,7 +114,7 @@ def _answer(state: _Measured, columns: list[str], rows: int) -> ToolAnswer:
         assumes=_ASSUMES,
         figures=(_figure(weights),),
         tables=(_table(weights),),
-        notes=_unmeasured(columns, state.losses),
+        notes=(*_dominance(weights, len(columns)), *_unmeasured(columns, state.losses)),
         unfinished=state.steps < state.config.rounds * len(columns),
     )
 
@@ -129,11 +131,26 @@ def _advice(weights: list[_Weight]) -> str:
     if first.loss <= 0:
         return "No column is needed: shuffling any of them costs nothing. The model learned little."
     found = f"It looks at {first.column} most: shuffled, it costs {first.loss:.4f} of quality."
-    idle = [one for one in weights if one.loss - 2 * (one.error or 0.0) <= 0]
+    judged = [one for one in weights if one.error is not None]  # shuffled more than once
+    idle = [one for one in judged if one.loss - 2 * (one.error or 0.0) <= 0]
     if not idle:
         return found
-    names = "1 column costs" if len(idle) == 1 else f"{len(idle)} of {len(weights)} columns cost"
+    names = "1 column costs" if len(idle) == 1 else f"{len(idle)} of {len(judged)} columns cost"
     return f"{found} {names} nothing measurable: try to do without."
+
+
+def _dominance(weights: list[_Weight], columns: int) -> tuple[str, ...]:
+    """Return that nearly all the model knows comes from one column, where that is so beyond doubt."""
+    if len(weights) < columns or columns < 2:
+        return ()
+    first, second = weights[:2]
+    surely = first.loss - 2 * (first.error or 0.0)
+    if surely < _MUCH or surely < _DOMINATES * second.loss:
+        return ()
+    return (
+        f"Nearly all that the model knows comes from '{first.column}': every other column costs "
+        f"less than a fifth of that. If it is not known when you predict, drop it.",
+    )
 
 
 def _table(weights: list[_Weight]) -> Table:

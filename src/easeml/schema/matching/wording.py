@@ -23,12 +23,26 @@ def described(schema: Structure, value: Field) -> str:
         return f"any number of instances of ({', '.join(fields)})"
 
     if value.type == "tensor":
-        return "a number" if value.dim == (1,) else f"a tensor of shape {list(value.dim)}"
+        return _tensor(value.dim)
 
     size = schema.classes[value.class_name].dim if value.type == "category" else None
     if isinstance(size, int):
         return f"a category of {size} classes"
     return _WORDS[value.type]
+
+
+def _tensor(dim: Sequence[int | str]) -> str:
+    """What a tensor is: ``an array of 3 x n numbers``; sizes that say nothing are only counted."""
+    if dim == (1,):
+        return "a number"
+
+    letters = [size for size in dim if isinstance(size, str)]
+    is_of_any_size = len(letters) == len(dim) == len(set(letters))
+    if not is_of_any_size:
+        return f"an array of {' x '.join(map(str, dim))} numbers"
+    if len(dim) == 1:
+        return "a list of numbers"
+    return f"an array of numbers with {len(dim)} dimensions"
 
 
 def described_once(schema: Structure, nodes: Sequence[Node]) -> str:

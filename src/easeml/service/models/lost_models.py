@@ -30,7 +30,8 @@ def give_up(
 ) -> None:
     """Take a live model that cannot be loaded out of service, for the best one that is left.
 
-    Its owner and the providers are told, and it is trained again where its search is not over.
+    Its owner and the providers are told, and it is trained again where its search is not over. A
+    pin ends with the model that it held.
     Where no other model is left the application searches again. Nothing happens where another
     model went live meanwhile.
     """
@@ -39,6 +40,9 @@ def give_up(
     if application.live_model_id != model.id:
         return
     tables.models.update(model.id, error=reason)
+    if application.pinned:
+        # The pin was for the model that is lost; better models than its stand-in are welcome.
+        tables.applications.update(application.id, pinned=False)
     other = promotion.best_model(tables, application) or _newest_model(tables, application)
     if other is None:
         tables.applications.update(
@@ -55,6 +59,7 @@ def give_up(
         "error": reason,
         "serves": other.name if other else "",
         "trained_again": trained_again,
+        "was_pinned": application.pinned,
     }
     tx.events.append(EVENT, application.id, data, application.tenant_id)
     tenant = tx.tenants.get(application.tenant_id)

@@ -50,6 +50,14 @@ def get(store: Store, caller: Caller) -> contract.KnowledgeBase:
     )
 
 
+def titles(store: Store, caller: Caller) -> contract.Titles:
+    """Return the titles of all modules, installed and added, archived ones as well."""
+    with store.read() as tx:
+        registry = knowledge_base.current(tx)
+    found = {module.name: module.title for module in registry.modules}
+    return contract.Titles(titles=found)
+
+
 def set_archived(store: Store, caller: Caller, name: str, archived: bool) -> contract.KnowledgeBase:
     """Let no new search try a model, or let them again (providers only); its trained models stay.
 

@@ -42,7 +42,9 @@ async def overview(context: PageContext) -> Response:
     """Show quality over cost, the best models, and what happens now."""
     view = await context.client.application_view(context.path("application"))
     application = view.application
-    chart = quality_figure(view.progress, application) if view.progress else None
+    chart = None
+    if view.progress:
+        chart = quality_figure(view.progress, application, context.site.titles.of)
     reports = [shown(report) for report in view.reports]
     values = {"chart": chart, "models": view.models, "reports": reports}
     return render(context, application, "application.html", **values)

@@ -1,0 +1,68 @@
+"""A goal as people write it: ``0.9``, ``accuracy >= 0.95``, ``error below 5 %``."""
+
+import re
+from dataclasses import dataclass
+
+from easeml.errors import InvalidInput
+
+_GOAL = re.compile(
+    r"""
+    (?: (?P<name> [a-z] [a-z0-9 -]*? ) \s*
+        (?P<side> >= | <= | > | < | = | at\ least | at\ most | above | below ) \s* )?
+    (?P<value> [-+]? (?: \d+ \.? \d* | \.\d+ ) ) \s* (?P<percent> % )?
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_MOST = frozenset({"<=", "<", "at most", "below"})  # sides on which less is wanted
+_ERROR = "error"  # the share of rows that are predicted wrong: 1 - accuracy
+_JUDGED = frozenset({"accuracy", "r2"})  # what feasibility can tell
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be reached.
+
+    ``objective``: its name; empty where the default of the target is meant. ``value``: in the
+    objective's own unit. ``text``: as it was written.
+    """
+
+    objective: str
+    value: float
+    text: str
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether feasibility can tell if it can be reached: goals of accuracy and R2."""
+        return not self.objective or self.objective in _JUDGED
+
+
+def read_goal(text: str) -> Goal:
+    """Return the goal that ``text`` states: a number, or an objective's name, a side and a number.
+
+    Raises InvalidInput where it states none, or wants a low accuracy or R2.
+    """
+    found = _GOAL.fullmatch(text.strip())
+    if found is None:
+        raise InvalidInput(
+            f"{text!r} is not a goal.",
+            where="--goal",
+            remedy='Write a number, or, say, --goal "balanced-accuracy >= 0.9".',
+        )
+    value = float(found["value"])
+    if found["percent"]:
+        value /= 100
+
+    objective = re.sub(r"[ -]+", "-", (found["name"] or "").strip().lower())
+    wants_less = (found["side"] or "").lower() in _MOST
+    if objective == _ERROR:
+        _check_side(wants_less, text, "An error is to be small", "error <= 0.05")
+        return Goal("accuracy", 1 - value, text)
+    if objective in _JUDGED:
+        _check_side(not wants_less, text, f"More {objective} is better", f"{objective} >= 0.9")
+    return Goal(objective, value, text)
+
+
+def _check_side(is_right: bool, text: str, reason: str, example: str) -> None:
+    if not is_right:
+        message = f"{text!r} asks for the wrong side. {reason}."
+        raise InvalidInput(message, where="--goal", remedy=f'Write, say, --goal "{example}".')

@@ -1,0 +1,40 @@
+"""Rows that are copies of others: in train and in test rows, they flatter the quality."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from easeml.data.types.column_report import ColumnReport
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_MOST_CELLS = 20_000_000  # more take too long to compare
+_LEAST_SHARE = 0.01  # of the rows, from which on it is said
+
+
+def copies_note(table: pa.Table, reports: Sequence[ColumnReport]) -> list[str]:
+    """Say how many rows equal another in all columns but those that are proposed for dropping.
+
+    ``table``: columns of text; those of pictures, tensors and graphs are not compared. Nothing is
+    said of very large tables.
+    """
+    names = []
+    for report in reports:
+        if report.content:
+            return []
+        if report.role != "drop":
+            names.append(report.name)
+    if not names or table.num_rows * len(names) > _MOST_CELLS:
+        return []
+
+    different = table.select(names).group_by(names, use_threads=False).aggregate([]).num_rows
+    copies = table.num_rows - different
+    if copies < _LEAST_SHARE * table.num_rows:
+        return []
+    return [
+        f"{copies:,} of {table.num_rows:,} rows are copies of other rows. Where they are one case "
+        "entered twice, remove them: a copy of a training row among the test rows flatters the "
+        "quality."
+    ]

@@ -1,0 +1,49 @@
+"""Goals as people write them."""
+
+import pytest
+
+from easeml.cli.goals import read_goal
+from easeml.errors import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("text", "objective", "value"),
+    [
+        ("0.9", "", 0.9),
+        ("90 %", "", 0.9),
+        ("-0.5", "", -0.5),
+        ("accuracy >= 0.95", "accuracy", 0.95),
+        ("Accuracy above 95%", "accuracy", 0.95),
+        ("error below 5 %", "accuracy", 0.95),
+        ("error<.05", "accuracy", 0.95),
+        ("R2 at least 0.5", "r2", 0.5),
+        ("balanced-accuracy >= 0.9", "balanced-accuracy", 0.9),
+        ("balanced accuracy > .9", "balanced-accuracy", 0.9),
+        ("rmse below 5", "rmse", 5.0),
+        ("mean absolute error <= 12.5", "mean-absolute-error", 12.5),
+    ],
+)
+def test_a_goal_is_a_number_or_an_objective_with_one(text: str, objective: str, value: float):
+    goal = read_goal(text)
+    assert (goal.objective, goal.text) == (objective, text)
+    assert goal.value == pytest.approx(value)
+
+
+@pytest.mark.parametrize("text", ["", "good", "accuracy", ">= 0.9", "accuracy >= high", "1 2"])
+def test_what_is_no_goal_is_refused_with_an_example(text: str):
+    with pytest.raises(InvalidInput, match="is not a goal") as caught:
+        read_goal(text)
+    assert "balanced-accuracy >= 0.9" in caught.value.remedy
+
+
+@pytest.mark.parametrize("text", ["accuracy <= 0.9", "r2 below 0.5", "error >= 0.1"])
+def test_a_goal_on_the_wrong_side_is_refused(text: str):
+    with pytest.raises(InvalidInput, match="wrong side"):
+        read_goal(text)
+
+
+def test_only_accuracy_and_r2_are_judged_before_start():
+    assert read_goal("0.9").is_judged
+    assert read_goal("error below 5 %").is_judged
+    assert not read_goal("balanced-accuracy >= 0.9").is_judged
+    assert not read_goal("rmse below 5").is_judged
