@@ -62,8 +62,11 @@ def read_options(parser: argparse.ArgumentParser, **short: Any) -> argparse.Name
         parser: made by :func:`arguments`.
         short: defaults of the short form, by name. What the command line says wins over them.
     """
-    if parser.parse_known_args()[0].short:
-        parser.set_defaults(out=Path(tempfile.mkdtemp(prefix="easeml-short-")), **short)
+    asked = parser.parse_known_args()[0]
+    if asked.short:
+        parser.set_defaults(**short)
+        if asked.out == parser.get_default("out"):
+            parser.set_defaults(out=Path(tempfile.mkdtemp(prefix="easeml-short-")))
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     return options

@@ -101,7 +101,7 @@ def test_errors_have_a_message_a_remedy_and_an_exit_code(
 
 def test_not_signed_in_and_unreachable(run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("EASEML_API_KEY", "wrong")
-    assert "Remedy: Run `easeml login`." in run("app", "show", "app_1", expect=4).stderr
+    assert "Remedy: Sign in with: easeml login." in run("app", "show", "app_1", expect=4).stderr
     monkeypatch.setenv("EASEML_URL", "http://127.0.0.1:9")
     monkeypatch.setattr("easeml.client._sync.transport.backoff", lambda _: 0.001)
     assert "easeml up" in run("app", "show", "app_1", expect=5).stderr

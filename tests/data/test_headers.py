@@ -107,3 +107,29 @@ def test_a_delimiter_that_is_not_read_is_named(tmp_path: Path, sign: str) -> Non
 def test_a_file_of_one_column_has_no_delimiter(tmp_path: Path) -> None:
     rows = "".join(f"a~b {'c ' * i}\n" for i in range(20))
     assert not any("separated" in note for note in infer(write(tmp_path, f"said\n{rows}")).notes)
+
+
+def _record(kind: int, body: bytes) -> bytes:
+    """Return a record of a binary sheet: kind, length and body, all of them short."""
+    return bytes([kind, len(body)]) + body
+
+
+def _binary_book(path: Path, row: int, column: int) -> Path:
+    """Write what easeml reads first of an .xlsb whose sheet has one far cell."""
+    head = bytes([0x81, 0x01, 0])  # a record of another kind, of two bytes, without a body
+    far_row = _record(0, row.to_bytes(4, "little") + bytes(12))
+    cell = _record(5, column.to_bytes(4, "little") + bytes(12))
+    with zipfile.ZipFile(path, "w") as book:
+        book.writestr("xl/worksheets/sheet1.bin", head + far_row + cell)
+    return path
+
+
+def test_far_cells_of_a_binary_workbook_are_refused_in_words(tmp_path: Path) -> None:
+    path = _binary_book(tmp_path / "far.xlsb", 1_048_575, 16_383)
+    with pytest.raises(DatasetError, match="reaches to row 1,048,576 and column 16,384"):
+        read_table(path)
+
+
+def test_a_binary_workbook_of_usual_size_passes_the_check(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="cannot be read"):  # there is nothing else in it
+        read_table(_binary_book(tmp_path / "small.xlsb", 10, 3))

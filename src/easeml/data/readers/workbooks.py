@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from typing import IO, TYPE_CHECKING, Any
 
 from easeml.data.errors import DatasetError
+from easeml.data.readers.binary_sheets import extents
 from easeml.data.readers.source import Source
 from easeml.data.types.text_tables import HEADER, check_names
 
@@ -113,9 +114,15 @@ def _check_size(source: Source) -> None:
                 remedy="Save the table as CSV.",
             )
         for name in book.namelist():
-            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+            if not name.startswith("xl/worksheets/"):
+                continue
+            if name.endswith(".xml"):
                 with book.open(name) as sheet:
                     _check_extent(sheet, source.name)
+            elif name.endswith(".bin"):
+                with book.open(name) as sheet:
+                    for rows, columns in extents(sheet):
+                        _check_cells(rows, columns, source.name)
 
 
 def _check_extent(sheet: IO[bytes], name: str) -> None:
@@ -127,12 +134,16 @@ def _check_extent(sheet: IO[bytes], name: str) -> None:
             columns = max(columns, _column_number(letters))
             rows = max(rows, int(number))
         rest = text[-32:]  # a reference may be cut by the end of a block
-        if rows * columns > _MOST_CELLS:
-            raise DatasetError(
-                f"a sheet reaches to row {rows:,} and column {columns:,}, which is too much to hold.",
-                where=name,
-                remedy="Delete the far cells (or all but the table), or save the table as CSV.",
-            )
+        _check_cells(rows, columns, name)
+
+
+def _check_cells(rows: int, columns: int, name: str) -> None:
+    if rows * columns > _MOST_CELLS:
+        raise DatasetError(
+            f"a sheet reaches to row {rows:,} and column {columns:,}, which is too much to hold.",
+            where=name,
+            remedy="Delete the far cells (or all but the table), or save the table as CSV.",
+        )
 
 
 def _column_number(letters: bytes) -> int:
