@@ -96,7 +96,6 @@ def _examples(column: Column) -> list[str]:
 
 def print_application(application: Application) -> None:
     """Print an application: state, what it serves, the honest number, and what comes next."""
-    model = application.live_model
     print_pairs(
         [
             ("id", application.id),
@@ -105,7 +104,7 @@ def print_application(application: Application) -> None:
             ("target", application.target),
             ("objective", application.objective),
             ("endpoint", application.endpoint),
-            ("serves", f"{model.name} ({model.id})" if model else "nothing yet"),
+            ("serves", _served(application)),
             ("pinned", _pinned(application)),
             (f"test {application.objective}", _test_measure(application)),
             ("compared", _compared(application)),
@@ -140,6 +139,15 @@ def _search(application: Application) -> list[tuple[str, object]]:
 
 def _search_error(application: Application) -> str | None:
     return application.job.error if application.job else None
+
+
+def _served(application: Application) -> str:
+    """Return what answers requests, and which rows it learned from."""
+    model = application.live_model
+    if model is None:
+        return "nothing yet"
+    served = f"{model.name} ({model.id})"
+    return f"{served}, fitted on all rows but the test rows" if model.refitted else served
 
 
 def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> None:

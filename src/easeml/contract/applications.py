@@ -82,6 +82,7 @@ class TestQuality(Answer):
     high: float
     rows: int
     model_id: str
+    refitted: bool = False  # of the model as fitted on train and validation rows
     readings: int
 
 

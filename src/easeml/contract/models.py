@@ -49,4 +49,5 @@ class TrainedModel(Answer):
     version: int = 0  # number of the version
     comparable: bool = True
     error: str = ""  # why it cannot be loaded any more
+    refitted: bool = False  # it serves as fitted on train and validation rows, after its quality
     created: float

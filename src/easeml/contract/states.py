@@ -113,12 +113,15 @@ class PromotionState(StrEnum):
 
 
 class PromotionKind(StrEnum):
-    """Why an endpoint changed: a better model, what a user asked for, or a model that was lost."""
+    """Why an endpoint changed: a better model, what a user asked for, a model that was lost, or one
+    that was fitted on all rows.
+    """
 
     BETTER = "better"
     ROLLBACK = "rollback"
     PIN = "pin"
     FALLBACK = "fallback"
+    REFIT = "refit"
 
 
 class ModuleState(StrEnum):

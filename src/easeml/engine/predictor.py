@@ -31,6 +31,7 @@ log = structlog.get_logger()
 SECRET_FILE = "internal.secret"  # noqa: S105 the name of a file
 _GREETING_SECONDS = 5.0
 _BACKLOG = 1024
+_PROMOTED = ("promotion.live", "promotion.refitted")
 _STATUS = {"not-found": 404, "not-ready": 503, "unreachable": 503, "storage-full": 507}
 
 
@@ -38,7 +39,7 @@ _STATUS = {"not-found": 404, "not-ready": 503, "unreachable": 503, "storage-full
 class _Slot:
     """What an application serves."""
 
-    model_id: str = ""
+    served: str = ""  # digest of the model's files
     child: TenantChild | None = None
     fetched: Path | None = None
     setting_up: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -94,7 +95,7 @@ class Predictor:
 
     async def _set_up(self, slot: _Slot, declared: Application, model: TrainedModel) -> None:
         child = await self._child(declared.tenant_id)
-        if slot.child is child and slot.model_id == model.id:
+        if slot.child is child and slot.served == model.served:
             return
         fetched = await asyncio.to_thread(fetch, self._store, model, self._folder)
         try:
@@ -105,7 +106,7 @@ class Predictor:
             raise
         if slot.fetched is not None:
             await asyncio.to_thread(forget, slot.fetched)
-        slot.model_id, slot.child, slot.fetched = model.id, child, fetched
+        slot.served, slot.child, slot.fetched = model.served, child, fetched
         log.info("serving", application=declared.id, model=model.id)
 
     def _give_up(self, application: Application, model: TrainedModel, reason: str) -> None:
@@ -124,7 +125,7 @@ class Predictor:
             while True:
                 with self._store.read() as tx:
                     events = tx.events.after(seq)
-                changed = {(e.tenant_id, e.subject) for e in events if e.kind == "promotion.live"}
+                changed = {(e.tenant_id, e.subject) for e in events if e.kind in _PROMOTED}
                 for tenant, application in changed:
                     await self._try_set_up(tenant, application)
                 seq = events[-1].seq if events else seq

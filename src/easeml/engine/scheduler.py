@@ -14,7 +14,7 @@ from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.search.starvation import Wait, starving, waits
 from easeml.service.administration import kept_settings
 from easeml.service.knowledge import knowledge_base
-from easeml.service.models import promotion
+from easeml.service.models import promotion, refitting
 from easeml.service.search import (
     candidates,
     job_states,
@@ -318,6 +318,7 @@ class Scheduler:
             ):
                 return  # the next step follows, with what was added
             job = job_states.update_progress(tx, job_id, self._mirror.state)
+            refitting.request(tx, self._mirror.registry, job)
         if job.state != JobState.RUNNING:
             self._mirror.hold(job_id)
 

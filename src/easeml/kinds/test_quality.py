@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class TestQualitySpec(Spec):
     """Advise: score kept predictions on the test rows, once, for the ledger.
 
-    Inputs ``version`` and ``predictions``. The value is the only thing that leaves.
+    Inputs ``version`` and ``predictions``, those of the model as fitted on all other rows where it
+    is ``refitted``. The value is the only thing that leaves.
     """
 
     __test__ = False  # not a pytest class
@@ -29,6 +30,7 @@ class TestQualitySpec(Spec):
     kind: Literal["test-quality"] = "test-quality"
     objective: str
     schema_out: dict[str, Any]
+    refitted: bool = False
 
 
 def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> TaskResult:
@@ -55,7 +57,9 @@ def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> Tas
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
     """The version that the model learned from, and what it predicted."""
     model = tables.models.get(task.subject)
-    return {"version": version_of_job(tables, model.job_id), "predictions": model.predictions}
+    is_refitted = TestQualitySpec.model_validate(task.payload).refitted
+    predictions = model.refitted_predictions if is_refitted else model.predictions
+    return {"version": version_of_job(tables, model.job_id), "predictions": predictions}
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:

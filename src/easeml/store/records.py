@@ -283,6 +283,13 @@ class TrainedModel:
         ""  # digest of how it does on validation rows; empty in models of earlier releases
     )
     error: str = ""  # why it cannot be loaded any more
+    refitted: str = ""  # digest of the same fitted on train and validation rows
+    refitted_predictions: str = ""  # of the test rows, by that
+
+    @property
+    def served(self) -> str:
+        """Digest of the files that answer requests."""
+        return self.refitted or self.artefact
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ def fetch(store: Store, model: TrainedModel, folder: Path) -> Path:
     place = Path(tempfile.mkdtemp(dir=folder, prefix=f"{model.id}-"))
     try:
         with storage_faults():
-            return store.artefacts.fetch(model.tenant_id, model.artefact, place / "model")
+            return store.artefacts.fetch(model.tenant_id, model.served, place / "model")
     except NotFound as error:
         shutil.rmtree(place, ignore_errors=True)
         store.artefacts.check_there(model.tenant_id)

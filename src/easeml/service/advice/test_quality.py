@@ -18,6 +18,13 @@ KIND = "test-quality"
 
 
 @dataclass(frozen=True, slots=True)
+class Asked(Shape):
+    """What a task is told: whether it reads the model as fitted on all other rows."""
+
+    refitted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Reading(Shape):
     """What a report says: quality on the test rows with its 95 % interval, and of which model.
 
@@ -29,16 +36,17 @@ class Reading(Shape):
     high: float
     rows: int
     model_id: str = ""
+    refitted: bool = False  # whether the model had been fitted on all other rows
     measure: Json | None = None
 
 
 def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
-    """Write the task that reads the test quality of ``model``.
+    """Write the task that reads the test quality of what ``model`` serves.
 
-    Returns None if it was read or is being read.
+    Returns None if that was read or is being read.
     """
     tables = tx.scoped(model.tenant_id)
-    if _find(tables, model.application_id, model.id) or requests.under_way(tables, KIND, model.id):
+    if _is_read(tables, model) or _is_being_read(tables, model):
         return None
     application = tables.applications.get(model.application_id)
     version = tables.versions.get(tables.jobs.get(model.job_id).version_id)
@@ -49,6 +57,7 @@ def request_test_quality(tx: Transaction, model: TrainedModel) -> Task | None:
         model.id,
         objective=application.objective,
         schema_out=version.schema_out,
+        refitted=bool(model.refitted),
     )
 
 
@@ -60,7 +69,9 @@ def record(tx: Transaction, task: Task, result: TaskResult) -> Report:
     tables = tx.scoped(task.tenant_id)
     model = tables.models.get(task.subject)
     version_id = tables.jobs.get(model.job_id).version_id
-    reading = replace(Reading.from_json(result.value), model_id=model.id)
+    reading = Reading.from_json(result.value)
+    asked = Asked.from_json(task.payload)
+    reading = replace(reading, model_id=model.id, refitted=asked.refitted)
     return reports.keep(tx, task, model.application_id, version_id, reading.to_json())
 
 
@@ -83,8 +94,17 @@ def readings(tables: Tables, applications: list[Application]) -> dict[str, TestQ
     return shown
 
 
-def _find(tables: Tables, application_id: str, model_id: str) -> Report | None:
-    for report in tables.reports.list(kind=KIND, subject=application_id, limit=None):
-        if Reading.from_json(report.value).model_id == model_id:
-            return report
-    return None
+def _is_read(tables: Tables, model: TrainedModel) -> bool:
+    """Was what the model serves read before?"""
+    for report in tables.reports.list(kind=KIND, subject=model.application_id, limit=None):
+        reading = Reading.from_json(report.value)
+        if reading.model_id == model.id and reading.refitted == bool(model.refitted):
+            return True
+    return False
+
+
+def _is_being_read(tables: Tables, model: TrainedModel) -> bool:
+    for task in requests.under_way(tables, KIND, model.id):
+        if Asked.from_json(task.payload).refitted == bool(model.refitted):
+            return True
+    return False

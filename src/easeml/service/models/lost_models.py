@@ -15,7 +15,7 @@ EVENT = "model.lost"
 def check_files(store: Store, model: TrainedModel) -> None:
     """Read all files of a model against their digests; raises ``Conflict`` if it cannot serve."""
     try:
-        store.artefacts.verify(model.tenant_id, model.artefact)
+        store.artefacts.verify(model.tenant_id, model.served)
     except (NotFound, Damaged) as error:
         fault = "damaged" if isinstance(error, Damaged) else "gone"
         raise Conflict(
@@ -30,14 +30,18 @@ def give_up(
 ) -> None:
     """Take a live model that cannot be loaded out of service, for the best one that is left.
 
-    Its owner and the providers are told, and it is trained again where its search is not over. A
-    pin ends with the model that it held.
+    One that was fitted on all rows gives way to its first fit. Else its owner and the providers
+    are told, and it is trained again where its search is not over. A pin ends with the model that
+    it held.
     Where no other model is left the application searches again. Nothing happens where another
     model went live meanwhile.
     """
     tables = tx.scoped(application.tenant_id)
     application = tables.applications.get(application.id)
     if application.live_model_id != model.id:
+        return
+    if model.refitted:  # its first fit can serve
+        tables.models.update(model.id, refitted="", refitted_predictions="")
         return
     tables.models.update(model.id, error=reason)
     if application.pinned:

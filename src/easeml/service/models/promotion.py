@@ -79,7 +79,8 @@ def make_live(
     data = _event_data(tables, application, model)
     if not application.live_model_id:
         tx.events.append("application.first-model", application.id, data, application.tenant_id)
-    tx.events.append("promotion.live", application.id, data, application.tenant_id)
+    event = "promotion.refitted" if kind == PromotionKind.REFIT else "promotion.live"
+    tx.events.append(event, application.id, data, application.tenant_id)
     test_quality.request_test_quality(tx, model)
     importance.request(tx, model)
     return promotion

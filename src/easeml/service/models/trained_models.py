@@ -42,7 +42,7 @@ def show_models(tables: Tables, models: list[TrainedModel]) -> list[TrainedModel
     found = tables.tasks.list(id=[model.task_id for model in models], limit=None)
     tasks = {task.id: task for task in found}
     versions = versions_of_jobs(tables, {model.job_id for model in models})
-    digests = [model.artefact for model in models]
+    digests = [model.served for model in models]
     sizes = dict(tables.artefacts.pick("digest", "size", digest=digests))
     return [
         _show(
@@ -50,7 +50,7 @@ def show_models(tables: Tables, models: list[TrainedModel]) -> list[TrainedModel
             tasks[model.task_id],
             pipelines[model.candidate_id],
             versions[model.job_id],
-            sizes.get(model.artefact, 0),
+            sizes.get(model.served, 0),
         )
         for model in models
     ]
@@ -94,5 +94,6 @@ def _show(
         version=version.number,
         comparable=version.is_comparable,
         error=model.error,
+        refitted=bool(model.refitted),
         created=model.created,
     )

@@ -1,0 +1,94 @@
+"""Refit: the model that a search ended with, fitted once more on all rows but the test rows."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from easeml.contract.tasks import Pipeline, Spec, TaskResult
+from easeml.kinds.shared.inputs import version_of_job
+from easeml.kinds.shared.predictions import write_predictions
+from easeml.service.tasks.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from easeml.store import Tables, Transaction
+    from easeml.store.records import Task
+
+
+class RefitSpec(Spec):
+    """Refit: fit the pipeline of a trained model on train and validation rows, predict test rows.
+
+    Input ``version``: the declared folder. Outputs ``model`` (folder) and ``predictions`` (Arrow
+    file, by row id). ``quality``: of the model on the validation rows, measured before.
+    """
+
+    kind: Literal["refit"] = "refit"
+    pipeline: Pipeline
+    objective: str
+    quality: float
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    seed: int = 0
+
+
+def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Write outputs ``model`` and ``predictions``; return ``{rows, seconds}``.
+
+    ``rows``: how many it learned from. Nothing is measured on them: a validation row tells nothing
+    of a model that has seen it.
+    """
+    import pandas as pd
+
+    from easeml.data import read_version
+    from easeml.modules import known_rows
+    from easeml.modules.pipeline import Context, fit, save
+
+    version = read_version(inputs / "version")
+    rows = pd.concat([version.train, version.validation], ignore_index=True)
+    threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
+    context = Context(seed=spec.seed, threads=threads)
+    started = time.perf_counter()
+    trained = fit(spec.pipeline.model_dump(), rows, spec.schema_in, spec.schema_out, context)
+    seconds = time.perf_counter() - started
+    predictions = {"test": trained.predict(version.test)}
+    write_predictions(outputs / "predictions", {"test": version.test["_row"]}, predictions)
+    folder = outputs / "model"
+    save(trained, folder, quality=spec.quality, objective=spec.objective)
+    known_rows.write(folder, rows, version.target, spec.schema_in)
+    return TaskResult(
+        ok=True,
+        value={"rows": len(rows), "seconds": seconds},
+        outputs=["model", "predictions"],
+        notes=list(trained.notes),
+    )
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version that the model learned from."""
+    return {"version": version_of_job(tables, tables.models.get(task.subject).job_id)}
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Keep the files, and serve them where the model still serves."""
+    from easeml.service.models import refitting
+
+    refitting.record(tx, task, digests["model"], digests["predictions"])
+
+
+KIND = Kind(
+    name="refit",
+    title="Fit the best model on all rows",
+    about="Fits the best model of a search on training and validation rows, as it will serve.",
+    group="advise",
+    lane="search",
+    spec=RefitSpec,
+    body=refit,
+    inputs=inputs,
+    record=record,
+    outputs=("model", "predictions"),
+    values=("rows",),
+)

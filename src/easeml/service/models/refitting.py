@@ -1,0 +1,64 @@
+"""What serves in the end has learned from all rows but the test rows.
+
+A search fits on the train rows and compares on the validation rows. When it rests, its best model
+is fitted once more on both, with the configuration that was found, and that is what serves. Its
+quality on validation rows stays the one measured before: it has seen these rows now. So models are
+compared, rescored and explained by their first fit; only predictions and the test quality are of
+the second.
+"""
+
+from easeml.contract.states import JobState, PromotionKind
+from easeml.modules import Registry
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models import promotion
+from easeml.service.tasks import requests
+from easeml.store import Tables, Transaction
+from easeml.store.records import Job, Task, TrainedModel
+
+KIND = "refit"
+_REASON = "fitted on training and validation rows; its quality was measured before that"
+
+
+def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
+    """Have what serves fitted on all rows, if ``job`` rests and what serves is its model.
+
+    None where nothing is to be done: the search goes on, the model is pinned, was fitted so before,
+    or that is or was tried.
+    """
+    if job.state != JobState.RESTING:
+        return None
+    tables = tx.scoped(job.tenant_id)
+    application = tables.applications.get(job.application_id)
+    if not application.live_model_id or application.pinned:
+        return None
+    model = tables.models.get(application.live_model_id)
+    if model.job_id != job.id or _was_asked_for(tables, model):
+        return None
+    version = tables.versions.get(job.version_id)
+    candidate = tables.candidates.get(model.candidate_id)
+    return requests.request(
+        tx,
+        job.tenant_id,
+        KIND,
+        model.id,
+        pipeline=knowledge_base.pipeline_of(registry, candidate),
+        objective=application.objective,
+        quality=model.quality,
+        schema_in=version.schema_in,
+        schema_out=version.schema_out,
+        seed=version.operation.seed,
+    )
+
+
+def record(tx: Transaction, task: Task, artefact: str, predictions: str) -> None:
+    """Keep what a refit brought, and serve it where the model still serves."""
+    tables = tx.scoped(task.tenant_id)
+    model = tables.models.update(task.subject, refitted=artefact, refitted_predictions=predictions)
+    application = tables.applications.get(model.application_id)
+    if application.live_model_id == model.id:
+        promotion.make_live(tx, application, model, PromotionKind.REFIT, _REASON)
+
+
+def _was_asked_for(tables: Tables, model: TrainedModel) -> bool:
+    tasks = tables.tasks.list(subject=model.id, limit=None)
+    return any(task.spec_kind == KIND for task in tasks)

@@ -1,0 +1,134 @@
+"""When a search rests, what serves is fitted once more on all rows but the test rows."""
+
+import pytest
+
+from easeml.contract.resources import Application
+from easeml.contract.states import JobState
+from easeml.contract.tasks import TaskResult
+from easeml.service.access.caller import Caller
+from easeml.service.applications import applications
+from easeml.service.events import notifications
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models import lost_models, refitting
+from easeml.store import Store
+from easeml.store.records import Task, TrainedModel
+
+from .test_story import searching, train
+from .world import bring, claim
+
+REFITTED = TaskResult(ok=True, value={"rows": 48}, outputs=["model", "predictions"], cost=0.5)
+
+
+@pytest.fixture
+def resting(store: Store, ann: Caller) -> Application:
+    """An application that serves the second of three models, and whose search rests."""
+    app = searching(store, ann)
+    for arm, quality in enumerate((0.6, 0.9, 0.7)):
+        train(store, app, arm, quality)
+    set_state(store, app, JobState.RESTING)
+    return applications.get(store, ann, app.id)
+
+
+def set_state(store: Store, app: Application, state: JobState) -> None:
+    assert app.job is not None
+    with store.write() as tx:
+        tx.unscoped().jobs.update(app.job.id, state=state)
+
+
+def request(store: Store, app: Application) -> Task | None:
+    """Ask for a refit as the scheduler does."""
+    assert app.job is not None
+    with store.write() as tx:
+        job = tx.unscoped().jobs.get(app.job.id)
+        return refitting.request(tx, knowledge_base.registry(), job)
+
+
+def refit(store: Store, app: Application) -> None:
+    assert request(store, app) is not None
+    task, attempt = claim(store, lane="search")
+    assert task.spec_kind == "refit"
+    bring(store, attempt, REFITTED)
+
+
+def live(store: Store, app: Application) -> TrainedModel:
+    with store.read() as tx:
+        tables = tx.unscoped()
+        return tables.models.get(tables.applications.get(app.id).live_model_id)
+
+
+def test_the_best_model_is_fitted_once_more_and_serves(
+    store: Store, ann: Caller, resting: Application
+) -> None:
+    first = live(store, resting)
+    refit(store, resting)
+    now = live(store, resting)
+    assert now.id == first.id
+    assert now.served not in ("", first.artefact)
+    assert now.artefact == first.artefact  # by which it is compared
+    assert now.quality == first.quality == 0.9
+    shown = applications.get(store, ann, resting.id).live_model
+    assert shown is not None
+    assert shown.refitted
+    assert request(store, resting) is None
+
+
+def test_the_test_quality_is_read_of_what_serves(store: Store, resting: Application) -> None:
+    refit(store, resting)
+    with store.read() as tx:
+        tasks = tx.unscoped().tasks.list(subject=live(store, resting).id, limit=None)
+    asked = [task.payload["refitted"] for task in tasks if task.spec_kind == "test-quality"]
+    assert asked == [False, True]
+
+
+def test_a_refit_is_no_better_model_that_people_are_told_of(
+    store: Store, ann: Caller, resting: Application
+) -> None:
+    before = len(notifications.get(store, ann).items)
+    refit(store, resting)
+    assert len(notifications.get(store, ann).items) == before
+    kinds = [one.kind for one in applications.promotions(store, ann, resting.id).items]
+    assert kinds.count("refit") == 1
+
+
+@pytest.mark.parametrize("state", [JobState.RUNNING, JobState.STOPPED, JobState.PAUSED])
+def test_nothing_is_fitted_while_the_search_does_not_rest(
+    store: Store, resting: Application, state: JobState
+) -> None:
+    set_state(store, resting, state)
+    assert request(store, resting) is None
+
+
+def test_what_a_user_has_pinned_stays_as_it_is(
+    store: Store, ann: Caller, resting: Application
+) -> None:
+    applications.set_pinned(store, ann, resting.id, True)
+    assert request(store, resting) is None
+
+
+def test_a_refit_that_is_lost_gives_way_to_the_first_fit(
+    store: Store, ann: Caller, resting: Application
+) -> None:
+    refit(store, resting)
+    model = live(store, resting)
+    with store.write() as tx:
+        application = tx.unscoped().applications.get(resting.id)
+        registry = knowledge_base.registry()
+        lost_models.give_up(tx, application, model, "One byte is wrong.", registry)
+    now = live(store, resting)
+    assert (now.id, now.served, now.error) == (model.id, model.artefact, "")
+
+
+def test_a_better_model_that_came_meanwhile_goes_on_serving(
+    store: Store, resting: Application
+) -> None:
+    assert request(store, resting) is not None
+    _, attempt = claim(store, lane="search")
+    set_state(store, resting, JobState.RUNNING)
+    better = train_another(store, resting)
+    bring(store, attempt, REFITTED)
+    assert live(store, resting).id == better
+
+
+def train_another(store: Store, app: Application) -> str:
+    train(store, app, 3, 0.95)
+    return live(store, app).id
