@@ -97,6 +97,23 @@ def test_text_is_learnt_and_kept(name: str, tmp_path: Path) -> None:
     np.testing.assert_array_equal(loaded.transform(FRAME), made)
 
 
+@pytest.mark.parametrize("name", ["table-codes", "table-onehot"])
+def test_long_texts_are_learnt_by_their_words_and_kept(name: str, tmp_path: Path) -> None:
+    words = ["good", "bad", "long", "film", "end", "plot", "score", "cast", "light", "sound"]
+    random = np.random.default_rng(0)
+    stories = [" ".join(random.choice(words, 15)) for _ in FRAME.index]
+    frame = FRAME.assign(story=stories)
+    transform = fitted(name, frame, text_components=2)
+    made = transform.transform(frame)
+    assert made.shape[1] == fitted(name, frame, without_text()).transform(frame).shape[1] + 2
+    transform.save(tmp_path)
+    assert (tmp_path / "text-0.terms.npz").exists()
+    loaded = REGISTRY.get(name).make().load(tmp_path)
+    np.testing.assert_array_equal(loaded.transform(frame), made)
+    alone = [loaded.transform(frame.iloc[[row]])[0] for row in range(len(frame))]
+    np.testing.assert_allclose(alone, made)
+
+
 def test_empty_text_is_ignored() -> None:
     transform = fitted("table-codes", FRAME.assign(story=None))
     assert any("'story' is constant" in note for note in transform.notes)

@@ -15,7 +15,7 @@ from easeml.errors import InvalidInput
 from easeml.modules import Context, load_registry, score
 from easeml.modules.pipeline import fit
 from easeml.search import spaces
-from easeml.zoo.transforms.words import Terms
+from easeml.zoo.transforms.terms import Terms
 
 REGISTRY = load_registry()
 TEXT = {"singleton": True, "type": "text", "optional": True, "column": "review"}
@@ -73,7 +73,7 @@ def test_terms_are_those_of_scikit_learn(learnt: list[str], asked: list[str], le
     wanted = pd.DataFrame(
         vectorizer.transform(asked).toarray(), columns=vectorizer.get_feature_names_out()
     )
-    made = terms.transform(pd.DataFrame({"t": pd.Series(asked, dtype=object)})).toarray()
+    made = terms.transform(pd.Series(asked, dtype=object)).toarray()
     assert sorted(names) == sorted(wanted.columns)
     np.testing.assert_allclose(made, wanted[names].to_numpy(), atol=1e-12)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from easeml.errors import InvalidInput
 from easeml.modules.files import load_json, save_json
 from easeml.zoo.transforms.date_features import FEATURES, date_features
-from easeml.zoo.transforms.text_features import TextColumn
+from easeml.zoo.transforms.text_features import LongTextColumn, TextColumn, fit_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,7 +36,7 @@ class Table:
     numbers: tuple[str, ...]
     dates: tuple[tuple[str, tuple[int, ...]], ...]
     categories: tuple[tuple[str, Any], ...]  # column, pandas Index of its labels
-    texts: tuple[TextColumn, ...]
+    texts: tuple[TextColumn | LongTextColumn, ...]
 
     @classmethod
     def learn(
@@ -58,7 +58,7 @@ class Table:
 
         texts = []
         for column in _columns(schema_in, "text"):
-            text = TextColumn.fit(column, column_of(frame, column), components, seed)
+            text = fit_text(column, column_of(frame, column), components, seed)
             if text is not None:
                 texts.append(text)
 
@@ -147,10 +147,11 @@ class Table:
             "dates": self.dates,
             "categories": [(column, labels.tolist()) for column, labels in self.categories],
             "texts": [(text.column, text.width) for text in self.texts],
+            "long": [text.column for text in self.texts if isinstance(text, LongTextColumn)],
         }
         save_json(folder / _FILE, document)
         for number, text in enumerate(self.texts):
-            text.save(folder / f"text-{number}.skops")
+            text.save(_text_file(folder, number, isinstance(text, LongTextColumn)))
 
     @classmethod
     def load(cls, folder: Path) -> "Table":
@@ -158,9 +159,14 @@ class Table:
         import pandas as pd
 
         document = load_json(folder / _FILE)
+        long = document.get("long", [])  # older releases knew none
         texts = []
         for number, (column, width) in enumerate(document["texts"]):
-            texts.append(TextColumn.load(column, width, folder / f"text-{number}.skops"))
+            file = _text_file(folder, number, column in long)
+            if column in long:
+                texts.append(LongTextColumn.load(file))
+            else:
+                texts.append(TextColumn.load(column, width, file))
 
         return cls(
             numbers=tuple(document["numbers"]),
@@ -168,6 +174,10 @@ class Table:
             categories=tuple((column, pd.Index(names)) for column, names in document["categories"]),
             texts=tuple(texts),
         )
+
+
+def _text_file(folder: Path, number: int, is_long: bool) -> Path:
+    return folder / f"text-{number}.{'npz' if is_long else 'skops'}"
 
 
 def offsets(categories: tuple[tuple[str, Any], ...]) -> NDArray[np.intp]:

@@ -1,5 +1,5 @@
-"""Numbers of a text: TF-IDF of character n-grams, reduced by a singular value decomposition
-(skrub's StringEncoder).
+"""Numbers of a text: TF-IDF, reduced by a singular value decomposition. Of long texts words and
+pairs of words are counted, of short ones character n-grams (skrub's StringEncoder).
 """
 
 from dataclasses import dataclass
@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from easeml.modules.files import load_estimator, save_estimator
+from easeml.modules.files import load_arrays, load_estimator, save_arrays, save_estimator
+from easeml.zoo.transforms.terms import Terms, as_texts
 
+_LONG_WORDS = 10.0  # words of a text, at the mean, from which words tell more than their pieces
+_LEAST_ROWS = 2  # that a term has to occur in
 _TRUSTED = ("skrub._string_encoder.StringEncoder", "skrub._to_str.ToStr")
 
 
@@ -51,11 +54,67 @@ class TextColumn:
         return cls(column, load_estimator(path, _TRUSTED), width)
 
 
-def as_texts(texts: Any) -> Any:
-    """Return a Series of texts in which a missing one is empty."""
-    import pandas as pd
+@dataclass(frozen=True, slots=True)
+class LongTextColumn:
+    """A fitted column of long texts: its words and pairs of words, reduced to few components.
 
-    values = [
-        "" if missing else str(text) for text, missing in zip(texts, texts.isna(), strict=True)
-    ]
-    return pd.Series(values, name="text", dtype=object)
+    Character n-grams of long texts take minutes and tell less; ``axes`` has the shape
+    (components, terms).
+    """
+
+    terms: Terms
+    axes: NDArray[np.float64]
+
+    @classmethod
+    def fit(cls, column: str, texts: Any, components: int, seed: int) -> "LongTextColumn | None":
+        """Learn from a Series; None where texts share no words."""
+        from sklearn.decomposition import TruncatedSVD
+
+        terms = Terms.learn(column, texts, _LEAST_ROWS)
+        if len(terms.rarity) <= components:
+            return None
+        made = terms.transform(texts)
+        reduced = TruncatedSVD(components, random_state=seed).fit(made)
+        return cls(terms, np.asarray(reduced.components_, dtype=np.float64))
+
+    @property
+    def column(self) -> str:
+        """Name of the column."""
+        return self.terms.column
+
+    @property
+    def width(self) -> int:
+        """How many components there are."""
+        return len(self.axes)
+
+    def transform(self, frame: Any) -> NDArray[np.float64]:
+        """Return the components of a frame's column."""
+        return self.terms.transform(frame[self.column]) @ self.axes.T
+
+    def save(self, path: Path) -> None:
+        """Write two files beside each other: ``path`` and that of the terms."""
+        save_arrays(path, axes=self.axes)
+        self.terms.save(path.with_suffix(".terms.npz"))
+
+    @classmethod
+    def load(cls, path: Path) -> "LongTextColumn":
+        """Read what was saved. Raises ``Damaged``."""
+        terms = Terms.load(path.with_suffix(".terms.npz"))
+        return cls(terms, load_arrays(path)["axes"])
+
+
+def fit_text(
+    column: str, texts: Any, components: int, seed: int
+) -> TextColumn | LongTextColumn | None:
+    """Learn the components of a text column, by its words where texts are long.
+
+    Names, titles and codes are short: there pieces of words tell. Returns None where no text holds
+    anything to learn from.
+    """
+    filled = as_texts(texts)
+    words = [text.count(" ") + 1 for text in filled]
+    if np.mean(words) >= _LONG_WORDS:
+        found = LongTextColumn.fit(column, texts, components, seed)
+        if found is not None:
+            return found
+    return TextColumn.fit(column, texts, components, seed)
