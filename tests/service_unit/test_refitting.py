@@ -2,7 +2,7 @@
 
 import pytest
 
-from easeml.contract.resources import Application
+from easeml.contract.applications import Application
 from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
 from easeml.service.access.caller import Caller
