@@ -21,7 +21,7 @@ class Spec(_Wire):
     """Base of what a kind of task is told; each has a field ``kind``, a literal: the kind's name."""
 
     @property
-    def longest(self) -> float | None:
+    def longest_seconds(self) -> float | None:
         """Wall seconds after which an attempt is stopped; None: as the kind and the worker say."""
         return None
 

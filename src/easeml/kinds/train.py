@@ -51,7 +51,7 @@ class TrainSpec(Spec):
     leash: float | None = None  # seconds of its own after which the fit ends with what it has
 
     @property
-    def longest(self) -> float | None:
+    def longest_seconds(self) -> float | None:
         """See ``Spec``. Others may have the processor meanwhile, and steps may be long."""
         return None if self.leash is None else _LONGEST * self.leash + _SLACK
 

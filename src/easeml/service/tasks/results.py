@@ -22,7 +22,7 @@ def task_spec(tx: Transaction, task: Task) -> TaskSpec:
     """
     kind = kind_named(task.spec_kind)
     spec = kind.spec.model_validate(task.payload)
-    limits = [seconds for seconds in (kind.seconds, spec.longest) if seconds is not None]
+    limits = [seconds for seconds in (kind.seconds, spec.longest_seconds) if seconds is not None]
     return TaskSpec(
         module=kind.module,
         body=spec.model_dump(),
