@@ -5,13 +5,16 @@ from collections.abc import Callable
 from functools import partial
 from inspect import Parameter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from easeml.cli.local_tables import read_labelled
 from easeml.errors import InvalidInput
 from easeml.lifecycle.tool import Fact, Tool
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.held_out import Predicted
 
 File = Annotated[Path, typer.Argument(help="Table file, such as CSV or Parquet.")]
 Target = Annotated[str, typer.Option(help="Column to predict.")]
@@ -22,18 +25,47 @@ Objective = Annotated[
     str | None, typer.Option(help="What is good; what the model was chosen by where left out.")
 ]
 _PRETRAINED = "Pre-trained model for a table with one column of text: a Hugging Face folder."
+Newer = Annotated[
+    Path, typer.Option(help="Table file of rows that came later; answers among them are used.")
+]
+Test = Annotated[Path, typer.Option(help="Table file of test rows, which chose no model.")]
+Candidate = Annotated[Path, typer.Option(help="Folder of the model that may replace it.")]
+Candidates = Annotated[
+    list[Path], typer.Option("--candidate", help="Folder of a trained model; repeat for each.")
+]
+State = Annotated[
+    Path | None, typer.Option(help="File that keeps what it goes on from; made if not there.")
+]
 Embedding = Annotated[list[Path] | None, typer.Option(help=f"{_PRETRAINED} Repeatable.")]
 
 
 def sources(tool: Tool) -> list[Parameter]:
     """Return the parameters of a command that say where the facts of its tool are read from."""
     found = [_required("file", File)]
-    if tool.asks_about_a_model:
+    if tool.models:
+        found += _sources_of_models(tool)
+    elif tool.asks_about_a_model:
         found += [_required("model", Model), _optional("objective", Objective)]
     else:
         found.append(_required("target", Target))
     if "representations" in tool.may:
         found.append(_optional("embedding", Embedding))
+    if tool.keeps_state:
+        found.append(_optional("state", State))
+    return found
+
+
+def _sources_of_models(tool: Tool) -> list[Parameter]:
+    """The first file is what the tool needs first: rows of its own, test rows or newer ones."""
+    if tool.models == "all":
+        found = [_required("candidate", Candidates)]
+    else:
+        found = [_required("model", Model)]
+    if tool.models == "pair":
+        found.append(_required("candidate", Candidate))
+    for name, kind in (("newer", Newer), ("test", Test)):
+        if name in tool.needs and tool.needs[0] != name:
+            found.append(_required(name, kind))
     return found
 
 
@@ -44,7 +76,9 @@ def read_facts(
 
     ``given``: by the names of ``sources``. Raises ``EasemlError`` for files that do not fit.
     """
-    if tool.asks_about_a_model:
+    if tool.models:
+        facts, said = _of_models(tool, given)
+    elif tool.asks_about_a_model:
         facts, said = _of_model(given["file"], given["model"], given["objective"])
     else:
         facts, said = _of_table(given["file"], given["target"])
@@ -85,6 +119,66 @@ def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fac
         "quality": partial(score, name),
     }
     return facts, rows.notes
+
+
+def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list[str]]:
+    """Read rows as the first model's schemas say, and have all models predict them."""
+    from easeml.modules.pipeline import load_trained
+
+    models = {name: load_trained(folder) for name, folder in _folders(tool, given).items()}
+    notes: list[str] = []
+    facts: dict[Fact, Any] = {}
+    if tool.needs[0] == "inputs":
+        rows = _predicted(given["file"], models, notes)
+        _refuse_unlabelled(rows, given["file"])
+        told = {"inputs": rows.inputs, "answers": rows.answers, "predictions": rows.by["model"]}
+        facts.update(told)
+    for name in ("newer", "test"):
+        if name not in tool.needs:
+            continue
+        file = given["file"] if tool.needs[0] == name else given[name]
+        rows = _predicted(file, models, notes)
+        if name == "test":
+            _refuse_unlabelled(rows, file)
+        facts[name] = rows
+    if "elsewhere" in tool.needs:
+        facts["elsewhere"] = 0.0
+    return facts, notes
+
+
+def _folders(tool: Tool, given: dict[str, Any]) -> dict[str, Path]:
+    if tool.models == "all":
+        return {str(folder): folder for folder in given["candidate"]}
+    if tool.models == "pair":
+        return {"old": given["model"], "new": given["candidate"]}
+    return {"model": given["model"]}
+
+
+def _predicted(file: Path, models: dict[str, Any], notes: list[str]) -> Predicted:
+    import pandas as pd
+
+    from easeml.data import read_newer, read_table
+    from easeml.lifecycle.held_out import Predicted, Unseen
+    from easeml.schema import Schema
+
+    first = next(iter(models.values()))
+    schemas = (Schema.from_json(one) for one in (first.schema_in, first.schema_out))
+    rows = read_newer(read_table(file), *schemas)
+    notes.extend(rows.notes)
+    answers = rows.answers
+    if answers is None:
+        answers = pd.Series([None] * len(rows.inputs), dtype=object)
+    by = {}
+    for name, model in models.items():
+        said = model.predict(rows.inputs)
+        by[name] = Unseen(said.values, said.probabilities, said.classes)
+    return Predicted(rows.inputs, answers, by)
+
+
+def _refuse_unlabelled(rows: Predicted, file: Path) -> None:
+    if not rows.known.all():
+        remedy = "The tool compares predictions with answers: give rows that have both."
+        raise InvalidInput("Not every row has an answer.", where=str(file), remedy=remedy)
 
 
 def _bytes_of(file: Path) -> bytes:

@@ -54,7 +54,9 @@ def command_of(tool: Tool) -> Callable[..., None]:
         tool.configured(parameters)  # before files are read
         with progress(tool.title) as move:
             facts, said = read_facts(tool, given, move)
-            answer = tool.answer(facts, parameters)
+            answer, state = tool.asked(facts, parameters, _kept(given.get("state")))
+        if state is not None and given["state"] is not None:
+            _write_bytes(state, given["state"])
         if out is not None:
             _write(answer, out)
         if given["as_json"]:
@@ -86,11 +88,24 @@ def _parameters(tool: Tool) -> list[Parameter]:
     return found
 
 
-def _write(answer: ToolAnswer, out: Path) -> None:
+def _kept(path: Path | None) -> bytes | None:
+    if path is None or not path.exists():
+        return None
     try:
-        out.write_text(_document(answer, out.suffix), "utf-8")
+        return path.read_bytes()
     except OSError as error:
-        raise InvalidInput(f"cannot be written: {error.strerror}.", where=str(out)) from error
+        raise InvalidInput(f"cannot be read: {error.strerror}.", where=str(path)) from error
+
+
+def _write(answer: ToolAnswer, out: Path) -> None:
+    _write_bytes(_document(answer, out.suffix).encode(), out)
+
+
+def _write_bytes(content: bytes, path: Path) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InvalidInput(f"cannot be written: {error.strerror}.", where=str(path)) from error
 
 
 def _document(answer: ToolAnswer, ending: str) -> str:

@@ -8,17 +8,63 @@ from easeml.contract.applications import Declaration
 from easeml.contract.resources import Answer, Request
 
 
-class NewReport(Request):
+class Question(Request):
     """What a tool is asked: its name, and its parameters where they are not the usual ones."""
 
     tool: str = Field(max_length=100)
     parameters: dict[str, Any] = Field(default_factory=dict)
 
 
-class NewVersionReport(NewReport):
+class NewReport(Question):
+    """What a tool is asked about an application.
+
+    ``newer_id``: the upload (a version) with rows that came later, for tools that look at such.
+    ``model_id``: the trained model in question; by default the one that serves, or, for a tool
+    that compares another with it, the best other one on validation rows.
+    """
+
+    newer_id: str = Field(default="", max_length=100)
+    model_id: str = Field(default="", max_length=100)
+
+
+class NewVersionReport(Question):
     """What a tool is asked about an upload: its data as ``declaration`` would prepare it."""
 
     declaration: Declaration
+
+
+class ToolParameter(Answer):
+    """A parameter of a tool. ``type``: number, integer, boolean, text or choice, of ``choices``.
+
+    ``least`` and ``most``: its range, ends included.
+    """
+
+    name: str
+    type: str
+    about: str
+    unit: str = ""
+    default: str | float | bool | None = None
+    least: float | None = None
+    most: float | None = None
+    choices: list[str] = Field(default_factory=list)
+
+
+class ApplicationTool(Answer):
+    """A lifecycle tool, as it can be asked about an application.
+
+    ``takes_newer``: it looks at a file of rows that came later. ``takes_model``: it can be asked
+    about a model by its id, and ``default_model`` says which one it is otherwise.
+    ``why_not``: what it lacks here, empty where it can be asked.
+    """
+
+    name: str
+    title: str
+    about: str
+    parameters: list[ToolParameter]
+    takes_newer: bool = False
+    takes_model: bool = False
+    default_model: str = ""
+    why_not: str = ""
 
 
 class ReportNumber(Answer):

@@ -17,6 +17,7 @@ from easeml.data.readers.easeml_dataset import (
     write_easeml,
 )
 from easeml.data.readers.read import read_table
+from easeml.data.rows.newer import NewerRows, read_newer
 from easeml.data.rows.parsing import FILL_ABSENT, ColumnTable, Rows, parse_rows
 from easeml.data.types.cells import CELLS, GRAPH, cell_text, from_json, object_array, to_json
 from easeml.data.types.column_report import ColumnReport, commonest_share
@@ -65,6 +66,7 @@ __all__ = [
     "Declared",
     "EasemlDataset",
     "Inference",
+    "NewerRows",
     "Rows",
     "Split",
     "TrainRow",
@@ -89,6 +91,7 @@ __all__ = [
     "pixels",
     "read_declared",
     "read_easeml",
+    "read_newer",
     "read_table",
     "read_upload",
     "read_version",

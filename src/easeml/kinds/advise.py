@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from easeml.contract.tasks import Spec, TaskResult
-from easeml.kinds.shared.facts import Sources, facts_of
+from easeml.kinds.shared.facts import Sources, facts_of, newer_rows
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ class AdviseSpec(Spec):
     ``ingest-declare`` is told it. ``application_id`` is empty then. ``model_id``: the model in
     question, measured by ``objective``, for tools that need one. ``seconds``: after them, a tool
     that could go on says what it has found so far.
+
+    ``models``: ids of the models whose predictions are compared, by the name that the tool knows
+    them by. ``newer_id``: the upload with rows that came later. ``before``: the report whose state
+    the tool goes on from. ``elsewhere``: what other tools told of the test rows, in nats.
     """
 
     kind: Literal["advise"] = "advise"
@@ -39,30 +43,50 @@ class AdviseSpec(Spec):
     model_id: str = ""
     objective: str = ""
     seconds: float = 60.0
+    models: dict[str, str] = Field(default_factory=dict)
+    newer_id: str = ""
+    newer_name: str = ""
+    before: str = ""
+    elsewhere: float = 0.0
 
 
 def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
-    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict}``.
+    """Write output ``answer``, the tool's answer as JSON; return ``{advice, verdict, told}``.
 
     Where it says something of each row, write output ``rows`` as well: an Arrow file with column
-    ``row``, the ids, and the tool's columns.
+    ``row``, the ids, and the tool's columns. Where it goes on later, output ``state``.
     """
     from easeml.lifecycle.result import plain
     from easeml.lifecycle.tool import tool_named
 
     tool = tool_named(spec.tool)
-    sources = Sources(_version(spec, inputs / "version"), inputs / "model", spec.objective)
+    sources = _sources(spec, inputs)
     facts = facts_of(tool, sources)
+    notes: list[str] = []
+    if spec.newer_id:
+        facts["newer"], notes = newer_rows(sources)
+    kept = (inputs / "state").read_bytes() if spec.before else None
     ends = time.monotonic() + spec.seconds
-    answer = tool.answer(facts, spec.parameters, go_on=lambda: time.monotonic() < ends)
+    answer, state = tool.asked(facts, spec.parameters, kept, lambda: time.monotonic() < ends)
+    answer = replace(answer, notes=(*notes, *answer.notes))
     written = ["answer"]
     if answer.rows is not None:
         _write_rows(outputs / "rows", facts["inputs"].index, answer.rows)
         written.append("rows")
+    if state is not None:
+        (outputs / "state").write_bytes(state)
+        written.append("state")
     told = plain(replace(answer, rows=None))
     (outputs / "answer").write_text(json.dumps(told, allow_nan=False))
-    value = {"advice": answer.advice, "verdict": answer.verdict}
+    value = {"advice": answer.advice, "verdict": answer.verdict, "told": answer.told}
     return TaskResult(ok=True, value=value, outputs=written, notes=list(answer.notes))
+
+
+def _sources(spec: AdviseSpec, inputs: Path) -> Sources:
+    folders = {name: inputs / f"model-{place}" for place, name in enumerate(spec.models)}
+    newer = (inputs / "newer", spec.newer_name) if spec.newer_id else None
+    version = _version(spec, inputs / "version")
+    return Sources(version, inputs / "model", spec.objective, folders, newer, spec.elsewhere)
 
 
 def _write_rows(path: Path, ids: Any, columns: Mapping[str, Any]) -> None:
@@ -84,11 +108,19 @@ def _version(spec: AdviseSpec, folder: Path) -> Declared:
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
-    """The version that is asked about, and the model in question."""
+    """The version that is asked about, models, newer rows, and the state to go on from."""
+    from easeml.service.advice.tools import state_of
+
     found = {"version": tables.versions.get(task.subject).artefact}
     spec = AdviseSpec.model_validate(task.payload)
     if spec.model_id:
         found["model"] = tables.models.get(spec.model_id).artefact
+    for place, model_id in enumerate(spec.models.values()):
+        found[f"model-{place}"] = tables.models.get(model_id).artefact
+    if spec.newer_id:
+        found["newer"] = tables.versions.get(spec.newer_id).source_artefact
+    if spec.before:
+        found["state"] = state_of(tables.reports.get(spec.before))
     return found
 
 
@@ -98,7 +130,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     from easeml.service.applications import questions
 
     if AdviseSpec.model_validate(task.payload).application_id:
-        tools.record(tx, task, digests)
+        tools.record(tx, task, digests, float(result.value["told"]))
     else:
         questions.record(tx, task, digests)
 
@@ -122,6 +154,6 @@ KIND = Kind(
     inputs=inputs,
     record=record,
     outputs=("answer",),
-    values=("advice",),
+    values=("advice", "told"),
     called=called,
 )

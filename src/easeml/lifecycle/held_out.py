@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,24 @@ class Unseen:
     values: np.ndarray
     chances: np.ndarray | None = None
     classes: np.ndarray | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Predicted:
+    """n rows, and what models that have not learned from them say of each.
+
+    ``inputs``: a frame of typed columns. ``answers``: what is true (n,), missing where nobody knows
+    it. ``by``: what each model says, by its name.
+    """
+
+    inputs: pd.DataFrame
+    answers: pd.Series
+    by: Mapping[str, Unseen]
+
+    @property
+    def known(self) -> np.ndarray:
+        """Tell for each row (n,) whether its answer is known."""
+        return self.answers.notna().to_numpy()
 
 
 def unseen_by_folds(

@@ -29,16 +29,37 @@ __all__ = [
     "tool_named",
 ]
 
-Fact = Literal["inputs", "answers", "predict", "quality", "unseen", "representations", "progress"]
+Fact = Literal[
+    "inputs",
+    "answers",
+    "predict",
+    "predictions",
+    "quality",
+    "newer",
+    "test",
+    "elsewhere",
+    "unseen",
+    "representations",
+    "progress",
+]
 """What a tool may need.
 
-``inputs``: a frame of typed columns, a row a sample, whose index names the rows. ``answers``: the column to predict, of
-categories or numbers, in the same order. ``predict``: the model in question, a function of a frame
-like ``inputs``. ``quality``: a function of answers and of what ``predict`` returned for them; 1 is
-best. ``unseen``: what models that have not seen a row say of it, an
-``easeml.lifecycle.held_out.Unseen``. ``representations``: pre-trained models to look at the inputs with, each an
+``inputs``: a frame of typed columns, a row a sample, whose index names the rows. ``answers``: the
+column to predict, of categories or numbers, in the same order. ``predict``: the model in question,
+a function of a frame like ``inputs``. ``predictions``: what that model, which has not learned from
+them, says of ``inputs``, an ``easeml.lifecycle.held_out.Unseen``. ``quality``: a function of
+answers and of what ``predict`` returned for them; 1 is best. ``newer``: rows that came later, with
+the answers that are known so far, and ``test``: the test rows; each an
+``easeml.lifecycle.held_out.Predicted`` by the ``models`` of the tool. ``elsewhere``: what other
+tools have told of the test rows, in nats. ``unseen``: what models that have not seen a row say of
+it, an ``Unseen``. ``representations``: pre-trained models to look at the inputs with, each an
 ``easeml.lifecycle.feasibility.Representation``. ``progress``: is called with the share of the work
 that is done.
+"""
+
+Models = Literal["", "one", "pair", "all"]
+"""The models whose predictions a tool compares with answers, by their names in ``Predicted``:
+``one``, "model"; a ``pair``, "old", which serves, and "new", which may replace it; or ``all``.
 """
 
 Rows = Literal["known", "train", "validation"]
@@ -55,6 +76,9 @@ class Tool:
 
     ``config``: a frozen dataclass of its parameters, each with a default. ``open(config)`` returns
     the first state, ``ask(state, facts)`` an answer and the state after it; states are values.
+
+    A tool that goes on from what it was asked before says how its state is kept: ``save(state)``
+    returns bytes, ``load(config, bytes)`` the state to go on from. Whoever uses it keeps them.
     """
 
     name: str
@@ -67,11 +91,19 @@ class Tool:
     rows: Rows = "known"
     may: tuple[Fact, ...] = ()  # facts that it uses where they are there
     yes: str = ""  # the verdict with which a command ends with 0; with any other, it ends with 1
+    models: Models = ""
+    save: Callable[[Any], bytes] | None = None
+    load: Callable[[Any, bytes], Any] | None = None
+
+    @property
+    def keeps_state(self) -> bool:
+        """Does it go on from what it was asked before?"""
+        return self.save is not None
 
     @property
     def asks_about_a_model(self) -> bool:
         """Does it need a model, rather than data alone?"""
-        return "predict" in self.needs
+        return "predict" in self.needs or bool(self.models)
 
     @property
     def uses_a_model(self) -> bool:
@@ -108,14 +140,29 @@ class Tool:
 
         Raises ``InvalidInput`` for a wrong parameter and for a fact that is missing.
         """
-        state = self.open(self.configured(parameters))
+        return self.asked(facts, parameters, None, go_on)[0]
+
+    def asked(
+        self,
+        facts: Mapping[Fact, Any],
+        parameters: Mapping[str, Any],
+        kept: bytes | None,
+        go_on: Callable[[], bool] = lambda: True,
+    ) -> tuple[ToolAnswer, bytes | None]:
+        """Answer as ``answer`` does, from the state that was kept on; return it with the state to
+        keep, None of a tool that keeps none.
+        """
+        config = self.configured(parameters)
         missing = [fact for fact in self.needs if fact not in facts]
         if missing:
             raise InvalidInput(f"{self.name} needs {', '.join(missing)}.", where="facts")
+        state = self.open(config)
+        if kept is not None and self.load is not None:
+            state = self.load(config, kept)
         answer, state = self.ask(state, facts)
         while answer.unfinished and go_on():
             answer, state = self.ask(state, facts)
-        return answer
+        return answer, None if self.save is None else self.save(state)
 
 
 @cache

@@ -42,7 +42,8 @@ class ToolAnswer:
     hold for it, a sentence each. ``verdict``: a word or two, where something was asked that has
     one. ``unfinished``: asked again with the same facts and the state that came with this answer,
     the tool says it more exactly. ``rows``: columns that say something of each row of the inputs,
-    in their order.
+    in their order. ``told``: of a tool that reads test rows, ln of the number of different things
+    that it can have told of them by now.
     """
 
     advice: str
@@ -54,6 +55,7 @@ class ToolAnswer:
     notes: tuple[str, ...] = ()
     unfinished: bool = False
     rows: Mapping[str, Any] | None = None
+    told: float = 0.0
 
     def to_html(self) -> str:
         """Return HTML with all of it, for notebooks and pages; it loads nothing."""

@@ -6,13 +6,14 @@ from easeml.api.context import Asker, Here, OnceKey
 from easeml.api.operations import Operation, add_routes
 from easeml.contract.reports import NewReport, NewVersionReport
 from easeml.contract.task_views import Task
-from easeml.service.advice import tools
+from easeml.service.advice import asking, tools
 from easeml.service.applications import questions
 
 _OF_APPLICATION = "/applications/{application_id}/reports"
 _OF_VERSION = "/versions/{version_id}/reports"
 
 OPERATIONS = (
+    Operation("application_tools", "GET", "/applications/{application_id}/tools", asking.available),
     Operation("reports", "GET", _OF_APPLICATION, tools.list_page),
     Operation("version_reports", "GET", _OF_VERSION, tools.list_version_page),
     Operation("task_reports", "GET", "/tasks/{task_id}/reports", tools.list_task_page),
@@ -27,7 +28,7 @@ def ask_tool(
     here: Here, asker: Asker, application_id: str, wish: NewReport, once: OnceKey = None
 ) -> Task:
     """Ask a lifecycle tool about an application's data; a task answers with a report."""
-    return tools.ask(here.store, asker, application_id, wish, idempotency_key=once)
+    return asking.ask(here.store, asker, application_id, wish, idempotency_key=once)
 
 
 @router.post(_OF_VERSION, status_code=status.HTTP_201_CREATED)

@@ -14,13 +14,28 @@ from easeml.contract.task_views import Task
 class Applications(Calls):
     """What users declare."""
 
-    def ask_tool(self, application_id: str, tool: str, **parameters: object) -> Task:
+    def ask_tool(
+        self,
+        application_id: str,
+        tool: str,
+        *,
+        newer_id: str = "",
+        model_id: str = "",
+        **parameters: object,
+    ) -> Task:
         """Ask a lifecycle tool, such as feasibility, about the data; a task answers with a report.
 
-        Raises InvalidInput for a tool or parameter that there is not, Conflict while the data is
-        not ready.
+        ``newer_id``: the version of an upload, for tools that look at rows that came later.
+        ``model_id``: the trained model in question; by default the one that serves, or its best
+        rival for a tool that compares the two. Raises InvalidInput for a tool or parameter that
+        there is not, Conflict while the data is not ready or nothing serves.
         """
-        wish = {"tool": tool, "parameters": parameters}
+        wish = {
+            "tool": tool,
+            "parameters": parameters,
+            "newer_id": newer_id,
+            "model_id": model_id,
+        }
         return self._send(Task, f"/applications/{application_id}/reports", wish)
 
     def ask_tool_before_start(

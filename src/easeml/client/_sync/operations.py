@@ -20,7 +20,7 @@ from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Ti
 from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
 from easeml.contract.progress import Progress
-from easeml.contract.reports import Report
+from easeml.contract.reports import ApplicationTool, Report
 from easeml.contract.scheduling import DecisionView, Replay
 from easeml.contract.status import Status
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
@@ -264,6 +264,12 @@ class Operations(Calls):
         Raises ``NotAllowed``, ``NotFound``.
         """
         return self._get(ModuleChecks, f"/modules/{name}/checks")
+
+    def application_tools(self, application_id: str) -> Iterator[ApplicationTool]:
+        """Return every lifecycle tool, with what it takes, and why it cannot be asked about the
+        application now. Raises ``NotFound``.
+        """
+        return self._list(ApplicationTool, f"/applications/{application_id}/tools")
 
     def reports(self, application_id: str) -> Iterator[Report]:
         """Give what tools answered about an application, newest first.

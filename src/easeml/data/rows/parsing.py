@@ -104,6 +104,11 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
     )
 
 
+def read_rows(table: pa.Table, schema_in: Schema, schema_out: Schema) -> Rows:
+    """Read the rows of a table of text as ``parse_rows`` does; raises ``DatasetError``."""
+    return _reader(schema_in, schema_out).read_table(table, Findings())
+
+
 @lru_cache(maxsize=256)
 def _reader(schema_in: Schema, schema_out: Schema) -> _Reader:
     return _Reader(schema_in, schema_out)

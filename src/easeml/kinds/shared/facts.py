@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from easeml.data import Declared
+    from easeml.lifecycle.held_out import Predicted, Unseen
     from easeml.lifecycle.tool import Fact, Tool
 
 
@@ -19,20 +20,47 @@ _FOLDS = 5
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What facts are made of: a version, the folder of a model, and the objective's name."""
+    """What facts are made of: a version, the folder of a model, and the objective's name.
+
+    ``models``: folders of the models whose predictions are compared, by name. ``newer``: a file of
+    rows that came later, and its name. ``elsewhere``: nats that other tools told of test rows.
+    """
 
     version: Declared
     model: Path
     objective: str
+    models: Mapping[str, Path] = field(default_factory=dict)
+    newer: tuple[Path, str] | None = None
+    elsewhere: float = 0.0
 
 
 def facts_of(tool: Tool, sources: Sources) -> dict[Fact, Any]:
     """Return what ``tool`` needs, and what it may use of the model where there is one."""
     rows = _rows(tool, sources.version)
-    wanted: list[Any] = list(tool.needs)
+    wanted: list[Any] = [fact for fact in tool.needs if fact != "newer"]
     if sources.model.exists():
         wanted += [fact for fact in tool.may if fact in MAKERS]
     return {fact: MAKERS[fact](sources, rows) for fact in wanted}
+
+
+def newer_rows(sources: Sources) -> tuple[Predicted, list[str]]:
+    """Return the rows that came later, as the models say, and what was unusual about the file.
+
+    Raises ``DatasetError`` for a file that does not fit the data of the application.
+    """
+    import pandas as pd
+
+    from easeml.data import read_newer, read_table
+    from easeml.lifecycle.held_out import Predicted
+
+    assert sources.newer is not None
+    version = sources.version
+    table = read_table(*sources.newer)
+    rows = read_newer(table, version.schema_in, version.schema_out)
+    answers = rows.answers
+    if answers is None:
+        answers = pd.Series([None] * len(rows.inputs), dtype=object, name=version.target)
+    return Predicted(rows.inputs, answers, _by_models(sources, rows.inputs)), rows.notes
 
 
 def _rows(tool: Tool, version: Declared) -> Any:
@@ -62,6 +90,39 @@ def _predict(sources: Sources, rows: Any) -> Callable[[Any], Any]:
     from easeml.modules.pipeline import load_trained
 
     return load_trained(sources.model).predict
+
+
+def _predictions(sources: Sources, rows: Any) -> Unseen:
+    from easeml.modules.pipeline import load_trained
+
+    return _said(load_trained(sources.model).predict(_inputs(sources, rows)))
+
+
+def _test(sources: Sources, rows: Any) -> Predicted:
+    """Return the test rows, for tools that keep a ledger of what they tell of them."""
+    from easeml.lifecycle.held_out import Predicted
+
+    test = sources.version.frames["test"].set_index("_row")
+    inputs = _inputs(sources, test)
+    return Predicted(inputs, _answers(sources, test), _by_models(sources, inputs))
+
+
+def _by_models(sources: Sources, inputs: Any) -> dict[str, Unseen]:
+    from easeml.modules.pipeline import load_trained
+
+    return {
+        name: _said(load_trained(folder).predict(inputs)) for name, folder in sources.models.items()
+    }
+
+
+def _said(found: Any) -> Unseen:
+    from easeml.lifecycle.held_out import Unseen
+
+    return Unseen(found.values, found.probabilities, found.classes)
+
+
+def _elsewhere(sources: Sources, rows: Any) -> float:
+    return sources.elsewhere
 
 
 def _quality(sources: Sources, rows: Any) -> Callable[[Any, Any], float]:
@@ -121,6 +182,9 @@ MAKERS: dict[Fact, Callable[[Sources, Any], Any]] = {
     "inputs": _inputs,
     "answers": _answers,
     "predict": _predict,
+    "predictions": _predictions,
+    "test": _test,
+    "elsewhere": _elsewhere,
     "quality": _quality,
     "unseen": _unseen,
 }

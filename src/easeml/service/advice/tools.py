@@ -5,17 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from easeml.contract.parameters import After, Limit
-from easeml.contract.reports import NewReport, Report
+from easeml.contract.reports import Report
 from easeml.contract.resources import Page
-from easeml.contract.states import VersionState
-from easeml.contract.task_views import Task as TaskAnswer
-from easeml.errors import Conflict
-from easeml.lifecycle.tool import Tool, all_tools, tool_named
+from easeml.lifecycle.tool import all_tools, tool_named
 from easeml.service.access.caller import Caller
-from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_records
 from easeml.service.advice import reports
-from easeml.service.tasks import requests, task_views
+from easeml.service.tasks import requests
 from easeml.service.tasks.logs import read_plain
 from easeml.store import Store, Tables, Transaction, records
 from easeml.store.records import Application, DatasetVersion, Json, Task, TrainedModel
@@ -27,12 +23,21 @@ _LARGEST_ANSWER = 5_000_000  # bytes
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a tool is asked, about which model where it needs one, and for how long at most."""
+    """What a tool is asked, about which model where it needs one, and for how long at most.
+
+    ``models``: ids of those that are compared, by name. ``newer``: the upload with rows that came
+    later. ``before``: the report whose state it goes on from. ``elsewhere``: what other tools told
+    of the test rows, in nats.
+    """
 
     tool: str
     parameters: Json
     model: TrainedModel | None = None
     seconds: float = 60.0
+    models: dict[str, str] = field(default_factory=dict)
+    newer: DatasetVersion | None = None
+    before: str = ""
+    elsewhere: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,7 @@ class Told(Shape):
     application_id: str = ""
     model_id: str = ""
     plan: Json = field(default_factory=dict)
+    newer_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,8 @@ class Answered(Shape):
     """What the record of a report says: what was asked, and where the answer is.
 
     ``artefact``, ``rows``: digests of the answer and of what was said of single rows.
+    ``state``: the digest of what the tool goes on from. ``told``: of test rows, in nats.
+    ``newer_id``: the upload with rows that came later.
     """
 
     task_id: str = ""
@@ -62,54 +70,35 @@ class Answered(Shape):
     plan: Json = field(default_factory=dict)
     artefact: str = ""
     rows: str = ""
-
-
-def ask(
-    store: Store,
-    caller: Caller,
-    application_id: str,
-    wish: NewReport,
-    idempotency_key: str | None = None,
-) -> TaskAnswer:
-    """Write the task that asks a tool about an application's data, or return the one under way.
-
-    Raises ``NotFound``, ``InvalidInput`` for a tool or a parameter that there is not, ``Conflict``
-    while the data is not ready, or nothing serves that the tool could ask about.
-    """
-    asked = {"application": application_id, **wish.model_dump()}
-    once = Once(caller, "reports", idempotency_key, asked)
-    with store.write() as tx:
-        tables = tx.scoped(caller.tenant_id)
-        application = tables.applications.get(application_id)
-        earlier = once.earlier(tx)
-        if earlier:
-            return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
-        tool = tool_named(wish.tool)
-        tool.configured(wish.parameters)
-        version = tables.versions.get(application.version_id)
-        if version.state != VersionState.READY:
-            remedy = "Ask again when it is ready."
-            raise Conflict("The data is not prepared.", where=application.id, remedy=remedy)
-        model = _live_model(tables, application, tool)
-        task = request(tx, application, version, Question(tool.name, wish.parameters, model))
-        once.remember(tx, {"id": task.id})
-        return task_views.show_all(tables, [task])[0]
+    state: str = ""
+    told: float = 0.0
+    newer_id: str = ""
 
 
 def request(
     tx: Transaction, application: Application, version: DatasetVersion, question: Question
 ) -> Task:
     """Write the task that asks ``question``, or return the one under way that asks the same."""
-    model = question.model
-    told = {
+    told = told_of(application, question)
+    return request_once(tx, application.tenant_id, version.id, told)
+
+
+def told_of(application: Application, question: Question) -> Json:
+    """Return what the task is told that asks ``question``."""
+    model, newer = question.model, question.newer
+    return {
         "application_id": application.id,
         "tool": question.tool,
         "parameters": question.parameters,
         "model_id": model.id if model else "",
         "objective": application.objective if model else "",
         "seconds": question.seconds,
+        "models": question.models,
+        "newer_id": newer.id if newer else "",
+        "newer_name": str(newer.operation.told.get("filename", "")) if newer else "",
+        "before": question.before,
+        "elsewhere": question.elsewhere,
     }
-    return request_once(tx, application.tenant_id, version.id, told)
 
 
 def request_once(tx: Transaction, tenant_id: str, version_id: str, told: Json) -> Task:
@@ -129,24 +118,27 @@ def about_model(tables: Tables, model: TrainedModel) -> list[records.Report]:
     return [report for report in found if Answered.from_json(report.value).model_id == model.id]
 
 
-def _live_model(tables: Tables, application: Application, tool: Tool) -> TrainedModel | None:
-    if not tool.uses_a_model:
-        return None
-    if application.live_model_id:
-        return tables.models.get(application.live_model_id)
-    remedy = "Ask again when the first model is trained."
-    message = f"{tool.name} is asked about the model that serves, and none does yet."
-    raise Conflict(message, where=application.id, remedy=remedy)
+def state_of(report: records.Report) -> str:
+    """Return the digest of the state that a tool left with a report."""
+    return Answered.from_json(report.value).state
 
 
-def record(tx: Transaction, task: Task, digests: Mapping[str, str]) -> records.Report:
-    """Keep what ``task`` brought, under the name of its tool, and say so."""
+def record(tx: Transaction, task: Task, digests: Mapping[str, str], told: float) -> records.Report:
+    """Keep what ``task`` brought, under the name of its tool, and say so.
+
+    ``told``: what the tool has told of the test rows by now, in nats.
+    """
     application_id = Told.from_json(task.payload).application_id
-    return keep(tx, task, digests, application_id, task.subject)
+    return keep(tx, task, digests, application_id, task.subject, told)
 
 
 def keep(
-    tx: Transaction, task: Task, digests: Mapping[str, str], subject: str, version_id: str
+    tx: Transaction,
+    task: Task,
+    digests: Mapping[str, str],
+    subject: str,
+    version_id: str,
+    of_test_rows: float = 0.0,
 ) -> records.Report:
     """Keep what ``task`` brought as a report about ``subject``, an application or an upload."""
     told = Told.from_json(task.payload)
@@ -157,6 +149,9 @@ def keep(
         told.plan,
         digests["answer"],
         digests.get("rows", ""),
+        digests.get("state", ""),
+        of_test_rows,
+        told.newer_id,
     )
     return reports.keep(tx, task, subject, version_id, answered.to_json(), kind=told.tool)
 

@@ -19,6 +19,7 @@ TABS = (
     ("/tasks", "Tasks"),
     ("/endpoint", "Endpoint"),
     ("/data", "Data"),
+    ("/ask", "Ask"),
     ("/history", "History"),
 )
 
@@ -29,12 +30,12 @@ async def load(context: PageContext) -> Application:
 
 
 def render(
-    context: PageContext, application: Application, template: str, **values: Any
+    context: PageContext, application: Application, template: str, status: int = 200, **values: Any
 ) -> Response:
     """Return a page about an application, with its head and tabs."""
     base = f"/applications/{application.id}"
     tabs = [(base + path, name) for path, name in TABS]
-    return context.render(template, application=application, base=base, tabs=tabs, **values)
+    return context.render(template, status, application=application, base=base, tabs=tabs, **values)
 
 
 @signed_in

@@ -1,0 +1,168 @@
+"""Is a deployed model still right, though nobody labels what it sees?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.held_out import Predicted, Unseen
+from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.monitoring import Labelled, Monitor, MonitorReport
+
+_REFERENCE = (
+    "The reference rows helped to choose the model: quality on them is a little optimistic."
+)
+_AT_RANDOM = "The newer rows that have an answer were drawn at random from all of them."
+_DROP = "A fall of quality that is worth an alert: 0.05 is five of a hundred rows."
+_TOLERANCE = "Error up to which a number counts as right; by default found from the answers."
+
+
+@dataclass(frozen=True)
+class MonitorConfig:
+    """When to raise an alert."""
+
+    drop: Annotated[float, Field(gt=0, lt=1, description=_DROP)] = 0.05
+    floor: Annotated[
+        float | None, Field(ge=0, le=1, description="Quality below which there is an alert.")
+    ] = None
+    alpha: Annotated[
+        float, Field(gt=0, lt=1, description="Chance of ever raising a false alarm of drift.")
+    ] = 0.05
+    tolerance: Annotated[float | None, Field(gt=0, description=_TOLERANCE)] = None
+    seed: Annotated[int, Field(description="Of all that is drawn by chance.")] = 0
+
+
+@dataclass(frozen=True)
+class Watch:
+    """What is known after some files of newer rows; None: nothing yet."""
+
+    config: MonitorConfig
+    monitor: Monitor | None = None
+
+
+def _ask(state: Watch, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Watch]:
+    """Judge the newer rows. What labels among them tell is remembered for the next ones."""
+    from easeml.lifecycle.monitoring import Batch, ask
+
+    newer: Predicted = facts["newer"]
+    said = newer.by["model"]
+    monitor = state.monitor or _fitted(state.config, facts)
+    batch = Batch(newer.inputs, said.values, said.chances, _labelled(newer))
+    report, after = ask(monitor, batch)
+    return _answer(report, batch.labelled), replace(state, monitor=after)
+
+
+def _fitted(config: MonitorConfig, facts: Mapping[Fact, Any]) -> Monitor:
+    from easeml.lifecycle.monitoring import AlertRules, fit
+
+    said: Unseen = facts["predictions"]
+    answers = facts["answers"]
+    rules = AlertRules(drop=config.drop, floor=config.floor, alpha=config.alpha)
+    return fit(
+        facts["inputs"],
+        said.values,
+        answers.to_numpy(),
+        said.chances,
+        task="regression" if answers.dtype.kind == "f" else "classification",
+        tolerance=config.tolerance,
+        rules=rules,
+        seed=config.seed,
+        progress=facts.get("progress"),
+    )
+
+
+def _labelled(newer: Predicted) -> Labelled | None:
+    from easeml.lifecycle.monitoring import Labelled, at_random
+
+    rows = np.flatnonzero(newer.known)
+    if not len(rows):
+        return None
+    return Labelled(at_random(rows, len(newer.answers)), newer.answers.iloc[rows].to_numpy())
+
+
+def _answer(report: MonitorReport, labelled: Labelled | None) -> ToolAnswer:
+    return ToolAnswer(
+        advice=report.advice,
+        numbers=_numbers(report),
+        assumes=_assumed(report, labelled),
+        verdict=report.status,
+        figures=(report.figure(),),
+        tables=(_drift(report),),
+    )
+
+
+def _numbers(report: MonitorReport) -> tuple[Number, ...]:
+    numbers = [
+        Number("quality", "Quality on the newer rows", report.score, report.low, report.high),
+        Number("reference", "Quality on the reference rows", report.reference),
+    ]
+    if report.labelled is not None:
+        numbers.append(Number("labelled", "Quality by the labels alone", report.labelled))
+    numbers += [
+        Number("rows", "Newer rows", report.rows),
+        Number("batch", "Files of newer rows so far", report.batch),
+        Number("needed", f"Labels that show a fall of {report.shown:g}", report.needed),
+    ]
+    return tuple(numbers)
+
+
+def _assumed(report: MonitorReport, labelled: Labelled | None) -> tuple[str, ...]:
+    assumed = [_REFERENCE]
+    if report.assumes is not None:
+        assumed.append(f"{report.assumes[0].upper()}{report.assumes[1:]}.")
+    if labelled is not None:
+        assumed.append(_AT_RANDOM)
+    return tuple(assumed)
+
+
+def _drift(report: MonitorReport) -> Table:
+    rows = []
+    for test in report.drift:
+        rows.append((test.kind, test.p_value, test.level, "yes" if test.alarm else "no"))
+    return Table("Tests of drift", ("Drift", "p-value", "Level", "Alarm"), tuple(rows))
+
+
+def _save(state: Watch) -> bytes:
+    from easeml.lifecycle.monitoring import save
+
+    assert state.monitor is not None  # it was asked
+    return save(state.monitor)
+
+
+def _load(config: MonitorConfig, kept: bytes) -> Watch:
+    """Go on with new rules for alerts, where they changed; the reference stays as it was fitted."""
+    from easeml.lifecycle.monitoring import AlertRules, load
+
+    monitor = load(kept)
+    if config.tolerance not in (None, monitor.tolerance):
+        remedy = f"Leave it out, or say {monitor.tolerance:g}."
+        raise InvalidInput(
+            "Another tolerance was monitored before.", where="parameters.tolerance", remedy=remedy
+        )
+    rules = AlertRules(drop=config.drop, floor=config.floor, alpha=config.alpha)
+    return Watch(config, replace(monitor, rules=rules))
+
+
+TOOLS = (
+    Tool(
+        name="monitor",
+        title="Is it still right?",
+        about="Estimates a model's quality on newer rows, with few labels or none, and finds drift.",
+        needs=("inputs", "answers", "predictions", "newer"),
+        may=("progress",),
+        config=MonitorConfig,
+        open=Watch,
+        ask=_ask,
+        rows="validation",
+        models="one",
+        save=_save,
+        load=_load,
+    ),
+)

@@ -1,0 +1,245 @@
+"""Asking a lifecycle tool about an application: which models it is asked about, which rows it sees
+besides, and the state that it goes on from.
+"""
+
+from easeml.contract.reports import ApplicationTool, NewReport, ToolParameter
+from easeml.contract.resources import Page
+from easeml.contract.states import VersionState
+from easeml.contract.task_views import Task as TaskAnswer
+from easeml.errors import Conflict, InvalidInput
+from easeml.lifecycle.tool import Tool, all_tools, tool_named
+from easeml.lifecycle.tool_parameters import Parameter, parameters_of
+from easeml.service.access.caller import Caller
+from easeml.service.access.idempotency import Once
+from easeml.service.advice import tools
+from easeml.service.advice.tools import Question
+from easeml.service.tasks import requests, task_views
+from easeml.store import Store, Tables
+from easeml.store.records import Application, DatasetVersion, Report, TrainedModel
+
+MOST_MODELS = 20  # that a tool compares at once
+_DEFAULT_MODELS = {
+    "": "the model that serves",
+    "one": "the model that serves",
+    "pair": "the best that does not serve",
+}
+
+
+def ask(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    wish: NewReport,
+    idempotency_key: str | None = None,
+) -> TaskAnswer:
+    """Write the task that asks a tool about an application's data, or return the one under way.
+
+    Raises ``NotFound``, ``InvalidInput`` for a tool or a parameter that there is not, and for rows
+    or a model that the tool needs or has no use for; ``Conflict`` while the data is not ready,
+    nothing serves that the tool could ask about, or it is being asked something else that its next
+    answer builds on.
+    """
+    asked = {"application": application_id, **wish.model_dump()}
+    once = Once(caller, "reports", idempotency_key, asked)
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        earlier = once.earlier(tx)
+        if earlier:
+            return task_views.show_all(tables, [tables.tasks.get(earlier["id"])])[0]
+        tool = tool_named(wish.tool)
+        tool.configured(wish.parameters)
+        version = tables.versions.get(application.version_id)
+        why_not = _why_not(tables, application, version, tool)
+        if why_not:
+            raise Conflict(why_not, where=application.id, remedy="Ask again when that is there.")
+        question = _question(tables, application, tool, wish)
+        _refuse_two_at_once(tables, application, tool, question)
+        task = tools.request(tx, application, version, question)
+        once.remember(tx, {"id": task.id})
+        return task_views.show_all(tables, [task])[0]
+
+
+def available(store: Store, caller: Caller, application_id: str) -> Page[ApplicationTool]:
+    """Return every lifecycle tool, with what it takes, and why it cannot be asked about the
+    application now. Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        version = tables.versions.get(application.version_id)
+        items = []
+        for tool in all_tools():
+            why_not = _why_not(tables, application, version, tool)
+            items.append(_show(tool, why_not))
+        return Page(items=items, next=None)
+
+
+def _show(tool: Tool, why_not: str) -> ApplicationTool:
+    return ApplicationTool(
+        name=tool.name,
+        title=tool.title,
+        about=tool.about,
+        parameters=[_parameter(one) for one in parameters_of(tool.config)],
+        takes_newer="newer" in tool.needs,
+        takes_model=tool.asks_about_a_model and tool.models != "all",
+        default_model=_DEFAULT_MODELS.get(tool.models, ""),
+        why_not=why_not,
+    )
+
+
+def _parameter(one: Parameter) -> ToolParameter:
+    return ToolParameter(
+        name=one.name,
+        type=one.type,
+        about=one.about,
+        unit=one.unit,
+        default=one.default,
+        least=one.least,
+        most=one.most,
+        choices=list(one.choices),
+    )
+
+
+def _why_not(tables: Tables, application: Application, version: DatasetVersion, tool: Tool) -> str:
+    """Return what a tool lacks to be asked about an application; empty where it can be."""
+    if version.state != VersionState.READY:
+        return "The data is not prepared."
+    if "test" in tool.needs and not version.summary.rows_of("test"):
+        return f"{tool.name} needs test rows, and the data has none."
+    if tool.uses_a_model and not application.live_model_id:
+        return f"{tool.name} is asked about the model that serves, and none does yet."
+    if tool.models in ("pair", "all") and len(_models(tables, application)) < 2:
+        return f"{tool.name} compares trained models, and there is one only."
+    return ""
+
+
+def _question(tables: Tables, application: Application, tool: Tool, wish: NewReport) -> Question:
+    if wish.newer_id and "newer" not in tool.needs:
+        raise InvalidInput(f"{tool.name} looks at no newer rows.", where="newer_id")
+    if wish.model_id and not (tool.asks_about_a_model and tool.models != "all"):
+        raise InvalidInput(f"{tool.name} is not asked about one model.", where="model_id")
+    newer = _newer(tables, tool, wish.newer_id)
+    model = _model(tables, application, tool, wish.model_id)
+    before = _before(tables, application, tool, model)
+    return Question(
+        tool.name,
+        wish.parameters,
+        model,
+        models=_compared(tables, application, tool, model),
+        newer=newer,
+        before=before.id if before else "",
+        elsewhere=_told_elsewhere(tables, application, tool),
+    )
+
+
+def _newer(tables: Tables, tool: Tool, version_id: str) -> DatasetVersion | None:
+    """Return the upload with the newer rows, where the tool looks at such."""
+    if "newer" not in tool.needs:
+        return None
+    remedy = "Upload a table with the columns of the data, and name its version as newer_id."
+    if not version_id:
+        raise InvalidInput(f"{tool.name} needs newer rows.", where="newer_id", remedy=remedy)
+    version = tables.versions.get(version_id)
+    if not version.source_artefact:
+        raise InvalidInput("This version is no upload.", where="newer_id", remedy=remedy)
+    return version
+
+
+def _model(
+    tables: Tables, application: Application, tool: Tool, model_id: str
+) -> TrainedModel | None:
+    """Return the model in question: the one asked for, the one that serves, or its best rival."""
+    if not tool.uses_a_model or tool.models == "all":
+        return None
+    if tool.models != "pair":
+        return _trained(tables, application, model_id or application.live_model_id)
+    if model_id == application.live_model_id:
+        raise InvalidInput("This model serves already.", where="model_id", remedy="Name another.")
+    if model_id:
+        return _trained(tables, application, model_id)
+    others = [m for m in _models(tables, application) if m.id != application.live_model_id]
+    return others[0]
+
+
+def _trained(tables: Tables, application: Application, model_id: str) -> TrainedModel:
+    model = tables.models.get(model_id)
+    if model.application_id != application.id:
+        raise InvalidInput("The model is of another application.", where="model_id")
+    if model.error:
+        raise Conflict(f"The model cannot be loaded: {model.error}", where=model.id)
+    return model
+
+
+def _models(tables: Tables, application: Application) -> list[TrainedModel]:
+    """Return the trained models that can be loaded, the best on validation rows first."""
+    found = tables.models.list(application_id=application.id, error="", limit=None)
+    return sorted(found, key=lambda model: (-model.quality, model.id))[:MOST_MODELS]
+
+
+def _compared(
+    tables: Tables, application: Application, tool: Tool, model: TrainedModel | None
+) -> dict[str, str]:
+    """Return the models whose predictions are compared, by the names that the tool knows."""
+    if tool.models == "all":
+        models = _models(tables, application)
+        return {f"{one.name} ({one.id})": one.id for one in models}
+    if model is None or not tool.models:
+        return {}
+    if tool.models == "pair":
+        return {"old": application.live_model_id, "new": model.id}
+    return {"model": model.id}
+
+
+def _before(
+    tables: Tables, application: Application, tool: Tool, model: TrainedModel | None
+) -> Report | None:
+    """Return the newest report that the tool goes on from.
+
+    What it knows is of test rows, or of all models, whichever was asked about; else of one model.
+    """
+    if not tool.keeps_state:
+        return None
+    found = tables.reports.list(
+        kind=tool.name, subject=application.id, newest_first=True, limit=None
+    )
+    for report in found:
+        answered = tools.Answered.from_json(report.value)
+        is_of_model = model is not None and answered.model_id == model.id
+        if answered.state and (is_of_model or "test" in tool.needs or tool.models == "all"):
+            return report
+    return None
+
+
+def _told_elsewhere(tables: Tables, application: Application, tool: Tool) -> float:
+    """Return what other tools have told of the test rows so far, in nats."""
+    if "test" not in tool.needs:
+        return 0.0
+    told: dict[str, float] = {}
+    for report in tables.reports.list(subject=application.id, limit=None):
+        if report.kind != tool.name:
+            nats = tools.Answered.from_json(report.value).told
+            told[report.kind] = max(nats, told.get(report.kind, 0.0))
+    return sum(told.values())
+
+
+def _refuse_two_at_once(
+    tables: Tables, application: Application, tool: Tool, question: Question
+) -> None:
+    """Refuse to ask a second thing while the first is open that its answer would build on.
+
+    The same for tools that tell of the same test rows: what one told, the other has to count.
+    """
+    if not tool.keeps_state:
+        return
+    asked = tools.told_of(application, question)
+    for task in requests.under_way(tables, tools.KIND, application.version_id):
+        told = tools.Told.from_json(task.payload)
+        is_same = asked.items() <= task.payload.items()
+        if told.application_id != application.id or is_same:
+            continue
+        other = tool_named(told.tool)
+        share_test_rows = "test" in tool.needs and "test" in other.needs
+        if other.name == tool.name or share_test_rows:
+            message = f"{other.name} is being asked something else."
+            raise Conflict(message, where=task.id, remedy="Ask again when it has answered.")

@@ -1,0 +1,118 @@
+"""Asking any lifecycle tool about an application: a form each, made of what the tool takes."""
+
+import shutil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData, UploadFile
+from starlette.responses import Response
+from starlette.routing import Route
+
+from easeml.contract.reports import ApplicationTool, ToolParameter
+from easeml.contract.states import TaskGroup, TaskState
+from easeml.errors import EasemlError, InvalidInput
+from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.report_parts import shown
+from easeml.web.views import application as pages
+
+_MODELS = 20  # that a tool can be asked about
+_TASKS = 10
+_ROWS = "rows"  # the field of a file
+_MODEL = "model"
+Value = str | float | bool
+
+
+@signed_in
+async def show(context: PageContext) -> Response:
+    """Show the tools, what they are being asked, and what they answered."""
+    return await _show(context)
+
+
+@signed_in
+async def ask(context: PageContext) -> Response:
+    """Ask a tool; what is wrong is said above its form."""
+    form = await context.form()
+    application_id, name = context.path("application"), context.path("tool")
+    try:
+        tool = await _tool(context, application_id, name)
+        parameters = _parameters(tool, form)
+        newer_id = await _uploaded(context, form) if tool.takes_newer else ""
+        model_id = str(form.get(_MODEL, ""))
+        await context.client.ask_tool(
+            application_id, name, newer_id=newer_id, model_id=model_id, **parameters
+        )
+    except EasemlError as error:
+        return await _show(context, name, error)
+    return back_to(f"/applications/{application_id}/ask")
+
+
+async def _show(
+    context: PageContext, asked: str = "", problem: EasemlError | None = None
+) -> Response:
+    application = await pages.load(context)
+    tools = await context.client.application_tools(application.id)
+    tasks = await context.client.newest_tasks(
+        kind=TaskGroup.ADVISE, subject=application.version_id, limit=_TASKS
+    )
+    reports = await context.client.reports_page(application.id)
+    return pages.render(
+        context,
+        application,
+        "application_ask.html",
+        tools=tools.items,
+        models=[one async for one in context.client.models(application.id, best=_MODELS)],
+        tasks=[task for task in tasks.items if task.state != TaskState.DONE],
+        reports=[shown(report) for report in reports.items],
+        asked=asked,
+        problem=problem,
+        status=422 if problem else 200,
+    )
+
+
+async def _tool(context: PageContext, application_id: str, name: str) -> ApplicationTool:
+    for tool in (await context.client.application_tools(application_id)).items:
+        if tool.name == name:
+            return tool
+    raise InvalidInput(f"There is no tool named {name!r}.", where="tool")
+
+
+async def _uploaded(context: PageContext, form: FormData) -> str:
+    """Upload the file of a form; return the id of its version."""
+    file = form.get(_ROWS)
+    if not isinstance(file, UploadFile) or not file.filename:
+        raise InvalidInput("No file was chosen.", where="newer rows", remedy="Choose a table.")
+    with TemporaryDirectory() as folder:
+        path = Path(folder, Path(file.filename).name)
+        with path.open("wb") as copy:
+            await run_in_threadpool(shutil.copyfileobj, file.file, copy)
+        dataset = await context.client.upload(path)
+    return dataset.version.id
+
+
+def _parameters(tool: ApplicationTool, form: FormData) -> dict[str, Value]:
+    """Return the parameters that were filled in; the others keep their defaults."""
+    found: dict[str, Value] = {}
+    for one in tool.parameters:
+        text = str(form.get(f"set-{one.name}", "")).strip()
+        if one.type == "boolean":
+            found[one.name] = bool(text)
+        elif text:
+            found[one.name] = _value(one, text)
+    return found
+
+
+def _value(parameter: ToolParameter, text: str) -> Value:
+    if parameter.type not in ("number", "integer"):
+        return text
+    try:
+        return int(text) if parameter.type == "integer" else float(text)
+    except ValueError:
+        kind = "a whole number" if parameter.type == "integer" else "a number"
+        raise InvalidInput(f"{text!r} is not {kind}.", where=parameter.name) from None
+
+
+routes = [
+    Route("/applications/{application}/ask", show),
+    Route("/applications/{application}/ask/{tool}", ask, methods=["POST"]),
+]

@@ -1,0 +1,126 @@
+"""Lifecycle tools on a live application that compare models, look at newer rows, and remember."""
+
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from inline_worker import train, work_off
+from test_reports import APPLICATIONS, reports
+
+from easeml.store import Store
+
+
+def rows_of(sizes, kinds) -> str:
+    lines = [f"{size},{kind}" for size, kind in zip(sizes, kinds, strict=True)]
+    return "\n".join(["size,kind", *lines]) + "\n"
+
+
+def toys(rows: int, first: int = 0) -> str:
+    """Return a table whose kind follows from the size, but for one row in ten."""
+    sizes = [(37 * row) % 1000 / 10 for row in range(first, first + rows)]
+    kinds = []
+    for place, size in enumerate(sizes):
+        is_big = (size > 50) != (place % 10 == 3)
+        kinds.append("big" if is_big else "small")
+    return rows_of(sizes, kinds)
+
+
+def upload(client: TestClient, store: Store, person, folder: Path, content: str) -> dict:
+    told = client.post(
+        "/api/v1/datasets",
+        params={"filename": "rows.csv"},
+        content=content,
+        headers=person.headers,
+    )
+    told.raise_for_status()
+    work_off(store, folder)
+    return told.json()
+
+
+@pytest.fixture
+def application(client: TestClient, store: Store, ann, tmp_path: Path) -> str:
+    """An application with 400 rows that serves a model."""
+    dataset = upload(client, store, ann, tmp_path, toys(400))
+    wish = {"dataset_id": dataset["id"], "target": "kind"}
+    declared = client.post(APPLICATIONS, json=wish, headers=ann.headers)
+    assert declared.status_code == 201, declared.text
+    work_off(store, tmp_path)
+    job = client.get(f"{APPLICATIONS}/{declared.json()['id']}", headers=ann.headers).json()["job"]
+    train(store, tmp_path, job["id"])
+    work_off(store, tmp_path)
+    return declared.json()["id"]
+
+
+def ask(client: TestClient, person, application: str, tool: str, **wish):
+    place = f"{APPLICATIONS}/{application}/reports"
+    return client.post(place, json={"tool": tool, **wish}, headers=person.headers)
+
+
+def newest(client: TestClient, store: Store, person, folder: Path, application: str) -> dict:
+    (task,) = work_off(store, folder)
+    assert task.error == ""
+    return reports(client, person, application)[0]
+
+
+def named(report: dict) -> dict[str, float]:
+    return {one["name"]: one["value"] for one in report["numbers"]}
+
+
+def test_a_live_model_is_monitored_file_by_file(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    calm = upload(client, store, ann, tmp_path, toys(200, first=1000))["version"]["id"]
+    asked = ask(client, ann, application, "monitor", newer_id=calm)
+    assert asked.status_code == 201, asked.text
+    first = newest(client, store, ann, tmp_path, application)
+    assert first["tool"] == "monitor"
+    assert named(first)["batch"] == 1
+    assert abs(named(first)["labelled"] - 0.9) < 0.05
+
+    wrong = toys(200, first=1000).replace("big", "BIG").replace("small", "big")
+    turned = upload(client, store, ann, tmp_path, wrong.replace("BIG", "small"))["version"]["id"]
+    ask(client, ann, application, "monitor", newer_id=turned).raise_for_status()
+    second = newest(client, store, ann, tmp_path, application)
+    assert named(second)["batch"] == 2  # it goes on from the first
+    assert second["verdict"] == "alert"
+    assert named(second)["labelled"] < 0.2
+
+
+def test_monitoring_says_what_is_wrong_with_the_rows(
+    client: TestClient, store: Store, ann, bob, application: str, tmp_path: Path
+) -> None:
+    nothing = ask(client, ann, application, "monitor")
+    assert nothing.status_code == 422
+    assert "Upload a table" in nothing.text
+    other = upload(client, store, bob, tmp_path, toys(60))["version"]["id"]
+    assert ask(client, ann, application, "monitor", newer_id=other).status_code == 404
+    strange = upload(client, store, ann, tmp_path, "weight,colour\n1,red\n2,blue\n")
+    strange = strange["version"]["id"]
+    ask(client, ann, application, "monitor", newer_id=strange).raise_for_status()
+    (failed,) = work_off(store, tmp_path)
+    assert failed.state == "failed"
+    assert "'size'" in failed.error
+    told = ask(client, ann, application, "feasibility", newer_id=strange)
+    assert told.status_code == 422
+    assert "looks at no newer rows" in told.text
+
+
+def test_a_second_file_waits_for_the_first(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    one = upload(client, store, ann, tmp_path, toys(60, first=1000))["version"]["id"]
+    two = upload(client, store, ann, tmp_path, toys(60, first=2000))["version"]["id"]
+    first = ask(client, ann, application, "monitor", newer_id=one)
+    assert ask(client, ann, application, "monitor", newer_id=one).json()["id"] == first.json()["id"]
+    refused = ask(client, ann, application, "monitor", newer_id=two)
+    assert refused.status_code == 409
+    assert "when it has answered" in refused.text
+
+
+def test_a_page_learns_which_tools_fit(client: TestClient, ann, application: str) -> None:
+    found = client.get(f"{APPLICATIONS}/{application}/tools", headers=ann.headers).json()["items"]
+    tools = {one["name"]: one for one in found}
+    assert tools["monitor"]["takes_newer"]
+    assert tools["monitor"]["why_not"] == ""
+    drop = next(one for one in tools["monitor"]["parameters"] if one["name"] == "drop")
+    assert (drop["type"], drop["default"], drop["least"]) == ("number", 0.05, 0.0)
