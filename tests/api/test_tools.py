@@ -124,3 +124,57 @@ def test_a_page_learns_which_tools_fit(client: TestClient, ann, application: str
     assert tools["monitor"]["why_not"] == ""
     drop = next(one for one in tools["monitor"]["parameters"] if one["name"] == "drop")
     assert (drop["type"], drop["default"], drop["least"]) == ("number", 0.05, 0.0)
+
+
+def another_model(client: TestClient, store: Store, person, folder: Path, application: str) -> None:
+    """Train a second candidate of the application's search."""
+    place = f"{APPLICATIONS}/{application}"
+    job = client.get(place, headers=person.headers).json()["job"]["id"]
+    train(store, folder, job, arm=1)
+    work_off(store, folder)
+
+
+def test_tools_that_compare_say_that_there_is_one_model(
+    client: TestClient, ann, application: str
+) -> None:
+    for tool in ("ci", "pick"):
+        refused = ask(client, ann, application, tool)
+        assert refused.status_code == 409
+        assert "there is one only" in refused.text
+
+
+def test_models_are_compared_on_test_rows_and_on_newer_ones(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    another_model(client, store, ann, tmp_path, application)
+    place = f"{APPLICATIONS}/{application}"
+    live = client.get(place, headers=ann.headers).json()["live_model"]["id"]
+    itself = ask(client, ann, application, "ci", model_id=live)
+    assert itself.status_code == 422
+    assert "serves already" in itself.text
+
+    ask(client, ann, application, "ci").raise_for_status()
+    while_open = ask(client, ann, application, "meter")
+    assert while_open.status_code == 409  # what ci tells of the test rows, the meter counts
+    tested = newest(client, store, ann, tmp_path, application)
+    assert tested["verdict"] in ("pass", "fail")
+    assert named(tested)["step"] == 1
+    ask(client, ann, application, "meter").raise_for_status()
+    read = newest(client, store, ann, tmp_path, application)
+    assert read["verdict"] in ("fresh", "overfitted")
+    assert named(read)["readings"] == 1
+    again = ask(client, ann, application, "ci")
+    again.raise_for_status()
+    repeated = newest(client, store, ann, tmp_path, application)
+    assert named(repeated)["step"] == 1  # the same two models: no step is spent
+    assert "other uses" in repeated["advice"]  # that of the meter
+
+    rows = toys(120, first=1000)
+    file = upload(client, store, ann, tmp_path, rows.replace("big", "").replace("small", ""))
+    ask(client, ann, application, "pick", newer_id=file["version"]["id"]).raise_for_status()
+    picked = newest(client, store, ann, tmp_path, application)
+    if picked["verdict"] == "label more":
+        whole = upload(client, store, ann, tmp_path, rows)["version"]["id"]
+        ask(client, ann, application, "pick", newer_id=whole).raise_for_status()
+        picked = newest(client, store, ann, tmp_path, application)
+    assert picked["verdict"] == "chosen"

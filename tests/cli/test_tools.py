@@ -72,22 +72,65 @@ def test_parameters_become_options_and_the_verdict_an_exit_code(table: Path) -> 
 def test_a_tool_that_needs_a_model_reads_rows_as_the_model_does(
     table: Path, tmp_path: Path
 ) -> None:
-    from easeml.cli.local_tables import read_labelled
     from easeml.lifecycle.tool import tool_named
 
-    rows = read_labelled(table, "kind")
-    frame = rows.inputs.assign(kind=rows.target)
-    registry = load_registry()
-    model = registry.get("logistic")
-    schema_in, schema_out = rows.schema_in.to_json(), rows.schema_out.to_json()
-    chain = [one.choice() for one in registry.candidates(model, rows.schema_in)]
-    pipeline = {"transforms": chain, "model": model.choice({})}
-    save(fit(pipeline, frame, schema_in, schema_out), tmp_path / "model", objective="accuracy")
-
+    model = trained(table, tmp_path / "model", "logistic")
     out = tmp_path / "weights.csv"
-    words = [str(table), "--model", str(tmp_path / "model"), "--rounds", "3", "--out", str(out)]
+    words = [str(table), "--model", str(model), "--rounds", "3", "--out", str(out)]
     told = run(tool_named("importance"), *words, "--json")
     assert told.exit_code == 0, told.output
     found = json.loads(told.stdout)
     assert found["tables"][0]["rows"][0][0] == "width"
     assert out.read_text().startswith("Column,Score lost,Standard error\nwidth,")
+
+
+def test_tools_of_models_on_files(table: Path, tmp_path: Path) -> None:
+    from easeml.lifecycle.tool import tool_named
+
+    models = {
+        name: trained(table, tmp_path / name, name) for name in ("logistic", "baseline-classifier")
+    }
+    good, bad = str(models["logistic"]), str(models["baseline-classifier"])
+    newer, lines = tmp_path / "newer.csv", table.read_text().splitlines()
+    newer.write_text("\n".join([lines[0], *(line.rpartition(",")[0] + "," for line in lines[1:])]))
+    state = tmp_path / "state"
+    words = [str(table), "--model", good, "--newer", str(newer), "--state", str(state), "--json"]
+    first = run(tool_named("monitor"), *words)
+    assert first.stdout, first.exception
+    assert batch(first.stdout) == 1
+    assert batch(run(tool_named("monitor"), *words).stdout) == 2  # it goes on from the file
+
+    tested = run(tool_named("ci"), str(table), "--model", bad, "--candidate", good, "--json")
+    assert json.loads(tested.stdout)["verdict"] == "pass"
+    picked = run(tool_named("pick"), str(table), "--candidate", bad, "--candidate", good, "--json")
+    assert good in json.loads(picked.stdout)["advice"]
+    read = run(tool_named("meter"), str(table), "--model", good, "--test", str(table), "--json")
+    assert json.loads(read.stdout)["verdict"] == "fresh"
+
+    unlabelled = run(tool_named("ci"), str(newer), "--model", bad, "--candidate", good)
+    assert isinstance(unlabelled.exception, InvalidInput)
+    assert "give rows that have both" in unlabelled.exception.remedy
+    strange = tmp_path / "strange.csv"
+    strange.write_text("depth,kind\n1,wide\n2,thin\n")
+    other = run(tool_named("pick"), str(strange), "--candidate", bad, "--candidate", good)
+    assert "width" in str(other.exception)
+
+
+def trained(table: Path, folder: Path, name: str) -> Path:
+    """Return the folder of a model that learned the table."""
+    from easeml.cli.local_tables import read_labelled
+
+    rows = read_labelled(table, "kind")
+    registry = load_registry()
+    model = registry.get(name)
+    schemas = rows.schema_in.to_json(), rows.schema_out.to_json()
+    chain = [one.choice() for one in registry.candidates(model, rows.schema_in)]
+    pipeline = {"transforms": chain, "model": model.choice({})}
+    frame = rows.inputs.assign(kind=rows.target)
+    save(fit(pipeline, frame, *schemas), folder, objective="accuracy")
+    return folder
+
+
+def batch(said: str) -> int:
+    numbers = json.loads(said)["numbers"]
+    return next(one["value"] for one in numbers if one["name"] == "batch")

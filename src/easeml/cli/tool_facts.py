@@ -154,7 +154,7 @@ def _folders(tool: Tool, given: dict[str, Any]) -> dict[str, Path]:
     return {"model": given["model"]}
 
 
-def _predicted(file: Path, models: dict[str, Any], notes: list[str]) -> Predicted:
+def _predicted(file: Path, models: dict[str, Any], notes: list[str]) -> "Predicted":
     import pandas as pd
 
     from easeml.data import read_newer, read_table
@@ -175,7 +175,7 @@ def _predicted(file: Path, models: dict[str, Any], notes: list[str]) -> Predicte
     return Predicted(rows.inputs, answers, by)
 
 
-def _refuse_unlabelled(rows: Predicted, file: Path) -> None:
+def _refuse_unlabelled(rows: "Predicted", file: Path) -> None:
     if not rows.known.all():
         remedy = "The tool compares predictions with answers: give rows that have both."
         raise InvalidInput("Not every row has an answer.", where=str(file), remedy=remedy)

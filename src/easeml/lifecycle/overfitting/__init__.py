@@ -34,7 +34,7 @@ from easeml.lifecycle.overfitting.simulation import (
     keep_with_thresholdout,
     keep_without_care,
 )
-from easeml.lifecycle.overfitting.sizes import supported_reports
+from easeml.lifecycle.overfitting.sizes import deviation, supported_reports
 
 __all__ = [
     "DEVELOPERS",
@@ -59,6 +59,7 @@ __all__ = [
     "bounds_after",
     "budget",
     "code_length",
+    "deviation",
     "keep_with_meter",
     "keep_with_thresholdout",
     "keep_without_care",

@@ -51,7 +51,7 @@ async def _show(
     context: PageContext, asked: str = "", problem: EasemlError | None = None
 ) -> Response:
     application = await pages.load(context)
-    tools = await context.client.application_tools(application.id)
+    tools = [one async for one in context.client.application_tools(application.id)]
     tasks = await context.client.newest_tasks(
         kind=TaskGroup.ADVISE, subject=application.version_id, limit=_TASKS
     )
@@ -60,7 +60,7 @@ async def _show(
         context,
         application,
         "application_ask.html",
-        tools=tools.items,
+        tools=tools,
         models=[one async for one in context.client.models(application.id, best=_MODELS)],
         tasks=[task for task in tasks.items if task.state != TaskState.DONE],
         reports=[shown(report) for report in reports.items],
@@ -71,7 +71,7 @@ async def _show(
 
 
 async def _tool(context: PageContext, application_id: str, name: str) -> ApplicationTool:
-    for tool in (await context.client.application_tools(application_id)).items:
+    async for tool in context.client.application_tools(application_id):
         if tool.name == name:
             return tool
     raise InvalidInput(f"There is no tool named {name!r}.", where="tool")
