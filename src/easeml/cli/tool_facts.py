@@ -131,8 +131,8 @@ def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list
     if tool.needs[0] == "inputs":
         rows = _predicted(given["file"], models, notes)
         _refuse_unlabelled(rows, given["file"])
-        told = {"inputs": rows.inputs, "answers": rows.answers, "predictions": rows.by["model"]}
-        facts.update(told)
+        facts["inputs"], facts["answers"] = rows.inputs, rows.answers
+        facts["predictions"] = rows.by["model"]
     for name in ("newer", "test"):
         if name not in tool.needs:
             continue

@@ -68,10 +68,10 @@ def _ask(state: Ledgers, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Ledgers
 
     config = _configured(state.config)
     test: Predicted = facts["test"]
-    new, old = test.by["new"].values, test.by["old"].values
-    examples = score_examples(new, old, test.answers.to_numpy(), config)
+    new, old = test.by["new"].values.tolist(), test.by["old"].values.tolist()
+    examples = score_examples(new, old, test.answers.tolist(), config)
     ledger = _ledger(state, config, len(examples), facts["elsewhere"])
-    commit = commit_digest(list(new), list(old))
+    commit = commit_digest(new, old)
     verdict, after = ledger.test(commit, examples)
     following = replace(state, by_digest={**state.by_digest, config.digest: after})
     told = sum(one.given_away().nats for one in following.by_digest.values())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from math import isinf
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -148,15 +147,12 @@ def _verdict(reading: Reading) -> str:
 
 
 def _history(reading: Reading) -> Table:
+    bounds = (None, *reading.edges, None)
     rows = []
-    for one in reading.to_frame().itertuples(index=False):
-        rows.append((int(one.report), _bound(one.low), _bound(one.high)))
+    for place, signal in enumerate(reading.history, start=1):
+        rows.append((place, bounds[signal - 1], bounds[signal]))
     columns = ("Reading", "Above the truth by more than", "And at most by")
     return Table("Readings", columns, tuple(rows))
-
-
-def _bound(value: float) -> float | None:
-    return None if isinf(value) else float(value)
 
 
 def _save(state: Gauge) -> bytes:

@@ -129,12 +129,8 @@ def _wanted(rows: list[int]) -> Table:
 
 
 def _standings(found: Picking) -> Table:
-    frame = found.to_frame()
-    rows = []
-    for one in frame.itertuples(index=False):
-        rows.append(
-            (one.model, float(one.accuracy), float(one.low), float(one.high), int(one.right))
-        )
+    order = sorted(found.models, key=lambda one: (one.model != found.model, -one.accuracy))
+    rows = [(one.model, one.accuracy, one.low, one.high, one.right) for one in order]
     return Table("Models", ("Model", "Accuracy", "From", "To", "Labels right"), tuple(rows))
 
 

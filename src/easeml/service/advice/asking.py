@@ -215,11 +215,11 @@ def _told_elsewhere(tables: Tables, application: Application, tool: Tool) -> flo
     """Return what other tools have told of the test rows so far, in nats."""
     if "test" not in tool.needs:
         return 0.0
+    others = [one.name for one in all_tools() if "test" in one.needs and one.name != tool.name]
     told: dict[str, float] = {}
-    for report in tables.reports.list(subject=application.id, limit=None):
-        if report.kind != tool.name:
-            nats = tools.Answered.from_json(report.value).told
-            told[report.kind] = max(nats, told.get(report.kind, 0.0))
+    for report in tables.reports.list(kind=others, subject=application.id, limit=None):
+        nats = tools.Answered.from_json(report.value).told
+        told[report.kind] = max(nats, told.get(report.kind, 0.0))
     return sum(told.values())
 
 
