@@ -1,5 +1,6 @@
 """``app report``: ask any lifecycle tool about a live application; and how an answer looks."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -27,6 +28,11 @@ def report(
         list[str] | None,
         typer.Option("--set", help="NAME=VALUE of a parameter, such as goal=0.9; repeatable."),
     ] = None,
+    newer: Annotated[
+        Path | None,
+        typer.Option(help="Table file of rows that came later, for tools that take it."),
+    ] = None,
+    model: Annotated[str, typer.Option(help="Id of the trained model in question.")] = "",
     timeout: Annotated[
         float | None, typer.Option(min=0, help="Seconds to wait at most (exit code 3).")
     ] = None,
@@ -35,7 +41,10 @@ def report(
     """Ask a lifecycle tool about an application's data, and keep its answer there."""
     parameters = _parameters(set_ or [])
     with Client() as client:
-        task = client.ask_tool(application_id, tool, **parameters)
+        newer_id = client.upload(newer).version.id if newer else ""
+        task = client.ask_tool(
+            application_id, tool, newer_id=newer_id, model_id=model, **parameters
+        )
         client.wait_task(task.id, timeout=timeout)
         found = next(one for one in client.reports(application_id) if one.task_id == task.id)
     if as_json:

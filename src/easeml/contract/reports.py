@@ -43,7 +43,7 @@ class ToolParameter(Answer):
     type: str
     about: str
     unit: str = ""
-    default: str | float | bool | None = None
+    default: bool | int | float | str | None = None
     least: float | None = None
     most: float | None = None
     choices: list[str] = Field(default_factory=list)

@@ -25,8 +25,8 @@ Value = str | float | bool
 
 @signed_in
 async def show(context: PageContext) -> Response:
-    """Show the tools, what they are being asked, and what they answered."""
-    return await _show(context)
+    """Show the tools, with the form of one open where the address names it, and their answers."""
+    return await _show(context, context.request.path_params.get("tool", ""))
 
 
 @signed_in
@@ -114,5 +114,6 @@ def _value(parameter: ToolParameter, text: str) -> Value:
 
 routes = [
     Route("/applications/{application}/ask", show),
+    Route("/applications/{application}/ask/{tool}", show),
     Route("/applications/{application}/ask/{tool}", ask, methods=["POST"]),
 ]
