@@ -130,7 +130,7 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
     from easeml.service.applications import questions
 
     if AdviseSpec.model_validate(task.payload).application_id:
-        tools.record(tx, task, digests, float(result.value["told"]))
+        tools.record(tx, task, digests, float(result.value.get("told", 0.0)))
     else:
         questions.record(tx, task, digests)
 
@@ -154,6 +154,6 @@ KIND = Kind(
     inputs=inputs,
     record=record,
     outputs=("answer",),
-    values=("advice", "told"),
+    values=("advice",),
     called=called,
 )
