@@ -101,7 +101,7 @@ def test_nothing_is_fitted_while_the_search_does_not_rest(
 def test_what_a_user_has_pinned_stays_as_it_is(
     store: Store, ann: Caller, resting: Application
 ) -> None:
-    applications.set_pinned(store, ann, resting.id, True)
+    applications.pin(store, ann, resting.id)
     assert request(store, resting) is None
 
 

@@ -18,6 +18,7 @@ from easeml.web.views import application as pages
 
 _MODELS = 20  # that a tool can be asked about
 _TASKS = 10
+_REPORTS = 20
 _ROWS = "rows"  # the field of a file
 _MODEL = "model"
 Value = str | float | bool
@@ -55,7 +56,11 @@ async def _show(
     tasks = await context.client.newest_tasks(
         kind=TaskGroup.ADVISE, subject=application.version_id, limit=_TASKS
     )
-    reports = await context.client.reports_page(application.id)
+    reports = []
+    async for report in context.client.reports(application.id):
+        reports.append(shown(report))
+        if len(reports) == _REPORTS:
+            break
     return pages.render(
         context,
         application,
@@ -63,7 +68,7 @@ async def _show(
         tools=tools,
         models=[one async for one in context.client.models(application.id, best=_MODELS)],
         tasks=[task for task in tasks.items if task.state != TaskState.DONE],
-        reports=[shown(report) for report in reports.items],
+        reports=reports,
         asked=asked,
         problem=problem,
         status=422 if problem else 200,
