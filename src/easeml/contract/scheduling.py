@@ -6,6 +6,7 @@ Whoever does not run this easeml sees other tenants by number only.
 from pydantic import Field
 
 from easeml.contract.resources import Answer
+from easeml.contract.states import BelievedState
 
 
 class DeviceTask(Answer):
@@ -152,12 +153,11 @@ class Believed(Answer):
     deviation.
 
     ``gain``: the improvement that was expected of it, ``cost``: in device seconds. With the result
-    of the decision the mean becomes ``mean_after``, where it is known. ``state``: chosen, running,
-    done, failed or open.
+    of the decision the mean becomes ``mean_after``, where it is known.
     """
 
     name: str
-    state: str
+    state: BelievedState
     mean: float
     sd: float
     cost: float

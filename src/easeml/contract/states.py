@@ -156,3 +156,11 @@ class ProcessKind(StrEnum):
     SCHEDULER = "scheduler"
     WORKER = "worker"
     PREDICTOR = "predictor"
+
+
+class BelievedState(StrEnum):
+    """A candidate at the moment of a decision."""
+
+    CHOSEN = "chosen"
+    RUNNING = "running"
+    OPEN = "open"

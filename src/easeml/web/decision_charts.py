@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from easeml.contract.scheduling import Believed, DecisionView, DeviceTask, Searching
+from easeml.contract.states import BelievedState
 from easeml.figures import Axis, Figure, Reference, Series, tone_of
 
 _ROWS = 48  # of a picture
@@ -45,8 +46,8 @@ def rows_of(view: DecisionView, alone: str) -> list[Row]:
     most = _ALONE if len(searches) == 1 else _OF_EACH
     rows = []
     for search in searches:
-        marked = [one for one in search.candidates if one.state == "chosen"]
-        others = [one for one in search.candidates if one.state != "chosen"]
+        marked = [one for one in search.candidates if one.state == BelievedState.CHOSEN]
+        others = [one for one in search.candidates if one.state != BelievedState.CHOSEN]
         rows += [Row(search, one) for one in (*marked, *others)[:most]]
     return rows[:_ROWS]
 
@@ -76,7 +77,9 @@ def beliefs(rows: Sequence[Row]) -> Figure | None:
     after = [place for place, row in enumerate(rows) if row.candidate.mean_after is not None]
     if after:
         series.append(_with_result(rows, after))
-    chosen = [place for place, row in enumerate(rows) if row.candidate.state == "chosen"]
+    chosen = [
+        place for place, row in enumerate(rows) if row.candidate.state == BelievedState.CHOSEN
+    ]
     marks = [Reference(place - 0.5, "chosen", end=place + 0.5, tone="second") for place in chosen]
     return Figure(
         "What was believed",

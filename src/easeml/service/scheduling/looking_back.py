@@ -12,7 +12,7 @@ from easeml.contract.scheduling import (
     OtherPolicy,
     Searching,
 )
-from easeml.contract.states import Lane
+from easeml.contract.states import BelievedState, Lane
 from easeml.errors import NotFound
 from easeml.search import Posterior, SearchJob, installed_policies
 from easeml.service.access.caller import Caller
@@ -121,10 +121,10 @@ def _after(
     return list(zip(means.tolist(), np.sqrt(variances).tolist(), strict=True))
 
 
-def _state(job: SearchJob, arm: int, moment: Moment) -> str:
+def _state(job: SearchJob, arm: int, moment: Moment) -> BelievedState:
     if job.name == moment.job and arm == moment.arm:
-        return "chosen"
-    return "running" if arm in job.running else "open"
+        return BelievedState.CHOSEN
+    return BelievedState.RUNNING if arm in job.running else BelievedState.OPEN
 
 
 def _others(tx: Transaction, view: TenantView, moment: Moment) -> list[OtherPolicy]:

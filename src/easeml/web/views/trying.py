@@ -65,7 +65,7 @@ async def endpoint(context: PageContext) -> Response:
     row = {column.name: _typed(column, _example(column)) for column in inputs}
     address = str(context.request.base_url).rstrip("/") + application.endpoint
     body = json.dumps({"rows": [row]}, ensure_ascii=False)
-    values = {
+    values: dict[str, Any] = {
         "address": address,
         "body": body,
         "shell_body": body.replace("'", "'\\''"),
