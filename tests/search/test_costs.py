@@ -1,5 +1,10 @@
 """Predicted device seconds."""
 
+import json
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
 import numpy as np
 import pytest
 
@@ -227,3 +232,32 @@ def test_classes_have_an_effect():
     model = learn_costs(runs)
     few, many = seconds(model, Work("m", 1000, 10, classes=4), Work("m", 1000, 10, classes=30))
     assert (few, many) == pytest.approx((0.4, 3.0), rel=0.3)
+
+
+def recorded_runs() -> list[tuple[Work, float]]:
+    """Return what ran in a real easeml: `benchmarks/live_search.py --record FILE`."""
+    entries = json.loads((Path(__file__).parent / "recorded_costs.json").read_text("utf-8"))
+    runs = []
+    for entry in entries:
+        told = entry["work"]
+        runs.append((Work(**told | {"features": tuple(told["features"])}), entry["seconds"]))
+    return runs
+
+
+def test_after_three_tasks_no_search_is_off_by_more_than_two_at_the_median():
+    belief = CostBelief.of([])
+    done: defaultdict[str, int] = defaultdict(int)
+    off: defaultdict[str, list[float]] = defaultdict(list)
+    from_hints = []
+    for work, measured in recorded_runs():
+        expected = float(belief.predict([work]).expected[0])
+        if done[work.job] >= 3:
+            off[work.job].append(max(expected / measured, measured / expected))
+            from_hints.append(max(work.hinted / measured, measured / work.hinted))
+        done[work.job] += 1
+        belief = belief.after(work, measured)
+    medians = [median(factors) for factors in off.values()]
+    assert len(medians) >= 5
+    assert max(medians) < 2
+    learned = [factor for factors in off.values() for factor in factors]
+    assert median(learned) < median(from_hints)

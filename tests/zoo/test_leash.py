@@ -130,5 +130,5 @@ def test_a_long_run_keeps_a_model_of_some_rows_first(
 
 
 def test_an_attempt_is_stopped_some_time_after_its_leash():
-    assert spec(leash=30.0).longest == 360.0
-    assert spec(leash=30.0).model_copy(update={"leash": None}).longest is None
+    assert spec(leash=30.0).longest_seconds == 360.0
+    assert spec(leash=30.0).model_copy(update={"leash": None}).longest_seconds is None
