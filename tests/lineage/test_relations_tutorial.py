@@ -26,7 +26,7 @@ def test_the_tutorial_runs_as_it_is_printed(tmp_path: Path, monkeypatch: pytest.
             exec(block, names)
             continue
         command, shown = block.split("\n", 1)
-        words = shlex.split(command.removeprefix("$ easeml "))
+        words = shlex.split(command.removeprefix("$ easeml "), comments=True)
         assert stripped(CliRunner().invoke(app, words).stdout) == stripped(shown)
         commands += 1
     assert commands >= 4
