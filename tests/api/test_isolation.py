@@ -39,7 +39,8 @@ HEADERS = {
         "Content-Type": "application/offset+octet-stream",
     }
 }
-PROVIDERS = ("/api/v1/tenants/", "/api/v1/modules/")  # what these name belongs to no tenant
+# What these name belongs to no tenant.
+SHARED = ("/api/v1/tenants/", "/api/v1/modules/", "/api/v1/settings/", "/api/v1/scheduler/")
 LISTS = ("datasets", "applications", "jobs", "tasks", "decisions", "keys", "events/list")
 
 
@@ -47,7 +48,7 @@ def routes_with_ids(app: FastAPI) -> Iterator[tuple[str, str]]:
     for context in iter_route_contexts(app.routes):
         for method in set(context.methods or ()) - {"HEAD"}:
             path = str(context.path)
-            if "{" in path and not path.endswith("/predict") and not path.startswith(PROVIDERS):
+            if "{" in path and not path.endswith("/predict") and not path.startswith(SHARED):
                 yield method, path
 
 
@@ -60,7 +61,6 @@ def things(client: TestClient, store: Store, person) -> dict[str, str]:
         "key_id": key["id"],
         "user_id": person.caller.user_id,
         "decision_id": decision["id"],
-        "action": "stop",
     }
     others["upload_id"] = store.uploads.begin(person.caller.tenant_id, 2).id
     return {**ids, **others}
@@ -87,7 +87,7 @@ def test_every_route_with_an_id_hides_other_tenants(
 def test_the_owner_reaches_them_on_the_same_routes(client: TestClient, store: Store, ann) -> None:
     ids = things(client, store, ann)
     for method, template in sorted(routes_with_ids(client.app)):  # type: ignore[arg-type]
-        if method == "GET" or template.endswith(("/rollback", "/unpin", "/pin", "{action}")):
+        if method == "GET" or template.endswith(("/rollback", "/unpin", "/pin", "/stop")):
             answer = client.request(method, template.format(**ids), headers=ann.headers)
             assert answer.status_code == 200, (method, template, answer.text)
 
@@ -116,6 +116,13 @@ def test_only_providers_limit_tenants_and_archive_modules(
         client.post("/api/v1/modules/accuracy/archive", headers=provider.headers).status_code == 422
     )
     assert client.put(limits, json={"priority": 0}, headers=provider.headers).status_code == 422
+
+
+def test_only_providers_change_settings(client: TestClient, provider, ann) -> None:
+    body = {"value": "round-robin"}
+    for person, status in ((ann, 403), (provider, 200)):
+        answer = client.post("/api/v1/settings/policy", json=body, headers=person.headers)
+        assert answer.status_code == status, answer.text
 
 
 def test_lists_hold_the_callers_things_only(client: TestClient, store: Store, ann, bob) -> None:
