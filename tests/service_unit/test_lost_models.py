@@ -74,7 +74,7 @@ def test_a_lost_model_is_trained_again(store: Store, ann: Caller, serving: Appli
 def test_a_pin_ends_with_the_model_that_it_held(
     store: Store, ann: Caller, serving: Application
 ) -> None:
-    applications.set_pinned(store, ann, serving.id, pinned=True)
+    applications.pin(store, ann, serving.id)
     give_up(store, serving)
     now = applications.get(store, ann, serving.id)
     assert now.live_model is not None
