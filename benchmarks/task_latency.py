@@ -108,9 +108,11 @@ def wait_until_searched(easeml: EasemlProcess, applications: Iterable[str]) -> N
             time.sleep(0.1)
 
 
-def search(easeml: EasemlProcess, table: Path, single: int, searches: int) -> None:
-    """Have the easeml train: ``single`` applications of one task, then ``searches`` whole ones at
-    once.
+def search(
+    easeml: EasemlProcess, table: Path, single: int, searches: int, tasks: int | None
+) -> None:
+    """Have the easeml train: ``single`` applications of one task, then ``searches`` at once, whole
+    or of ``tasks`` tasks.
     """
     command = [
         "app",
@@ -128,7 +130,11 @@ def search(easeml: EasemlProcess, table: Path, single: int, searches: int) -> No
     for seed in range(single):
         wait_until_searched(easeml, [declare(easeml, first["dataset_id"], max_tasks=1, seed=seed)])
     wait_until_searched(
-        easeml, [declare(easeml, first["dataset_id"], seed=seed) for seed in range(searches)]
+        easeml,
+        [
+            declare(easeml, first["dataset_id"], seed=seed, max_tasks=tasks)
+            for seed in range(searches)
+        ],
     )
 
 
@@ -160,7 +166,8 @@ def main() -> None:
     parser = arguments(__file__, __doc__)
     parser.add_argument("--single", type=int, default=20)
     parser.add_argument("--searches", type=int, default=2)
-    options = read_options(parser, single=1, searches=1)
+    parser.add_argument("--tasks", type=int, help="of a search; all by default")
+    options = read_options(parser, single=1, searches=1, tasks=6)
     with tempfile.TemporaryDirectory() as folder:
         table, home = Path(folder) / "table.csv", Path(folder) / "home"
         inputs, target = make_classification(
@@ -170,7 +177,7 @@ def main() -> None:
         easeml = EasemlProcess(home, workers=1)
         easeml.start()
         try:
-            search(easeml, table, options.single, options.searches)
+            search(easeml, table, options.single, options.searches, options.tasks)
         finally:
             easeml.stop()
         print_table(runs_of(home))
