@@ -132,7 +132,7 @@ def test_rows_that_do_not_fit_change_nothing(desk: Desk, store: Store):
     failed = desk.get(f"/versions/{made['id']}")
     assert failed["state"] == "failed"
     assert (
-        "row 2, column 'colour': 'green' is not one of its classes (blue, red)" in failed["error"]
+        "row 0, column 'colour': 'green' is not one of its classes (blue, red)" in failed["error"]
     )
     assert desk.application == before
     shown = desk.get(f"/applications/{desk.id}/versions")["items"]

@@ -211,7 +211,7 @@ def test_predict_json_lines(run, tmp_path: Path):
         listed.write_text(text)
         assert run("predict", "app_1", str(listed)).stdout == "x,prediction\n1,class 0\n2,class 1\n"
     listed.write_text('[{"x": 1}, 2]')
-    assert "row 2" in run("predict", "app_1", str(listed), expect=2).stderr
+    assert "row 1" in run("predict", "app_1", str(listed), expect=2).stderr
     source.write_text('{"x": 1}\n[2]\n')
     assert "line 2" in run("predict", "app_1", str(source), expect=2).stderr
 

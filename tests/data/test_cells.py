@@ -112,7 +112,7 @@ PNG = base64.b64encode(sample_files.picture("blobs", 0)).decode()
         (
             [{"x": [1, 2]}, {"x": [1]}],
             "{x: tensor[2]}",
-            "row 2, column 'x': the value has the shape [1], expected [2]",
+            "row 1, column 'x': the value has the shape [1], expected [2]",
         ),
         ([{"x": [[1, 2], [3]]}], "{x: tensor[2, 2]}", "the lists are of different lengths"),
         ([{"x": ["a", "b"]}], "{x: tensor[2]}", "it holds text"),
@@ -121,12 +121,12 @@ PNG = base64.b64encode(sample_files.picture("blobs", 0)).decode()
         ([{"x": [1, 1e999]}], "{x: tensor[2]?}", "holds no number (NaN, null or infinite) at [1]"),
         ([{"x": {"a": 1}}], "{x: tensor[2]}", "is not nested lists of numbers (found dict)"),
         ([{"x": []}], "{x: tensor[n]}", "has the shape [0], expected [n]"),
-        ([{"x": None}], "{x: tensor[2]}", "row 1, column 'x': the value is missing"),
-        ([{}], "{x: image[12, 12, 1]}", "row 1, column 'x': the column is not there"),
+        ([{"x": None}], "{x: tensor[2]}", "row 0, column 'x': the value is missing"),
+        ([{}], "{x: image[12, 12, 1]}", "row 0, column 'x': the column is not there"),
         (
             [{"x": PNG}, {"x": PNG[:40]}],
             "{x: image[12, 12, 1]}",
-            "row 2, column 'x': the value is not a picture",
+            "row 1, column 'x': the value is not a picture",
         ),
         ([{"x": "%%"}], "{x: image[12, 12, 1]}", "is not base64 text of a picture file"),
         ([{"x": 5}], "{x: image[12, 12, 1]}", "is not base64 text of a picture file"),
@@ -176,7 +176,7 @@ ATOMS = 'atom: [element: category("C", "O"), place: tensor[2]] links {atom: 0..3
 )
 def test_graphs_that_do_not_fit(graph: Any, said: str) -> None:
     found = refusal(json.dumps([{"graph": graph}]).encode(), JSON, f"{{{ATOMS}}}")
-    assert found.startswith("row 1, column 'graph'")
+    assert found.startswith("row 0, column 'graph'")
     assert said in found
 
 
@@ -204,7 +204,7 @@ def test_several_pictures_come_in_parts() -> None:
         + part % (b"b.png", sample_files.picture("blobs", 0, (9, 9)))
         + b"--x--\r\n"
     )
-    assert "row 2 (b.png), column 'x'" in refusal(wide, kind, "{x: image[12, 12, 1]}")
+    assert "row 1 (b.png), column 'x'" in refusal(wide, kind, "{x: image[12, 12, 1]}")
 
 
 @pytest.mark.parametrize(("folder", "labelled"), [("a", True), ("new", False), ("", False)])

@@ -93,9 +93,9 @@ def test_a_whole_number_is_a_category_only_as_the_target(tmp_path: Path) -> None
         ({"set": {"age": "float"}}, "Use one of: number, category"),
         (
             {"set": {"job": "number"}},
-            r"column 'job', row 2 \(the header is row 1\): 'c\w+' is not a number",
+            r"column 'job', row 0 \(the first row of values is row 0\): 'c\w+' is not a number",
         ),
-        ({"set": {"story": "timestamp"}}, "column 'story', row 2 .* is not a timestamp"),
+        ({"set": {"story": "timestamp"}}, "column 'story', row 0 .* is not a timestamp"),
         ({"target": "country"}, "constant: every row has 'CH'"),
         ({"target": "story"}, "the target is text"),
         ({"target": "born"}, "the target is timestamp"),

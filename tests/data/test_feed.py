@@ -150,21 +150,21 @@ def test_rows_fed_one_by_one_come_to_test_too(start: Declared, tmp_path: Path):
         (more(range(3)).replace(",kind", ",sort", 1), ["column 'kind', the target, is missing"]),
         (
             more(range(3), kind="d"),
-            ["row 2, column 'kind': 'd' is not one of its classes (a, b, c)."],
+            ["row 0, column 'kind': 'd' is not one of its classes (a, b, c)."],
         ),
         (
             more(range(3), job="king"),
-            ["row 2, column 'job': 'king' is not one of its classes (clerk, cook, smith)."],
+            ["row 0, column 'job': 'king' is not one of its classes (clerk, cook, smith)."],
         ),
         (
             more(range(3), age="old"),
-            ["column 'age' was number, and is not: 'old' in row 2, 3 of 3."],
+            ["column 'age' was number, and is not: 'old' in row 0, 3 of 3."],
         ),
-        (more(range(9)).replace("25.5", "old"), ["row 7, column 'age': 'old' is no number."]),
+        (more(range(9)).replace("25.5", "old"), ["row 5, column 'age': 'old' is no number."]),
         (more(range(3), born="soon"), ["column 'born' was timestamp written like"]),
         (
             more(range(3), job=""),
-            ["row 2, column 'job': has no value, and no row lacked one before."],
+            ["row 0, column 'job': has no value, and no row lacked one before."],
         ),
         ("job,kind\ncook,a\n", ["column 'story' is missing.", "column 'born' is missing."]),
     ],
@@ -213,7 +213,7 @@ def test_rows_without_an_answer_join_the_pool_and_keep_none(start: Declared, tmp
     assert production["kind"].isna().all()
     unlabelled = "\n".join(line.rpartition(",")[0] for line in more(range(3)).splitlines()) + "\n"
     assert len(fed(start, tmp_path, unlabelled, "pool").frames["pool"]) == 3
-    with pytest.raises(DatasetError, match="row 5, column 'kind': a test row needs a value"):
+    with pytest.raises(DatasetError, match="row 3, column 'kind': a test row needs a value"):
         fed(start, tmp_path, more(range(3)) + "v9,30,cook,sat,3/4/1991,CH,\n", "test")
 
 

@@ -49,7 +49,7 @@ def test_pictures_of_another_size_are_refused(tmp_path: Path):
     start = declared(pictures(tmp_path / "small.zip"))
     other = read_table(pictures(tmp_path / "large.zip", each=2, sizes=((16, 16),)))
     with pytest.raises(
-        DatasetError, match=r"row 1, column 'image': the value has the shape \[16, 16, 1\]"
+        DatasetError, match=r"row 0, column 'image': the value has the shape \[16, 16, 1\]"
     ):
         feed(start, other, "large.zip")
 

@@ -457,5 +457,5 @@ def test_a_wide_table(tmp_path: Path) -> None:
         [float(cell) for cell in table[names[2999]].to_pylist()], frame[names[2999]]
     )
     path.write_text(path.read_text().replace("\n", ",1\n", 3).replace(",1\n", "\n", 2))
-    with pytest.raises(DatasetError, match=r"row 3 \(the header is row 1\)"):
+    with pytest.raises(DatasetError, match=r"row 1 \(the first row of values is row 0\)"):
         read_table(path)

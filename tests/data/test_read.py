@@ -60,13 +60,13 @@ def test_one_column_is_a_table(tmp_path: Path) -> None:
         (b"a,b\n", "t.csv", "no row", "column names"),
         (
             b"a,b\n1,2\n3\n4,5\n",
-            "t.csv, row 3 (the header is row 1)",
+            "t.csv, row 1 (the first row of values is row 0)",
             "2 columns, and this row has 1",
             "Add or",
         ),
         (
             b"a,b\n1,2,3\n",
-            "t.csv, row 2 (the header is row 1)",
+            "t.csv, row 0 (the first row of values is row 0)",
             "2 columns, and this row has 3",
             "quotes",
         ),

@@ -89,8 +89,8 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(DatasetError) as caught:
         parse_rows(body(*rows), "", made.schema_in, made.schema_out)
     message = caught.value.message
-    assert message.startswith("the rows have 3 faults:")
-    for place in ("row 1, column 'age'", "row 2, column 'job'", "row 2, column 'born'"):
+    assert message.startswith("the rows have 3 faults (the first row of values is row 0):")
+    for place in ("row 0, column 'age'", "row 1, column 'job'", "row 1, column 'born'"):
         assert place in message
 
 
@@ -118,7 +118,7 @@ def test_an_unseen_category_is_missing_with_a_note(tmp_path: Path) -> None:
     made = declared(tmp_path)
     parsed = parse_rows(body(GOOD, {**GOOD, "job": "pilot"}), "", made.schema_in, made.schema_out)
     assert parsed.frame["job"].isna().tolist() == [False, True]
-    assert parsed.notes == ["row 2: 'pilot' is new in 'job'; it is treated as missing."]
+    assert parsed.notes == ["row 1: 'pilot' is new in 'job'; it is treated as missing."]
     csv = b"age,job,story,born\n30,pilot,x,3/4/1990\n"
     assert len(parse_rows(csv, "text/csv", made.schema_in, made.schema_out).notes) == 1
 
@@ -126,16 +126,16 @@ def test_an_unseen_category_is_missing_with_a_note(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "where", "message", "remedy"),
     [
-        ({"age": "old"}, "row 1, column 'age'", "'old' is not a number", "or null"),
-        ({"age": [1]}, "row 1, column 'age'", "not a number", "number"),
-        ({"age": 10**400}, "row 1, column 'age'", "not a number", "number"),
-        ({"job": None}, "row 1, column 'job'", "the value is missing", "one of its classes"),
-        ({"story": ""}, "row 1, column 'story'", "the value is missing", "text"),
-        ({"story": {}}, "row 1, column 'story'", "not text", "text"),
-        ({"born": "1990-03-04"}, "row 1, column 'born'", "not a date", "%m/%d/%Y"),
+        ({"age": "old"}, "row 0, column 'age'", "'old' is not a number", "or null"),
+        ({"age": [1]}, "row 0, column 'age'", "not a number", "number"),
+        ({"age": 10**400}, "row 0, column 'age'", "not a number", "number"),
+        ({"job": None}, "row 0, column 'job'", "the value is missing", "one of its classes"),
+        ({"story": ""}, "row 0, column 'story'", "the value is missing", "text"),
+        ({"story": {}}, "row 0, column 'story'", "not text", "text"),
+        ({"born": "1990-03-04"}, "row 0, column 'born'", "not a date", "%m/%d/%Y"),
         (
             {"kind": "z"},
-            "row 1, column 'kind'",
+            "row 0, column 'kind'",
             "not one of the classes",
             "There are: 'a', 'b', 'c'",
         ),
@@ -163,8 +163,8 @@ def test_a_required_column_that_is_not_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"A,id\n1,x\nabc,y\n", "row 3, column 'A': 'abc' is not a number"),
-        (b"A,id\n1,x\n,y\n", "row 3, column 'A': the value is missing"),
+        (b"A,id\n1,x\nabc,y\n", "row 1, column 'A': 'abc' is not a number"),
+        (b"A,id\n1,x\n,y\n", "row 1, column 'A': the value is missing"),
         (b"B\n2\n", "the header, column 'A': the column is not there"),
         (b"A,id\n1\n", "the header has 2 columns, and this row has 1"),
         (b"", "empty"),

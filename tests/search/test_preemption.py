@@ -191,8 +191,8 @@ def test_the_command_replays_a_trace(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("text", "where"),
-    [("a,b\n1,2\n", "submit_time"), ("", "submit_time"), (TRACE.replace("100", "x"), "row 2"),
-     (TRACE.replace("100", "-1"), "row 2"), ("submit_time,duration,num_gpu\n0,1,99\n", "fits a node")],
+    [("a,b\n1,2\n", "submit_time"), ("", "submit_time"), (TRACE.replace("100", "x"), "row 0"),
+     (TRACE.replace("100", "-1"), "row 0"), ("submit_time,duration,num_gpu\n0,1,99\n", "fits a node")],
 )  # fmt: skip
 def test_a_wrong_trace_is_told_where(tmp_path: Path, text: str, where: str):
     (tmp_path / "jobs.csv").write_text(text)

@@ -86,7 +86,7 @@ def test_percents_missing_cells_other_names_and_pictures(tmp_path):
     ("text", "where"),
     [
         ("user,a\nx,good\n", "column 'a'"),
-        ("user,a\nx,1,2\n", "row 2"),
+        ("user,a\nx,1,2\n", "row 0"),
         ("user,a,a\nx,1,1\n", "accuracy.csv"),
         ("user,a\nx,0.5\nx,0.6\n", "accuracy.csv"),
         ("user\n", "accuracy.csv"),

@@ -92,7 +92,7 @@ def test_a_request_names_the_row_and_the_column_that_do_not_fit(
         writer.writeheader()
         writer.writerows([row, {**row, "alcohol": "plenty"}])
     message = easeml.command("predict", application["id"], str(wrong), expect=2)
-    assert "row 3, column 'alcohol'" in message
+    assert "row 1, column 'alcohol'" in message
 
 
 @pytest.mark.parametrize(

@@ -66,9 +66,9 @@ def test_pictures_by_class(easeml: EasemlProcess, tmp_path: Path) -> None:
         assert json.load(reply)["predictions"] == ["stripes"]
     large = base64.b64encode(sample_files.picture("blobs", 1, (20, 12))).decode()
     assert refusal(easeml, application, [{"image": text}, {"image": large}]) == (
-        "row 2, column 'image': the value has the shape [20, 12, 1], expected [12, 12, 1]."
+        "row 1, column 'image': the value has the shape [20, 12, 1], expected [12, 12, 1]."
     )
-    assert "row 1, column 'image': the value is not a picture" in refusal(
+    assert "row 0, column 'image': the value is not a picture" in refusal(
         easeml, application, [{"image": "aGVsbG8="}]
     )
 
@@ -100,10 +100,10 @@ def test_tensors_to_tensors(easeml: EasemlProcess, tmp_path: Path) -> None:
     answer = easeml.call("POST", address, {"rows": [{"X": X[0].tolist(), "y": y[0].tolist()}] * 2})
     np.testing.assert_allclose(answer["predictions"][0], found[0])
     assert answer["quality"]["objective"] == "r2"
-    assert "row 1, column 'X': the value holds no number" in refusal(
+    assert "row 0, column 'X': the value holds no number" in refusal(
         easeml, application, [{"X": np.where(X[0] == X[0, 0, 0], None, X[0]).tolist()}]
     )
-    assert "row 1, column 'X': the value is not nested lists" in refusal(
+    assert "row 0, column 'X': the value is not nested lists" in refusal(
         easeml, application, [{"X": [["a"]]}]
     )
 
@@ -133,7 +133,7 @@ def test_graphs(easeml: EasemlProcess, tmp_path: Path) -> None:
     assert answer["predictions"] == ["chain", "ring"]
     wrong = {"graph": {"atom": {**atoms, "element": ["C", "C", "C", "C", "Xe"]}, "links": chain}}
     assert refusal(easeml, application, [rows[0], wrong]) == (
-        "row 2, column 'graph': the value is wrong in node 'atom': field 'element' holds 'Xe', "
+        "row 1, column 'graph': the value is wrong in node 'atom': field 'element' holds 'Xe', "
         "which is none of its labels: C, O."
     )
 

@@ -62,10 +62,10 @@ def read_column(path: Path, *, labels: bool = False) -> Column:
 
 def _check_ids(ids: list[str], path: Path) -> None:
     seen: set[str] = set()
-    for row, each in enumerate(ids, start=1):
+    for row, each in enumerate(ids):
         if each in seen:
             raise InvalidInput(
-                f"The id '{each}' stands there twice.", where=f"{path}, data row {row}"
+                f"The id '{each}' stands there twice.", where=f"{path}, row {row}"
             )
         seen.add(each)
 
@@ -195,7 +195,7 @@ def _read_csv(path: Path) -> tuple[list[Any], list[str] | None]:
     if width != 2 or not places:
         raise InvalidInput(
             "The file must have one column, or two with a heading: id, and the values.",
-            where=f"{path}, row 1",
+            where=f"{path}, line 1",
         )
     return _split(rows[1:], places[0], path)
 
@@ -203,7 +203,7 @@ def _read_csv(path: Path) -> tuple[list[Any], list[str] | None]:
 def _split(rows: list[list[str]], place: int, path: Path) -> tuple[list[Any], list[str]]:
     """Return the values and the ids of rows of two cells, of which ``place`` has the ids."""
     values, ids = [], []
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows):
         if len(row) != 2:
             raise InvalidInput(
                 f"The row has {len(row)} columns, not 2.", where=f"{path}, row {number}"

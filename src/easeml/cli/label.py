@@ -242,7 +242,7 @@ def _without_owner(table: LabelledTable, owner: str, path: Path) -> tuple[pd.Dat
     if bool(column.isna().any()):
         raise InvalidInput(
             "The owner is missing.",
-            where=f"{path}, row {int(table.rows[int(column.isna().to_numpy().argmax())]) + 2}",
+            where=f"{path}, row {int(table.rows[int(column.isna().to_numpy().argmax())])}",
         )
     return table.inputs.drop(columns=owner), column.astype(str).to_numpy()
 

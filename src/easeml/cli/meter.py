@@ -231,7 +231,7 @@ def _column(path: Path) -> np.ndarray:
 
     table = read_table(path)
     values = table.column(table.num_columns - 1).to_pylist()
-    for row, value in enumerate(values, start=1):
+    for row, value in enumerate(values):
         if not value:
             raise InvalidInput(
                 "A value is missing.", where=f"{path}, row {row}, column {table.column_names[-1]}"

@@ -213,7 +213,7 @@ def _column(frame: pd.DataFrame, name: str, path: Path) -> np.ndarray:
     missing = np.flatnonzero(frame[name].isna().to_numpy())
     if len(missing):
         raise InvalidInput(
-            "A value is missing.", where=f"{path}, row {missing[0] + 1}, column {name}"
+            "A value is missing.", where=f"{path}, row {missing[0]}, column {name}"
         )
     return frame[name].to_numpy()
 
@@ -241,7 +241,7 @@ def _probabilities(frame: pd.DataFrame, names: list[str] | None, path: Path) -> 
         bad = np.flatnonzero(~((column >= 0) & (column <= 1)))
         if len(bad):
             raise InvalidInput(
-                "A probability is not in [0, 1].", where=f"{path}, row {bad[0] + 1}, column {name}"
+                "A probability is not in [0, 1].", where=f"{path}, row {bad[0]}, column {name}"
             )
     return found[0] if len(found) == 1 else np.column_stack(found)
 
@@ -282,7 +282,7 @@ def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
     bad = np.flatnonzero((chosen < 0) | (chosen >= rows) | (chosen != np.floor(chosen)))
     if len(bad):
         raise InvalidInput(
-            f"A row is not in 0 to {rows - 1}.", where=f"{path}, row {bad[0] + 1}, column row"
+            f"A row is not in 0 to {rows - 1}.", where=f"{path}, row {bad[0]}, column row"
         )
     answers = _column(frame, "label", path)
     truth = _numbers(answers, "label", path) if numbers else answers
@@ -292,7 +292,7 @@ def _labelled(path: Path, rows: int, numbers: bool) -> Labelled:
     bad = np.flatnonzero(~((chances > 0) & (chances <= 1)))
     if len(bad):
         raise InvalidInput(
-            "A chance is not in (0, 1].", where=f"{path}, row {bad[0] + 1}, column chance"
+            "A chance is not in (0, 1].", where=f"{path}, row {bad[0]}, column chance"
         )
     return Labelled(Query(chosen.astype(int), chances), truth)
 

@@ -125,7 +125,7 @@ class Oracle:
         if label == "":
             raise InvalidInput(
                 "This label was asked for, and is empty.",
-                where=f"labels, row {row + 2}",
+                where=f"labels, row {row}",
                 remedy="Fill it in.",
             )
         return label
@@ -175,7 +175,7 @@ def _predictions(path: Path) -> pd.DataFrame:
         row, column = (int(place[0]) for place in empty.nonzero())
         raise InvalidInput(
             "A prediction is empty.",
-            where=f"{path}, row {row + 2}, column {frame.columns[column]!r}",
+            where=f"{path}, row {row}, column {frame.columns[column]!r}",
             remedy="Fill in the class that the model predicts, or leave the row out of both files.",
         )
     return frame

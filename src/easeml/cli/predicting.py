@@ -119,7 +119,7 @@ def _answers(send: Callable[[Any], Prediction], parts: list[Any]) -> list[Predic
             except InvalidInput as error:
                 if number == 0:
                     raise
-                place = f"{error.where}, counted after row {number * ROWS_AT_ONCE:,} of the file"
+                place = f"{error.where}, counted from row {number * ROWS_AT_ONCE:,} of the file"
                 raise InvalidInput(error.message, remedy=error.remedy, where=place) from error
             move((number + 1) / len(parts))
     return answers
@@ -226,7 +226,7 @@ def read_json(body: bytes, where: str) -> list[dict[str, Any]]:
         raise InvalidInput(
             "There is no list of rows.", where=where, remedy='Write [{"age": 3}, ...].'
         )
-    for number, row in enumerate(rows, start=1):
+    for number, row in enumerate(rows):
         if not isinstance(row, dict):
             raise InvalidInput(
                 "This is no JSON object.", where=f"{where}, row {number}", remedy='Say {"age": 3}.'

@@ -157,7 +157,7 @@ def _read(file: Path) -> list[dict[str, Any]]:
         raise InvalidInput(f"The trace has no column {missing[0]!r}, or no row.", where=str(file))
     numeric = [*_WANTED, *(name for name in _OPTIONAL if name in there)]
     found = []
-    for number, row in enumerate(rows, start=2):
+    for number, row in enumerate(rows):
         values: dict[str, Any] = {name: _number(file, number, name, row[name]) for name in numeric}
         if "qos" in there:
             values["qos"] = row["qos"]

@@ -71,7 +71,7 @@ def _read_table(path: Path) -> dict[str, Any]:
     _check_names(models, "model", path)
     _check_names(tenants, "tenant", path)
     values = []
-    for number, row in enumerate(rows[1:], start=2):
+    for number, row in enumerate(rows[1:]):
         values.append(_numbers(path, number, row, models))
     return {"tenants": tenants, "models": models, "values": np.array(values)}
 

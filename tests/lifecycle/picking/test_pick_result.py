@@ -214,11 +214,11 @@ def test_command_refuses_bad_files(run, tmp_path):
     (tmp_path / "labels.csv").write_text("label\n0\n\n")
     failed = run(predictions, "--labels", labels).exception
     assert isinstance(failed, InvalidInput)
-    assert failed.where == "labels, row 3"
+    assert failed.where == "labels, row 1"
     (tmp_path / "predictions.csv").write_text("a,b\n1,\n")
     failed = run(predictions, "--labels", labels).exception
     assert isinstance(failed, InvalidInput)
-    assert "row 2, column 'b'" in failed.where
+    assert "row 0, column 'b'" in failed.where
     assert isinstance(run(str(tmp_path / "none.csv"), "--labels", labels).exception, InvalidInput)
     assert isinstance(
         run(predictions, "--labels", labels, "--method", "guess").exception, InvalidInput

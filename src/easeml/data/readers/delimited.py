@@ -14,7 +14,7 @@ from easeml.data.readers.encoding import decoded
 from easeml.data.readers.header import is_header
 from easeml.data.readers.source import Source
 from easeml.data.types.arrow import arrow_compute
-from easeml.data.types.text_tables import HEADER, check_names
+from easeml.data.types.text_tables import check_names, row_place
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -117,9 +117,7 @@ def _begins_plainly(sample: str) -> bool:
 def _told(encoding: str, delimiter: str, source: Source, has_names: bool) -> dict[str | bytes, str]:
     """What was found, for the metadata of the table."""
     told: dict[str | bytes, str] = {"encoding": encoding, "delimiter": delimiter}
-    if has_names:
-        return {**told, HEADER: "yes"}
-    if source.header is None:
+    if not has_names and source.header is None:
         told["note"] = (
             "The first row looks like values and not like names: it was read as a row, and the "
             "columns are numbered. If it does hold the names, write them as words, or say so when "
@@ -236,7 +234,7 @@ def _parse(
             batches.append(pa.RecordBatch.from_arrays(trimmed, schema=batch.schema))
     except (pa.ArrowInvalid, pa.ArrowException, OverflowError) as error:
         if ragged:
-            raise _ragged(ragged[0], delimiter, name) from error
+            raise _ragged(ragged[0], delimiter, name, has_names) from error
         raise _Unreadable(
             f"it cannot be read as a table: {error}.",
             where=name,
@@ -260,7 +258,7 @@ def _parse_wide(
 
     csv.field_size_limit(1 << 30)
     schema = pa.schema([(column, pa.string()) for column in names])
-    rows = _rows(lines, delimiter, len(names), name)
+    rows = _rows(lines, delimiter, len(names), name, has_names)
     at_once = max(1, _CELLS // len(names))
     batches: list[pa.RecordBatch] = []
     try:
@@ -281,19 +279,23 @@ def _parse_wide(
     return pa.Table.from_batches(batches, schema).combine_chunks()
 
 
-def _rows(lines: Iterable[str], delimiter: str, width: int, name: str) -> Iterator[list[str]]:
+def _rows(
+    lines: Iterable[str], delimiter: str, width: int, name: str, has_names: bool
+) -> Iterator[list[str]]:
     """The rows with content, their cells stripped; one of another width is refused."""
-    for number, row in enumerate(csv.reader(lines, delimiter=delimiter), 1):
-        if not any(row):
-            continue
+    filled = filter(any, csv.reader(lines, delimiter=delimiter))
+    for number, row in enumerate(filled):
         if len(row) != width:
-            where = f"{name}, row {number} (the header is row 1)"
+            where = f"{name}, {row_place(number - has_names)}"
             raise _width(width, len(row), where, delimiter)
         yield list(map(str.strip, row))
 
 
-def _ragged(row: arrow_csv.InvalidRow, delimiter: str, name: str) -> DatasetError:
-    where = f"{name}, row {row.number} (the header is row 1)" if row.number else name
+def _ragged(
+    row: arrow_csv.InvalidRow, delimiter: str, name: str, has_names: bool
+) -> DatasetError:
+    """The refusal of a row of another width. Arrow counts rows with content from 1."""
+    where = f"{name}, {row_place(row.number - 1 - has_names)}" if row.number else name
     return _width(row.expected_columns, row.actual_columns, where, delimiter)
 
 

@@ -156,11 +156,11 @@ def _csv(tree: Tree, path: str) -> Tensor:
             where=path,
         )
     width = len(rows[0])
-    for number, row in enumerate(rows, 1):
+    for number, row in enumerate(rows):
         where = f"{path}, row {number}"
         if len(row) != width:
             raise DatasetError(
-                f"expected {width} numbers, as in row 1, found {len(row)}.",
+                f"expected {width} numbers, as in row 0, found {len(row)}.",
                 where=where,
             )
         for cell in row:

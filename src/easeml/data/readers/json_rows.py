@@ -79,7 +79,7 @@ def _rows(source: Source) -> Iterator[tuple[str, Any]]:
         return
     if _is_whole(_decoded(first[1], source.name)):
         document = _listed(_decoded(source.read(), source.name), source.name)
-        for number, row in enumerate(document, 1):
+        for number, row in enumerate(document):
             yield f"row {number}", row
         return
 

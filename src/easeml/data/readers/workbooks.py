@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 from easeml.data.errors import DatasetError
 from easeml.data.readers.binary_sheets import extents
 from easeml.data.readers.source import Source
-from easeml.data.types.text_tables import HEADER, check_names
+from easeml.data.types.text_tables import check_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -66,7 +66,7 @@ def read_excel(source: Source) -> pa.Table:
         )
 
     sheet, rows = next(iter(filled.items()))
-    metadata: dict[str | bytes, str] = {HEADER: "yes"}
+    metadata: dict[str | bytes, str] = {}
     if len(filled) > 1:
         note = f"The workbook has {len(filled)} sheets with rows; '{sheet}' was read."
         metadata["note"] = note

@@ -59,7 +59,7 @@ class CellColumn:
     def from_cells(self, rows: list[Mapping[str, Any]], findings: Findings) -> Any:
         """Return the column from JSON rows."""
         found = []
-        for number, row in enumerate(rows, 1):
+        for number, row in enumerate(rows):
             value = row.get(self.name, _ABSENT)
             where = f"row {number}"
             if self.is_missing(value):
@@ -159,7 +159,7 @@ class TextColumn:
             return self.finish([None] * len(rows), self.labels)
 
         cells = []
-        for number, row in enumerate(rows, 1):
+        for number, row in enumerate(rows):
             value = row.get(self.name, _ABSENT)
             # Nearly every cell is a plain number, which needs no more than this.
             if type(value) is float and self.quick and -LARGEST <= value <= LARGEST:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from easeml.data.errors import DatasetError
+from easeml.data.types.text_tables import ROWS_COUNT
 
 MOST_FAULTS = 20
 _MOST_NOTES = 20
@@ -41,12 +42,21 @@ class Findings:
         if not self.faults:
             return
         if len(self.faults) == 1:
-            raise self.faults[0]
+            raise _with_base(self.faults[0])
         lines = [f"- {fault}" for fault in self.faults[:MOST_FAULTS]]
         if self.full:
             lines.append("- and more.")
         count = f"more than {MOST_FAULTS}" if self.full else str(len(self.faults))
+        heading = f"the rows have {count} faults ({ROWS_COUNT}):"
         raise DatasetError(
-            "\n".join([f"the rows have {count} faults:", *lines, ""]),
+            "\n".join([heading, *lines, ""]),
             remedy="Correct them all and send the rows again.",
         )
+
+
+def _with_base(fault: DatasetError) -> DatasetError:
+    """A fault that stands alone says from where its row is counted."""
+    if not fault.where.startswith("row "):
+        return fault
+    remedy = f"{fault.remedy} ({ROWS_COUNT.capitalize()}.)".strip()
+    return DatasetError(fault.message, where=fault.where, remedy=remedy)

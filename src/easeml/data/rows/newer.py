@@ -10,7 +10,6 @@ from easeml.data.rows.columns import TextColumn
 from easeml.data.rows.faults import Findings
 from easeml.data.rows.parsing import read_rows
 from easeml.data.types.declared_columns import kind_of, kinds_of
-from easeml.data.types.text_tables import first_row
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def _answers(table: pa.Table, schema_out: Schema) -> pd.Series:
             remedy="Leave the target's column out.",
         )
     column = TextColumn(replace(node, optional=True), schema_out)
-    findings, first = Findings(), first_row(table)
-    values = column.from_table(table, findings, lambda row: f"row {first + row}", labels=True)
+    findings = Findings()
+    values = column.from_table(table, findings, lambda row: f"row {row}", labels=True)
     findings.check()
     return pd.Series(values, name=column.name)

@@ -15,7 +15,6 @@ from easeml.data.rows.faults import Findings
 from easeml.data.rows.files import Files, files_of, table_of_files
 from easeml.data.types.cells import CELLS
 from easeml.data.types.declared_columns import kinds_of
-from easeml.data.types.text_tables import first_row
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -86,7 +85,7 @@ def parse_rows(body: bytes, content_type: str, schema_in: Schema, schema_out: Sc
     ``fill-absent=true`` (``FILL_ABSENT``), and with a note. A category that was not there in
     training becomes missing, and a column that the model does not know is not used, with notes.
 
-    Raises: DatasetError: naming rows (see ``first_row``), columns and remedies; the faults of a
+    Raises: DatasetError: naming rows (from 0), columns and remedies; the faults of a
         request all at once, but for very many.
     """
     reader = _reader(schema_in, schema_out)
@@ -126,7 +125,7 @@ class _Reader:
     def read_json(self, body: bytes, findings: Findings) -> Rows:
         """Read rows from JSON, cell by cell: quick for few rows."""
         rows = self._json_rows(body)
-        for number, row in enumerate(rows, 1):
+        for number, row in enumerate(rows):
             if not isinstance(row, dict):
                 findings.fault(f"expected an object, found {shown(row)}.", f"row {number}", _FORM)
         findings.check()
@@ -162,10 +161,9 @@ class _Reader:
         """Read rows from a table, column by column."""
         self._check_delimiter(table)
         self._note_unknown(table.column_names, findings)
-        first = first_row(table)
 
         def place(row: int) -> str:
-            number = f"row {first + row}"
+            number = f"row {row}"
             return f"{number} ({names[row]})" if names else number
 
         arrays = [column.from_table(table, findings, place) for column in self.columns]

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ROW = "_row"  # the column of row ids that a declared version adds
-HEADER = b"header"  # in the metadata of a table: "yes" where the names are the file's first row
 MOST_COLUMNS = 100_000
 
 
@@ -95,22 +94,16 @@ def column_text(table: pa.Table, name: str) -> pa.Array:
     return pa.concat_arrays(chunks) if chunks else pa.array([], pa.string())
 
 
-def first_row(table: pa.Table) -> int:
-    """The number by which messages call the first row of data.
+ROWS_COUNT = "the first row of values is row 0"
 
-    The one rule for numbers of rows: messages count the rows of the file from 1, its header among
-    them where it has one; ids of rows (``ROW``) count the rows of data from 0.
+
+def row_place(row: int) -> str:
+    """The name of a row (from 0) in messages.
+
+    The one rule for numbers of rows: they count from 0, in files of results, in answers of the API
+    and in messages, whatever file the rows came from. A *line* is a line of a text file, from 1.
     """
-    metadata = table.schema.metadata or {}
-    has_header = metadata.get(HEADER) == b"yes"
-    return 2 if has_header else 1
-
-
-def row_place(table: pa.Table, row: int) -> str:
-    """The name of a row (from 0) in messages."""
-    first = first_row(table)
-    place = f"row {row + first}"
-    return f"{place} (the header is row 1)" if first == 2 else place
+    return f"row {row} ({ROWS_COUNT})"
 
 
 def _told(kind: pa.DataType) -> str:

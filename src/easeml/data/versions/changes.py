@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from easeml.data.errors import DatasetError
 from easeml.data.types.cells import to_json
 from easeml.data.types.column_report import ColumnReport
-from easeml.data.types.text_tables import ROW, first_row
+from easeml.data.types.text_tables import ROW, ROWS_COUNT
 from easeml.data.versions.declared import Declared, split_values
 from easeml.data.versions.fitting import fit_table
 from easeml.data.versions.splits import ALL_ROLES, ROLES, UNLABELLED, Split, group_roles, new_roles
@@ -93,7 +93,7 @@ def _typed_rows(
     frame = pd.DataFrame({ROW: ids, **fitted.columns})
     empty = frame[version.target].isna().to_numpy()
     if role in ROLES and empty.any():
-        row = first_row(table) + int(empty.argmax())
+        row = int(empty.argmax())
         said = f"row {row}, column '{version.target}': a {role} row needs a value."
         raise _does_not_fit([said], name)
     return frame
@@ -313,7 +313,7 @@ def _report(version: Declared, column: str) -> ColumnReport:
 
 
 def _does_not_fit(differences: list[str], name: str) -> DatasetError:
-    lines = ["the rows do not fit the data; nothing was changed."]
+    lines = [f"the rows do not fit the data; nothing was changed ({ROWS_COUNT})."]
     lines += [f"- {one}" for one in differences[:_SHOWN]]
     more = len(differences) - _SHOWN
     if more > 0:

@@ -270,7 +270,7 @@ def _typed_columns(table: pa.Table, columns: Columns) -> dict[str, Any]:
             row = int(made.bad.argmax())
             raise DatasetError(
                 f"{shown(table.column(name)[row].as_py())} is not a {report.type}.",
-                where=f"column '{name}', {row_place(table, row)}",
+                where=f"column '{name}', {row_place(row)}",
                 remedy=f"Correct the value, or let the column be another type (--set {name}=text).",
             )
         typed[name] = made.values

@@ -12,7 +12,7 @@ from easeml.data.errors import did_you_mean, shown
 from easeml.data.types import values as v
 from easeml.data.types.cells import CELLS, BadCell, check, from_arrow, object_array, report_of
 from easeml.data.types.declared_columns import kind_of, kinds_of
-from easeml.data.types.text_tables import column_text, first_row
+from easeml.data.types.text_tables import column_text
 from easeml.schema import Node, Schema
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _cell_column(
         schema.columns.get(name, next(iter(schema.nodes.values()))),
     )
     faults = []
-    for row, cell in enumerate(found, first_row(table)):
+    for row, cell in enumerate(found):
         try:
             check(kind, cell, node, schema)
         except BadCell as error:
@@ -125,13 +125,10 @@ def _value_column(
     kind = kind_of(node)
     array = v.plain(text, kind, node.format, node.missing)
     made = v.convert(array, kind, labels, node.format)
-    first = first_row(table)
     if made.missing.any() and not optional:
-        differences += _cells(
-            name, made.missing, "has no value, and no row lacked one before", first
-        )
+        differences += _cells(name, made.missing, "has no value, and no row lacked one before")
     if made.bad.any():
-        differences += _bad(name, kind, node, text, made, labels, first)
+        differences += _bad(name, kind, node, text, made, labels)
     return made.values
 
 
@@ -142,30 +139,29 @@ def _bad(
     text: pa.Array,
     made: v.Converted,
     labels: tuple[str, ...],
-    first_number: int,
 ) -> list[str]:
     first = shown(text[int(made.bad.argmax())].as_py())
     if kind == "category":
         listed = ", ".join(labels[:_SHOWN_CLASSES]) + (
             " and more" if len(labels) > _SHOWN_CLASSES else ""
         )
-        return _new_classes(name, text, made.bad, listed, first_number)
+        return _new_classes(name, text, made.bad, listed)
     form = f" written like {node.format}" if node.format else ""
     there = len(made.bad) - int(made.missing.sum())
     if made.bad.sum() > _ANOTHER_TYPE * there:
-        row = int(made.bad.argmax()) + first_number
+        row = int(made.bad.argmax())
         return [
             f"column '{name}' was {kind}{form}, and is not: {first} in row {row}, {_count(made.bad)} of {there}."
         ]
-    return _cells(name, made.bad, f"is no {kind}{form}", first_number, text)
+    return _cells(name, made.bad, f"is no {kind}{form}", text)
 
 
 def _new_classes(
-    name: str, text: pa.Array, bad: np.ndarray, listed: str, first_number: int
+    name: str, text: pa.Array, bad: np.ndarray, listed: str
 ) -> list[str]:
     found: dict[str, int] = {}
     for row in bad.nonzero()[0]:
-        found.setdefault(text[int(row)].as_py(), int(row) + first_number)
+        found.setdefault(text[int(row)].as_py(), int(row))
         if len(found) > _SHOWN_CELLS:
             break
     named = list(found.items())[:_SHOWN_CELLS]
@@ -178,13 +174,13 @@ def _new_classes(
 
 
 def _cells(
-    name: str, faulty: np.ndarray, what: str, first_number: int, text: pa.Array | None = None
+    name: str, faulty: np.ndarray, what: str, text: pa.Array | None = None
 ) -> list[str]:
     rows = faulty.nonzero()[0]
     made = []
     for row in rows[:_SHOWN_CELLS]:
         value = "" if text is None else f"{shown(text[int(row)].as_py())} "
-        made.append(f"row {int(row) + first_number}, column '{name}': {value}{what}.")
+        made.append(f"row {int(row)}, column '{name}': {value}{what}.")
     if len(rows) > _SHOWN_CELLS:
         made.append(f"column '{name}': {len(rows) - _SHOWN_CELLS} more such cells.")
     return made

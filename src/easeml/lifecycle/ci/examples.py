@@ -79,7 +79,7 @@ def _predictions(values: Sequence[Any], name: str, examples: int, config: Config
         )
     gaps = np.flatnonzero(_missing(column))
     if gaps.size and config.metric is not Metric.SCORE:
-        raise InvalidInput(f"{gaps.size:,} {name} are missing.", where=f"{name}, row {gaps[0] + 1}")
+        raise InvalidInput(f"{gaps.size:,} {name} are missing.", where=f"{name}, row {gaps[0]}")
     return column
 
 
