@@ -64,9 +64,7 @@ def _check_ids(ids: list[str], path: Path) -> None:
     seen: set[str] = set()
     for row, each in enumerate(ids):
         if each in seen:
-            raise InvalidInput(
-                f"The id '{each}' stands there twice.", where=f"{path}, row {row}"
-            )
+            raise InvalidInput(f"The id '{each}' stands there twice.", where=f"{path}, row {row}")
         seen.add(each)
 
 

@@ -212,9 +212,7 @@ def _column(frame: pd.DataFrame, name: str, path: Path) -> np.ndarray:
         )
     missing = np.flatnonzero(frame[name].isna().to_numpy())
     if len(missing):
-        raise InvalidInput(
-            "A value is missing.", where=f"{path}, row {missing[0]}, column {name}"
-        )
+        raise InvalidInput("A value is missing.", where=f"{path}, row {missing[0]}, column {name}")
     return frame[name].to_numpy()
 
 

@@ -291,9 +291,7 @@ def _rows(
         yield list(map(str.strip, row))
 
 
-def _ragged(
-    row: arrow_csv.InvalidRow, delimiter: str, name: str, has_names: bool
-) -> DatasetError:
+def _ragged(row: arrow_csv.InvalidRow, delimiter: str, name: str, has_names: bool) -> DatasetError:
     """The refusal of a row of another width. Arrow counts rows with content from 1."""
     where = f"{name}, {row_place(row.number - 1 - has_names)}" if row.number else name
     return _width(row.expected_columns, row.actual_columns, where, delimiter)

@@ -156,9 +156,7 @@ def _bad(
     return _cells(name, made.bad, f"is no {kind}{form}", text)
 
 
-def _new_classes(
-    name: str, text: pa.Array, bad: np.ndarray, listed: str
-) -> list[str]:
+def _new_classes(name: str, text: pa.Array, bad: np.ndarray, listed: str) -> list[str]:
     found: dict[str, int] = {}
     for row in bad.nonzero()[0]:
         found.setdefault(text[int(row)].as_py(), int(row))
@@ -173,9 +171,7 @@ def _new_classes(
     return made + [f"column '{name}': {one} new classes, in {_count(bad)} rows." for one in more]
 
 
-def _cells(
-    name: str, faulty: np.ndarray, what: str, text: pa.Array | None = None
-) -> list[str]:
+def _cells(name: str, faulty: np.ndarray, what: str, text: pa.Array | None = None) -> list[str]:
     rows = faulty.nonzero()[0]
     made = []
     for row in rows[:_SHOWN_CELLS]:
