@@ -198,10 +198,10 @@ def main() -> None:
         service = EasemlProcess(Path(folder) / "home")
         service.start()
         try:
-            service.call("POST", "/api/v1/users", {"name": "ann", "password": "correct horse"})
+            service.call("POST", "/api/v1/users", {"name": "watcher", "password": "correct horse"})
             answer = httpx.post(
                 service.url + "/sign-in",
-                data={"name": "ann", "password": "correct horse"},
+                data={"name": "watcher", "password": "correct horse"},
                 trust_env=False,
             )
             processes = service.call("GET", "/api/v1/status")[

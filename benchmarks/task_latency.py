@@ -180,7 +180,7 @@ def main() -> None:
             search(easeml, table, options.single, options.searches, options.tasks)
         finally:
             easeml.stop()
-        print_table(runs_of(home))
+        print_table(runs_of(easeml.home))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,19 @@
-"""Every benchmark works: its short form, on little, run to its end."""
+"""Every benchmark works: its short form, on little, run to its end.
+
+Those that start a service share one here: its start costs more than most of them measure, and the
+numbers of a short form mean nothing.
+"""
 
 import runpy
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+import service_process
+from service_process import EasemlProcess
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 SHARED = BENCHMARKS.parents[1] / "shared" / "data"
@@ -24,7 +33,9 @@ TO_COME = {"column_types", "feasibility", "monitoring"}
 def own_marks(name: str) -> list[pytest.MarkDecorator]:
     """Return the marks of tests that start a service, as the script does."""
     text = SCRIPTS[name]
-    marks = [pytest.mark.faults] if "EasemlProcess(" in text else []
+    marks = []
+    if "EasemlProcess(" in text:
+        marks = [pytest.mark.faults, pytest.mark.xdist_group("short forms")]
     if "sync_playwright" in text:
         marks.append(pytest.mark.browser)
     return marks
@@ -37,6 +48,56 @@ CASES = [
 ]
 
 
+class Lent:
+    """A running easeml in the place of one that a benchmark would start and stop."""
+
+    def __init__(self, running: EasemlProcess):
+        self._running = running
+        self._key = running.key
+
+    def __call__(self, home: Path, workers: int = 2, **settings: str) -> "Lent":
+        assert not settings, "what needs other settings starts an easeml of its own"
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._running, name)
+
+    @property
+    def key(self) -> str:
+        return self._running.key
+
+    @key.setter
+    def key(self, key: str) -> None:
+        self._running.key = key
+
+    def start(self) -> None:
+        self._running.wait_until_answering()
+
+    def stop(self) -> None:
+        """End all searches: those of the provider, and those of who is signed in."""
+        self._running.stop_searches()
+        self._running.key = self._key
+        self._running.stop_searches()
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EasemlProcess]:
+    """One easeml for all short forms."""
+    service = EasemlProcess(tmp_path_factory.mktemp("benchmarks") / "home")
+    service.start()
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def lent(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lend the running easeml to a benchmark that would start one."""
+    if "EasemlProcess(" in SCRIPTS[request.getfixturevalue("name")]:
+        shared = Lent(request.getfixturevalue("running"))
+        monkeypatch.setattr(service_process, "EasemlProcess", shared)
+
+
+@pytest.mark.usefixtures("lent")
 @pytest.mark.parametrize("name", CASES)
 def test_the_short_form_of_a_benchmark_runs_to_its_end(
     name: str,

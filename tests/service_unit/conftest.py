@@ -64,7 +64,7 @@ def admin(store: Store) -> Caller:
 
 
 def make_user(store: Store, admin: Caller, name: str) -> Caller:
-    """A user with a tenant of his own, signed in."""
+    """A user with a tenant of their own, signed in."""
     user = users.create_user(store, admin, NewUser(name=name, password=PASSWORD))
     return Caller(user.id, user.tenant_id)
 

@@ -101,7 +101,7 @@ def test_others_are_numbers(store: Store, ann: Caller, bob: Caller, admin: Calle
     provider = overview.show(store, admin, "default", 600.0)
     assert provider.tenants[0].tenant == "ann"
     assert provider.queue[0].name == own.queue[0].name
-    assert provider.queue[0].task_id == ""  # his own pages do not have it
+    assert provider.queue[0].task_id == ""  # their own pages do not have it
 
 
 def test_decisions_are_numbered_and_show_their_scores(store: Store, ann: Caller) -> None:

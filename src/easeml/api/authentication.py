@@ -71,7 +71,7 @@ class Authenticator:
 
 
 class Gate:
-    """Middleware that lets a request in when it is known who sends it, and notes him in
+    """Middleware that lets a request in when it is known who sends it, and notes them in
     ``request.state.caller``.
 
     It stands before routing, so that no route can be forgotten and no body is read for a stranger.

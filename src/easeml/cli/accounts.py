@@ -100,7 +100,7 @@ def create_user(
     password_stdin: PasswordStdin = False,
     as_json: Json = False,
 ) -> None:
-    """Make a user with a tenant of his own."""
+    """Make a user with a tenant of their own."""
     with Client() as client:
         user = client.create_user(
             name, _password(f"Password for {name}", password_stdin, confirm=True)

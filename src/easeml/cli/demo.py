@@ -92,7 +92,7 @@ class _Demo:
                     self._tell(table, prediction, actual, good)
 
     async def _signed_in(self, name: str) -> str:
-        """Return an API key of a tenant of the demo, made by the provider if he is new."""
+        """Return an API key of a tenant of the demo, made by the provider if they are new."""
         tenant = self._state.tenant(name)
         if tenant.key:
             async with AsyncClient(self._url, tenant.key, retries=8) as client:

@@ -1,5 +1,6 @@
 """The root command, and how errors leave the program."""
 
+import gc
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -49,6 +50,10 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "monitor": "monitor",
     "simulate": "simulate",
 }
+_GARBAGE_OBJECTS = 50_000
+"""New objects before garbage is looked for: by Python's default it is looked for all the time while
+libraries are imported, a tenth of every start.
+"""
 _EXIT_CODES: list[tuple[type[EasemlError], int]] = [
     (InvalidInput, 2),
     (NotFound, 2),
@@ -135,6 +140,7 @@ def _root(
 
 def main() -> None:
     """Run the command line on the program's arguments; ends the program."""
+    gc.set_threshold(_GARBAGE_OBJECTS)
     try:
         app()
     except BrokenPipeError:  # the reader of our output has gone

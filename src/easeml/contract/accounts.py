@@ -34,7 +34,7 @@ class Key(Answer):
 
 
 class NewUser(Request):
-    """A person; made with a tenant of his own named like him."""
+    """A person; made with a tenant of their own, which has their name."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")
     password: str = Field(min_length=8, max_length=1000)

@@ -1,4 +1,4 @@
-"""The REST types of what a provider sees of his easeml."""
+"""The REST types of what a provider sees of their easeml."""
 
 from typing import Any
 

@@ -54,10 +54,10 @@ class User:
     name: str
     password_hash: str
     role: Role = Role.USER
-    tenant_id: str = ""  # the tenant of his own
+    tenant_id: str = ""  # the tenant of their own
     archived: bool = False
     created: float = 0.0
-    read_seq: int = 0  # number of the event up to which he has read his notifications
+    read_seq: int = 0  # number of the event up to which they have read their notifications
 
 
 @dataclass(frozen=True, slots=True)

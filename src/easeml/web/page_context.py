@@ -1,4 +1,4 @@
-"""What a page works with: who visits, his client, and how to answer him."""
+"""What a page works with: who visits, their client, and how to answer them."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

@@ -76,7 +76,7 @@ def revoke_key(here: Here, asker: Asker, key_id: str) -> None:
 
 @router.post("/users", status_code=status.HTTP_201_CREATED)
 async def create_user(here: Here, asker: Asker, wish: NewUser, once: OnceKey = None) -> User:
-    """Make a user with a tenant of his own (providers only)."""
+    """Make a user with a tenant of their own (providers only)."""
     return await here.hash(users.create_user, here.store, asker, wish, idempotency_key=once)
 
 

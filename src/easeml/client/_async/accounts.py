@@ -42,7 +42,7 @@ class AsyncAccounts(AsyncCalls):
         await self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
 
     async def create_user(self, name: str, password: str) -> User:
-        """Make a user with a tenant of his own (providers only).
+        """Make a user with a tenant of their own (providers only).
 
         Raises NotAllowed, InvalidInput, Conflict.
         """

@@ -1,4 +1,4 @@
-"""The knowledge base; and what a provider sees of his service."""
+"""The knowledge base; and what a provider sees of their service."""
 
 from easeml.client._async.calls import API, AsyncCalls
 from easeml.client.answers import made_request, read_answer

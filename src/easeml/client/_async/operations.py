@@ -30,7 +30,7 @@ class AsyncOperations(AsyncCalls):
     """The use cases of the service that need no more than to be asked."""
 
     async def me(self) -> User:
-        """Return the caller himself, and how many notifications wait for him."""
+        """Return the caller themselves, and how many notifications wait for them."""
         return await self._get(User, "/me")
 
     async def notifications(self, limit: int = 50) -> Notifications:
@@ -53,7 +53,7 @@ class AsyncOperations(AsyncCalls):
         return await self._create(Key, "/keys", key=idempotency_key, request=request)
 
     def users(self) -> AsyncIterator[User]:
-        """Return users: all for a provider, himself for anybody else."""
+        """Return users: all for a provider, themselves for anybody else."""
         return self._list(User, "/users")
 
     async def tenant_limits(self, tenant_id: str) -> TenantLimits:
@@ -273,8 +273,9 @@ class AsyncOperations(AsyncCalls):
         return await self._get(ModuleChecks, f"/modules/{name}/checks")
 
     def application_tools(self, application_id: str) -> AsyncIterator[ApplicationTool]:
-        """Return every lifecycle tool, with what it takes, and why it cannot be asked about the
-        application now. Raises ``NotFound``.
+        """Return every lifecycle tool, what it takes, and why it cannot be asked now.
+
+        Raises ``NotFound``.
         """
         return self._list(ApplicationTool, f"/applications/{application_id}/tools")
 

@@ -43,7 +43,7 @@ class Accounts(Calls):
         self._transport.request("DELETE", f"{API}/keys/{key_id}", repeatable=True)
 
     def create_user(self, name: str, password: str) -> User:
-        """Make a user with a tenant of his own (providers only).
+        """Make a user with a tenant of their own (providers only).
 
         Raises NotAllowed, InvalidInput, Conflict.
         """

@@ -1,5 +1,5 @@
 # Made from ../_async/administration.py by scripts/unasync.py: change that file, then run the script.
-"""The knowledge base; and what a provider sees of his service."""
+"""The knowledge base; and what a provider sees of their service."""
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import made_request, read_answer

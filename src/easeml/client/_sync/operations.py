@@ -31,7 +31,7 @@ class Operations(Calls):
     """The use cases of the service that need no more than to be asked."""
 
     def me(self) -> User:
-        """Return the caller himself, and how many notifications wait for him."""
+        """Return the caller themselves, and how many notifications wait for them."""
         return self._get(User, "/me")
 
     def notifications(self, limit: int = 50) -> Notifications:
@@ -54,7 +54,7 @@ class Operations(Calls):
         return self._create(Key, "/keys", key=idempotency_key, request=request)
 
     def users(self) -> Iterator[User]:
-        """Return users: all for a provider, himself for anybody else."""
+        """Return users: all for a provider, themselves for anybody else."""
         return self._list(User, "/users")
 
     def tenant_limits(self, tenant_id: str) -> TenantLimits:
@@ -266,8 +266,9 @@ class Operations(Calls):
         return self._get(ModuleChecks, f"/modules/{name}/checks")
 
     def application_tools(self, application_id: str) -> Iterator[ApplicationTool]:
-        """Return every lifecycle tool, with what it takes, and why it cannot be asked about the
-        application now. Raises ``NotFound``.
+        """Return every lifecycle tool, what it takes, and why it cannot be asked now.
+
+        Raises ``NotFound``.
         """
         return self._list(ApplicationTool, f"/applications/{application_id}/tools")
 

@@ -11,6 +11,7 @@ gc.disable()  # imports make many objects and hardly any garbage: collecting too
 os.environ["ARROW_DEFAULT_MEMORY_POOL"] = "system"  # other pools reserve far more than they use
 
 for _name in (
+    "skops.io",  # first: it looks through all that is loaded, once for each of scikit-learn's types
     "numpy",
     "pandas",
     "scipy.stats",
@@ -19,7 +20,6 @@ for _name in (
     "sklearn.compose",
     "sklearn.metrics",
     "sklearn.pipeline",
-    "skops.io",
     "threadpoolctl",
     "easeml.data",
     "easeml.modules.pipeline",

@@ -13,11 +13,11 @@ class Caller:
     user_id: str
     tenant_id: str
     role: Role = Role.USER
-    key_id: str = field(default="", compare=False)  # the key that he sent
+    key_id: str = field(default="", compare=False)  # the key that they sent
 
     @property
     def is_provider(self) -> bool:
-        """Does he run this easeml?"""
+        """Do they run this easeml?"""
         return self.role == Role.PROVIDER
 
     def require_provider(self) -> None:

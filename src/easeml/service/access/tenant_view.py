@@ -42,5 +42,5 @@ class TenantView:
         return tenant_id == self.caller.tenant_id
 
     def sees(self, tenant_id: str) -> bool:
-        """May he know what the tenant's things are called?"""
+        """May they know what the tenant's things are called?"""
         return self.caller.is_provider or self.is_own(tenant_id)

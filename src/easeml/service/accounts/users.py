@@ -67,7 +67,7 @@ def create_user(
 def list_users(
     store: Store, caller: Caller, *, after: After = None, limit: Limit = 50
 ) -> Page[UserAnswer]:
-    """Return users: all for a provider, himself for anybody else."""
+    """Return users: all for a provider, themselves for anybody else."""
     with store.read() as tx:
         if caller.is_provider:
             return page_of(tx.users, _show_user, after, limit)
@@ -75,7 +75,7 @@ def list_users(
 
 
 def get_user(store: Store, caller: Caller) -> UserAnswer:
-    """Return the caller himself, and how many notifications wait for him."""
+    """Return the caller themselves, and how many notifications wait for them."""
     with store.read() as tx:
         user = _show_user(tx.users.get(caller.user_id))
         return user.model_copy(
@@ -110,7 +110,7 @@ def change_password(store: Store, caller: Caller, user_id: str, change: Password
 
 
 def change_role(store: Store, caller: Caller, user_id: str, role: Role) -> UserAnswer:
-    """Make a user a provider, or a provider a user (providers only); his keys act so from now on.
+    """Make a user a provider, or a provider a user (providers only); their keys act so from now on.
 
     Raises ``NotAllowed``, ``NotFound``, and ``Conflict`` where no provider would be left.
     """

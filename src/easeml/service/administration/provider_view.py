@@ -1,4 +1,4 @@
-"""What a provider sees of his easeml: tenants in numbers, settings, storage, and what happened."""
+"""What a provider sees of their easeml: tenants in numbers, settings, storage, and what happened."""
 
 import shutil
 from collections import Counter

@@ -1,6 +1,4 @@
-"""Asking a lifecycle tool about an application: which models it is asked about, which rows it sees
-besides, and the state that it goes on from.
-"""
+"""Asking a lifecycle tool about an application: about which models, rows and earlier state."""
 
 from easeml.contract.reports import ApplicationTool, NewReport, ToolParameter
 from easeml.contract.resources import Page
@@ -61,8 +59,9 @@ def ask(
 
 
 def available(store: Store, caller: Caller, application_id: str) -> Page[ApplicationTool]:
-    """Return every lifecycle tool, with what it takes, and why it cannot be asked about the
-    application now. Raises ``NotFound``.
+    """Return every lifecycle tool, what it takes, and why it cannot be asked now.
+
+    Raises ``NotFound``.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)

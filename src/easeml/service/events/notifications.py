@@ -1,4 +1,4 @@
-"""What easeml tells a user by itself: of all events, those that he would ask for."""
+"""What easeml tells a user by itself: of all events, those that they would ask for."""
 
 from easeml.contract.notifications import Notification, Notifications
 from easeml.contract.parameters import Limit

@@ -1,4 +1,4 @@
-"""The visitor's own account: his password, and the API keys of his scripts."""
+"""The visitor's own account: their password, and the API keys of their scripts."""
 
 from starlette.responses import Response
 from starlette.routing import Route

@@ -28,7 +28,7 @@ async def show_people(context: PageContext) -> Response:
 
 @signed_in
 async def add_user(context: PageContext) -> Response:
-    """Make a user with a tenant of his own."""
+    """Make a user with a tenant of their own."""
     form = await context.form()
     name = str(form.get("name", "")).strip()
     return await _after(
