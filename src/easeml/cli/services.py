@@ -4,17 +4,17 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from easeml.cli.local_home import HomeOption, local_settings, settings_of
 from easeml.cli.output import say
 
 PROVIDER = "admin"  # name of the user that the first start makes
 _KINDS = ("controller", "scheduler", "prefork", "worker", "predictor")
 _STOP_SECONDS = 5.0
 
-Home = Annotated[Path | None, typer.Option(help="Folder of all state (.easeml).")]
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port of the service (8080).")]
 Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes (2).")]
 
@@ -22,12 +22,13 @@ Workers = Annotated[int | None, typer.Option(min=1, help="Worker processes (2)."
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to the root."""
     app.command()(up)
+    app.command()(down)
     app.command(hidden=True)(process)
     app.command("demo", hidden=True)(demo)
 
 
 def up(
-    home: Home = None,
+    home: HomeOption = None,
     port: Port = None,
     workers: Workers = None,
     demo: Annotated[
@@ -37,7 +38,7 @@ def up(
     """Start everything on this machine and keep it running; Ctrl-C stops it."""
     from easeml.engine import run_supervisor
 
-    settings = _settings(home=home, port=port, workers=workers)
+    settings = settings_of(home=home, port=port, workers=workers)
     _make_home(settings.home)
     players: list[subprocess.Popen[bytes]] = []
 
@@ -53,16 +54,28 @@ def up(
             _stop(player)
 
 
+def down(
+    home: HomeOption = None,
+    timeout: Annotated[float, typer.Option(min=0, help="Seconds to wait for its end.")] = 60.0,
+) -> None:
+    """Stop the easeml that `up` runs on a home of this machine, and wait until it has ended."""
+    from easeml.engine import stop_supervisor
+
+    settings = local_settings(home)
+    pid = stop_supervisor(settings.home, timeout)
+    say(f"easeml has ended (process {pid}).")
+
+
 def process(
     kind: Annotated[str, typer.Argument(help=", ".join(_KINDS))],
-    home: Home = None,
+    home: HomeOption = None,
     port: Port = None,
     workers: Workers = None,
 ) -> None:
     """Run one process of the service; ``up`` starts these."""
     if kind not in _KINDS:
         raise typer.BadParameter(f"{kind!r} is none of {', '.join(_KINDS)}", param_hint="KIND")
-    settings = _settings(home=home, port=port, workers=workers)
+    settings = settings_of(home=home, port=port, workers=workers)
     if kind == "controller":
         from easeml.api import run_controller
 
@@ -89,28 +102,6 @@ def demo(
     from easeml.cli.demo import run_demo
 
     run_demo(url, home, since=time.time() if since is None else since)
-
-
-def _settings(**given: Any) -> Any:
-    """Return the settings with the flags that were given.
-
-    Raises InvalidInput for one that does not fit.
-    """
-    from pydantic import ValidationError
-
-    from easeml.errors import InvalidInput
-    from easeml.settings import Settings
-
-    try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
-    except ValidationError as error:
-        first = error.errors()[0]
-        unknown = first["type"] == "extra_forbidden"
-        raise InvalidInput(
-            "There is no such setting." if unknown else f"{first['msg']}.",
-            where=".".join(map(str, first["loc"])),
-            remedy="Check the flags, the variables EASEML_* and config.toml in the home.",
-        ) from error
 
 
 def _make_home(home: Path) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .predictor_client import PredictorClient
     from .prefork import run_prefork
     from .scheduler import run_scheduler
-    from .supervisor import run_supervisor
+    from .supervisor import run_supervisor, running_supervisor, stop_supervisor
     from .worker import run_worker
 
 __all__ = [
@@ -21,6 +21,8 @@ __all__ = [
     "run_scheduler",
     "run_supervisor",
     "run_worker",
+    "running_supervisor",
+    "stop_supervisor",
 ]
 
 _HOMES = {
@@ -30,6 +32,8 @@ _HOMES = {
     "run_scheduler": "scheduler",
     "run_supervisor": "supervisor",
     "run_worker": "worker",
+    "running_supervisor": "supervisor",
+    "stop_supervisor": "supervisor",
 }
 
 

@@ -3,6 +3,7 @@
 import fcntl
 import os
 import secrets
+import signal
 import socket
 import threading
 import time
@@ -12,7 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from easeml.errors import Conflict, TimedOut
+from easeml.errors import Conflict, NotAllowed, NotFound, TimedOut
 from easeml.service.accounts import users
 from easeml.settings import Settings
 from easeml.store import Store
@@ -21,6 +22,7 @@ from .limits import task_limits, thread_environment
 from .managed import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
 from .signals import Stop
 
+_LOCK = "supervisor.lock"
 SECRET_FILE = "internal.secret"  # noqa: S105  a file name
 _HEALTHY_WITHIN = 120.0  # seconds
 _PORT_FREE_WITHIN = 3.0  # seconds: processes of a supervisor that was killed may just be ending
@@ -94,10 +96,48 @@ def _run(
         time.sleep(LOOK_EVERY)
 
 
+def stop_supervisor(home: Path, seconds: float) -> int:
+    """Ask the supervisor of a home to end, wait at most ``seconds`` for it, and return its id.
+
+    Raises ``NotFound`` where none runs, ``NotAllowed`` where it is somebody else's, ``TimedOut``.
+    """
+    latest = time.monotonic() + seconds
+    pid = running_supervisor(home)
+    if pid is None:
+        raise NotFound("easeml does not run on this home.", where=str(home))
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except PermissionError as error:
+        raise NotAllowed(
+            f"Process {pid} belongs to another user.", remedy="Stop it as the one who started it."
+        ) from error
+    except ProcessLookupError:
+        return pid  # it ended in this moment
+    while running_supervisor(home) == pid:
+        if time.monotonic() > latest:
+            raise TimedOut(f"Process {pid} still runs after {seconds:g} s.", where=str(home))
+        time.sleep(LOOK_EVERY)
+    return pid
+
+
+def running_supervisor(home: Path) -> int | None:
+    """Return the process id of the supervisor that runs on a home, None where none does."""
+    lock = home / _LOCK
+    if not lock.exists():
+        return None
+    with lock.open("r+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            held_by = file.read().strip()
+            return int(held_by) if held_by else None
+    return None
+
+
 @contextmanager
 def _only_one(home: Path) -> Iterator[None]:
     """Hold the lock of the home; the kernel gives it back when this process ends in whatever way."""
-    with (home / "supervisor.lock").open("a+") as file:
+    with (home / _LOCK).open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

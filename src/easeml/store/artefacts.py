@@ -12,7 +12,7 @@ import re
 import stat
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -77,6 +77,58 @@ class ArtefactStore:
             self.fetch(tenant_id, member["digest"], destination / member["path"])
         return destination
 
+    def copy_to(self, other: "ArtefactStore", tenant_id: str, digest: str) -> int:
+        """Copy an artefact to another store, verified; return the bytes that were not there yet.
+
+        Raises ``NotFound``, and ``Damaged`` as ``fetch`` does.
+        """
+        manifest = self._manifest(tenant_id, digest)
+        if manifest is None:
+            return self._copy_file(other, tenant_id, digest)
+        copied = 0
+        for member in manifest["files"]:
+            copied += self._copy_file(other, tenant_id, member["digest"])
+        # The manifest comes last: a folder that is there has all of its files.
+        return copied + self._copy_file(other, tenant_id, digest, ".folder")
+
+    def _copy_file(
+        self, other: "ArtefactStore", tenant_id: str, digest: str, suffix: str = ""
+    ) -> int:
+        place = self._place(tenant_id, digest, suffix)
+        if other._place(tenant_id, digest, suffix).is_file():
+            return 0
+        if not place.is_file():
+            raise NotFound("There is no such artefact.", where=digest)
+        with place.open("rb") as file:
+            found, size = other._put_bytes(tenant_id, _chunks(file), suffix)
+        if found != digest:
+            raise _damaged(digest)
+        return size
+
+    def heal(self, source: "ArtefactStore", tenant_id: str, digest: str) -> None:
+        """Fetch from another store what of an artefact is gone or damaged here.
+
+        Raises ``NotFound`` where the other has it not, and ``Damaged`` where it is damaged there.
+        """
+        if not source._place(tenant_id, digest, ".folder").is_file():
+            return self._heal_file(source, tenant_id, digest)
+        self._heal_file(source, tenant_id, digest, ".folder")
+        manifest = self._manifest(tenant_id, digest) or {}
+        for member in manifest.get("files", ()):
+            self._heal_file(source, tenant_id, member["digest"])
+        return None
+
+    def _heal_file(
+        self, source: "ArtefactStore", tenant_id: str, digest: str, suffix: str = ""
+    ) -> None:
+        place = self._place(tenant_id, digest, suffix)
+        if place.is_file():
+            with place.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() == digest:
+                    return
+            place.unlink()
+        source._copy_file(self, tenant_id, digest, suffix)
+
     def verify(self, tenant_id: str, digest: str) -> None:
         """Read every byte of an artefact; raises ``NotFound``, and ``Damaged`` as ``fetch`` does."""
         manifest = self._manifest(tenant_id, digest)
@@ -130,6 +182,25 @@ class ArtefactStore:
                 "The folder of data and models is empty.",
                 remedy="The provider has to bring it back, as by mounting its disk.",
             )
+
+    def strays(self, held: Set[str], least_age: float) -> list[Path]:
+        """Return the stored files that none of the digests ``held`` needs, ``least_age`` s old.
+
+        A folder needs its manifest and its files. What was stored a moment ago may be held soon.
+        """
+        needed = set(held)
+        for path in self._stored():
+            if path.suffix == ".folder" and path.stem in held:
+                document = json.loads(path.read_bytes())
+                needed.update(member["digest"] for member in document["files"])
+        return [
+            path for path in self._stored() if path.stem not in needed and _age(path) >= least_age
+        ]
+
+    def _stored(self) -> Iterator[Path]:
+        for tenant in self._root.iterdir():
+            if not tenant.name.startswith("."):
+                yield from tenant.glob("[0-9a-f][0-9a-f]/*")
 
     def exists(self, tenant_id: str, digest: str) -> bool:
         """Whether a file or folder with this digest is stored."""

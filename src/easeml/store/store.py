@@ -13,6 +13,7 @@ from easeml.store.database import connect, describe, read_clock
 from easeml.store.faults import database_is_broken, storage_faults
 from easeml.store.migrate import migrate
 from easeml.store.session import Clock, Session
+from easeml.store.snapshots import mentioned_digests, write_snapshot
 from easeml.store.transaction import Transaction
 from easeml.store.uploads import UploadStore
 from easeml.store.wakeups import Wakeup, open_wakeup
@@ -100,6 +101,21 @@ class Store:
             answer = connection.exec_driver_sql(question).scalar_one()
         if answer != "ok":
             raise database_is_broken()
+
+    def mentioned_digests(self) -> set[str]:
+        """Return every digest (64 hexadecimal digits) that any row names in any column.
+
+        What none names can never be asked for.
+        """
+        with storage_faults(), self._engine.connect() as connection:
+            return mentioned_digests(connection)
+
+    def write_snapshot(self, path: Path) -> None:
+        """Copy one state of the database to the new SQLite file ``path``, while others write.
+
+        Raises ``StorageFull``, and ``Damaged`` if the database cannot be read any more.
+        """
+        write_snapshot(self._engine, path)
 
     def wakeup(self) -> Wakeup:
         """Start listening for commits; close it after use."""

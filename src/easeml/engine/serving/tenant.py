@@ -94,6 +94,7 @@ class TenantChild:
 
     async def stop(self) -> None:
         """End the child."""
+        self._listener.cancel()  # its end is no surprise
         self._writer.close()
         self._handing.close()
         self._process.kill()

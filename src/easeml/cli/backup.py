@@ -1,0 +1,144 @@
+"""``backup`` and ``restore``: a copy of everything, made while easeml runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from easeml.cli.local_home import HomeOption, local_settings
+from easeml.cli.options import Json
+from easeml.cli.output import notes, print_json, print_table, say
+from easeml.cli.progress import progress
+from easeml.contract.upkeep import Drilled, Snapshot
+
+if TYPE_CHECKING:
+    from easeml.settings import Settings
+
+_MIB = 2**20
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to the root."""
+    app.command()(backup)
+    app.command()(restore)
+
+
+def backup(
+    path: Annotated[
+        Path, typer.Argument(help="Folder of the backup: a new one, or that of earlier ones.")
+    ],
+    home: HomeOption = None,
+    list_only: Annotated[
+        bool, typer.Option("--list", help="Show the snapshots; make none.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Add a snapshot of everything to a backup; easeml may run meanwhile.
+
+    The database is copied in one state; of data and models only what the backup lacks.
+    Exit codes: 0 done, 1 something could not be read any more and is lost.
+    """
+    from easeml.store import Store
+    from easeml.store.backup import back_up, snapshots
+
+    if list_only:
+        _list(snapshots(path), as_json=as_json)
+        return
+    settings = local_settings(home)
+    store = Store.open(settings.database, settings.artefacts)
+    try:
+        with progress("Backing up") as move:
+            made = back_up(store, settings.home / "config.toml", path, move)
+    finally:
+        store.close()
+    if as_json:
+        print_json(made)
+    else:
+        new = f"{made.added / _MIB:.1f} of {made.size / _MIB:.1f} MiB are new"
+        say(f"Snapshot {made.name} in {path}: {made.artefacts} artefacts, {new}.")
+        say(f"Try it: easeml restore {path} --home NEW_FOLDER --verify")
+        _name_lost(made)
+    if made.lost:
+        raise typer.Exit(1)
+
+
+def restore(
+    path: Annotated[Path, typer.Argument(help="Folder of the backup.")],
+    home: Annotated[Path, typer.Option(help="New folder that becomes the home.")],
+    snapshot: Annotated[
+        str | None, typer.Option(help="Name of the snapshot; the newest by default.")
+    ] = None,
+    verify: Annotated[
+        bool,
+        typer.Option("--verify", help="Load every live model of the copy, and let it predict."),
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a home from a backup; every byte is checked. It starts nothing: `easeml up --home` does.
+
+    Exit codes: 0 done, 1 with --verify: a live model does not predict.
+    """
+    from easeml.store.backup import choose, move_to_database
+    from easeml.store.backup import restore as make_home
+
+    chosen = choose(path, snapshot)
+    with progress("Restoring") as move:
+        make_home(path, chosen, home, move)
+    settings = local_settings(home)
+    if not settings.database.startswith("sqlite"):
+        move_to_database(home, settings.database)
+    drilled = _drill(settings) if verify else []
+    if as_json:
+        drill = [one.model_dump() for one in drilled]
+        print_json({"home": str(home), "snapshot": chosen.model_dump(), "drill": drill})
+    else:
+        _say_restored(chosen, home, drilled, verify=verify)
+    if any(one.error for one in drilled):
+        raise typer.Exit(1)
+
+
+def _drill(settings: "Settings") -> list[Drilled]:
+    from easeml.engine.drill import drill_live_models
+    from easeml.store import Store
+
+    store = Store.open(settings.database, settings.artefacts)
+    try:
+        store.check_integrity()
+        return drill_live_models(store, settings)
+    finally:
+        store.close()
+
+
+def _say_restored(chosen: Snapshot, home: Path, drilled: list[Drilled], *, verify: bool) -> None:
+    say(f"Snapshot {chosen.name} is restored: {chosen.artefacts} artefacts, each as it was.")
+    _name_lost(chosen)
+    if verify:
+        for one in drilled:
+            say(f"{one.name} ({one.application_id}), {one.model_name}: {one.error or 'as before'}")
+        well = sum(not one.error for one in drilled)
+        say(f"{well} of {len(drilled)} live models predict as before.")
+    say(f"Start it: easeml up --home {home}")
+
+
+def _name_lost(snapshot: Snapshot) -> None:
+    for one in snapshot.lost:
+        notes().print(
+            f"This could not be read any more when the snapshot was made: {one}", markup=False
+        )
+
+
+def _list(found: list[Snapshot], *, as_json: bool) -> None:
+    if as_json:
+        return print_json(found)
+    rows = []
+    for one in found:
+        rows.append(
+            (
+                one.name,
+                one.artefacts,
+                f"{one.size / _MIB:.1f}",
+                f"{one.added / _MIB:.1f}",
+                len(one.lost),
+            )
+        )
+    return print_table(["snapshot", "artefacts", "MiB", "new MiB", "lost"], rows)

@@ -1,0 +1,60 @@
+"""``doctor``: is everything there that a home needs, and what can be repaired."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from easeml.cli.local_home import HomeOption, local_settings
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_table, say
+from easeml.cli.progress import progress
+from easeml.contract.upkeep import Finding
+from easeml.errors import InvalidInput
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module to the root."""
+    app.command()(doctor)
+
+
+def doctor(
+    home: HomeOption = None,
+    repair: Annotated[bool, typer.Option("--repair", help="Repair what can be repaired.")] = False,
+    backup: Annotated[
+        Path | None,
+        typer.Option(help="With --repair: fetch lost data and models from this backup."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Look at everything that a home needs; easeml may run meanwhile. It reads every stored byte.
+
+    Exit codes: 0 all is well, 1 something is failing.
+    """
+    from easeml.engine import running_supervisor
+    from easeml.service.upkeep.doctor import examine
+
+    if backup is not None and not repair:
+        raise InvalidInput("A backup is used to repair.", where="--backup", remedy="Add --repair.")
+    settings = local_settings(home)
+    pid = running_supervisor(settings.home)
+    state = f"easeml runs (process {pid})." if pid else "easeml does not run."
+    with progress("Reading what is stored") as move:
+        found = examine(settings, repair=repair, backup=backup, progress=move)
+    findings = [Finding(check="processes", state="ok", message=state), *found]
+    if as_json:
+        print_json(findings)
+    else:
+        _show(findings)
+    if any(one.state == "failing" for one in findings):
+        raise typer.Exit(1)
+
+
+def _show(findings: list[Finding]) -> None:
+    rows = []
+    for one in findings:
+        state = "repaired" if one.repaired else one.state
+        rows.append((one.check, state, f"{one.message} {one.remedy}".strip()))
+    print_table(["check", "state", "what was found"], rows)
+    failing = sum(one.state == "failing" for one in findings)
+    say(f"{failing} of {len(findings)} are failing." if failing else "All is well enough to run.")

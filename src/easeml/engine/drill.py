@@ -1,0 +1,71 @@
+"""A drill with a restored copy: does every live model load, and predict what it predicted before?"""
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from easeml.contract.upkeep import Drilled
+from easeml.engine.serving.fetching import fetch
+from easeml.engine.serving.tenant import TenantChild, warm_up
+from easeml.errors import EasemlError
+from easeml.settings import Settings
+from easeml.store import Store
+from easeml.store.records import Application, TrainedModel
+
+
+def drill_live_models(store: Store, settings: Settings) -> list[Drilled]:
+    """Load the live model of each application in a serving child of its tenant, as a predictor does.
+
+    A child that loads a model predicts the rows that were kept with it, and compares. Writes
+    nothing.
+    """
+    served = _served(store)
+    if not served:
+        return []
+    warm_up()
+    with tempfile.TemporaryDirectory(prefix="drill-") as folder:
+        return asyncio.run(_drill(store, settings, Path(folder), served))
+
+
+def _served(store: Store) -> list[tuple[Application, TrainedModel]]:
+    found = []
+    with store.read() as tx:
+        tables = tx.unscoped()
+        for application in tables.applications.list(limit=None):
+            if application.live_model_id:
+                found.append((application, tables.models.get(application.live_model_id)))
+    return found
+
+
+async def _drill(
+    store: Store,
+    settings: Settings,
+    folder: Path,
+    served: list[tuple[Application, TrainedModel]],
+) -> list[Drilled]:
+    children: dict[str, TenantChild] = {}
+    drilled = []
+    try:
+        for application, model in served:
+            child = children.get(application.tenant_id)
+            if child is None or not child.alive:
+                child = children[application.tenant_id] = TenantChild(settings.predictor_memory)
+                await child.start()
+            error = ""
+            try:
+                fetched = await asyncio.to_thread(fetch, store, model, folder)
+                await child.load(model.id, model.name, application.objective, fetched)
+            except EasemlError as failure:
+                error = failure.message
+            drilled.append(
+                Drilled(
+                    application_id=application.id,
+                    name=application.name,
+                    model_name=model.name,
+                    error=error,
+                )
+            )
+    finally:
+        for child in children.values():
+            await child.stop()
+    return drilled

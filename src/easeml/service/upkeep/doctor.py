@@ -1,0 +1,206 @@
+"""The doctor: looks at everything that a home needs, and repairs what it can when it is told to."""
+
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from easeml.contract.upkeep import Finding
+from easeml.errors import Damaged, EasemlError, NotFound
+from easeml.service.administration.health import LEAST_FREE
+from easeml.service.knowledge import knowledge_base
+from easeml.service.models import lost_models
+from easeml.settings import Settings
+from easeml.store import ArtefactStore, Store
+from easeml.store.records import Application, Artefact, TrainedModel
+
+Progress = Callable[[float], None]
+
+_OPEN_TO_OTHERS = stat.S_IRWXG | stat.S_IRWXO
+_GRACE_SECONDS = 24 * 3600.0  # what was stored a moment ago may be referred to soon
+_MIB = 2**20
+
+
+def examine(
+    settings: Settings, *, repair: bool, backup: Path | None, progress: Progress
+) -> list[Finding]:
+    """Return what was found at each place of a home, and repair what can be if ``repair``.
+
+    ``backup``: a folder of snapshots from which lost artefacts are fetched. ``progress`` is told
+    the share of stored bytes' files that were read. Nothing is changed without ``repair``.
+    """
+    findings = [_home(settings, repair=repair), _secret(settings, repair=repair), _space(settings)]
+    try:
+        store = Store.open(settings.database, settings.artefacts)
+    except EasemlError as error:
+        return [*findings, _failing("database", error.message, error.remedy)]
+    try:
+        findings.append(_database(store))
+        if findings[-1].state == "ok":
+            findings += _stored(store, repair=repair, backup=backup, progress=progress)
+    finally:
+        store.close()
+    return findings
+
+
+def _home(settings: Settings, *, repair: bool) -> Finding:
+    return _private("home", settings.home, 0o700, repair=repair)
+
+
+def _secret(settings: Settings, *, repair: bool) -> Finding:
+    path = settings.home / "internal.secret"
+    if not path.exists():
+        return _ok("secret", "There is none yet; the first start makes it.")
+    return _private("secret", path, 0o600, repair=repair)
+
+
+def _private(check: str, path: Path, mode: int, *, repair: bool) -> Finding:
+    """Look whether others on this machine can read a path."""
+    if not path.stat().st_mode & _OPEN_TO_OTHERS:
+        return _ok(check, "Only its owner can read it.")
+    if not repair:
+        return Finding(
+            check=check,
+            state="warning",
+            message=f"Others on this machine can read {path}.",
+            remedy="easeml doctor --repair takes that from them.",
+        )
+    path.chmod(mode)
+    return _repaired(check, f"Others on this machine could read {path}; now its owner only.")
+
+
+def _space(settings: Settings) -> Finding:
+    free = shutil.disk_usage(settings.home).free
+    if free >= LEAST_FREE:
+        return _ok("disk", f"{free / _MIB:,.0f} MiB are free.")
+    return _failing(
+        "disk", f"{free / _MIB:,.0f} MiB are free.", "Free space, or use a larger disk."
+    )
+
+
+def _database(store: Store) -> Finding:
+    try:
+        store.check_integrity()
+    except EasemlError as error:
+        return _failing(
+            "database",
+            error.message,
+            "Stop easeml, and make a new home of the newest backup: easeml restore.",
+        )
+    return _ok("database", f"Every page can be read ({store.describe()}).")
+
+
+def _stored(
+    store: Store, *, repair: bool, backup: Path | None, progress: Progress
+) -> list[Finding]:
+    """Look at the stored bytes: what is lost, what serves of it, and what nobody needs."""
+    lost = _lost_artefacts(store, progress)
+    fetched = _fetch_back(store, lost, backup) if repair and backup else []
+    still_lost = [one for one in lost if one not in fetched]
+    findings = [_artefacts(lost, fetched)]
+    findings += _live_models(store, still_lost, repair=repair)
+    findings.append(_leftovers(store, repair=repair))
+    return findings
+
+
+def _lost_artefacts(store: Store, progress: Progress) -> list[Artefact]:
+    with store.read() as tx:
+        held = list(tx.unscoped().artefacts.list(limit=None))
+    lost = []
+    for number, one in enumerate(held, start=1):
+        try:
+            store.artefacts.verify(one.tenant_id, one.digest)
+        except (NotFound, Damaged):
+            lost.append(one)
+        progress(number / len(held))
+    return lost
+
+
+def _fetch_back(store: Store, lost: list[Artefact], backup: Path) -> list[Artefact]:
+    """Return the artefacts that a backup had."""
+    kept = ArtefactStore(backup / "artefacts")
+    fetched = []
+    for one in lost:
+        try:
+            store.artefacts.heal(kept, one.tenant_id, one.digest)
+        except (NotFound, Damaged):
+            continue
+        fetched.append(one)
+    return fetched
+
+
+def _artefacts(lost: list[Artefact], fetched: list[Artefact]) -> Finding:
+    if not lost:
+        return _ok("artefacts", "All data and models are as they were stored.")
+    if len(fetched) == len(lost):
+        return _repaired("artefacts", f"{len(lost)} lost artefacts came back from the backup.")
+    named = ", ".join(f"{one.tenant_id}/{one.digest[:12]}" for one in lost if one not in fetched)
+    return _failing(
+        "artefacts",
+        f"{len(lost) - len(fetched)} artefacts are gone or damaged: {named}.",
+        "Fetch them from a backup: easeml doctor --repair --backup PATH.",
+    )
+
+
+def _live_models(store: Store, lost: list[Artefact], *, repair: bool) -> list[Finding]:
+    digests = {one.digest for one in lost}
+    findings = []
+    for application, model in _served(store):
+        if model.served not in digests:
+            continue
+        if repair:
+            with store.write() as tx:
+                registry = knowledge_base.current(tx)
+                lost_models.give_up(tx, application, model, "its files are lost", registry)
+            message = f"{application.name}: {model.name} was lost; the best that is left serves."
+            findings.append(_repaired("live model", message))
+        else:
+            findings.append(
+                _failing(
+                    "live model",
+                    f"{application.name}: the files of {model.name}, which serves, are lost.",
+                    "easeml doctor --repair lets the best that is left serve.",
+                )
+            )
+    return findings or [_ok("live models", "The files of all models that serve are there.")]
+
+
+def _served(store: Store) -> Iterator[tuple[Application, TrainedModel]]:
+    with store.read() as tx:
+        tables = tx.unscoped()
+        applications = [one for one in tables.applications.list(limit=None) if one.live_model_id]
+        models = {one.id: one for one in tables.models.list(limit=None)}
+    for application in applications:
+        yield application, models[application.live_model_id]
+
+
+def _leftovers(store: Store, *, repair: bool) -> Finding:
+    """Look for stored bytes that no row names any more, older than a day."""
+    strays = store.artefacts.strays(store.mentioned_digests(), _GRACE_SECONDS)
+    if not strays:
+        return _ok("leftovers", "All that is stored is needed.")
+    size = sum(path.stat().st_size for path in strays) / _MIB
+    if not repair:
+        return Finding(
+            check="leftovers",
+            state="warning",
+            message=f"{len(strays)} stored files ({size:,.1f} MiB) are needed by nothing.",
+            remedy="easeml doctor --repair removes them.",
+        )
+    for path in strays:
+        path.unlink(missing_ok=True)
+    return _repaired(
+        "leftovers", f"{len(strays)} files that nothing needed are removed ({size:,.1f} MiB)."
+    )
+
+
+def _ok(check: str, message: str) -> Finding:
+    return Finding(check=check, state="ok", message=message)
+
+
+def _failing(check: str, message: str, remedy: str) -> Finding:
+    return Finding(check=check, state="failing", message=message, remedy=remedy)
+
+
+def _repaired(check: str, message: str) -> Finding:
+    return Finding(check=check, state="ok", message=message, repaired=True)
