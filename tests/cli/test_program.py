@@ -10,6 +10,7 @@ import pytest
 from service_for_tests import KEY, FakeService
 
 from easeml.cli import services
+from easeml.cli.local_home import settings_of
 from easeml.cli.main import _COMMANDS, _Commands, _commands_of
 from service_process import LOOK_EVERY
 
@@ -90,7 +91,7 @@ def test_the_first_start_shows_the_login_before_it_says_that_it_is_up(
 def test_flags_win_over_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("EASEML_PORT", "1234")
     monkeypatch.setenv("EASEML_WORKERS", "7")
-    settings = services._settings(home=tmp_path, port=4321, workers=None)
+    settings = settings_of(home=tmp_path, port=4321, workers=None)
     assert (settings.home, settings.port, settings.workers) == (tmp_path, 4321, 7)
 
 

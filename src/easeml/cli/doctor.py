@@ -9,7 +9,7 @@ from easeml.cli.local_home import HomeOption, local_settings
 from easeml.cli.options import Json
 from easeml.cli.output import print_json, print_table, say
 from easeml.cli.progress import progress
-from easeml.contract.upkeep import Finding
+from easeml.contract.upkeep import Finding, FindingState
 from easeml.errors import InvalidInput
 
 
@@ -41,12 +41,12 @@ def doctor(
     state = f"easeml runs (process {pid})." if pid else "easeml does not run."
     with progress("Reading what is stored") as move:
         found = examine(settings, repair=repair, backup=backup, progress=move)
-    findings = [Finding(check="processes", state="ok", message=state), *found]
+    findings = [Finding(check="processes", state=FindingState.OK, message=state), *found]
     if as_json:
         print_json(findings)
     else:
         _show(findings)
-    if any(one.state == "failing" for one in findings):
+    if any(one.state == FindingState.FAILING for one in findings):
         raise typer.Exit(1)
 
 
@@ -56,5 +56,5 @@ def _show(findings: list[Finding]) -> None:
         state = "repaired" if one.repaired else one.state
         rows.append((one.check, state, f"{one.message} {one.remedy}".strip()))
     print_table(["check", "state", "what was found"], rows)
-    failing = sum(one.state == "failing" for one in findings)
+    failing = sum(one.state == FindingState.FAILING for one in findings)
     say(f"{failing} of {len(findings)} are failing." if failing else "All is well enough to run.")

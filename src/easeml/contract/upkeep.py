@@ -1,6 +1,6 @@
 """What the commands say that look after an installation: backups, drills and the doctor's findings."""
 
-from typing import Literal
+from enum import StrEnum
 
 from pydantic import Field
 
@@ -33,11 +33,19 @@ class Drilled(Answer):
     error: str = ""
 
 
+class FindingState(StrEnum):
+    """How bad it is: ``WARNING`` may wait, ``FAILING`` may not."""
+
+    OK = "ok"
+    WARNING = "warning"
+    FAILING = "failing"
+
+
 class Finding(Answer):
     """What the doctor found at one place. ``repaired``: it was not well, and is now."""
 
     check: str
-    state: Literal["ok", "warning", "failing"]
+    state: FindingState
     message: str
     remedy: str = ""
     repaired: bool = False

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from easeml.contract.upkeep import Finding
+from easeml.contract.upkeep import Finding, FindingState
 from easeml.errors import Damaged, EasemlError, NotFound
 from easeml.service.administration.health import LEAST_FREE
 from easeml.service.knowledge import knowledge_base
@@ -36,7 +36,7 @@ def examine(
         return [*findings, _failing("database", error.message, error.remedy)]
     try:
         findings.append(_database(store))
-        if findings[-1].state == "ok":
+        if findings[-1].state == FindingState.OK:
             findings += _stored(store, repair=repair, backup=backup, progress=progress)
     finally:
         store.close()
@@ -61,7 +61,7 @@ def _private(check: str, path: Path, mode: int, *, repair: bool) -> Finding:
     if not repair:
         return Finding(
             check=check,
-            state="warning",
+            state=FindingState.WARNING,
             message=f"Others on this machine can read {path}.",
             remedy="easeml doctor --repair takes that from them.",
         )
@@ -183,7 +183,7 @@ def _leftovers(store: Store, *, repair: bool) -> Finding:
     if not repair:
         return Finding(
             check="leftovers",
-            state="warning",
+            state=FindingState.WARNING,
             message=f"{len(strays)} stored files ({size:,.1f} MiB) are needed by nothing.",
             remedy="easeml doctor --repair removes them.",
         )
@@ -195,12 +195,12 @@ def _leftovers(store: Store, *, repair: bool) -> Finding:
 
 
 def _ok(check: str, message: str) -> Finding:
-    return Finding(check=check, state="ok", message=message)
+    return Finding(check=check, state=FindingState.OK, message=message)
 
 
 def _failing(check: str, message: str, remedy: str) -> Finding:
-    return Finding(check=check, state="failing", message=message, remedy=remedy)
+    return Finding(check=check, state=FindingState.FAILING, message=message, remedy=remedy)
 
 
 def _repaired(check: str, message: str) -> Finding:
-    return Finding(check=check, state="ok", message=message, repaired=True)
+    return Finding(check=check, state=FindingState.OK, message=message, repaired=True)
