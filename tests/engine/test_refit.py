@@ -7,8 +7,8 @@ import pandas as pd
 from easeml.contract.tasks import ModuleChoice, Pipeline
 from easeml.data import declare, infer_table, read_table, read_version, write_version
 from easeml.kinds.refit import RefitSpec, refit
-from easeml.kinds.shared.predictions import read_predictions
-from easeml.modules import known_rows
+from easeml.kinds.shared.predictions import read_predictions, write_predictions
+from easeml.modules import Predictions, known_rows
 from easeml.modules.pipeline import load_trained
 
 
@@ -31,6 +31,9 @@ def test_all_rows_but_the_test_rows_are_learned_from(tmp_path: Path) -> None:
         schema_in=version.schema_in.to_json(),
         schema_out=version.schema_out.to_json(),
     )
+    unseen = version.validation
+    first_fit = {"validation": Predictions(unseen["price"].to_numpy() - 2.0, None, None)}
+    write_predictions(tmp_path / "predictions", {"validation": unseen["_row"]}, first_fit)
     outputs = tmp_path / "outputs"
     outputs.mkdir()
     result = refit(spec, tmp_path, outputs)
@@ -38,6 +41,7 @@ def test_all_rows_but_the_test_rows_are_learned_from(tmp_path: Path) -> None:
     assert result.value["rows"] == len(version.train) + len(version.validation)
     model = load_trained(outputs / "model")
     assert model.manifest["quality"] == 0.7  # measured before, of the first fit
+    assert model.manifest["interval"]["half_width"] == 2.0  # of the first fit, likewise
     # The nearest row of a row that was learned from is that row itself.
     exact = model.predict(version.validation).values == version.validation["price"]
     assert exact.all()

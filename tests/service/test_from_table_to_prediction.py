@@ -37,6 +37,9 @@ def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path:
 
     shown = json.loads(easeml.command("app", "show", application["id"], "--json"))
     assert shown["state"] == "serving"
+    assert shown["live"]["model"] == shown["live_model"]["name"]
+    assert isinstance(shown["live"]["refitted"], bool)
+    assert isinstance(shown["live"]["ensemble"], list)
     assert shown["live_model"]["quality"] > 0.85
     assert shown["job"]["tasks_done"] >= 6
     assert 0.8 < shown["test_quality"]["value"] <= 1.0
@@ -53,12 +56,21 @@ def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path:
     predicted = [row["prediction"] for row in rows]
     assert set(predicted) <= {"malignant", "benign"}
     assert sum(p == row["target"] for p, row in zip(predicted, rows, strict=True)) > 0.85 * 569
+    shares = [float(row["probability_malignant"]) for row in rows]
+    told = ["malignant" if share > 0.5 else "benign" for share in shares]
+    assert told == predicted
 
     decisions = easeml.call("GET", f"/api/v1/decisions?job_id={shown['job']['id']}&limit=200")[
         "items"
     ]
     assert len(decisions) == shown["job"]["tasks_done"] + shown["job"]["tasks_failed"]
     assert all(d["explanation"] for d in decisions)
+
+
+def are_enclosed(answer: dict) -> bool:
+    """Tell whether every prediction lies within its interval."""
+    ends = zip(answer["lower"], answer["predictions"], answer["upper"], strict=True)
+    return all(lower < value < upper for lower, value, upper in ends)
 
 
 def test_regression_serves_and_reports_quality_where_labels_are_sent(
@@ -70,6 +82,8 @@ def test_regression_serves_and_reports_quality_where_labels_are_sent(
     answer = json.loads(easeml.command("predict", application["id"], str(path), "--json"))
     assert len(answer["predictions"]) == 442
     assert all(isinstance(value, float) for value in answer["predictions"])
+    assert answer["coverage"] == 0.9
+    assert are_enclosed(answer)
     quality = answer["quality"]
     learned, others = quality["training_rows"], quality["others"]["rows"]
     assert quality["rows"] == learned + others == 442

@@ -285,7 +285,7 @@ def test_a_file_with_the_target_shows_how_good_the_predictions_are(
     with page.expect_download() as download:
         page.get_by_role("button", name="Download predictions").click()
     lines = Path(download.value.path()).read_text().splitlines()
-    assert lines[0].startswith("prediction,probability ")
+    assert lines[0].startswith("prediction,probability_")
     assert len(lines) == 179
 
 

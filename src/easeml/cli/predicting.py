@@ -12,14 +12,15 @@ from typing import Annotated, Any
 import typer
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import notes, print_json, unwritable
+from easeml.cli.output import notes, print_json
+from easeml.cli.predicted_table import PredictedTable, of_rows, of_samples
 from easeml.cli.progress import progress
 from easeml.cli.uploading import as_file
 from easeml.client import Client
 from easeml.contract import measures
 from easeml.contract.applications import Prediction
 from easeml.contract.models import Measure
-from easeml.errors import Conflict, InvalidInput
+from easeml.errors import InvalidInput
 
 _JSON = {".jsonl", ".ndjson", ".json"}
 _TEXT = {".csv", ".tsv", ".txt", ".tab", ""}
@@ -38,7 +39,6 @@ _SAMPLES = {
     ".webp",
 }
 _DELIMITERS = ",;\t|"
-COLUMN = "prediction"
 ROWS_AT_ONCE = 10_000  # of a table, in one request
 
 
@@ -56,7 +56,10 @@ def predict(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option(help="Write a CSV file; standard output by default.")
+        Path | None,
+        typer.Option(
+            help="Write a file: CSV, .jsonl or .parquet; by default CSV to standard output."
+        ),
     ] = None,
     timeout: Annotated[
         float, typer.Option(min=1, help="Seconds to wait for the answer to each request.")
@@ -67,22 +70,25 @@ def predict(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Predict the rows of a file; a long one is sent in parts."""
+    """Predict the rows of a file; a long one is sent in parts.
+
+    Columns prediction, probability_CLASS for categories, lower and upper for numbers are added.
+    """
     with Client(timeout=timeout) as client:
         prediction, table = _predicted(client, application_id, file, fill_absent=fill_absent)
     if out is not None:
-        _write(out, table)
+        table.write(out)
     if as_json:
         print_json(prediction)
     elif out is None:
-        print(table, end="")
+        print(table.as_csv(), end="")
     _say(prediction, out)
 
 
 def _predicted(
     client: Client, application_id: str, file: Path, *, fill_absent: bool
-) -> tuple[Prediction, str]:
-    """Return the predictions of a file, and its rows with them as CSV."""
+) -> tuple[Prediction, PredictedTable]:
+    """Return the predictions of a file, and its rows with them."""
     suffix = file.suffix.lower()
     if file.is_dir() or suffix in _SAMPLES:
         with as_file(file) as packed:
@@ -103,7 +109,7 @@ def _predicted(
             parts = split_csv(body, ROWS_AT_ONCE)
         send = partial(_send_csv, client, application_id, fill_absent)
     prediction = _joined(_answers(send, parts))
-    return prediction, with_predictions(header, cells, prediction, delimiter)
+    return prediction, of_rows(header, cells, prediction, delimiter)
 
 
 def _answers(send: Callable[[Any], Prediction], parts: list[Any]) -> list[Prediction]:
@@ -167,18 +173,25 @@ def _joined(answers: Sequence[Prediction]) -> Prediction:
         return first
     predictions: list[Any] = []
     probabilities: list[dict[str, float]] = []
+    lower: list[float] = []
+    upper: list[float] = []
     notes_of_all: dict[str, None] = {}
     for answer in answers:
         predictions.extend(answer.predictions)
         probabilities.extend(answer.probabilities or [])
+        lower.extend(answer.lower or [])
+        upper.extend(answer.upper or [])
         notes_of_all.update(dict.fromkeys(answer.notes))
         if answer.model_id != first.model_id:
             notes_of_all[f"From some row on the model was {answer.model_name}: it went live."] = (
                 None
             )
+    has_intervals = len(lower) == len(predictions)  # a model that went live meanwhile may lack them
     changes = {
         "predictions": predictions,
         "probabilities": probabilities or None,
+        "lower": lower if has_intervals else None,
+        "upper": upper if has_intervals else None,
         "notes": list(notes_of_all),
     }
     return first.model_copy(update=changes)
@@ -255,47 +268,6 @@ def _read_json_lines(body: bytes, where: str) -> list[dict[str, Any]]:
     return rows
 
 
-def with_predictions(
-    header: Sequence[str], rows: Sequence[Sequence[Any]], prediction: Prediction, delimiter: str
-) -> str:
-    """Return a CSV text: the rows with a column more.
-
-    Raises Conflict where rows and predictions differ in number.
-    """
-    if len(rows) != len(prediction.predictions):
-        raise Conflict(
-            f"{len(rows)} rows were sent, and {len(prediction.predictions)} predictions came back."
-        )
-    name = COLUMN
-    while name in header:
-        name = f"{name}_"
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
-    writer.writerow([*header, name])
-    writer.writerows(
-        [*row, _cell(value)] for row, value in zip(rows, prediction.predictions, strict=True)
-    )
-    return out.getvalue()
-
-
-def of_samples(prediction: Prediction) -> str:
-    """Return a CSV text: the names of the samples, and the predictions.
-
-    Samples without names have their numbers.
-    """
-    names = prediction.names or range(1, len(prediction.predictions) + 1)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["sample", COLUMN])
-    writer.writerows(zip(names, map(_cell, prediction.predictions), strict=True))
-    return out.getvalue()
-
-
-def _cell(value: Any) -> Any:
-    """Return a prediction as a cell; a tensor as JSON."""
-    return json.dumps(value) if isinstance(value, list) else value
-
-
 def _as_csv(file: Path) -> bytes:
     """Return a table of another format as CSV. Raises InvalidInput where it is none."""
     from easeml.data import read_table
@@ -342,13 +314,6 @@ def _read(file: Path) -> bytes:
         ) from error
 
 
-def _write(out: Path, table: str) -> None:
-    try:
-        out.write_text(table, encoding="utf-8")
-    except OSError as error:
-        raise unwritable(out, error) from error
-
-
 def _measured(quality: dict[str, Any]) -> str:
     """Return how good the predictions are, in the objective's own unit."""
     measure = Measure.model_validate(quality["measure"])
@@ -364,6 +329,9 @@ def _say(prediction: Prediction, out: Path | None) -> None:
     lines = [
         f"{len(prediction.predictions)} predictions of {prediction.model_name} ({prediction.model_id}){place}."
     ]
+    if prediction.coverage is not None:
+        share = f"{prediction.coverage:.0%}"
+        lines.append(f"The answers of {share} of all rows are expected between lower and upper.")
     if prediction.quality:
         lines.append(_measured(prediction.quality))
     for line in lines + prediction.notes:

@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, Field
 
 from easeml.contract.datasets import Column
 from easeml.contract.jobs import Job
-from easeml.contract.models import Measure, TrainedModel
+from easeml.contract.models import EnsembleMember, Measure, TrainedModel
 from easeml.contract.resources import Answer, Request
 
 
@@ -86,6 +86,15 @@ class TestQuality(Answer):
     readings: int
 
 
+class Live(Answer):
+    """What answers requests. ``ensemble``: the models that it is made of; empty for one model."""
+
+    model: str  # its name
+    model_id: str
+    refitted: bool
+    ensemble: list[EnsembleMember] = Field(default_factory=list)
+
+
 class Application(Answer):
     """What a user declared, and how it does."""
 
@@ -104,6 +113,7 @@ class Application(Answer):
     )  # model -> parameter -> what it may be
     endpoint: str
     live_model: TrainedModel | None = None
+    live: Live | None = None
     pinned: bool = False  # is the live model held against better ones?
     test_quality: TestQuality | None = None
     job: Job | None = None
@@ -129,12 +139,18 @@ class Promotion(Answer):
 
 
 class Prediction(Answer):
-    """Answer of an endpoint: one entry a row."""
+    """Answer of an endpoint: one entry a row.
+
+    ``lower`` and ``upper`` enclose a share ``coverage`` of numbers, where the model has intervals.
+    """
 
     model_id: str
     model_name: str
     predictions: list[Any]
     probabilities: list[dict[str, float]] | None = None
+    lower: list[float] | None = None
+    upper: list[float] | None = None
+    coverage: float | None = None
     quality: dict[str, Any] | None = None  # where the rows had their labels
     notes: list[str] = Field(default_factory=list)
     names: list[str] = Field(default_factory=list)  # of the files, where each is a row

@@ -23,6 +23,14 @@ class Measure(Answer):
     guess: str = ""
 
 
+class EnsembleMember(Answer):
+    """A model of an ensemble, and its share of what the ensemble predicts."""
+
+    model_id: str
+    name: str
+    weight: float
+
+
 class TrainedModel(Answer):
     """A trained model; quality on the validation rows of the version that it learned from.
 
@@ -50,4 +58,5 @@ class TrainedModel(Answer):
     comparable: bool = True
     error: str = ""  # why it cannot be loaded any more
     refitted: bool = False  # it serves as fitted on train and validation rows, after its quality
+    members: list[EnsembleMember] = Field(default_factory=list)  # where it is an ensemble
     created: float

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from easeml.contract.tasks import Pipeline, Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
-from easeml.kinds.shared.predictions import write_predictions
+from easeml.kinds.shared.predictions import read_predictions, write_predictions
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from easeml.data import Declared
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 class RefitSpec(Spec):
     """Refit: fit the pipeline of a trained model on train and validation rows, predict test rows.
 
-    Input ``version``: the declared folder. Outputs ``model`` (folder) and ``predictions`` (Arrow
-    file, by row id). ``quality``: of the model on the validation rows, measured before.
+    Inputs ``version``, the declared folder, and ``predictions`` of the first fit. Outputs ``model``
+    (folder) and ``predictions`` (Arrow file, by row id). ``quality``: of the model on the
+    validation rows, measured before.
     """
 
     kind: Literal["refit"] = "refit"
@@ -57,7 +59,13 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     predictions = {"test": trained.predict(version.test)}
     write_predictions(outputs / "predictions", {"test": version.test["_row"]}, predictions)
     folder = outputs / "model"
-    save(trained, folder, quality=spec.quality, objective=spec.objective)
+    save(
+        trained,
+        folder,
+        quality=spec.quality,
+        objective=spec.objective,
+        interval=_interval(version, inputs / "predictions"),
+    )
     known_rows.write(folder, rows, version.target, spec.schema_in)
     return TaskResult(
         ok=True,
@@ -67,9 +75,22 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     )
 
 
+def _interval(version: Declared, first_fit: Path) -> dict[str, float] | None:
+    """Return the interval of the first fit: the model has learned from all rows that could give it
+    one by now. It has more rows, so its own would hardly be wider.
+    """
+    from easeml.modules import conformal
+
+    rows, predictions = read_predictions(first_fit, "validation")
+    actual = version.validation.set_index("_row").loc[rows, version.target]
+    return conformal.describe(actual.tolist(), predictions)
+
+
 def inputs(tables: Tables, task: Task) -> dict[str, str]:
-    """The version that the model learned from."""
-    return {"version": version_of_job(tables, tables.models.get(task.subject).job_id)}
+    """The version that the model learned from, and what its first fit predicted."""
+    model = tables.models.get(task.subject)
+    version = version_of_job(tables, model.job_id)
+    return {"version": version, "predictions": model.predictions}
 
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:

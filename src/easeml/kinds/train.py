@@ -96,7 +96,7 @@ def _train(
     fidelity: float = 1.0,
 ) -> TaskResult:
     """Train on a share of the rows, and write all outputs; see ``train``."""
-    from easeml.modules import interval, known_rows
+    from easeml.modules import conformal, interval, known_rows
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
     from easeml.modules.suspicion import suspicions
@@ -128,7 +128,14 @@ def _train(
     evaluation.curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
     (outputs / "evaluation").write_text(evaluation.model_dump_json())
     folder = outputs / "model"
-    save(trained, folder, quality=metrics[spec.objective], objective=spec.objective)
+    band = conformal.describe(frames["validation"][version.target], predictions["validation"])
+    save(
+        trained,
+        folder,
+        quality=metrics[spec.objective],
+        objective=spec.objective,
+        interval=band,
+    )
     known_rows.write(folder, version.train, version.target, spec.schema_in)
     name = spec.pipeline.model.module
     value = {

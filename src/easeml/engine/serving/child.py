@@ -20,7 +20,7 @@ from easeml.engine.limits import limit_child
 from easeml.engine.serving.frames import Header, encode, receive_frame
 from easeml.engine.serving.shelf import Shelf
 from easeml.errors import EasemlError
-from easeml.modules import Predictions, interval, known_rows, measured
+from easeml.modules import Predictions, conformal, interval, known_rows, measured
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline, load_trained
 from easeml.schema import Schema
@@ -169,6 +169,9 @@ def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, An
         "model_name": served.name,
         "predictions": predicted.values.tolist(),
         "probabilities": None,
+        "lower": None,
+        "upper": None,
+        "coverage": None,
         "quality": None,
         "notes": list(rows.notes),
         "names": rows.names,
@@ -178,6 +181,10 @@ def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, An
         reply["probabilities"] = [
             dict(zip(classes, row, strict=True)) for row in predicted.probabilities.tolist()
         ]
+    band = served.trained.manifest.get(conformal.FACT)
+    if band is not None:
+        reply["lower"], reply["upper"] = conformal.bounds(band, predicted)
+        reply["coverage"] = band["coverage"]
     if served.known is not None:
         reply["notes"] += served.known.far_values(rows.table.columns)
     if rows.labels is not None:

@@ -1,7 +1,7 @@
 """Applications, to look at: what a page of them needs is read in a few statements for all."""
 
 from easeml.contract.applications import Application as ApplicationAnswer
-from easeml.contract.applications import TestQuality
+from easeml.contract.applications import Live, TestQuality
 from easeml.contract.models import TrainedModel
 from easeml.contract.states import TaskState
 from easeml.service.advice import test_quality
@@ -85,6 +85,7 @@ def _show(
         constrained=application.rules.constrain,
         endpoint=f"/api/v1/applications/{application.id}/predict",
         live_model=live,
+        live=_serving(live) if live else None,
         pinned=application.pinned,
         test_quality=quality,
         job=jobs.show_summary(job, search, waits) if job and search else None,
@@ -95,4 +96,13 @@ def _show(
         notes=[*version.summary.notes, *live_notes],
         error=version.error or (job.error if job else ""),
         created=application.created,
+    )
+
+
+def _serving(model: TrainedModel) -> Live:
+    return Live(
+        model=model.name,
+        model_id=model.id,
+        refitted=model.refitted,
+        ensemble=model.members,
     )

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from easeml.contract import measures
+from easeml.contract.models import EnsembleMember
 from easeml.contract.models import TrainedModel as TrainedModelAnswer
 from easeml.service.advice import rescoring
 from easeml.store import Tables
@@ -15,13 +16,15 @@ from easeml.store.shapes import CandidatePipeline, Json, Shape
 class Measured(Shape):
     """What a training task kept beside the quality, as far as its release measured it.
 
-    ``low``, ``high``: 95 % interval of the quality; ``latency``: seconds to predict one row.
+    ``low``, ``high``: 95 % interval of the quality; ``latency``: seconds to predict one row;
+    ``members``: the models that an ensemble is made of (``EnsembleMember``).
     """
 
     low: float | None = None
     high: float | None = None
     latency: float | None = None
     measures: Json = field(default_factory=dict)
+    members: list[Json] = field(default_factory=list)  # of an ensemble
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,5 +98,6 @@ def _show(
         comparable=version.is_comparable,
         error=model.error,
         refitted=bool(model.refitted),
+        members=[EnsembleMember.model_validate(member) for member in measured.members],
         created=model.created,
     )

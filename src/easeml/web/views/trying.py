@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from easeml.contract.applications import Prediction
 from easeml.contract.datasets import Column
+from easeml.contract.predictions import as_columns
 from easeml.errors import EasemlError, InvalidInput
 from easeml.web.page_context import PageContext, signed_in
 from easeml.web.views import application as pages
@@ -155,14 +156,12 @@ def _example(column: Column) -> str:
 
 
 def _download(prediction: Prediction) -> Response:
-    """Return the predictions as a CSV file: the prediction, and a column for each class."""
-    chances = prediction.probabilities or [{}] * len(prediction.predictions)
-    classes = list(chances[0]) if chances else []
+    """Return the predictions as a CSV file."""
+    columns = as_columns(prediction)
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(["prediction", *(f"probability {name}" for name in classes)])
-    for value, of_class in zip(prediction.predictions, chances, strict=True):
-        writer.writerow([value, *(of_class[name] for name in classes)])
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
     headers = {"content-disposition": 'attachment; filename="predictions.csv"'}
     return Response(text.getvalue(), media_type="text/csv", headers=headers)
 

@@ -1,0 +1,108 @@
+"""Rows with their predictions, as CSV, JSON lines or Parquet."""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from easeml.cli.output import unwritable
+from easeml.contract.applications import Prediction
+from easeml.contract.predictions import as_columns
+from easeml.errors import Conflict
+
+_JSON_LINES = {".jsonl", ".ndjson"}
+_PARQUET = {".parquet", ".pq"}
+
+
+@dataclass(frozen=True)
+class PredictedTable:
+    """Columns by name, all of one length; ``delimiter``: of the CSV that was read."""
+
+    columns: dict[str, Sequence[Any]]
+    delimiter: str = ","
+
+    def as_csv(self) -> str:
+        """Return a CSV text; a tensor is written as JSON."""
+        out = io.StringIO()
+        writer = csv.writer(out, delimiter=self.delimiter, lineterminator="\n")
+        writer.writerow(self.columns)
+        for row in zip(*self.columns.values(), strict=True):
+            writer.writerow([_cell(value) for value in row])
+        return out.getvalue()
+
+    def as_json_lines(self) -> str:
+        """Return an object a line."""
+        names = list(self.columns)
+        lines = []
+        for row in zip(*self.columns.values(), strict=True):
+            lines.append(json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False))
+        return "".join(f"{line}\n" for line in lines)
+
+    def write(self, path: Path) -> None:
+        """Write the file that the end of its name tells: ``.jsonl``, ``.parquet``, else CSV.
+
+        Raises ``InvalidInput`` where it cannot be written.
+        """
+        suffix = path.suffix.lower()
+        try:
+            if suffix in _PARQUET:
+                self._write_parquet(path)
+            elif suffix in _JSON_LINES:
+                path.write_text(self.as_json_lines(), encoding="utf-8")
+            else:
+                path.write_text(self.as_csv(), encoding="utf-8")
+        except OSError as error:
+            raise unwritable(path, error) from error
+
+    def _write_parquet(self, path: Path) -> None:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        columns = {}
+        for name, cells in self.columns.items():
+            try:
+                columns[name] = pa.array(cells)
+            except (pa.ArrowInvalid, pa.ArrowTypeError):  # JSON rows may mix numbers and text
+                columns[name] = pa.array([_text(cell) for cell in cells])
+        parquet.write_table(pa.table(columns), path)
+
+
+def of_rows(
+    header: Sequence[str], rows: Sequence[Sequence[Any]], prediction: Prediction, delimiter: str
+) -> PredictedTable:
+    """Return the rows with what was predicted. ``header``: the names of their cells.
+
+    Raises ``Conflict`` where rows and predictions differ in number.
+    """
+    if len(rows) != len(prediction.predictions):
+        raise Conflict(
+            f"{len(rows)} rows were sent, and {len(prediction.predictions)} predictions came back."
+        )
+    columns: dict[str, Sequence[Any]] = {}
+    for place, name in enumerate(header):
+        columns[_unlike(name, columns)] = [row[place] if place < len(row) else "" for row in rows]
+    return PredictedTable({**columns, **as_columns(prediction, taken=columns)}, delimiter)
+
+
+def of_samples(prediction: Prediction) -> PredictedTable:
+    """Return the names of the samples, or their numbers, with what was predicted."""
+    names = prediction.names or range(1, len(prediction.predictions) + 1)
+    return PredictedTable({"sample": list(names), **as_columns(prediction, taken=["sample"])})
+
+
+def _unlike(name: str, taken: dict[str, Sequence[Any]]) -> str:
+    """Return a name of a column that is not ``taken``: a header may have one twice."""
+    while name in taken:
+        name = f"{name}_"
+    return name
+
+
+def _cell(value: Any) -> Any:
+    return json.dumps(value) if isinstance(value, list) else value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

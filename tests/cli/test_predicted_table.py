@@ -1,0 +1,67 @@
+"""Rows with their predictions, in every form that a file of them may have."""
+
+import csv
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from easeml.cli.predicted_table import of_rows, of_samples
+from easeml.contract.applications import Prediction
+from easeml.errors import Conflict
+
+SHARES = [{"no": 0.25, "yes": 0.75}, {"no": 0.5, "yes": 0.5}]
+
+
+def predicted(**changes: object) -> Prediction:
+    facts = {"model_id": "mod_1", "model_name": "forest", "predictions": ["yes", "no"]}
+    return Prediction.model_validate({**facts, **changes})
+
+
+def test_categories_have_a_probability_each(tmp_path: Path) -> None:
+    found = of_rows(["x"], [["1"], ["2"]], predicted(probabilities=SHARES), ",")
+    found.write(tmp_path / "out.csv")
+    with (tmp_path / "out.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert rows[0] == {
+        "x": "1",
+        "prediction": "yes",
+        "probability_no": "0.25",
+        "probability_yes": "0.75",
+    }
+
+
+def test_numbers_have_an_interval() -> None:
+    numbers = predicted(predictions=[3.5, 4.0], lower=[3.0, 3.5], upper=[4.0, 4.5], coverage=0.9)
+    text = of_rows(["x"], [["1"], ["2"]], numbers, ";").as_csv()
+    assert text == "x;prediction;lower;upper\n1;3.5;3.0;4.0\n2;4.0;3.5;4.5\n"
+
+
+def test_a_column_of_the_file_keeps_its_name() -> None:
+    found = of_rows(["prediction", "probability_no"], [[1, 2]] * 2, predicted(), ",")
+    assert list(found.columns) == ["prediction", "probability_no", "prediction_"]
+
+
+def test_json_lines_and_parquet(tmp_path: Path) -> None:
+    found = of_rows(["x"], [[1], ["two"]], predicted(probabilities=SHARES), ",")
+    found.write(tmp_path / "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert json.loads(lines[1])["probability_yes"] == 0.5
+    found.write(tmp_path / "out.parquet")
+    frame = pd.read_parquet(tmp_path / "out.parquet")
+    assert list(frame["prediction"]) == ["yes", "no"]
+    assert list(frame["x"]) == ["1", "two"]
+
+
+def test_samples_have_names_or_numbers() -> None:
+    assert list(of_samples(predicted(names=["a.png", "b.png"])).columns["sample"]) == [
+        "a.png",
+        "b.png",
+    ]
+    assert list(of_samples(predicted()).columns["sample"]) == [1, 2]
+
+
+def test_as_many_predictions_as_rows() -> None:
+    with pytest.raises(Conflict):
+        of_rows(["x"], [["1"]], predicted(), ",")
