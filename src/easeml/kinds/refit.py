@@ -15,7 +15,7 @@ from easeml.service.tasks.kinds import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from easeml.data import Declared
+    from easeml.data import VersionTables
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
@@ -75,7 +75,7 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
     )
 
 
-def _interval(version: Declared, first_fit: Path) -> dict[str, float] | None:
+def _interval(version: VersionTables, first_fit: Path) -> dict[str, float] | None:
     """Return the interval of the first fit: the model has learned from all rows that could give it
     one by now. It has more rows, so its own would hardly be wider.
     """
