@@ -1,7 +1,7 @@
 """Types and roles of columns of public tables beside the hand-written truth, pandas, DuckDB,
 frictionless, skrub.
 
-``python benchmarks/column_types.py --data ../shared/data [--out FOLDER] [--rows 1000000]``
+``python benchmarks/column_types.py [--data ../shared/data] [--rows 1000000] [--tools easeml ...]``
 
 Right is what ``truth/columns.txt`` says, or calls as right. Peers know no roles; where a tool gives
 no class of type (string columns), the nearest one is taken: pandas and DuckDB know number,
@@ -11,10 +11,7 @@ other work on the machine does not change) and peak memory. Half of the tables a
 were not made by looking at them.
 """
 
-import argparse
 import json
-import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -23,6 +20,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from column_truth import TrueTable, read_truth
+from common import CACHE, arguments, machine_line, read_options
 
 HERE = Path(__file__).resolve().parent
 PEERS = ("pandas", "duckdb", "frictionless", "skrub")
@@ -33,42 +31,44 @@ Found = dict[str, dict]
 
 def main() -> None:
     """Run all tools over all tables and print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, default=HERE.parent.parent / "shared" / "data")
-    parser.add_argument("--out", type=Path, default=HERE / "results" / "column_types")
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--tables", type=int, default=None, help="how many of each half; all")
+    parser.add_argument(
+        "--tools", choices=["easeml", *PEERS], nargs="+", default=["easeml", *PEERS]
+    )
     parser.add_argument(
         "--half", choices=["tuning", "final"], nargs="*", default=["tuning", "final"]
     )
-    options = parser.parse_args()
+    options = read_options(parser, rows=1000, tables=2, tools=["easeml"])
     if not options.data.is_dir():
         print(f"{options.data} is not there: nothing to compare with.")
         return
-    tables = [table for table in read_truth() if table.half in options.half]
-    python = peers_python()
+    tables: list[TrueTable] = []
+    for half in options.half:
+        tables += [table for table in read_truth() if table.half == half][: options.tables]
+    pythons = {"easeml": sys.executable}
+    if set(options.tools) & set(PEERS):
+        pythons |= dict.fromkeys(PEERS, peers_python())
     with tempfile.TemporaryDirectory() as folder:
         large = large_file(Path(folder), options.rows)
         found = {}
-        for tool in ("easeml", *PEERS):
-            found[tool] = run(
-                tool, sys.executable if tool == "easeml" else python, options.data, tables, large
-            )
+        for tool in options.tools:
+            found[tool] = run(tool, pythons[tool], options.data, tables, large)
     versions = ", ".join(
         f"{tool} {answers['nothing']['version']}" for tool, answers in found.items()
     )
-    machine = f"{os.cpu_count()} cores {platform.machine()}, {platform.system()}, Python {platform.python_version()}"
-    lines = [machine, versions]
+    lines = [machine_line(), versions]
     for half in options.half:
         lines += ["", *compare(half, [table for table in tables if table.half == half], found)]
     lines += ["", *costs(found, options.rows)]
     print("\n".join(lines))
-    options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "figures.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def peers_python() -> str:
     """The interpreter of an environment that has the peers, made once."""
-    home = Path.home() / ".cache" / "easeml-benchmarks" / "column-types"
+    home = CACHE / "column-types"
     python = home / "bin" / "python"
     if not python.exists():
         venv.create(home, with_pip=True)

@@ -2,8 +2,7 @@
 cross-validated AutoML.
 
     python benchmarks/feasibility.py [--parts synthetic,noise,halving,verdicts] [--rows 1000]
-                                     [--seeds 2] [--automl-seeds 1] [--data DIR] [--folder DIR]
-                                     [--out DIR]
+                                     [--seeds 2] [--automl-seeds 1] [--folder DIR]
 
 ``synthetic``: distributions whose Bayes error is known. ``noise``: digits (of scikit-learn), and
 from ``--data`` sms_spam and adult, with labels replaced by uniform draws: the Bayes error then
@@ -21,24 +20,21 @@ import argparse
 import csv
 import json
 import math
-import os
-import platform
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.stats import norm
 
+from common import arguments, machine_line, read_options
 from easeml.lifecycle import encode
 from easeml.lifecycle.feasibility import BayesError, bayes_error, with_noise
 
-RESULTS = Path(__file__).parent / "results" / "feasibility"
 PACKAGES = ("flaml[automl]", "pandas<3")
 AUTOML = """
 import json, sys, time
@@ -359,7 +355,6 @@ def summarise(lines: list[dict[str, Any]]) -> None:
 
 def save(name: str, lines: list[dict[str, Any]], out: Path) -> None:
     """Write the lines as CSV."""
-    out.mkdir(parents=True, exist_ok=True)
     columns = list(dict.fromkeys(key for line in lines for key in line))
     with (out / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, columns)
@@ -375,9 +370,7 @@ def save(name: str, lines: list[dict[str, Any]], out: Path) -> None:
 
 def main() -> None:
     """Measure the parts asked for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = arguments(__file__, __doc__, data=True)
     parser.add_argument("--parts", default="synthetic,noise,halving,verdicts")
     parser.add_argument(
         "--cases",
@@ -393,10 +386,15 @@ def main() -> None:
     parser.add_argument(
         "--sets", default="digits", help="of digits, sms_spam, adult; all but digits need --data"
     )
-    parser.add_argument("--data", type=Path, default=Path())
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()) / "easeml-flaml")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    options = parser.parse_args()
+    options = read_options(
+        parser,
+        parts="synthetic,halving",
+        cases=list(CASES)[:1],
+        rows=100,
+        seeds=1,
+        automl_seeds=0,
+    )
     bayes_error(
         np.random.default_rng(0).normal(size=(100, 3)), np.arange(100) % 2
     )  # imports and compiles
@@ -408,12 +406,7 @@ def main() -> None:
         save(part, lines, options.out)
         if part in ("synthetic", "noise"):
             summarise(lines)
-    libraries = ", ".join(
-        f"{name} {version(name)}" for name in ("numpy", "scikit-learn", "lightgbm", "skrub")
-    )
-    print(
-        f"\n{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, {libraries}"
-    )
+    print(f"\n{machine_line('numpy', 'scikit-learn', 'lightgbm', 'skrub')}")
 
 
 if __name__ == "__main__":

@@ -26,8 +26,6 @@ PEERS_ONLY = {"search_decision_peers"}
 """Benchmarks that measure nothing without libraries that they install from the network."""
 PARTS = {"picking_report", "column_types_tools"}
 """Parts of other benchmarks."""
-TO_COME = {"column_types", "feasibility", "monitoring"}
-"""Benchmarks whose short form is missing, or takes too long, yet."""
 
 
 def own_marks(name: str) -> list[pytest.MarkDecorator]:
@@ -41,11 +39,7 @@ def own_marks(name: str) -> list[pytest.MarkDecorator]:
     return marks
 
 
-CASES = [
-    pytest.param(name, marks=own_marks(name))
-    for name in SCRIPTS
-    if name not in PEERS_ONLY | TO_COME
-]
+CASES = [pytest.param(name, marks=own_marks(name)) for name in SCRIPTS if name not in PEERS_ONLY]
 
 
 class Lent:
@@ -116,4 +110,4 @@ def test_the_short_form_of_a_benchmark_runs_to_its_end(
 
 def test_every_script_with_a_main_has_a_short_form():
     mains = {path.stem for path in BENCHMARKS.glob("*.py") if "def main(" in path.read_text()}
-    assert mains - PARTS - TO_COME <= set(SCRIPTS)
+    assert mains - PARTS <= set(SCRIPTS)
