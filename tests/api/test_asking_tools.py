@@ -87,6 +87,20 @@ def test_a_live_model_is_monitored_file_by_file(
     assert named(second)["labelled"] < 0.2
 
 
+def test_a_live_model_is_evaluated_on_validation_rows(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    asked = ask(client, ann, application, "evaluation", parameters={"worst": 5})
+    assert asked.status_code == 201, asked.text
+    report = newest(client, store, ann, tmp_path, application)
+    assert abs(named(report)["right"] - 0.9) < 0.06
+    confusion, worst = report["tables"]
+    counts = [sum(row[1:]) for row in confusion["rows"]]
+    assert sum(counts) == named(report)["rows"] == 80
+    assert len(worst["rows"]) == 5
+    assert {figure["title"] for figure in report["figures"]} >= {"ROC curves"}
+
+
 def test_monitoring_says_what_is_wrong_with_the_rows(
     client: TestClient, store: Store, ann, bob, application: str, tmp_path: Path
 ) -> None:

@@ -104,6 +104,9 @@ def test_tools_of_models_on_files(table: Path, tmp_path: Path) -> None:
     assert json.loads(tested.stdout)["verdict"] == "pass"
     picked = run(tool_named("pick"), str(table), "--candidate", bad, "--candidate", good, "--json")
     assert good in json.loads(picked.stdout)["advice"]
+    judged = run(tool_named("evaluation"), str(table), "--model", good, "--json")
+    assert judged.exit_code == 0, judged.stderr
+    assert json.loads(judged.stdout)["tables"][0]["title"] == "Confusion of classes"
     read = run(tool_named("meter"), str(table), "--model", good, "--test", str(table), "--json")
     assert json.loads(read.stdout)["verdict"] == "fresh"
 

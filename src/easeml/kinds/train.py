@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from easeml.contract.evaluation import CurvePoint
+from easeml.contract.evaluation import CurvePoint, Evaluation
 from easeml.contract.tasks import Pipeline, Spec, TaskResult
-from easeml.kinds.shared.evaluation import evaluate
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
@@ -20,6 +19,8 @@ from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    import pandas as pd
 
     from easeml.modules import Predictions
     from easeml.modules.pipeline import TrainedPipeline
@@ -124,7 +125,7 @@ def _train(
         predictions,
     )
     latency = _latency(trained, frames["validation"])
-    evaluation = evaluate(frames["validation"], version.target, predictions["validation"])
+    evaluation = _evaluation(frames["validation"], version.target, predictions["validation"])
     evaluation.curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
     (outputs / "evaluation").write_text(evaluation.model_dump_json())
     folder = outputs / "model"
@@ -160,6 +161,18 @@ def _train(
         outputs=["model", "predictions", "evaluation"],
         notes=notes,
     )
+
+
+def _evaluation(frame: pd.DataFrame, target: str, predictions: Predictions) -> Evaluation:
+    """Return how predictions of rows differ from what is known of them."""
+    from easeml.lifecycle.evaluation import evaluate
+    from easeml.lifecycle.held_out import Unseen
+
+    rows = frame.set_index("_row")
+    said = Unseen(predictions.values, predictions.probabilities, predictions.classes)
+    answers: pd.Series = rows.pop(target)
+    found = evaluate(rows, answers, said)
+    return Evaluation.model_validate(asdict(found))
 
 
 def _latency(trained: TrainedPipeline, frame: Any) -> float:

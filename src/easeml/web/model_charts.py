@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from easeml.contract.evaluation import Evaluation
-from easeml.figures import Axis, Figure, Series, numbers, tone_of
+from easeml.figures import Axis, Figure, Series, numbers
+from easeml.figures import evaluation as figures
 
 _SHADES = 5  # of a cell of the confusion matrix
 
@@ -33,57 +34,28 @@ def confusion(evaluation: Evaluation) -> list[tuple[str, list[Cell]]]:
 
 def roc(evaluation: Evaluation) -> Figure | None:
     """Return the curves of true against false positives, one a class."""
-    if not evaluation.roc:
-        return None
-    series = [_diagonal(0.0, 100.0, "guessing")]
-    for place, one in enumerate(evaluation.roc):
-        taken = numbers(100 * share for share in one.false_positives)
-        found = numbers(100 * share for share in one.true_positives)
-        name = f"{one.label}: area {one.area:.3f}"
-        series.append(Series(name, taken, found, tone=tone_of(place)))
-    return Figure("ROC curves", _percent("others taken for it"), _percent("found"), tuple(series))
+    curves = []
+    for one in evaluation.roc:
+        curves.append((one.label, one.false_positives, one.true_positives, one.area))
+    return figures.roc(curves)
 
 
 def calibration(evaluation: Evaluation) -> Figure | None:
     """Return how often predictions are right against how sure they were, with 95 % intervals."""
     bins = evaluation.calibration
-    if not bins:
-        return None
-    dots = Series(
-        "predictions that were so sure",
-        numbers(100 * one.confidence for one in bins),
-        numbers(100 * one.right for one in bins),
-        kind="points",
-        tone="accent",
-        low=numbers(100 * one.low for one in bins),
-        high=numbers(100 * one.high for one in bins),
-        notes=tuple(f"{one.rows} rows" for one in bins),
-    )
-    return Figure(
-        "Calibration",
-        _percent("how sure it was"),
-        _percent("right"),
-        (_diagonal(0.0, 100.0, "right as often as it is sure"), dots),
+    return figures.calibration(
+        confidence=[one.confidence for one in bins],
+        right=[one.right for one in bins],
+        low=[one.low for one in bins],
+        high=[one.high for one in bins],
+        rows=[one.rows for one in bins],
     )
 
 
 def residuals(evaluation: Evaluation) -> Figure | None:
     """Return predicted against actual values, on equal axes."""
     found = evaluation.residuals
-    if not found:
-        return None
-    actual = numbers(one.actual for one in found)
-    predicted = numbers(one.predicted for one in found)
-    low, high = min(*actual, *predicted), max(*actual, *predicted)
-    room = 0.04 * (high - low) or 0.5 * max(abs(low), 1e-6)
-    begin, end = low - room, high + room
-    dots = Series("validation row", actual, predicted, kind="points", tone="accent")
-    return Figure(
-        "Predicted against actual values",
-        Axis("actual", low=begin, high=end),
-        Axis("predicted", low=begin, high=end),
-        (_diagonal(low, high, "no error"), dots),
-    )
+    return figures.residuals([one.actual for one in found], [one.predicted for one in found])
 
 
 def learning(evaluation: Evaluation) -> Figure | None:
@@ -95,11 +67,3 @@ def learning(evaluation: Evaluation) -> Figure | None:
     qualities = numbers(one.quality for one in found)
     line = Series("score", steps, qualities, tone="accent")
     return Figure("Learning curve", Axis("step"), Axis("score"), (line,))
-
-
-def _percent(title: str) -> Axis:
-    return Axis(title, "%", low=0.0, high=100.0)
-
-
-def _diagonal(low: float, high: float, name: str) -> Series:
-    return Series(name, (low, high), (low, high), tone="muted", dashed=True, silent=True)

@@ -1,5 +1,7 @@
 """What the evaluation of validation predictions says, against counts made by hand."""
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,12 +10,19 @@ from hypothesis import strategies as st
 from sklearn.metrics import confusion_matrix, roc_auc_score
 
 from easeml.contract.evaluation import Evaluation
-from easeml.kinds.shared.evaluation import evaluate
-from easeml.modules import Predictions
+from easeml.lifecycle import evaluation
+from easeml.lifecycle.held_out import Unseen
 from easeml.web import model_charts
 
 
-def classified(rows: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, Predictions]:
+def evaluate(frame: pd.DataFrame, target: str, said: Unseen) -> Evaluation:
+    """Return the evaluation as a page gets it."""
+    rows = frame.set_index("_row")
+    found = evaluation.evaluate(rows.drop(columns=[target]), rows[target], said)
+    return Evaluation.model_validate(asdict(found))
+
+
+def classified(rows: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, Unseen]:
     """Return rows with a random class each, and noisy predictions of them."""
     random = np.random.default_rng(seed)
     names = np.asarray([f"class {code}" for code in range(classes)], dtype=object)
@@ -24,7 +33,7 @@ def classified(rows: int, classes: int, seed: int = 0) -> tuple[pd.DataFrame, Pr
     frame = pd.DataFrame(
         {"_row": np.arange(rows) * 3, "x": random.normal(size=rows), "y": names[actual]}
     )
-    return frame, Predictions(names[chances.argmax(axis=1)], chances, names)
+    return frame, Unseen(names[chances.argmax(axis=1)], chances, names)
 
 
 @given(st.integers(1, 80), st.integers(2, 20), st.integers(0, 99))
@@ -32,7 +41,7 @@ def test_every_row_is_counted_once_and_every_mark_is_inside_its_plot(
     rows: int, classes: int, seed: int
 ):
     frame, predictions = classified(rows, classes, seed)
-    found = Evaluation.model_validate_json(evaluate(frame, "y", predictions).model_dump_json())
+    found = evaluate(frame, "y", predictions)
     assert sum(map(sum, found.confusion)) == rows == found.rows
     assert len(found.labels) == len(found.confusion) <= 12
     assert sum(one.rows for one in found.calibration) in (0, rows)
@@ -49,8 +58,8 @@ def test_counts_and_areas_are_those_of_scikit_learn():
         found.confusion
         == confusion_matrix(frame["y"], predictions.values, labels=found.labels).tolist()
     )
-    assert predictions.probabilities is not None
-    for curve, chances in zip(found.roc, predictions.probabilities.T, strict=True):
+    assert predictions.chances is not None
+    for curve, chances in zip(found.roc, predictions.chances.T, strict=True):
         assert curve.area == pytest.approx(roc_auc_score(frame["y"] == curve.label, chances))
 
 
@@ -58,8 +67,8 @@ def test_the_worst_examples_are_those_whose_class_was_thought_least_likely():
     frame, predictions = classified(300, 3)
     found = evaluate(frame, "y", predictions)
     assert len(found.worst) == 10
-    assert predictions.probabilities is not None
-    of_actual = predictions.probabilities[np.arange(300), [int(name[-1]) for name in frame["y"]]]
+    assert predictions.chances is not None
+    of_actual = predictions.chances[np.arange(300), [int(name[-1]) for name in frame["y"]]]
     wrong = frame["y"].to_numpy() != predictions.values
     assert [one.score for one in found.worst] == pytest.approx(np.sort(of_actual[wrong])[:10])
     assert [one.row % 3 for one in found.worst] == [0] * 10
@@ -71,9 +80,7 @@ def test_rows_of_equal_confidence_share_a_bin():
     frame = pd.DataFrame({"_row": range(60), "y": ["a"] * 30 + ["b"] * 30})
     chances = np.tile([0.7, 0.3], (60, 1))
     chances[::3] = [0.9, 0.1]
-    found = evaluate(
-        frame, "y", Predictions(names[chances.argmax(axis=1)], chances, names)
-    ).calibration
+    found = evaluate(frame, "y", Unseen(names[chances.argmax(axis=1)], chances, names)).calibration
     assert [(one.confidence, one.rows, one.right) for one in found] == [
         (pytest.approx(0.7), 40, 0.5),
         (pytest.approx(0.9), 20, 0.5),
@@ -91,7 +98,7 @@ def test_rare_classes_are_one_and_nothing_is_lost():
 def test_two_classes_have_one_curve_and_labels_alone_have_none():
     frame, predictions = classified(60, 2)
     assert [one.label for one in evaluate(frame, "y", predictions).roc] == ["class 1"]
-    found = evaluate(frame, "y", Predictions(predictions.values, None, predictions.classes))
+    found = evaluate(frame, "y", Unseen(predictions.values, None, predictions.classes))
     assert (found.roc, found.calibration) == ([], [])
     assert found.confusion
 
@@ -103,7 +110,7 @@ def test_rows_without_an_actual_value_are_left_out():
     numbers = pd.DataFrame(
         {"_row": range(4), "x": ["é" * 99, None, "b", "c"], "y": [1.0, np.nan, 3.0, -1.0]}
     )
-    found = evaluate(numbers, "y", Predictions(np.asarray([1.0, 2.0, 5.0, np.nan]), None, None))
+    found = evaluate(numbers, "y", Unseen(np.asarray([1.0, 2.0, 5.0, np.nan]), None, None))
     assert found.rows == 2
     assert (found.worst[0].row, found.worst[0].score) == (2, 2.0)
     assert len(found.worst[1].values["x"]) == 60
@@ -112,7 +119,7 @@ def test_rows_without_an_actual_value_are_left_out():
 
 def test_nothing_known_is_no_picture():
     frame = pd.DataFrame({"_row": range(3), "y": [np.nan] * 3})
-    found = evaluate(frame, "y", Predictions(np.zeros(3), None, None))
+    found = evaluate(frame, "y", Unseen(np.zeros(3), None, None))
     assert found.rows == 0
     assert model_charts.residuals(found) is None
     assert model_charts.learning(found) is None
@@ -122,7 +129,7 @@ def test_nothing_known_is_no_picture():
 def test_residuals_are_told_on_equal_axes_that_hold_them(values: list[float]):
     frame = pd.DataFrame({"_row": range(len(values)), "y": values})
     figure = model_charts.residuals(
-        evaluate(frame, "y", Predictions(np.asarray(values[::-1]), None, None))
+        evaluate(frame, "y", Unseen(np.asarray(values[::-1]), None, None))
     )
     assert figure is not None
     dots = figure.series[-1]
@@ -136,14 +143,14 @@ def test_residuals_are_told_on_equal_axes_that_hold_them(values: list[float]):
 def test_worst_rows_tell_all_their_columns():
     wide = {f"column {place}": [float(place)] for place in range(40)}
     frame = pd.DataFrame({"_row": [0], **wide, "y": [1.0]})
-    found = evaluate(frame, "y", Predictions(np.zeros(1), None, None))
+    found = evaluate(frame, "y", Unseen(np.zeros(1), None, None))
     assert list(found.worst[0].values) == list(wide)
 
 
 def test_tensors_err_by_element():
     frame = pd.DataFrame({"_row": [0, 1], "x": [1.0, 2.0]})
     frame["y"] = [np.zeros((2, 2)), np.ones((2, 2))]
-    found = evaluate(frame, "y", Predictions(np.zeros((2, 2, 2)), None, None))
+    found = evaluate(frame, "y", Unseen(np.zeros((2, 2, 2)), None, None))
     assert found.rows == 2
     assert len(found.residuals) == 8
     assert [(one.row, one.score) for one in found.worst] == [(1, 1.0), (0, 0.0)]

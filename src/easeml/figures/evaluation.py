@@ -1,0 +1,76 @@
+"""How a model does on rows that it has not learned from, as figures of plain values."""
+
+from collections.abc import Iterable, Sequence
+
+from easeml.figures.description import Axis, Series, numbers, tone_of
+from easeml.figures.figure import Figure
+
+Curve = tuple[str, Sequence[float], Sequence[float], float]
+"""A class, its false and true positives as shares, and the area under the curve."""
+
+
+def roc(curves: Sequence[Curve]) -> Figure | None:
+    """Return the curves of true against false positives, one a class; None where there is none."""
+    if not curves:
+        return None
+    series = [_diagonal(0.0, 100.0, "guessing")]
+    for place, (label, false, true, area) in enumerate(curves):
+        taken = numbers(100 * share for share in false)
+        found = numbers(100 * share for share in true)
+        series.append(Series(f"{label}: area {area:.3f}", taken, found, tone=tone_of(place)))
+    return Figure("ROC curves", _percent("others taken for it"), _percent("found"), tuple(series))
+
+
+def calibration(
+    confidence: Sequence[float],
+    right: Iterable[float],
+    low: Iterable[float],
+    high: Iterable[float],
+    rows: Iterable[int],
+) -> Figure | None:
+    """Return how often predictions are right against how sure they were; None without bins.
+
+    All are shares, a bin each; ``low`` and ``high``: 95 % interval of the share that is ``right``.
+    """
+    if not confidence:
+        return None
+    dots = Series(
+        "predictions that were so sure",
+        numbers(100 * one for one in confidence),
+        numbers(100 * one for one in right),
+        kind="points",
+        tone="accent",
+        low=numbers(100 * one for one in low),
+        high=numbers(100 * one for one in high),
+        notes=tuple(f"{one} rows" for one in rows),
+    )
+    return Figure(
+        "Calibration",
+        _percent("how sure it was"),
+        _percent("right"),
+        (_diagonal(0.0, 100.0, "right as often as it is sure"), dots),
+    )
+
+
+def residuals(actual: Sequence[float], predicted: Sequence[float]) -> Figure | None:
+    """Return predicted against actual values, on equal axes; None without values."""
+    if not actual:
+        return None
+    low, high = min(*actual, *predicted), max(*actual, *predicted)
+    room = 0.04 * (high - low) or 0.5 * max(abs(low), 1e-6)
+    begin, end = low - room, high + room
+    dots = Series("row", numbers(actual), numbers(predicted), kind="points", tone="accent")
+    return Figure(
+        "Predicted against actual values",
+        Axis("actual", low=begin, high=end),
+        Axis("predicted", low=begin, high=end),
+        (_diagonal(low, high, "no error"), dots),
+    )
+
+
+def _percent(title: str) -> Axis:
+    return Axis(title, "%", low=0.0, high=100.0)
+
+
+def _diagonal(low: float, high: float, name: str) -> Series:
+    return Series(name, (low, high), (low, high), tone="muted", dashed=True, silent=True)

@@ -1,0 +1,294 @@
+"""How a model does on rows that it has not learned from: counts, curves and the worst rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from easeml.lifecycle.held_out import Unseen
+from easeml.lifecycle.labels import class_names
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import NDArray
+
+_MOST_LABELS = 12  # of a confusion matrix; less frequent classes are one
+_MOST_CURVES = 6
+_CURVE_POINTS = 100
+_BINS = 10
+_LEAST_IN_BIN = 5
+_MOST_RESIDUALS = 500
+_WORST = 10
+_SHOWN_COLUMNS, _SHOWN_LENGTH = 500, 60
+_OTHER = "all others"
+_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+
+
+@dataclass(frozen=True, slots=True)
+class RocCurve:
+    """A class against the rest: shares, in [0, 1], of the others taken for it and of its own found.
+
+    ``area``: under the curve.
+    """
+
+    label: str
+    false_positives: list[float]
+    true_positives: list[float]
+    area: float
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """Predictions of like confidence: its mean, and the share of ``rows`` that is right.
+
+    ``low`` and ``high``: 95 % interval of that share.
+    """
+
+    confidence: float
+    right: float
+    low: float
+    high: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """A row's number, and what was predicted for it."""
+
+    actual: float
+    predicted: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorstExample:
+    """A row on which the model did badly.
+
+    ``row``: its name in the index of the inputs. ``score``: the chance that the model gave the
+    actual class, or the absolute error. ``values``: its inputs, as short texts.
+    """
+
+    row: int
+    actual: str
+    predicted: str
+    score: float
+    values: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """How a model does on ``rows`` rows with a known answer. What does not fit its target is empty.
+
+    ``confusion[actual][predicted]`` counts rows of ``labels``: the most frequent classes, the rest
+    as one. ``worst``: the worst row comes first.
+    """
+
+    rows: int
+    labels: list[str] = field(default_factory=list)
+    confusion: list[list[int]] = field(default_factory=list)
+    roc: list[RocCurve] = field(default_factory=list)
+    calibration: list[CalibrationBin] = field(default_factory=list)
+    residuals: list[Residual] = field(default_factory=list)
+    worst: list[WorstExample] = field(default_factory=list)
+
+
+def evaluate(
+    inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: int = _WORST
+) -> Evaluation:
+    """Compare what a model says of n rows with their answers; rows without an answer are left out.
+
+    Args:
+        inputs: a row each, named by the index.
+        answers: (n,) classes, numbers, or arrays of numbers that all have one shape.
+        said: what the model says of each row.
+        worst: how many of the worst rows are told.
+    """
+    if said.classes is not None:
+        return _of_classes(inputs, answers, said, worst)
+    return _of_numbers(inputs, answers, said, worst)
+
+
+def right_rows(answers: pd.Series, said: Unseen) -> NDArray[np.bool_]:
+    """Return for each row with a known class whether the predicted one is right."""
+    actual, predicted = _codes(answers, said), _codes(said.values, said)
+    known = (actual >= 0) & (predicted >= 0)
+    return actual[known] == predicted[known]
+
+
+def row_errors(answers: pd.Series, said: Unseen) -> NDArray[np.float64]:
+    """Return the absolute error of each row (n,); of tensors, the mean over the known elements.
+
+    NaN where the answer or the prediction is missing.
+    """
+    predicted = np.asarray(said.values, dtype=np.float64)
+    errors = np.abs(_numbers(answers, predicted) - predicted)
+    if errors.ndim == 1:
+        return errors
+    errors = errors.reshape(len(errors), -1)
+    known = np.isfinite(errors)
+    total = np.where(known, errors, 0.0).sum(axis=1)
+    return np.where(known.any(axis=1), total / np.maximum(known.sum(axis=1), 1), np.nan)
+
+
+def _numbers(answers: pd.Series, predicted: NDArray) -> NDArray[np.float64]:
+    """Return answers in the shape of the predictions."""
+    if predicted.ndim == 1:
+        return answers.to_numpy(dtype=np.float64)
+    return np.stack([np.asarray(cell, dtype=np.float64) for cell in answers])
+
+
+def wilson_interval(share: float, rows: int) -> tuple[float, float]:
+    """Return the 95 % score interval of a share of rows (E. B. Wilson, JASA 22, 1927)."""
+    scale = 1 + _Z**2 / rows
+    centre = (share + _Z**2 / (2 * rows)) / scale
+    half = _Z * np.sqrt(share * (1 - share) / rows + _Z**2 / (4 * rows**2)) / scale
+    return max(0.0, float(centre - half)), min(1.0, float(centre + half))
+
+
+def _of_numbers(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: int) -> Evaluation:
+    """Residuals are those of elements, where answers are tensors."""
+    predicted = np.asarray(said.values, dtype=np.float64)
+    actual = _numbers(answers, predicted)
+    errors = row_errors(answers, said)
+    known = np.flatnonzero(np.isfinite(errors))
+    pairs = np.column_stack([actual.reshape(-1), predicted.reshape(-1)])
+    pairs = _spread(pairs[np.isfinite(pairs).all(axis=1)], _MOST_RESIDUALS)
+    examples = []
+    for at in known[np.argsort(-errors[known], kind="stable")[:worst]]:
+        texts = _text(actual[at]), _text(predicted[at])
+        examples.append(_example(inputs, at, *texts, float(errors[at])))
+    residuals = [Residual(one, other) for one, other in pairs.tolist()]
+    return Evaluation(rows=len(known), residuals=residuals, worst=examples)
+
+
+def _of_classes(inputs: pd.DataFrame, answers: pd.Series, said: Unseen, worst: int) -> Evaluation:
+    assert said.classes is not None
+    names = [str(name) for name in said.classes]
+    actual, predicted = _codes(answers, said), _codes(said.values, said)
+    known = np.flatnonzero((actual >= 0) & (predicted >= 0))
+    labels, confusion = _confusion(names, actual[known], predicted[known])
+    wrong = known[actual[known] != predicted[known]]
+    roc, calibration = [], []
+    of_actual = np.zeros(len(actual))
+    if said.chances is not None:
+        chances = np.asarray(said.chances, dtype=np.float64)
+        of_actual = chances[np.arange(len(actual)), np.maximum(actual, 0)]
+        roc = _roc(names, actual[known], chances[known])
+        right = actual[known] == predicted[known]
+        calibration = _calibration(right, chances[known, predicted[known]])
+    examples = []
+    for at in wrong[np.argsort(of_actual[wrong], kind="stable")[:worst]]:
+        classes = names[actual[at]], names[predicted[at]]
+        examples.append(_example(inputs, at, *classes, float(of_actual[at])))
+    return Evaluation(
+        rows=len(known),
+        labels=labels,
+        confusion=confusion,
+        roc=roc,
+        calibration=calibration,
+        worst=examples,
+    )
+
+
+def _codes(labels: Any, said: Unseen) -> NDArray[np.intp]:
+    """Return the place of each label among the model's classes; -1 where it is none of them."""
+    assert said.classes is not None
+    places = {name: place for place, name in enumerate(class_names(said.classes))}
+    return np.array([places.get(name, -1) for name in class_names(labels)], dtype=np.intp)
+
+
+def _spread(rows: NDArray, most: int) -> NDArray:
+    """Return at most so many of the rows, evenly spread over all."""
+    if not len(rows):
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, min(len(rows), most)).astype(int)]
+
+
+def _confusion(
+    names: Sequence[str], actual: NDArray[np.intp], predicted: NDArray[np.intp]
+) -> tuple[list[str], list[list[int]]]:
+    """Return the labels that are shown and the counts; the less frequent classes are one."""
+    present = np.bincount(np.concatenate([actual, predicted]), minlength=len(names))
+    order = np.argsort(-np.bincount(actual, minlength=len(names)), kind="stable")
+    shown = [int(code) for code in order if present[code]]
+    if len(shown) > _MOST_LABELS:
+        shown = shown[: _MOST_LABELS - 1]
+    shown.sort()
+    place = np.full(len(names), len(shown))
+    place[shown] = np.arange(len(shown))
+    labels = [names[code] for code in shown]
+    if np.count_nonzero(present) > len(shown):
+        labels.append(_OTHER)
+    counts = np.zeros((len(labels), len(labels)), dtype=int)
+    np.add.at(counts, (place[actual], place[predicted]), 1)
+    return labels, counts.tolist()
+
+
+def _roc(
+    names: Sequence[str], actual: NDArray[np.intp], chances: NDArray[np.float64]
+) -> list[RocCurve]:
+    """Return a curve for each of the most frequent classes against the rest.
+
+    Of two classes, the second's is the only one.
+    """
+    from sklearn.metrics import auc, roc_curve
+
+    counts = np.bincount(actual, minlength=len(names))
+    order = np.argsort(-counts, kind="stable").tolist()
+    usable = [code for code in order if 0 < counts[code] < len(actual)]
+    if len(names) == 2:
+        usable = [code for code in usable if code == 1]
+    curves = []
+    for code in sorted(usable[:_MOST_CURVES]):
+        false, true, _ = roc_curve(actual == code, chances[:, code])
+        shown = np.unique(_spread(np.arange(len(false)), _CURVE_POINTS))
+        curves.append(
+            RocCurve(
+                label=names[code],
+                false_positives=np.round(false[shown], 5).tolist(),
+                true_positives=np.round(true[shown], 5).tolist(),
+                area=float(auc(false, true)),
+            )
+        )
+    return curves
+
+
+def _calibration(right: NDArray[np.bool_], confidence: NDArray[np.float64]) -> list[CalibrationBin]:
+    """Return bins of about equally many rows, by the chance of the predicted class.
+
+    Rows of equal confidence share a bin.
+    """
+    count = min(_BINS, len(right) // _LEAST_IN_BIN)
+    if count == 0:
+        return []
+    edges = np.unique(np.quantile(confidence, np.linspace(0, 1, count + 1)[1:-1]))
+    place = np.searchsorted(edges, confidence, side="left")
+    bins = []
+    for one in np.unique(place):
+        rows, share = int((place == one).sum()), float(right[place == one].mean())
+        mean = float(confidence[place == one].mean())
+        bins.append(CalibrationBin(mean, share, *wilson_interval(share, rows), rows))
+    return bins
+
+
+def _example(
+    inputs: pd.DataFrame, at: Any, actual: str, predicted: str, score: float
+) -> WorstExample:
+    row = inputs.iloc[int(at)]
+    values = {str(name): _text(row[name]) for name in inputs.columns[:_SHOWN_COLUMNS]}
+    return WorstExample(int(inputs.index[int(at)]), actual, predicted, score, values)
+
+
+def _text(value: Any) -> str:
+    import pandas as pd
+
+    from easeml.data import cell_text
+
+    if isinstance(value, bytes | dict | np.ndarray):
+        return cell_text(value)
+    if pd.api.types.is_scalar(value) and pd.isna(value):
+        return ""
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _SHOWN_LENGTH else text[: _SHOWN_LENGTH - 1] + "…"

@@ -1,0 +1,191 @@
+"""How well does a model do, on which rows not, and is it as often right as it is sure?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import Field
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle.evaluation import (
+    Evaluation,
+    evaluate,
+    right_rows,
+    row_errors,
+    wilson_interval,
+)
+from easeml.lifecycle.held_out import Unseen
+from easeml.lifecycle.tool import Fact, Number, Table, Tool, ToolAnswer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.figures import Figure
+
+_TOLD_COLUMNS = 8  # inputs of a bad row that a table shows
+_Z = 1.959963984540054  # 97.5 % quantile of the normal distribution
+_ASSUMES = (
+    "The model has not learned from these rows.",
+    "Where they chose it among others, as validation rows do, it looks better here than it is.",
+)
+
+
+@dataclass(frozen=True)
+class EvaluationConfig:
+    """What is listed."""
+
+    worst: Annotated[
+        int,
+        Field(ge=0, le=1000, description="Bad rows listed.", json_schema_extra={"unit": "rows"}),
+    ] = 10
+
+
+def _open(config: EvaluationConfig) -> EvaluationConfig:
+    return config
+
+
+def _ask(
+    config: EvaluationConfig, facts: Mapping[Fact, Any]
+) -> tuple[ToolAnswer, EvaluationConfig]:
+    """Compare predictions with answers."""
+    inputs: pd.DataFrame = facts["inputs"]
+    answers: pd.Series = facts["answers"]
+    said: Unseen = facts["predictions"]
+    found = evaluate(inputs, answers, said, config.worst)
+    if not found.rows:
+        remedy = "Give rows whose answers are known, and are of the kind that the model predicts."
+        raise InvalidInput("No row can be judged.", where="answers", remedy=remedy)
+    if said.classes is None:
+        return _of_numbers(found, answers, row_errors(answers, said)), config
+    return _of_classes(found, right_rows(answers, said), said), config
+
+
+def _of_classes(found: Evaluation, right: np.ndarray, said: Unseen) -> ToolAnswer:
+    share, rows = float(right.mean()), found.rows
+    per_class = [sum(counts) for counts in found.confusion]
+    common = int(np.argmax(per_class))
+    baseline = per_class[common] / rows
+    numbers = [
+        Number("right", "Share that is right", share, *wilson_interval(share, rows)),
+        Number("baseline", f"Right if it always said {found.labels[common]}", baseline),
+        Number("rows", "Rows", rows),
+    ]
+    advice = [f"It is right on {share:.1%} of {rows:,} rows."]
+    if share <= baseline:
+        advice.append(f"Always saying {found.labels[common]} is as good: look for a better one.")
+    advice += _confused(found)
+    if found.calibration:
+        sure = _mean_confidence(found)
+        numbers.append(Number("sure", "How sure it is, on average", sure))
+        advice += _surer_than_right(numbers[0], sure)
+    return ToolAnswer(
+        advice=" ".join(advice),
+        numbers=tuple(numbers),
+        assumes=_ASSUMES,
+        figures=_figures(found),
+        tables=(_confusion(found), _worst(found, "Chance given to the actual class")),
+    )
+
+
+def _of_numbers(found: Evaluation, answers: pd.Series, errors: np.ndarray) -> ToolAnswer:
+    errors = errors[np.isfinite(errors)]
+    error, half = float(errors.mean()), _Z * float(errors.std()) / np.sqrt(len(errors))
+    numbers = [
+        Number("error", "Mean absolute error", error, max(0.0, error - half), error + half),
+        Number("rows", "Rows", found.rows),
+    ]
+    advice = f"It is off by {error:.4g} on average, over {found.rows:,} rows."
+    if answers.dtype.kind == "f":  # not tensors
+        baseline = float((answers - answers.median()).abs().mean())
+        numbers.append(Number("baseline", "Mean absolute error of the median", baseline))
+        if error >= baseline:
+            advice = f"{advice} Always saying the median is as good: look for a better one."
+    return ToolAnswer(
+        advice=advice,
+        numbers=tuple(numbers),
+        assumes=_ASSUMES,
+        figures=_figures(found),
+        tables=(_worst(found, "Absolute error"),),
+    )
+
+
+def _confused(found: Evaluation) -> list[str]:
+    """Say which class is most often taken for which other one."""
+    counts = np.array(found.confusion)
+    np.fill_diagonal(counts, 0)
+    if not counts.any():
+        return []
+    actual, predicted = np.unravel_index(int(counts.argmax()), counts.shape)
+    taken = f"{found.labels[actual]} for {found.labels[predicted]}"
+    times = int(counts[actual, predicted])
+    return [f"Most often it takes {taken} ({times:,} {'row' if times == 1 else 'rows'})."]
+
+
+def _mean_confidence(found: Evaluation) -> float:
+    return sum(one.confidence * one.rows for one in found.calibration) / found.rows
+
+
+def _surer_than_right(right: Number, sure: float) -> list[str]:
+    """Say whether it is surer, or less sure, than the interval of what is right allows."""
+    assert right.low is not None and right.high is not None
+    if sure > right.high:
+        return [f"It is surer ({sure:.1%}) than it is right: do not take its chances as they are."]
+    if sure < right.low:
+        return [f"It is right more often than it is sure ({sure:.1%})."]
+    return []
+
+
+def _figures(found: Evaluation) -> tuple[Figure, ...]:
+    from easeml.figures import evaluation as figures
+
+    curves = []
+    for one in found.roc:
+        curves.append((one.label, one.false_positives, one.true_positives, one.area))
+    bins = found.calibration
+    calibration = figures.calibration(
+        confidence=[one.confidence for one in bins],
+        right=[one.right for one in bins],
+        low=[one.low for one in bins],
+        high=[one.high for one in bins],
+        rows=[one.rows for one in bins],
+    )
+    actual = [one.actual for one in found.residuals]
+    residuals = figures.residuals(actual, [one.predicted for one in found.residuals])
+    drawn = (residuals, figures.roc(curves), calibration)
+    return tuple(figure for figure in drawn if figure is not None)
+
+
+def _confusion(found: Evaluation) -> Table:
+    rows = []
+    for label, counts in zip(found.labels, found.confusion, strict=True):
+        rows.append((label, *counts))
+    note = "Rows by what they are (down) and what the model says (across)."
+    return Table("Confusion of classes", ("Actual", *found.labels), tuple(rows), note)
+
+
+def _worst(found: Evaluation, score: str) -> Table:
+    told = list(found.worst[0].values)[:_TOLD_COLUMNS] if found.worst else []
+    rows = []
+    for one in found.worst:
+        inputs = [one.values[name] for name in told]
+        rows.append((one.row, one.actual, one.predicted, one.score, *inputs))
+    columns = ("Row", "Actual", "Predicted", score, *told)
+    return Table("Worst rows", columns, tuple(rows))
+
+
+TOOLS = (
+    Tool(
+        name="evaluation",
+        title="How well does the model do?",
+        about="Compares predictions with answers: what is confused, which rows are worst.",
+        needs=("inputs", "answers", "predictions"),
+        config=EvaluationConfig,
+        open=_open,
+        ask=_ask,
+        rows="validation",
+        models="one",
+    ),
+)

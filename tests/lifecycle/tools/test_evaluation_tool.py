@@ -1,0 +1,86 @@
+"""How a model does, by counts made by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle import tool_conformance
+from easeml.lifecycle.held_out import Unseen
+from easeml.lifecycle.tool import tool_named
+
+TOOL = tool_named("evaluation")
+NAMES = np.asarray(["down", "up"], dtype=object)
+
+
+def of_classes(wrong: int, sure: float) -> dict:
+    """Return 100 rows, 60 of them up, of which ``wrong`` are taken for down."""
+    inputs = pd.DataFrame({"x": np.arange(100.0)}, index=np.arange(100) * 10)
+    answers = pd.Series(pd.Categorical(["up"] * 60 + ["down"] * 40), index=inputs.index)
+    codes = np.array([1] * 60 + [0] * 40)
+    codes[:wrong] = 0
+    chances = np.full((100, 2), 1 - sure)
+    chances[np.arange(100), codes] = sure
+    return {
+        "inputs": inputs,
+        "answers": answers,
+        "predictions": Unseen(NAMES[codes], chances, NAMES),
+    }
+
+
+def numbers(answer) -> dict[str, float]:
+    return {one.name: one.value for one in answer.numbers}
+
+
+def test_classes_are_counted_and_the_worst_rows_named() -> None:
+    answer = tool_conformance.check(TOOL, of_classes(wrong=12, sure=0.9))
+    told = {"right": 0.88, "baseline": 0.6, "rows": 100, "sure": pytest.approx(0.9)}
+    assert numbers(answer) == told
+    assert "up for down (12 rows)" in answer.advice
+    assert "surer" not in answer.advice  # 0.9 lies within the interval of what is right
+    confusion, worst = answer.tables
+    assert confusion.rows == (("down", 40, 0), ("up", 12, 48))
+    assert worst.columns == ("Row", "Actual", "Predicted", "Chance given to the actual class", "x")
+    assert [row[0] for row in worst.rows] == [10 * place for place in range(10)]
+    assert [figure.title for figure in answer.figures] == ["ROC curves", "Calibration"]
+
+
+def test_a_model_that_is_too_sure_or_no_better_than_the_most_frequent_class_is_told() -> None:
+    answer = TOOL.answer(of_classes(wrong=45, sure=0.99), {"worst": 3})
+    assert numbers(answer)["right"] == 0.55
+    assert "surer (99.0%) than it is right" in answer.advice
+    assert "Always saying up is as good" in answer.advice
+    assert len(answer.tables[1].rows) == 3
+    modest = TOOL.answer(of_classes(wrong=1, sure=0.7), {})
+    assert "right more often than it is sure" in modest.advice
+
+
+def test_numbers_are_off_by_their_errors() -> None:
+    inputs = pd.DataFrame({"x": np.arange(1000.0)})
+    answers = pd.Series(np.arange(1000.0))
+    answers[7] = np.nan
+    error = np.where(np.arange(1000) % 2, 2.0, -4.0)
+    told = {"inputs": inputs, "answers": answers, "predictions": Unseen(answers.to_numpy() + error)}
+    answer = tool_conformance.check(TOOL, told)
+    assert numbers(answer)["rows"] == 999
+    assert numbers(answer)["error"] == pytest.approx((500 * 4 + 499 * 2) / 999)
+    assert numbers(answer)["baseline"] == pytest.approx(250, abs=1)
+    assert answer.tables[0].rows[0][:3] == (0, "0", "-4")
+    assert answer.figures[0].title == "Predicted against actual values"
+
+
+def test_tensors_are_off_by_their_elements() -> None:
+    cells = np.empty(3, dtype=object)
+    cells[:] = [np.zeros((2, 2))] * 3
+    said = np.stack([np.zeros((2, 2)), np.ones((2, 2)), np.full((2, 2), 5.0)])
+    inputs = pd.DataFrame({"x": [1.0, 2.0, 3.0]})
+    told = {"inputs": inputs, "answers": pd.Series(cells), "predictions": Unseen(said)}
+    answer = TOOL.answer(told, {})
+    assert numbers(answer) == {"error": 2.0, "rows": 3}
+
+
+def test_where_nothing_is_known_it_says_so() -> None:
+    told = of_classes(wrong=0, sure=0.9)
+    told["answers"] = pd.Series([None] * 100, dtype=object)
+    with pytest.raises(InvalidInput, match="No row can be judged"):
+        TOOL.answer(told, {})
