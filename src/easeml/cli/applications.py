@@ -7,9 +7,8 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli import asking
+from easeml.cli import asking, journey
 from easeml.cli.constraints import read_constraints
-from easeml.cli.goals import Goal, read_goal
 from easeml.cli.options import ApplicationId, Header, Json
 from easeml.cli.output import is_interactive, moment, notes, print_json, print_table, say
 from easeml.cli.showing import (
@@ -27,6 +26,7 @@ from easeml.contract.datasets import Version
 from easeml.contract.measures import best_found, in_unit
 from easeml.contract.models import TrainedModel
 from easeml.errors import InvalidInput, TimedOut
+from easeml.lifecycle.journey import Goal, read_goal
 
 
 class Role(StrEnum):
@@ -47,6 +47,7 @@ app = typer.Typer(no_args_is_help=True, help="Applications: from data to a serve
 def register(root: typer.Typer) -> None:
     """Add the commands of this module to the root."""
     asking.add_to(app)
+    journey.add_to(app)
     root.add_typer(app, name="app")
 
 
@@ -145,6 +146,8 @@ def create(
         if not yes:
             typer.confirm("Start?", default=True, abort=True)
         application = client.create_application(declaration)
+        if wanted is not None:
+            client.set_goal(application.id, wanted.text)
     if as_json:
         print_json(application)
     else:

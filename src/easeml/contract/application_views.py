@@ -1,6 +1,7 @@
 """The REST types of what the pages of an application show."""
 
 from easeml.contract.applications import Application, Promotion
+from easeml.contract.journey import Journey
 from easeml.contract.models import TrainedModel
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
@@ -18,6 +19,14 @@ class ApplicationView(Answer):
     progress: Progress | None
     models: list[TrainedModel]
     reports: list[Report]
+    journey: Journey
+
+
+class JourneyView(Answer):
+    """All that the page *Next* of an application shows."""
+
+    application: Application
+    journey: Journey
 
 
 class Leaderboard(Answer):

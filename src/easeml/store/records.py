@@ -160,6 +160,25 @@ class Application:
 
 
 @dataclass(frozen=True, slots=True)
+class Goal:
+    """What an application is to reach; append-only, the newest counts.
+
+    ``text``: as it was written, empty where the goal was taken back. ``value``: in the unit of
+    ``objective``, which is empty where that of the application is meant.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    user_id: str
+    text: str
+    objective: str = ""
+    value: float = 0.0
+    wants_less: bool | None = None
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One model search for an application on one version.
 

@@ -182,6 +182,7 @@ class Tables:
         self.datasets = rows(tables.datasets, records.Dataset)
         self.versions = rows(tables.versions, records.DatasetVersion)
         self.applications = rows(tables.applications, records.Application)
+        self.goals = rows(tables.goals, records.Goal)
         self.jobs = rows(tables.jobs, records.Job)
         self.candidates = rows(tables.candidates, records.Candidate)
         self.tasks = rows(tables.tasks, records.Task)

@@ -10,11 +10,17 @@ from easeml.client._async.calls import AsyncCalls
 from easeml.client.answers import made_request
 from easeml.contract.accounts import Key, NewKey, User
 from easeml.contract.administration import Setting, Storage, TenantLimits
-from easeml.contract.application_views import ApplicationView, Leaderboard, ServingHistory
+from easeml.contract.application_views import (
+    ApplicationView,
+    JourneyView,
+    Leaderboard,
+    ServingHistory,
+)
 from easeml.contract.applications import Application, Declaration, Promotion, Proposal
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.jobs import Job, JobLimits
+from easeml.contract.journey import Goal, Journey
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
 from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
@@ -103,8 +109,8 @@ class AsyncOperations(AsyncCalls):
     async def application_view(self, application_id: str) -> ApplicationView:
         """Return what the first page of an application shows; raises ``NotFound``.
 
-        It is the application, the progress of its newest search, its best models, and the newest
-        answer of each lifecycle tool about it.
+        It is the application, the progress of its newest search, its best models, the newest
+        answer of each lifecycle tool about it, and its journey.
         """
         return await self._get(ApplicationView, f"/applications/{application_id}/view")
 
@@ -246,6 +252,35 @@ class AsyncOperations(AsyncCalls):
             JobLimits, max_tasks=max_tasks, max_seconds=max_seconds, deadline=deadline
         )
         return await self._send(Job, f"/jobs/{job_id}/limits", request.model_dump(mode="json"))
+
+    async def goal(self, application_id: str) -> Goal:
+        """Return the goal of an application; its text is empty where none is set. Raises
+        ``NotFound``.
+        """
+        return await self._get(Goal, f"/applications/{application_id}/goal")
+
+    async def set_goal(self, application_id: str, goal: str) -> Goal:
+        """Set what an application is to reach, and ask whether it can be reached.
+
+        Raises ``NotFound``, and ``InvalidInput`` for a text that is no goal or an objective that
+        does not fit the target. The same goal again changes nothing.
+        """
+        return await self._send(Goal, f"/applications/{application_id}/goal", {"goal": goal})
+
+    async def next_actions(self, application_id: str) -> Journey:
+        """Return where an application stands and at most three actions, the first one first.
+
+        It is told from what was kept: reports, the search, the data's counts. What lacks is an
+        action that asks for it. Raises ``NotFound``.
+        """
+        return await self._get(Journey, f"/applications/{application_id}/next")
+
+    async def journey_view(self, application_id: str) -> JourneyView:
+        """Return an application and its journey: where it stands, and what to do next.
+
+        Raises ``NotFound``.
+        """
+        return await self._get(JourneyView, f"/applications/{application_id}/journey")
 
     async def knowledge_base(self) -> KnowledgeBase:
         """Return all modules; what other tenants did with them shows in numbers only."""

@@ -42,12 +42,15 @@ def version_ready(
     tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
 ) -> None:
     """Keep what was made as a version that is ready."""
+    from easeml.service.journey import goals
     from easeml.store.shapes import VersionSummary
 
     changes = {name: result.value[name] for name in VERSION_VALUES}
     changes["summary"] = VersionSummary(changes["summary"])
     versions = tx.scoped(task.tenant_id).versions
-    versions.update(task.subject, state=VersionState.READY, artefact=digests["version"], **changes)
+    ready = {"state": VersionState.READY, "artefact": digests["version"]}
+    version = versions.update(task.subject, **ready, **changes)
+    goals.data_is_ready(tx, version)
     tx.events.append("dataset.ready", task.subject, {}, task.tenant_id)
 
 
@@ -55,10 +58,13 @@ def version_taken_over(
     tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]
 ) -> None:
     """Keep the version, and let its application go on with it."""
+    from easeml.service.journey import goals
     from easeml.service.versions import changes
 
     version_ready(tx, task, result, digests)
-    changes.take_over(tx, tx.scoped(task.tenant_id).versions.get(task.subject))
+    version = tx.scoped(task.tenant_id).versions.get(task.subject)
+    changes.take_over(tx, version)
+    goals.data_is_ready(tx, version)
 
 
 def version_failed(tx: Transaction, task: Task) -> None:

@@ -90,7 +90,21 @@ def _numbers(found: BayesError) -> tuple[Number, ...]:
     if found.noise_variance is not None:
         numbers.append(Number("noise-variance", "Variance of the noise", found.noise_variance))
     numbers.append(Number("rows", "Rows", found.rows))
+    numbers += _of_more_rows(found, quality)
     return tuple(numbers)
+
+
+def _of_more_rows(found: BayesError, quality: str) -> list[Number]:
+    """Return what more rows should bring, where that can be told."""
+    numbers = []
+    if found.more_examples is not None:
+        title = "Labelled rows to add until the verdict is clear"
+        numbers.append(Number("more-rows", title, found.more_examples))
+    if found.forecasts:
+        twice = found.forecasts[0]
+        title = f"{quality} of a quick learner with twice the rows"
+        numbers.append(Number("doubled", title, 1 - twice.error, 1 - twice.high, 1 - twice.low))
+    return numbers
 
 
 def _table(found: BayesError) -> Table:

@@ -1,9 +1,15 @@
 """All that the pages of an application show."""
 
-from easeml.contract.application_views import ApplicationView, Leaderboard, ServingHistory
+from easeml.contract.application_views import (
+    ApplicationView,
+    JourneyView,
+    Leaderboard,
+    ServingHistory,
+)
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views, applications
+from easeml.service.journey import next_steps
 from easeml.service.search import progress
 from easeml.store import Store
 
@@ -13,8 +19,8 @@ _BEST_MODELS = 5
 def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
     """Return what the first page of an application shows; raises ``NotFound``.
 
-    It is the application, the progress of its newest search, its best models, and the newest answer
-    of each lifecycle tool about it.
+    It is the application, the progress of its newest search, its best models, the newest answer
+    of each lifecycle tool about it, and its journey.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -24,8 +30,26 @@ def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
         searched = progress.of_job(tables, job.id, application.id) if job else None
         models = applications.best_models(tables, application, _BEST_MODELS)
         reports = tools.newest_of_each_tool(tables, application.id)
-    answers = [tools.show(store, report) for report in reports]
-    return ApplicationView(application=shown, progress=searched, models=models, reports=answers)
+        answers = [tools.show(store, report) for report in reports]
+        journey = next_steps.of(tables, application, shown, answers)
+    return ApplicationView(
+        application=shown, progress=searched, models=models, reports=answers, journey=journey
+    )
+
+
+def next_view(store: Store, caller: Caller, application_id: str) -> JourneyView:
+    """Return an application and its journey: where it stands, and what to do next.
+
+    Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        shown = application_views.show(tx, application)
+        reports = tools.newest_of_each_tool(tables, application.id)
+        answers = [tools.show(store, report) for report in reports]
+        journey = next_steps.of(tables, application, shown, answers)
+    return JourneyView(application=shown, journey=journey)
 
 
 def leaderboard(store: Store, caller: Caller, application_id: str) -> Leaderboard:

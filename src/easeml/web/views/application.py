@@ -14,6 +14,7 @@ from easeml.web.report_parts import shown
 
 TABS = (
     ("", "Overview"),
+    ("/next", "Next"),
     ("/try", "Try it"),
     ("/models", "Models"),
     ("/tasks", "Tasks"),
@@ -47,7 +48,12 @@ async def overview(context: PageContext) -> Response:
     if view.progress:
         chart = quality_figure(view.progress, application, context.site.titles.of)
     reports = [shown(report) for report in view.reports]
-    values = {"chart": chart, "models": view.models, "reports": reports}
+    values = {
+        "chart": chart,
+        "models": view.models,
+        "reports": reports,
+        "journey": view.journey,
+    }
     return render(context, application, "application.html", **values)
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from easeml.cli.goals import read_goal
 from easeml.errors import InvalidInput
+from easeml.lifecycle.journey import read_goal
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,14 @@ class Goal:
     """What is to be reached.
 
     ``objective``: its name; empty where the default of the target is meant. ``value``: in the
-    objective's own unit. ``text``: as it was written.
+    objective's own unit. ``text``: as it was written. ``wants_less``: less is better; None where the
+    text does not say.
     """
 
     objective: str
     value: float
     text: str
+    wants_less: bool | None = None
 
     @property
     def is_judged(self) -> bool:
@@ -45,24 +47,25 @@ def read_goal(text: str) -> Goal:
     if found is None:
         raise InvalidInput(
             f"{text!r} is not a goal.",
-            where="--goal",
-            remedy='Write a number, or, say, --goal "balanced-accuracy >= 0.9".',
+            where="goal",
+            remedy='Write a number, or, say, "balanced-accuracy >= 0.9".',
         )
     value = float(found["value"])
     if found["percent"]:
         value /= 100
 
     objective = re.sub(r"[ -]+", "-", (found["name"] or "").strip().lower())
-    wants_less = (found["side"] or "").lower() in _MOST
+    side = (found["side"] or "").lower()
+    wants_less = side in _MOST
     if objective == _ERROR:
         _check_side(wants_less, text, "An error is to be small", "error <= 0.05")
-        return Goal("accuracy", 1 - value, text)
+        return Goal("accuracy", 1 - value, text, wants_less=False)
     if objective in _JUDGED:
         _check_side(not wants_less, text, f"More {objective} is better", f"{objective} >= 0.9")
-    return Goal(objective, value, text)
+    return Goal(objective, value, text, wants_less if side else None)
 
 
 def _check_side(is_right: bool, text: str, reason: str, example: str) -> None:
     if not is_right:
         message = f"{text!r} asks for the wrong side. {reason}."
-        raise InvalidInput(message, where="--goal", remedy=f'Write, say, --goal "{example}".')
+        raise InvalidInput(message, where="goal", remedy=f'Write, say, "{example}".')

@@ -1,0 +1,83 @@
+"""``app goal`` and ``app next``: what an application is to reach, and what to do next."""
+
+from typing import Annotated
+
+import typer
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import print_json, print_table, say
+from easeml.client import Client
+from easeml.contract.journey import Action, Goal, Journey
+from easeml.errors import InvalidInput
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to ``app``."""
+    app.command("goal")(set_goal)
+    app.command("next")(show_next)
+
+
+def set_goal(
+    application_id: ApplicationId,
+    goal: Annotated[
+        str,
+        typer.Argument(help='Such as "balanced-accuracy >= 0.9"; left out: show the goal.'),
+    ] = "",
+    *,
+    none: Annotated[bool, typer.Option("--none", help="Take the goal back.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Set what an application is to reach, or show it; whether it can be reached is asked then."""
+    if goal and none:
+        raise InvalidInput("A goal is set or taken back, not both.", where="--none")
+    with Client() as client:
+        if goal or none:
+            found = client.set_goal(application_id, goal)
+        else:
+            found = client.goal(application_id)
+    if as_json:
+        print_json(found)
+    else:
+        say(_told(found))
+
+
+def show_next(application_id: ApplicationId, as_json: Json = False) -> None:
+    """Say what to do next: at most three actions, each with its reason, gain and cost."""
+    with Client() as client:
+        found = client.next_actions(application_id)
+    if as_json:
+        print_json(found)
+    else:
+        print_journey(found)
+
+
+def print_journey(found: Journey) -> None:
+    """Print the goal, the stations and the actions."""
+    say(_told(found.goal))
+    print_table(
+        ["station", "state", ""], [(one.name, one.state, one.said) for one in found.stations]
+    )
+    for place, action in enumerate(found.actions, 1):
+        say(f"{place}. {action.title} ({action.kind}). {action.reason}")
+        costs = _costs(action)
+        if costs:
+            say(f"   {costs}")
+
+
+def _told(goal: Goal) -> str:
+    if not goal.text:
+        return "No goal is set."
+    return f"Goal: {goal.text} (by {goal.objective})."
+
+
+def _costs(action: Action) -> str:
+    """Return what an action should gain and cost."""
+    parts = []
+    if action.interval is not None and action.interval[1] > 0:
+        low, high = action.interval
+        parts.append(f"Expected gain of score {action.gain:.3f} ({low:.3f} to {high:.3f}).")
+    if action.human_minutes:
+        parts.append(f"About {action.human_minutes:.0f} minutes of a person.")
+    if action.device_seconds:
+        parts.append(f"About {action.device_seconds:.0f} s of a device.")
+    return " ".join(parts)

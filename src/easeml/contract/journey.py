@@ -1,0 +1,72 @@
+"""The REST types of the journey: the goal of an application, where it stands, what to do next."""
+
+from typing import Any
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer
+
+
+class Goal(Answer):
+    """What an application is to reach. ``text``: as it was written; empty: there is no goal.
+
+    ``objective``: what it is measured by. ``value``: in the unit of that.
+    """
+
+    text: str = ""
+    objective: str = ""
+    value: float | None = None
+    set_by: str = ""  # id of the user
+    created: float | None = None
+
+
+class Action(Answer):
+    """Something to do next. ``reason``: why, in words and numbers; ``evidence``: what it rests on.
+
+    ``gain``: of the score (1 is best), with its ``interval``; null where nothing was measured that
+    would tell. ``human_minutes``: a person's time; ``device_seconds``: a machine's. ``tool``: the
+    lifecycle tool to ask, with these ``parameters``; empty where the action asks none.
+    """
+
+    kind: str
+    title: str
+    reason: str
+    gain: float | None = None
+    interval: list[float] | None = None
+    human_minutes: float = 0.0
+    device_seconds: float = 0.0
+    evidence: list[str] = Field(default_factory=list)
+    tool: str = ""
+    parameters: dict[str, Any] = Field(default_factory=dict)
+
+
+class Station(Answer):
+    """A station of the journey. ``state``: done, next (the first action is here), open, trouble."""
+
+    name: str
+    state: str
+    said: str
+
+
+class JourneyQuestion(Answer):
+    """A question of somebody who knows the data; ``known``: the answer is one, and not what lacks.
+
+    ``tool``: the lifecycle tool that answers in full; empty for none.
+    """
+
+    question: str
+    answer: str
+    known: bool
+    tool: str = ""
+
+
+class Journey(Answer):
+    """Where an application stands: at most three ``actions``, the first one first."""
+
+    application_id: str
+    goal: Goal
+    reached: bool = False  # on validation rows
+    proven: bool = False  # on test rows, with the worse end of the interval
+    actions: list[Action]
+    stations: list[Station]
+    questions: list[JourneyQuestion]

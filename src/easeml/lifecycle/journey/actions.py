@@ -1,0 +1,279 @@
+"""What to do next: at most three actions, the one that brings most for its cost first.
+
+The order of the process is that of Renggli et al., CIDR 2021, figure 2: is the goal feasible? then
+search, cleaning or labelling, whichever brings most; then test, pick and watch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from easeml.lifecycle.journey import estimates
+from easeml.lifecycle.journey.estimates import NO_GAIN
+from easeml.lifecycle.journey.facts import Estimate, Facts
+from easeml.lifecycle.journey.phrases import between, counted, goal_of, told
+
+MOST_ACTIONS = 3
+PERSON_SECOND = 20.0
+"""Device seconds that a second of a person's time is worth."""
+FEASIBILITY_SECONDS = 30.0
+"""Device seconds that feasibility is taken to need, before it was asked once."""
+_QUESTION_SECONDS = 10.0  # of a tool that asks the model that serves
+_AT_ONCE = 20  # items before one looks again
+_LABEL_MINUTES = 0.25  # of a person for a label, before anybody was timed
+_CELL_MINUTES = 0.5
+_MANY_TRIED = 20  # candidates compared on the same validation rows
+_UP_TO_DATE = 0.01  # expected gain below which searching on is no advice
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something to do. ``reason``: why, in words and numbers; ``evidence``: what it rests on.
+
+    ``gain``: of score, with its interval; None where nothing was measured that would tell.
+    ``human_minutes``: a person's time; ``device_seconds``: a machine's.
+    """
+
+    kind: str
+    title: str
+    reason: str
+    gain: Estimate | None
+    human_minutes: float = 0.0
+    device_seconds: float = 0.0
+    evidence: tuple[str, ...] = ()
+
+    @property
+    def cost(self) -> float:
+        """Device seconds, with a person's time at its worth."""
+        return self.device_seconds + 60 * self.human_minutes * PERSON_SECOND
+
+
+def next_actions(facts: Facts) -> list[Action]:
+    """Return at most three actions, the first one first.
+
+    What has to come before others comes first; the rest is ordered by gain for its cost.
+    """
+    if not facts.is_ready:
+        why = "The data is being prepared. There is nothing to decide until it is ready."
+        return [Action("wait", "Wait for the data", why, NO_GAIN)]
+    first = _made(facts, (_goal, _answers, _feasibility))
+    if facts.goal is not None and facts.is_reached:
+        later = _made(facts, (_prove, _pick, _meter, _watch))
+    else:
+        better = _made(facts, (_search, _labels, _ask_labels, _pool, _cells, _rows, _lower))
+        later = sorted(better, key=_rank)
+    found = [*first, *later][:MOST_ACTIONS]
+    if found:
+        return found
+    why = "Nothing that was measured promises more. Watch the rows that come in."
+    return [Action("watch", "Watch", why, NO_GAIN)]
+
+
+def _made(facts: Facts, makers: tuple[Callable[[Facts], Action | None], ...]) -> list[Action]:
+    actions = []
+    for make in makers:
+        action = make(facts)
+        if action is not None:
+            actions.append(action)
+    return actions
+
+
+def _rank(action: Action) -> tuple[int, float]:
+    """Return what sorts actions: those with a measured gain first, by gain for its cost."""
+    if action.gain is None:
+        return 1, action.cost
+    if action.gain == NO_GAIN:
+        return 2, action.cost
+    return 0, -action.gain.value / max(action.cost, 1.0)
+
+
+def _goal(facts: Facts) -> Action | None:
+    if facts.goal is not None:
+        return None
+    found = ""
+    if facts.quality is not None:
+        found = f" The best model so far reaches {between(facts.quality, facts.unit)}."
+    why = "No goal is set, so nothing can say whether this is good enough, or when to stop." + found
+    return Action("set-goal", "Set a goal", why, NO_GAIN, human_minutes=1.0)
+
+
+def _answers(facts: Facts) -> Action | None:
+    if not facts.answers:
+        return None
+    why = f"{counted(facts.answers, 'answer')} of people wait to be used. They make a new version."
+    return Action("use-answers", "Use the answers", why, None, device_seconds=_QUESTION_SECONDS)
+
+
+def _feasibility(facts: Facts) -> Action | None:
+    if "feasibility" in facts.asked:
+        return None
+    if facts.feasible is not None and "feasibility" not in facts.stale:
+        return None
+    if facts.feasible is None:
+        why = "Nobody has asked yet what any model could reach with these rows."
+    else:
+        why = "The data has changed since it was asked what any model could reach."
+    rows = f"{facts.labelled:,} training and validation rows; test rows are not shown to it"
+    return Action(
+        "ask-feasibility",
+        "Ask whether the goal can be reached",
+        why,
+        NO_GAIN,
+        device_seconds=FEASIBILITY_SECONDS,
+        evidence=(rows,),
+    )
+
+
+def _search(facts: Facts) -> Action | None:
+    search = facts.search
+    if search is None or search.state in ("stopped", "failed"):
+        return None
+    gain = estimates.of_search(search)
+    tried = f"{search.tried} of {search.candidates} candidates tried"
+    if search.state == "resting" or (gain is not None and gain.high < _UP_TO_DATE):
+        return None
+    seconds = estimates.seconds_of_search(search)
+    if search.state == "paused":
+        why = "The search is paused, and candidates are left that may be better."
+        return Action("search", "Resume the search", why, gain, 0.0, seconds, (tried,))
+    why = "The search goes on by itself. Nothing has to be done for it."
+    return Action("search", "Let the search go on", why, gain, 0.0, seconds, (tried,))
+
+
+def _ask_labels(facts: Facts) -> Action | None:
+    known = facts.suspects is not None and "label-errors" not in facts.stale
+    if known or "label-errors" in facts.asked or not facts.serves or facts.is_searching:
+        return None
+    why = "Nobody has looked yet for answers in the training rows that contradict all others."
+    seconds = _QUESTION_SECONDS
+    return Action("ask-label-errors", "Look for wrong labels", why, NO_GAIN, 0.0, seconds)
+
+
+def _labels(facts: Facts) -> Action | None:
+    suspects, left = facts.suspects, facts.work.get("check-label")
+    if suspects is None or not suspects.listed:
+        return None
+    if left is not None and not left.items:
+        return None
+    items = min(_AT_ONCE, left.items if left else suspects.listed)
+    minutes = items * (left.seconds / 60 if left else _LABEL_MINUTES)
+    share = suspects.expected / max(1, suspects.rows)
+    why = (
+        f"About {suspects.expected:.0f} of {suspects.rows:,} answers in column '{facts.target}' "
+        f"are wrong ({share:.1%}); models learn these mistakes. Check the likeliest {items} first."
+    )
+    found = f"{suspects.listed} labels contradict what models learn from the other rows"
+    gain = estimates.of_checked_labels(suspects, items)
+    return Action("check-labels", "Check labels that look wrong", why, gain, minutes, 0.0, (found,))
+
+
+def _pool(facts: Facts) -> Action | None:
+    pool, left = facts.count("pool"), facts.work.get("label")
+    if not pool:
+        return None
+    items = min(_AT_ONCE, pool)
+    minutes = items * (left.seconds / 60 if left and left.items else _LABEL_MINUTES)
+    why = (
+        f"{pool:,} rows have no '{facts.target}' yet; {facts.count('train'):,} training rows have "
+        f"one. Name it for the {items} that tell most."
+    )
+    gain = None
+    evidence: tuple[str, ...] = ()
+    if facts.feasible is not None:
+        gain = estimates.of_more_rows(facts.feasible, facts.labelled, items)
+        evidence = _curve(facts)
+    return Action("label", "Label rows of the pool", why, gain, minutes, 0.0, evidence)
+
+
+def _cells(facts: Facts) -> Action | None:
+    left = facts.work.get("repair-cell")
+    if not facts.holes:
+        return None
+    worst = max(facts.holes, key=lambda name: facts.holes[name])
+    items = min(_AT_ONCE, left.items if left and left.items else _AT_ONCE)
+    minutes = items * (left.seconds / 60 if left and left.items else _CELL_MINUTES)
+    why = (
+        f"Cells are missing in {counted(len(facts.holes), 'column')}, most in '{worst}' "
+        f"({facts.holes[worst]:.0%} of the rows). Fill in those that change predictions."
+    )
+    gain = estimates.of_filled_cells(facts)
+    return Action("clean", "Fill in doubtful cells", why, gain, minutes)
+
+
+def _rows(facts: Facts) -> Action | None:
+    feasible = facts.feasible
+    if feasible is None or not feasible.more_rows or feasible.verdict == "realistic":
+        return None
+    more = feasible.more_rows
+    why = f"About {more:,} more labelled rows should tell whether the goal can be reached."
+    if facts.rarest is not None:
+        name, rows = facts.rarest
+        why += f" Of '{name}' there are fewest ({rows:,}): bring those first."
+    gain = estimates.of_more_rows(feasible, facts.labelled, more)
+    minutes = more * _LABEL_MINUTES
+    return Action("collect", "Bring more rows", why, gain, minutes, 0.0, _curve(facts))
+
+
+def _curve(facts: Facts) -> tuple[str, ...]:
+    feasible = facts.feasible
+    if feasible is None or feasible.doubled is None:
+        return ()
+    now = told(feasible.reached, feasible.unit)
+    then = between(feasible.doubled, feasible.unit)
+    return (f"a quick learner reaches {now} now, and should reach {then} with twice the rows",)
+
+
+def _lower(facts: Facts) -> Action | None:
+    feasible = facts.feasible
+    if feasible is None or feasible.verdict != "unrealistic" or facts.goal is None:
+        return None
+    best = between(feasible.best, feasible.unit)
+    why = (
+        f"The goal, {goal_of(facts)}, is out of reach with these columns and labels: the best that "
+        f"any model can reach is {best}. Add columns that say more, or lower the goal."
+    )
+    return Action("lower-goal", "Add columns, or lower the goal", why, NO_GAIN, human_minutes=5.0)
+
+
+def _prove(facts: Facts) -> Action | None:
+    if facts.is_proven or facts.tested is None:
+        return None
+    found = between(facts.tested, facts.unit)
+    why = (
+        f"The goal, {goal_of(facts)}, is met on validation rows. On test rows the quality is "
+        f"{found}, which does not prove it yet: more test rows would."
+    )
+    return Action("test-rows", "Bring more test rows", why, NO_GAIN, human_minutes=15.0)
+
+
+def _pick(facts: Facts) -> Action | None:
+    if facts.picked or facts.models < 2:
+        return None
+    why = (
+        f"{facts.models} models were trained on rows of the past. A few labels of today's rows "
+        "tell which of them is best now."
+    )
+    minutes = _AT_ONCE * _LABEL_MINUTES
+    return Action("pick", "Pick the best model on today's rows", why, NO_GAIN, minutes)
+
+
+def _meter(facts: Facts) -> Action | None:
+    tried = facts.search.tried if facts.search else 0
+    if facts.meter or tried < _MANY_TRIED or "meter" in facts.asked or not facts.count("test"):
+        return None
+    why = (
+        f"{tried} candidates were compared on the same {facts.count('validation'):,} validation "
+        "rows. The best of many looks better than it is; the meter says by how much."
+    )
+    return Action("ask-meter", "Ask how worn the validation rows are", why, NO_GAIN, 0.0, 10.0)
+
+
+def _watch(facts: Facts) -> Action | None:
+    if not facts.serves:
+        return None
+    if facts.watched == "alert":
+        why = "Monitoring raised an alert: newer rows differ. Label some, and search again."
+        return Action("debug", "Find out what changed", why, NO_GAIN, human_minutes=10.0)
+    why = "The goal is met. Bring newer rows now and then, to see whether the model is still right."
+    return Action("watch", "Watch newer rows", why, NO_GAIN, human_minutes=2.0)

@@ -1,0 +1,152 @@
+"""What is known of an application: all that is needed to say what to do next.
+
+Every fact was kept when it was found: by the search, by a report, at ingestion. Nothing is computed
+from rows here, so that the question "what next?" is answered at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from easeml.lifecycle.journey.goals import Goal
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number and the interval that is claimed for it; without one, both ends are the number."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Feasible:
+    """What the tool ``feasibility`` said of train and validation rows.
+
+    ``unit``: accuracy or R2. ``goal``: the one it was asked about, None for none. ``best``: what any
+    model can reach; ``reached``: what a quick learner does. ``noise``: the share of wrong labels, at
+    most. ``more_rows``: labelled rows to add until the verdict is clear. ``doubled``: what a quick
+    learner should reach with twice the rows. None: not told.
+    """
+
+    verdict: str
+    unit: str
+    goal: float | None
+    best: Estimate
+    reached: float
+    rows: int
+    noise: Estimate | None = None
+    more_rows: int | None = None
+    doubled: Estimate | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Suspects:
+    """What the tool ``label-errors`` said: of ``rows`` labels, ``listed`` look wrong, and about
+    ``expected`` are.
+    """
+
+    listed: int
+    expected: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """How the model search does.
+
+    ``expected``: gain of score still expected, with its standard error. ``mean_cost``: device
+    seconds of a task so far, 0 before the first.
+    """
+
+    state: str
+    tried: int
+    candidates: int
+    mean_cost: float = 0.0
+    expected: float | None = None
+    error: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLeft:
+    """Items of one kind that wait for a person, and what one takes (seconds of a person's time)."""
+
+    items: int
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of an application.
+
+    ``quality``: of what serves, on validation rows, in the unit of the goal. ``tested``: the same on
+    test rows. ``lower_is_better``: of that unit. ``holes``: share of missing cells by input column.
+    ``rarest``: the class with fewest rows, with their number. ``meter``: what it said of the
+    validation rows. ``watched``: what monitoring said last. ``asked``: tools that are being asked
+    now. ``stale``: tools whose answer is of an older version of the data, or another goal.
+    """
+
+    target: str
+    is_ready: bool = True
+    goal: Goal | None = None
+    unit: str = "accuracy"
+    lower_is_better: bool = False
+    rows: Mapping[str, int] = field(default_factory=dict)  # by role
+    off: int = 0
+    rarest: tuple[str, int] | None = None
+    holes: Mapping[str, float] = field(default_factory=dict)
+    quality: Estimate | None = None
+    baseline: float | None = None
+    tested: Estimate | None = None
+    feasible: Feasible | None = None
+    suspects: Suspects | None = None
+    search: Searched | None = None
+    models: int = 0
+    serves: bool = False
+    readings: int = 0
+    meter: str = ""
+    picked: bool = False
+    watched: str = ""
+    tests: Mapping[str, str] = field(default_factory=dict)  # verdicts of ci, newest
+    work: Mapping[str, WorkLeft] = field(default_factory=dict)
+    answers: int = 0  # of people, which no version has yet
+    asked: frozenset[str] = frozenset()
+    stale: frozenset[str] = frozenset()
+
+    def count(self, role: str) -> int:
+        """Return how many rows have a role."""
+        return self.rows.get(role, 0)
+
+    def meets_goal(self, value: float) -> bool:
+        """Does this value, in the unit of the goal, meet it? There has to be a goal."""
+        assert self.goal is not None
+        if self.lower_is_better:
+            return value <= self.goal.value
+        return value >= self.goal.value
+
+    @property
+    def is_reached(self) -> bool:
+        """Is the goal met on validation rows?"""
+        if self.goal is None or self.quality is None:
+            return False
+        return self.meets_goal(self.quality.value)
+
+    @property
+    def is_proven(self) -> bool:
+        """Is the goal met on test rows, with the worse end of their interval?"""
+        if self.goal is None or self.tested is None:
+            return False
+        worse = self.tested.high if self.lower_is_better else self.tested.low
+        return self.meets_goal(worse)
+
+    @property
+    def is_searching(self) -> bool:
+        """Is the search under way?"""
+        return self.search is not None and self.search.state in ("preparing", "running")
+
+    @property
+    def labelled(self) -> int:
+        """Rows with an answer that models learn from or are chosen by."""
+        return self.count("train") + self.count("validation")

@@ -1,0 +1,33 @@
+"""Numbers as sentences tell them."""
+
+from __future__ import annotations
+
+from easeml.lifecycle.journey.facts import Estimate, Facts
+
+_SHARES = ("accuracy", "balanced-accuracy", "f1-macro", "roc-auc")
+
+
+def told(value: float, unit: str) -> str:
+    """Return a quality: a share in percent, any other number with its unit."""
+    if unit in _SHARES:
+        return f"{value:.1%}"
+    return f"{unit} {value:.4g}"
+
+
+def between(estimate: Estimate, unit: str) -> str:
+    """Return a quality with its interval."""
+    if estimate.low == estimate.high:
+        return told(estimate.value, unit)
+    low, high = told(estimate.low, unit), told(estimate.high, unit)
+    return f"{told(estimate.value, unit)} (between {low} and {high})"
+
+
+def goal_of(facts: Facts) -> str:
+    """Return the goal as it was written."""
+    assert facts.goal is not None
+    return facts.goal.text
+
+
+def counted(number: float, noun: str) -> str:
+    """Return a number with its noun, in the plural where that is right."""
+    return f"{number:,.0f} {noun}" if round(number) == 1 else f"{number:,.0f} {noun}s"

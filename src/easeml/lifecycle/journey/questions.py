@@ -1,0 +1,121 @@
+"""The five questions of people who know their data (Renggli et al., CIDR 2021, section 2.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from easeml.lifecycle.journey.actions import Action
+from easeml.lifecycle.journey.facts import Facts, Feasible
+from easeml.lifecycle.journey.phrases import between, goal_of, told
+from easeml.lifecycle.journey.testing import ROW_SHARES, TOLERANCE, rows_to_test
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question with its answer; ``known``: it is one, and not what is missing for it.
+
+    ``tool``: the lifecycle tool that answers in full.
+    """
+
+    question: str
+    answer: str
+    known: bool
+    tool: str = ""
+
+
+def questions(facts: Facts, actions: Sequence[Action]) -> list[Question]:
+    """Return the five questions, each with its answer or with what is missing to answer it."""
+    return [_reachable(facts), _examples(facts), _better(actions), _newer(facts), _still(facts)]
+
+
+def _reachable(facts: Facts) -> Question:
+    asked, tool = "Can my goal be reached?", "feasibility"
+    if facts.goal is None:
+        return Question(asked, "Set a goal first.", False, tool)
+    if facts.is_proven:
+        assert facts.tested is not None
+        found = between(facts.tested, facts.unit)
+        return Question(asked, f"It is reached: {found} on test rows.", True, tool)
+    feasible = facts.feasible
+    if feasible is None:
+        missing = "Nobody has asked yet what any model could reach with these rows."
+        if "feasibility" in facts.asked:
+            missing = "It is being found out."
+        return Question(asked, missing, False, tool)
+    best = between(feasible.best, feasible.unit)
+    begin = {
+        "realistic": f"Yes, {goal_of(facts)} is realistic.",
+        "unrealistic": f"No, {goal_of(facts)} is out of reach with these columns and labels.",
+        "cannot tell": "That cannot be told yet.",
+    }.get(feasible.verdict, f"That cannot be told of {facts.unit}, only of {feasible.unit}.")
+    rest = f"The best {feasible.unit} that any model can reach is {best}."
+    return Question(asked, f"{begin} {rest}", bool(feasible.verdict), tool)
+
+
+def _examples(facts: Facts) -> Question:
+    asked, tool = "How many examples do I need?", "feasibility"
+    parts, known = [], False
+    feasible = facts.feasible
+    if feasible is None:
+        parts.append("To train: that is told when feasibility has answered.")
+    else:
+        parts.append(_to_train(facts, feasible))
+        known = True
+    if facts.goal is not None and facts.unit in ROW_SHARES:
+        needed = rows_to_test(facts.goal.value)
+        has = facts.count("test")
+        parts.append(
+            f"To test: {needed:,} rows tell {told(facts.goal.value, facts.unit)} from "
+            f"{told(facts.goal.value - TOLERANCE, facts.unit)} at 95 %; there are {has:,}."
+        )
+    elif facts.goal is not None:
+        parts.append(f"To test: how many rows a test of {facts.unit} needs is not planned yet.")
+    return Question(asked, " ".join(parts), known, tool)
+
+
+def _to_train(facts: Facts, feasible: Feasible) -> str:
+    if feasible.verdict == "realistic":
+        return f"To train: the {feasible.rows:,} rows that there are should do."
+    if feasible.more_rows:
+        return (
+            f"To train: about {feasible.more_rows:,} more labelled rows beside the "
+            f"{feasible.rows:,} that there are, until the verdict is clear."
+        )
+    if feasible.verdict == "unrealistic":
+        return "To train: more rows alone will not do; the columns do not tell enough."
+    if feasible.doubled is None:
+        return "To train: too few rows show a curve to say it from."
+    reached, doubled = feasible.reached, between(feasible.doubled, feasible.unit)
+    return (
+        f"To train: a quick learner reaches {told(reached, feasible.unit)} with "
+        f"{feasible.rows:,} rows, and should reach {doubled} with twice as many."
+    )
+
+
+def _better(actions: Sequence[Action]) -> Question:
+    first = actions[0]
+    return Question("What should I do to get better?", f"{first.title}. {first.reason}", True)
+
+
+def _newer(facts: Facts) -> Question:
+    asked = "Would the new model help?"
+    if facts.tests:
+        verdicts = [f"{condition}: {verdict}" for condition, verdict in facts.tests.items()]
+        return Question(asked, f"The newest tests said: {'; '.join(verdicts)}.", True, "ci")
+    if facts.models < 2:
+        return Question(asked, "There is no second model to compare yet.", False, "ci")
+    missing = "Nobody tested it. A test on the test rows says whether it may replace what serves."
+    return Question(asked, missing, False, "ci")
+
+
+def _still(facts: Facts) -> Question:
+    asked = "Is last month's model still right?"
+    if facts.watched:
+        return Question(
+            asked, f"The newest rows that were looked at: {facts.watched}.", True, "monitor"
+        )
+    if not facts.serves:
+        return Question(asked, "No model serves yet.", False, "monitor")
+    missing = "Nobody looked at newer rows. Upload some; a few with their answers say most."
+    return Question(asked, missing, False, "monitor")

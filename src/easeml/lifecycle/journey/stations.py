@@ -1,0 +1,166 @@
+"""The rail: the stations of an application's journey, and what is known at each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from easeml.lifecycle.journey.actions import Action
+from easeml.lifecycle.journey.facts import Facts
+from easeml.lifecycle.journey.phrases import between, counted
+
+State = Literal["done", "next", "open", "trouble"]
+
+_OF_KIND = {  # where an action belongs
+    "wait": "Data",
+    "set-goal": "Goal",
+    "lower-goal": "Goal",
+    "collect": "Data",
+    "ask-feasibility": "Feasible?",
+    "clean": "Clean",
+    "check-labels": "Clean",
+    "ask-label-errors": "Clean",
+    "use-answers": "Label",
+    "label": "Label",
+    "search": "Search",
+    "ask-meter": "Check",
+    "test-rows": "Check",
+    "pick": "Pick",
+    "watch": "Watch",
+    "debug": "Debug",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Station:
+    """A station. ``said``: what is known there. ``state``: ``done``, ``next`` (the first action is
+    here), ``open``, or ``trouble``.
+    """
+
+    name: str
+    state: State
+    said: str
+
+
+def rail(facts: Facts, actions: Collection[Action]) -> list[Station]:
+    """Return the stations in their order."""
+    first = next(iter(actions), None)
+    here = _OF_KIND.get(first.kind, "") if first else ""
+    known = (
+        _goal(facts),
+        _data(facts),
+        _feasible(facts),
+        _clean(facts),
+        _label(facts),
+        _search(facts),
+        _check(facts),
+        _release(facts),
+        _pick(facts),
+        _watch(facts),
+        _debug(facts),
+    )
+    stations = []
+    for name, state, said in known:
+        is_here = name == here and state != "trouble"
+        stations.append(Station(name, "next" if is_here else state, said))
+    return stations
+
+
+Known = tuple[str, State, str]
+
+
+def _goal(facts: Facts) -> Known:
+    if facts.goal is None:
+        return "Goal", "open", "No goal is set."
+    if facts.is_proven:
+        return "Goal", "done", f"{facts.goal.text}: met on test rows."
+    if facts.is_reached:
+        return "Goal", "done", f"{facts.goal.text}: met on validation rows."
+    return "Goal", "done", f"{facts.goal.text}: not met yet."
+
+
+def _data(facts: Facts) -> Known:
+    if not facts.is_ready:
+        return "Data", "open", "The data is being prepared."
+    parts = [f"{count:,} {role}" for role, count in facts.rows.items() if count]
+    return "Data", "done", f"Rows: {', '.join(parts)}."
+
+
+def _feasible(facts: Facts) -> Known:
+    feasible = facts.feasible
+    if "feasibility" in facts.asked:
+        return "Feasible?", "open", "Being asked."
+    if feasible is None:
+        return "Feasible?", "open", "Not asked yet."
+    best = between(feasible.best, feasible.unit)
+    said = f"The best that any model can reach is {best}."
+    if feasible.verdict:
+        said = f"{feasible.verdict.capitalize()}. {said}"
+    if feasible.verdict == "unrealistic":
+        return "Feasible?", "trouble", said
+    state: State = "open" if "feasibility" in facts.stale else "done"
+    return "Feasible?", state, said
+
+
+def _clean(facts: Facts) -> Known:
+    parts = []
+    if facts.suspects is not None:
+        parts.append(f"{facts.suspects.listed} of {facts.suspects.rows:,} labels look wrong.")
+    if facts.holes:
+        parts.append(f"Cells are missing in {counted(len(facts.holes), 'column')}.")
+    if facts.suspects is None:
+        parts.append("Nobody looked for wrong labels.")
+    is_clean = facts.suspects is not None and not facts.suspects.listed and not facts.holes
+    return "Clean", "done" if is_clean else "open", " ".join(parts)
+
+
+def _label(facts: Facts) -> Known:
+    pool = facts.count("pool")
+    if not pool:
+        return "Label", "done", "Every row has its answer."
+    return "Label", "open", f"{counted(pool, 'row')} without an answer."
+
+
+def _search(facts: Facts) -> Known:
+    search = facts.search
+    if search is None:
+        return "Search", "open", "No search has begun."
+    said = f"{search.tried} of {search.candidates} candidates tried; {search.state}."
+    if search.state == "failed":
+        return "Search", "trouble", said
+    return "Search", "done" if search.state in ("resting", "stopped") else "open", said
+
+
+def _check(facts: Facts) -> Known:
+    if facts.tested is None:
+        return "Check", "open", "No model was read on test rows."
+    said = f"On test rows: {between(facts.tested, facts.unit)}."
+    if facts.meter:
+        said += f" Validation rows: {facts.meter}."
+    return "Check", "trouble" if facts.meter == "worn out" else "done", said
+
+
+def _release(facts: Facts) -> Known:
+    if not facts.serves:
+        return "Release", "open", "Nothing serves yet."
+    return "Release", "done", "A model serves."
+
+
+def _pick(facts: Facts) -> Known:
+    if facts.picked:
+        return "Pick", "done", "The best model on newer rows was picked."
+    return "Pick", "open", f"{counted(facts.models, 'model')} could be compared on newer rows."
+
+
+def _watch(facts: Facts) -> Known:
+    if not facts.watched:
+        return "Watch", "open", "No newer rows were looked at."
+    state: State = "trouble" if facts.watched == "alert" else "done"
+    return "Watch", state, f"Newer rows: {facts.watched}."
+
+
+def _debug(facts: Facts) -> Known:
+    if facts.watched == "alert":
+        return "Debug", "open", "Newer rows differ: find out in what."
+    return "Debug", "done", "Nothing is known to be wrong."

@@ -1,0 +1,1 @@
+"""The journey of an application: its goal, where it stands, and what to do next."""

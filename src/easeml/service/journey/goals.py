@@ -1,0 +1,147 @@
+"""Goals of applications: set and changed at any time; feasibility is asked about them by itself."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from easeml.contract.journey import Goal
+from easeml.contract.states import VersionState
+from easeml.errors import InvalidInput
+from easeml.ids import new_id
+from easeml.lifecycle import journey
+from easeml.service.access.caller import Caller
+from easeml.service.advice import tools
+from easeml.service.knowledge import knowledge_base
+from easeml.store import Store, Tables, Transaction, records
+from easeml.store.records import Application, DatasetVersion, Json
+
+TOOL = "feasibility"
+Text = Annotated[
+    str,
+    Field(max_length=200, description='such as "balanced-accuracy >= 0.9"; empty takes it back'),
+]
+_JUDGED = ("accuracy", "r2")  # objectives whose goals feasibility can judge
+
+
+def get(store: Store, caller: Caller, application_id: str) -> Goal:
+    """Return the goal of an application; its text is empty where none is set. Raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        return show(newest(tables, application.id), application)
+
+
+def set_goal(store: Store, caller: Caller, application_id: str, goal: Text) -> Goal:
+    """Set what an application is to reach, and ask whether it can be reached.
+
+    Raises ``NotFound``, and ``InvalidInput`` for a text that is no goal or an objective that does
+    not fit the target. The same goal again changes nothing.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        version = tables.versions.get(application.version_id)
+        before = newest(tables, application.id)
+        if goal.strip() == (before.text if before else ""):
+            return show(before, application)
+        record = _record(caller, application, version, goal.strip())
+        record = tables.goals.add(record)
+        tx.events.append(
+            "application.goal", application.id, {"goal": record.text}, caller.tenant_id
+        )
+        if version.state == VersionState.READY:
+            ask_feasibility(tx, application, version)
+        return show(record, application)
+
+
+def newest(tables: Tables, application_id: str) -> records.Goal | None:
+    """Return the goal that counts; None where none was set, or the last was taken back."""
+    found = tables.goals.list(application_id=application_id, newest_first=True, limit=1)
+    return found[0] if found and found[0].text else None
+
+
+def show(goal: records.Goal | None, application: Application) -> Goal:
+    """Return the resource of a goal."""
+    if goal is None or not goal.text:
+        return Goal()
+    return Goal(
+        text=goal.text,
+        objective=goal.objective or application.objective,
+        value=goal.value,
+        set_by=goal.user_id,
+        created=goal.created,
+    )
+
+
+def data_is_ready(tx: Transaction, version: DatasetVersion) -> None:
+    """Ask about the goals of the applications whose data has just become ready."""
+    tables = tx.scoped(version.tenant_id)
+    for application in tables.applications.list(version_id=version.id, limit=None):
+        ask_feasibility(tx, application, version)
+
+
+def ask_feasibility(tx: Transaction, application: Application, version: DatasetVersion) -> None:
+    """Write the task that asks whether the goal can be reached; nothing where there is no goal.
+
+    The tool sees train and validation rows, never test rows. A goal that it cannot judge is left
+    out of the question: it then says what the best accuracy or R2 is.
+    """
+    tables = tx.scoped(application.tenant_id)
+    goal = newest(tables, application.id)
+    if goal is None:
+        return
+    value = asked_goal(goal, application)
+    parameters = {} if value is None else {"goal": value}
+    if not _is_answered(tables, application, parameters):
+        tools.request(tx, application, version, tools.Question(TOOL, parameters))
+
+
+def asked_goal(goal: records.Goal | None, application: Application) -> float | None:
+    """Return the goal that feasibility is asked about; None for one that it cannot judge."""
+    if goal is None or (goal.objective or application.objective) not in _JUDGED:
+        return None
+    return goal.value
+
+
+def _is_answered(tables: Tables, application: Application, parameters: Json) -> bool:
+    """Was the same asked about the data as it is now?"""
+    for report in tables.reports.list(kind=TOOL, subject=application.id, limit=None):
+        answered = tools.Answered.from_json(report.value)
+        if report.version_id == application.version_id and answered.parameters == parameters:
+            return True
+    return False
+
+
+def _record(
+    caller: Caller, application: Application, version: DatasetVersion, text: str
+) -> records.Goal:
+    owner = {
+        "id": new_id("goal"),
+        "tenant_id": application.tenant_id,
+        "application_id": application.id,
+        "user_id": caller.user_id,
+    }
+    if not text:
+        return records.Goal(text="", **owner)
+    read = journey.read_goal(text)
+    unit = read.objective or application.objective
+    _check_objective(unit, version)
+    if unit in _JUDGED and read.value > 1:
+        remedy = f"The best {unit} is 1: write 0.9 or 90 %."
+        raise InvalidInput(f"{text!r} is beyond the best there is.", where="goal", remedy=remedy)
+    return records.Goal(
+        text=text,
+        objective=read.objective,
+        value=read.value,
+        wants_less=read.wants_less,
+        **owner,
+    )
+
+
+def _check_objective(name: str, version: DatasetVersion) -> None:
+    fitting = knowledge_base.registry().objectives_for(version.schema_out)
+    names = [module.name for module in fitting]
+    if name not in names:
+        remedy = knowledge_base.likely(name, names)
+        message = f"The objective {name!r} does not fit this target."
+        raise InvalidInput(message, where="goal", remedy=remedy)

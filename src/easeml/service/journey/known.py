@@ -1,0 +1,211 @@
+"""The facts of an application, as the service kept them; nothing is computed from rows."""
+
+from collections.abc import Mapping, Sequence
+
+from easeml.contract import applications as contract
+from easeml.contract.models import Measure
+from easeml.contract.reports import Report
+from easeml.contract.states import VersionState
+from easeml.data import ALL_ROLES
+from easeml.lifecycle.journey import Estimate, Facts, Feasible, Goal, Searched, Suspects
+from easeml.service.advice import tools
+from easeml.service.journey import goals
+from easeml.service.tasks import requests
+from easeml.store import Tables, records
+from easeml.store.records import Application, DatasetVersion
+from easeml.store.shapes import ColumnSeen
+
+_LEAST_MISSING = 0.001  # share of missing cells below which a column is not named
+
+
+def facts_of(
+    tables: Tables,
+    application: Application,
+    shown: contract.Application,
+    reports: Sequence[Report],
+    goal: records.Goal | None,
+) -> Facts:
+    """Return what is known. ``shown``: the resource; ``reports``: the newest of each tool."""
+    version = tables.versions.get(application.version_id)
+    by_tool = {report.tool: report for report in reports}
+    unit = goal.objective if goal and goal.objective else application.objective
+    quality = _quality(shown, unit)
+    feasible = _feasible(by_tool.get("feasibility"), version)
+    return Facts(
+        target=application.target,
+        is_ready=version.state == VersionState.READY,
+        goal=_goal(goal),
+        unit=unit,
+        lower_is_better=_is_less_better(quality, goal),
+        rows={role: version.summary.rows_of(role) for role in ALL_ROLES},
+        off=version.summary.off,
+        rarest=_rarest(version),
+        holes=_holes(version.columns),
+        quality=_estimate(quality),
+        baseline=quality.baseline if quality else None,
+        tested=_estimate(_tested(shown, unit)),
+        feasible=feasible,
+        suspects=_suspects(by_tool.get("label-errors")),
+        search=_searched(shown),
+        models=tables.models.count(application_id=application.id, error=""),
+        serves=shown.live_model is not None,
+        readings=shown.test_quality.readings if shown.test_quality else 0,
+        meter=_verdict(by_tool.get("meter")),
+        picked="pick" in by_tool,
+        watched=_verdict(by_tool.get("monitor")),
+        tests=_tests(by_tool.get("ci")),
+        asked=_asked(tables, application),
+        stale=_stale(reports, version, feasible, goals.asked_goal(goal, application)),
+    )
+
+
+def _stale(
+    reports: Sequence[Report],
+    version: DatasetVersion,
+    feasible: Feasible | None,
+    goal: float | None,
+) -> frozenset[str]:
+    """Return the tools whose answer is of other data, or of another goal than ``goal``."""
+    found = {report.tool for report in reports if report.version_id != version.id}
+    if feasible is not None and feasible.goal != goal and goal is not None:
+        found.add("feasibility")
+    return frozenset(found)
+
+
+def _goal(goal: records.Goal | None) -> Goal | None:
+    if goal is None:
+        return None
+    return Goal(goal.objective, goal.value, goal.text, goal.wants_less)
+
+
+def _quality(shown: contract.Application, unit: str) -> Measure | None:
+    """Return what serves, measured on validation rows by the objective of the goal."""
+    model = shown.live_model
+    if model is None:
+        return None
+    if unit in model.measures:
+        return model.measures[unit]
+    return model.measure if unit == shown.objective else None
+
+
+def _tested(shown: contract.Application, unit: str) -> Measure | None:
+    """Return the same on test rows, which are read by the application's own objective."""
+    if shown.test_quality is None or unit != shown.objective:
+        return None
+    return shown.test_quality.measure
+
+
+def _estimate(measure: Measure | None) -> Estimate | None:
+    if measure is None:
+        return None
+    low = measure.value if measure.low is None else measure.low
+    high = measure.value if measure.high is None else measure.high
+    return Estimate(measure.value, low, high)
+
+
+def _is_less_better(quality: Measure | None, goal: records.Goal | None) -> bool:
+    if quality is not None:
+        return quality.lower_is_better
+    return bool(goal and goal.wants_less)
+
+
+def _rarest(version: DatasetVersion) -> tuple[str, int] | None:
+    """Return the class with fewest rows at the declaration; None where the target has none."""
+    for column in version.columns:
+        if column["role"] != "target" or column["type"] != "category":
+            continue
+        counts: Mapping[str, int] = dict(_told(column, "distribution").get("values", []))
+        if counts:
+            name = min(counts, key=lambda one: counts[one])
+            return name, int(counts[name])
+    return None
+
+
+def _holes(columns: Sequence[ColumnSeen]) -> dict[str, float]:
+    found = {}
+    for column in columns:
+        missing = dict(column).get("missing", 0.0)
+        if column["role"] == "input" and isinstance(missing, float) and missing > _LEAST_MISSING:
+            found[column["name"]] = missing
+    return found
+
+
+def _told(column: ColumnSeen, name: str) -> Mapping[str, list[tuple[str, int]]]:
+    found = dict(column).get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _feasible(report: Report | None, version: DatasetVersion) -> Feasible | None:
+    if report is None:
+        return None
+    numbers = {one.name: one for one in report.numbers}
+    goal = report.parameters.get("goal")
+    best = _interval(report, "best")
+    assert best is not None  # every answer of the tool has it
+    more = numbers.get("more-rows")
+    return Feasible(
+        verdict=report.verdict,
+        unit=_unit_of(version),
+        goal=None if goal is None else float(goal),
+        best=best,
+        reached=numbers["reached"].value,
+        rows=int(numbers["rows"].value),
+        noise=_interval(report, "noise"),
+        more_rows=int(more.value) if more else None,
+        doubled=_interval(report, "doubled"),
+    )
+
+
+def _unit_of(version: DatasetVersion) -> str:
+    """Return what feasibility tells: accuracy of classes, R2 of numbers."""
+    for column in version.columns:
+        if column["role"] == "target":
+            return "accuracy" if column["type"] == "category" else "r2"
+    return "accuracy"
+
+
+def _interval(report: Report, name: str) -> Estimate | None:
+    for one in report.numbers:
+        if one.name == name:
+            low = one.value if one.low is None else one.low
+            high = one.value if one.high is None else one.high
+            return Estimate(one.value, low, high)
+    return None
+
+
+def _suspects(report: Report | None) -> Suspects | None:
+    if report is None:
+        return None
+    numbers = {one.name: one.value for one in report.numbers}
+    return Suspects(int(numbers["listed"]), numbers["expected"], int(numbers["rows"]))
+
+
+def _searched(shown: contract.Application) -> Searched | None:
+    job = shown.job
+    if job is None:
+        return None
+    tried = job.tasks_done + job.tasks_failed
+    return Searched(
+        state=job.state,
+        tried=tried,
+        candidates=job.candidates,
+        mean_cost=job.cost / tried if tried else 0.0,
+        expected=job.expected_improvement,
+        error=job.expected_improvement_error or 0.0,
+    )
+
+
+def _verdict(report: Report | None) -> str:
+    return report.verdict if report else ""
+
+
+def _tests(report: Report | None) -> dict[str, str]:
+    if report is None:
+        return {}
+    return {str(report.parameters.get("condition", "the usual condition")): report.verdict}
+
+
+def _asked(tables: Tables, application: Application) -> frozenset[str]:
+    """Return the tools that are being asked now."""
+    under_way = requests.under_way(tables, tools.KIND, application.version_id)
+    return frozenset(tools.Told.from_json(task.payload).tool for task in under_way)

@@ -1,0 +1,76 @@
+"""What to do next, answered at once from what was kept."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from easeml.contract import applications as contract
+from easeml.contract.journey import Action, Journey, JourneyQuestion, Station
+from easeml.contract.reports import Report
+from easeml.lifecycle import journey
+from easeml.service.access.caller import Caller
+from easeml.service.advice import tools
+from easeml.service.applications import application_views
+from easeml.service.journey import goals, known
+from easeml.store import Store, Tables
+from easeml.store.records import Application
+
+_TOOLS = {
+    "ask-feasibility": goals.TOOL,
+    "ask-label-errors": "label-errors",
+    "ask-meter": "meter",
+}
+
+
+def get(store: Store, caller: Caller, application_id: str) -> Journey:
+    """Return where an application stands and at most three actions, the first one first.
+
+    It is told from what was kept: reports, the search, the data's counts. What lacks is an action
+    that asks for it. Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        shown = application_views.show(tx, application)
+        reports = tools.newest_of_each_tool(tables, application.id)
+        answers = [tools.show(store, report) for report in reports]
+        return of(tables, application, shown, answers)
+
+
+def of(
+    tables: Tables,
+    application: Application,
+    shown: contract.Application,
+    reports: Sequence[Report],
+) -> Journey:
+    """Return the journey of an application whose resource and newest reports are at hand."""
+    goal = goals.newest(tables, application.id)
+    facts = known.facts_of(tables, application, shown, reports, goal)
+    actions = journey.next_actions(facts)
+    return Journey(
+        application_id=application.id,
+        goal=goals.show(goal, application),
+        reached=facts.is_reached,
+        proven=facts.is_proven,
+        actions=[_action(one, goals.asked_goal(goal, application)) for one in actions],
+        stations=[Station(**asdict(one)) for one in journey.rail(facts, actions)],
+        questions=[JourneyQuestion(**asdict(one)) for one in journey.questions(facts, actions)],
+    )
+
+
+def _action(action: journey.Action, goal: float | None) -> Action:
+    """Return the resource of an action. ``goal``: the one that feasibility is asked about."""
+    gain = action.gain
+    tool = _TOOLS.get(action.kind, "")
+    asks_about_goal = tool == goals.TOOL and goal is not None
+    return Action(
+        kind=action.kind,
+        title=action.title,
+        reason=action.reason,
+        gain=None if gain is None else gain.value,
+        interval=None if gain is None else [gain.low, gain.high],
+        human_minutes=action.human_minutes,
+        device_seconds=action.device_seconds,
+        evidence=list(action.evidence),
+        tool=tool,
+        parameters={"goal": goal} if asks_about_goal else {},
+    )

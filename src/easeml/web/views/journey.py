@@ -1,0 +1,64 @@
+"""What to do next: the goal, the stations, the five questions, and actions with their buttons."""
+
+from starlette.responses import Response
+from starlette.routing import Route
+
+from easeml.errors import EasemlError
+from easeml.web.page_context import PageContext, back_to, signed_in
+from easeml.web.views import application as pages
+
+# action -> what its button says, and where it leads below the application's page
+_LINKS = {
+    "set-goal": ("Set a goal", "/next#goal"),
+    "lower-goal": ("Change the goal", "/next#goal"),
+    "collect": ("Add rows", "/data"),
+    "test-rows": ("Add rows", "/data"),
+    "check-labels": ("Look at the rows", "/data/rows"),
+    "search": ("See the search", ""),
+    "label": ("See the pool", "/data"),
+    "clean": ("See the columns", "/data"),
+    "pick": ("Pick a model", "/ask/pick"),
+    "watch": ("Look at newer rows", "/ask/monitor"),
+    "debug": ("See what changed", "/ask/monitor"),
+}
+
+
+@signed_in
+async def show(context: PageContext) -> Response:
+    """Show where the application stands and what to do next."""
+    return await _show(context)
+
+
+@signed_in
+async def set_goal(context: PageContext) -> Response:
+    """Set or take back the goal; what is wrong is said above the form."""
+    form = await context.form()
+    text = str(form.get("goal", "")).strip()
+    try:
+        await context.client.set_goal(context.path("application"), text)
+    except EasemlError as error:
+        return await _show(context, text, error)
+    return back_to(f"/applications/{context.path('application')}/next")
+
+
+async def _show(
+    context: PageContext, wanted: str = "", problem: EasemlError | None = None
+) -> Response:
+    view = await context.client.journey_view(context.path("application"))
+    return pages.render(
+        context,
+        view.application,
+        "application_next.html",
+        journey=view.journey,
+        wanted=wanted or view.journey.goal.text,
+        links=_LINKS,
+        problem=problem,
+        status=422 if problem else 200,
+    )
+
+
+_HERE = "/applications/{application}/next"
+routes = [
+    Route(_HERE, show),
+    Route(_HERE, set_goal, methods=["POST"]),
+]

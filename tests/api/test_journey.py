@@ -1,0 +1,127 @@
+"""The goal of an application, and what to do next, over REST and on its page."""
+
+import time
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from furnish import furnish
+from inline_worker import work_off
+from test_asking_tools import toys, upload
+from test_reports import APPLICATIONS
+
+from easeml.store import Store
+from easeml.store.shapes import VersionSummary
+from easeml.web import create_pages, session
+
+
+@pytest.fixture
+def application(client: TestClient, store: Store, ann, tmp_path: Path) -> str:
+    """An application with 80 rows whose data is ready."""
+    dataset = upload(client, store, ann, tmp_path, toys(80))
+    wish = {"dataset_id": dataset["id"], "target": "kind"}
+    declared = client.post(APPLICATIONS, json=wish, headers=ann.headers)
+    assert declared.status_code == 201, declared.text
+    work_off(store, tmp_path)
+    return declared.json()["id"]
+
+
+def set_goal(client: TestClient, person, application: str, text: str):
+    place = f"{APPLICATIONS}/{application}/goal"
+    return client.put(place, json={"goal": text}, headers=person.headers)
+
+
+def asked(client: TestClient, person, application: str) -> dict:
+    answer = client.get(f"{APPLICATIONS}/{application}/next", headers=person.headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def kinds(journey: dict) -> list[str]:
+    return [action["kind"] for action in journey["actions"]]
+
+
+def test_a_goal_is_set_changed_and_taken_back(client: TestClient, ann, application: str) -> None:
+    assert kinds(asked(client, ann, application))[0] == "set-goal"
+    told = set_goal(client, ann, application, "balanced-accuracy >= 0.9")
+    assert told.status_code == 200, told.text
+    goal = told.json()
+    assert (goal["objective"], goal["value"]) == ("balanced-accuracy", 0.9)
+    assert goal["set_by"] == ann.caller.user_id
+    assert asked(client, ann, application)["goal"] == goal
+
+    assert set_goal(client, ann, application, "0.8").json()["objective"] == "accuracy"
+    assert set_goal(client, ann, application, "").json()["text"] == ""
+    assert kinds(asked(client, ann, application))[0] == "set-goal"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("good", "is not a goal"), ("rmse below 5", "does not fit"), ("90", "beyond the best")],
+)
+def test_what_is_no_goal_here_is_refused(
+    client: TestClient, ann, application: str, text: str, says: str
+) -> None:
+    refused = set_goal(client, ann, application, text)
+    assert refused.status_code == 422
+    assert says in refused.text
+
+
+def test_a_goal_asks_feasibility_by_itself(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    set_goal(client, ann, application, "accuracy >= 0.85").raise_for_status()
+    stations = {one["name"]: one for one in asked(client, ann, application)["stations"]}
+    assert stations["Feasible?"]["said"] == "Being asked."
+    set_goal(client, ann, application, "accuracy >= 0.85").raise_for_status()
+    (task,) = work_off(store, tmp_path)  # the same goal asks once
+    assert task.payload["parameters"] == {"goal": 0.85}
+
+    found = asked(client, ann, application)
+    reachable = found["questions"][0]
+    assert reachable["known"]
+    assert "accuracy" in reachable["answer"]
+    assert "To test: " in found["questions"][1]["answer"]
+    assert kinds(found)[0] == "search"
+    assert len(found["actions"]) <= 3
+    named = {"kind", "reason", "gain", "interval", "human_minutes", "device_seconds"}
+    for action in found["actions"]:
+        assert named <= set(action)
+
+
+def test_next_answers_within_a_second_of_a_hundred_thousand_rows(
+    client: TestClient, store: Store, ann
+) -> None:
+    """It reads what was kept, and no rows: their number changes nothing."""
+    made = furnish(store, ann.caller.tenant_id)
+    with store.write() as tx:
+        versions = tx.scoped(ann.caller.tenant_id).versions
+        summary = versions.get(made.version_id).summary.to_json()
+        counts = {"rows": 100_000, "train": 60_000, "validation": 20_000, "test": 20_000}
+        versions.update(made.version_id, summary=VersionSummary({**summary, **counts}), artefact="")
+    asked(client, ann, made.application_id)  # what is imported once
+    begun = time.perf_counter()
+    found = asked(client, ann, made.application_id)
+    assert time.perf_counter() - begun < 1.0
+    assert "60,000 train" in found["stations"][1]["said"]
+
+
+def test_the_page_leads_and_takes_a_goal(client: TestClient, store: Store, ann) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    overview = browser.get(f"/applications/{made.application_id}").text
+    assert 'aria-label="Journey"' in overview
+    assert "Next: Set a goal." in overview
+    page = f"/applications/{made.application_id}/next"
+    shown = browser.get(page).text
+    for question in ("Can my goal be reached?", "Is last month&#39;s model still right?"):
+        assert question in shown
+    token = {"csrf": session.csrf_token(ann.key)}
+    wrong = browser.post(page, data={**token, "goal": "very good"})
+    assert wrong.status_code == 422
+    assert 'value="very good"' in wrong.text
+    assert "is not a goal" in wrong.text
+    kept = browser.post(page, data={**token, "goal": "accuracy >= 0.9"})
+    assert kept.url.path == page
+    assert "It is met on validation rows" not in kept.text
+    assert 'value="accuracy &gt;= 0.9"' in kept.text

@@ -1,0 +1,144 @@
+"""What is advised, from facts alone."""
+
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from easeml.lifecycle.journey import (
+    Estimate,
+    Facts,
+    Feasible,
+    Goal,
+    Searched,
+    Suspects,
+    next_actions,
+    questions,
+    rail,
+)
+
+GOAL = Goal("accuracy", 0.9, "accuracy >= 0.9", wants_less=False)
+ROWS = {"train": 600, "validation": 200, "test": 200, "pool": 0}
+UNDECIDED = Feasible(
+    verdict="cannot tell",
+    unit="accuracy",
+    goal=0.9,
+    best=Estimate(0.89, 0.85, 0.93),
+    reached=0.84,
+    rows=800,
+    more_rows=1500,
+    doubled=Estimate(0.86, 0.85, 0.87),
+)
+KNOWN = Facts(
+    target="kind",
+    goal=GOAL,
+    rows=ROWS,
+    quality=Estimate(0.85, 0.8, 0.9),
+    feasible=UNDECIDED,
+    suspects=Suspects(0, 0.0, 600),
+    search=Searched("resting", 20, 20, mean_cost=2.0, expected=0.001, error=0.001),
+    models=20,
+    serves=True,
+)
+
+
+def kinds(facts: Facts) -> list[str]:
+    return [action.kind for action in next_actions(facts)]
+
+
+def test_without_a_goal_one_is_asked_for_first():
+    assert kinds(Facts("kind", goal=None, rows=ROWS))[:2] == ["set-goal", "ask-feasibility"]
+
+
+def test_while_the_data_is_prepared_one_waits():
+    assert kinds(replace(KNOWN, is_ready=False)) == ["wait"]
+
+
+def test_what_is_asked_already_is_not_advised_again():
+    unasked = replace(KNOWN, feasible=None)
+    assert kinds(unasked)[0] == "ask-feasibility"
+    assert "ask-feasibility" not in kinds(replace(unasked, asked=frozenset({"feasibility"})))
+    assert kinds(replace(KNOWN, stale=frozenset({"feasibility"})))[0] == "ask-feasibility"
+
+
+def test_a_search_that_goes_on_for_nothing_comes_before_a_persons_hour():
+    search = Searched("running", 5, 20, mean_cost=2.0, expected=0.03, error=0.01)
+    found = next_actions(replace(KNOWN, search=search))
+    assert found[0].kind == "search"
+    assert found[0].device_seconds == 30.0
+    assert found[0].gain is not None
+    assert found[0].gain.low <= 0.03 <= found[0].gain.high
+    assert [one.kind for one in found[1:]] == ["collect"]
+
+
+def test_wrong_labels_are_checked_before_new_ones_are_bought():
+    """Sixty wrong labels of 600 cost up to a tenth; 20 more labels bring a 40th of a doubling."""
+    rows = {**ROWS, "pool": 400}
+    found = next_actions(replace(KNOWN, rows=rows, suspects=Suspects(80, 60.0, 600)))
+    assert [one.kind for one in found][:2] == ["check-labels", "label"]
+    first, second = found[0].gain, found[1].gain
+    assert first is not None and second is not None
+    assert first.high == 60 / 600 * 20 / 80
+    assert 0 < second.value < first.value
+    assert "60 of 600" in found[0].reason
+
+
+def test_an_unrealistic_goal_is_said_so():
+    feasible = replace(UNDECIDED, verdict="unrealistic", more_rows=None)
+    facts = replace(KNOWN, feasible=feasible)
+    (action,) = next_actions(facts)
+    assert action.kind == "lower-goal"
+    assert "89.0% (between 85.0% and 93.0%)" in action.reason
+    stations = {one.name: one.state for one in rail(facts, [action])}
+    assert stations["Feasible?"] == "trouble"
+
+
+def test_a_goal_that_is_met_has_to_be_proven():
+    met = replace(KNOWN, quality=Estimate(0.93, 0.9, 0.96), tested=Estimate(0.91, 0.87, 0.94))
+    assert kinds(met) == ["test-rows", "pick", "ask-meter"]
+    proven = replace(met, tested=Estimate(0.95, 0.91, 0.98), meter="fresh", picked=True)
+    assert kinds(proven) == ["watch"]
+    assert proven.is_proven and not met.is_proven
+
+
+def test_less_is_better_where_the_unit_is_an_error():
+    goal = Goal("rmse", 5.0, "rmse below 5", wants_less=True)
+    facts = replace(KNOWN, goal=goal, unit="rmse", lower_is_better=True)
+    assert replace(facts, quality=Estimate(4.0, 3.5, 4.5)).is_reached
+    assert not replace(facts, quality=Estimate(6.0, 5.5, 6.5)).is_reached
+    assert not replace(facts, tested=Estimate(4.9, 4.5, 5.2)).is_proven
+
+
+@given(
+    goal=st.sampled_from([None, GOAL]),
+    pool=st.integers(0, 1000),
+    holes=st.dictionaries(st.sampled_from(["a", "b"]), st.floats(0.01, 1.0)),
+    suspects=st.none() | st.builds(Suspects, st.integers(0, 50), st.floats(0, 50), st.just(600)),
+    feasible=st.sampled_from([None, UNDECIDED, replace(UNDECIDED, verdict="realistic")]),
+    quality=st.none() | st.floats(0, 1).map(lambda one: Estimate(one, one, one)),
+    serves=st.booleans(),
+    expected=st.none() | st.floats(0, 1),
+)
+def test_there_are_one_to_three_actions_with_sound_gains(
+    goal, pool, holes, suspects, feasible, quality, serves, expected
+):
+    facts = Facts(
+        target="kind",
+        goal=goal,
+        rows={**ROWS, "pool": pool},
+        holes=holes,
+        suspects=suspects,
+        feasible=feasible,
+        quality=quality,
+        serves=serves,
+        search=Searched("running", 1, 9, 1.0, expected, 0.1),
+    )
+    actions = next_actions(facts)
+    assert 1 <= len(actions) <= 3
+    assert len({one.kind for one in actions}) == len(actions)
+    for action in actions:
+        assert action.reason.endswith(".")
+        if action.gain is not None:
+            assert 0 <= action.gain.low <= action.gain.value <= action.gain.high
+    assert sum(one.state == "next" for one in rail(facts, actions)) <= 1
+    assert len(questions(facts, actions)) == 5
