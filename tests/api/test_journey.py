@@ -28,7 +28,7 @@ def application(client: TestClient, store: Store, ann, tmp_path: Path) -> str:
 
 def set_goal(client: TestClient, person, application: str, text: str):
     place = f"{APPLICATIONS}/{application}/goal"
-    return client.put(place, json={"goal": text}, headers=person.headers)
+    return client.post(place, json={"goal": text}, headers=person.headers)
 
 
 def asked(client: TestClient, person, application: str) -> dict:

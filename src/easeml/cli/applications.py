@@ -145,9 +145,7 @@ def create(
             _ask_for_goal(client, declaration, wanted, quiet=as_json)
         if not yes:
             typer.confirm("Start?", default=True, abort=True)
-        application = client.create_application(declaration)
-        if wanted is not None:
-            client.set_goal(application.id, wanted.text)
+        application = _created(client, declaration, wanted)
     if as_json:
         print_json(application)
     else:
@@ -329,6 +327,13 @@ def _objective_of(goal: Goal | None, objective: str | None) -> str | None:
             remedy="Name one of them.",
         )
     return goal.objective
+
+
+def _created(client: Client, declaration: Declaration, goal: Goal | None) -> Application:
+    application = client.create_application(declaration)
+    if goal is not None:
+        client.set_goal(application.id, goal.text)
+    return application
 
 
 def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: bool) -> None:

@@ -10,7 +10,7 @@ _HERE = "/applications/{application_id}"
 
 OPERATIONS = (
     Operation("goal", "GET", f"{_HERE}/goal", goals.get),
-    Operation("set_goal", "PUT", f"{_HERE}/goal", goals.set_goal),
+    Operation("set_goal", "POST", f"{_HERE}/goal", goals.set_goal),
     Operation("next_actions", "GET", f"{_HERE}/next", next_steps.get),
     Operation("journey_view", "GET", f"{_HERE}/journey", application_view.next_view),
 )
