@@ -1,5 +1,6 @@
 """Goals of applications: set and changed at any time; feasibility is asked about them by itself."""
 
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -115,27 +116,22 @@ def _is_answered(tables: Tables, application: Application, parameters: Json) -> 
 def _record(
     caller: Caller, application: Application, version: DatasetVersion, text: str
 ) -> records.Goal:
-    owner = {
-        "id": new_id("goal"),
-        "tenant_id": application.tenant_id,
-        "application_id": application.id,
-        "user_id": caller.user_id,
-    }
+    record = records.Goal(
+        id=new_id("goal"),
+        tenant_id=application.tenant_id,
+        application_id=application.id,
+        user_id=caller.user_id,
+        text=text,
+    )
     if not text:
-        return records.Goal(text="", **owner)
+        return record
     read = journey.read_goal(text)
     unit = read.objective or application.objective
     _check_objective(unit, version)
     if unit in _JUDGED and read.value > 1:
         remedy = f"The best {unit} is 1: write 0.9 or 90 %."
         raise InvalidInput(f"{text!r} is beyond the best there is.", where="goal", remedy=remedy)
-    return records.Goal(
-        text=text,
-        objective=read.objective,
-        value=read.value,
-        wants_less=read.wants_less,
-        **owner,
-    )
+    return replace(record, objective=read.objective, value=read.value, wants_less=read.wants_less)
 
 
 def _check_objective(name: str, version: DatasetVersion) -> None:
