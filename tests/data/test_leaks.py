@@ -1,5 +1,6 @@
 """Columns that know the target too well, each with what shows it."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -104,3 +105,21 @@ def test_leaks_of_another_target_than_the_proposed_are_known(tmp_path: Path) -> 
 def test_independent_numbers_are_no_leaks(tmp_path: Path) -> None:
     frame = pd.DataFrame(RNG.normal(size=(ROWS, 12)).round(3), columns=[f"c{i}" for i in range(12)])
     assert all(leaks(tmp_path, frame, f"c{i}") == {} for i in (0, 11))
+
+
+def test_a_code_whose_commonest_value_stands_for_no_case(tmp_path: Path) -> None:
+    rng = np.random.default_rng(9)
+    surgery = rng.choice(["yes", "no"], 300, p=[0.63, 0.37])
+    codes = [f"{rng.integers(1000, 9999)}1" if one == "yes" else "00000" for one in surgery]
+    frame = pd.DataFrame({"pulse": rng.normal(70, 9, 300), "lesion": codes, "surgery": surgery})
+    assert "commonest value" in leaks(tmp_path, frame, "surgery")["lesion"]
+    frame["lesion"] = rng.permutation(codes)
+    assert "lesion" not in leaks(tmp_path, frame, "surgery")
+
+
+def test_numbers_near_the_largest_are_looked_at_without_a_warning(tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"a": rng.choice([1e308, -1e308], 80), "t": rng.random(80) * 1e300})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        leaks(tmp_path, frame, "t")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from easeml.data.inference import name_words as names
 from easeml.data.inference.missing_codes import suspect_numbers, suspect_words
+from easeml.data.inference.text_hints import has_digit, like_codes, nearly_numbers
 from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
 from easeml.data.types.column_report import ColumnReport, sort_labels
@@ -186,7 +187,10 @@ def _read_numbers(texts: list[str]) -> tuple[v.Converted, str] | None:
 
 
 def _described(values: _Values, unique: np.ndarray, whole: bool, form: str) -> ColumnReport:
-    shown = [v.plain_number(repr(float(number))) for number in (unique[0], unique[-1])]
+    ends = [float(number) for number in (unique[0], unique[-1])]
+    if not whole:
+        ends = [float(f"{end:.6g}") for end in ends]
+    shown = [v.plain_number(repr(end)) for end in ends]
     kind = "Whole numbers" if whole else "Numbers"
     said = f"{kind} from {shown[0]} to {shown[1]}, {len(unique):,} different."
     if form:
@@ -334,7 +338,7 @@ def _text(values: _Values) -> ColumnReport:
     else:
         count = f"{len(texts)} different values in {values.present} rows"
         said = f"Text: {count}, {words:.2g} words on average."
-        hints = _like_codes(texts) + _nearly_numbers(texts)
+        hints = like_codes(texts) + nearly_numbers(texts)
         report = _report(values, "text", 0.95 if words >= 4 else 0.75, said + hints)
     return replace(report, suspected_codes=suspect_words(texts, values.number_of))
 
@@ -369,29 +373,8 @@ def _identifies(texts: list[str], each: float, present: int, words: float, named
         return each <= 1.05
     if each != 1:
         return False
-    with_digits = sum(_has_digit(text) for text in texts)
+    with_digits = sum(has_digit(text) for text in texts)
     return with_digits >= 0.9 * len(texts)
-
-
-def _has_digit(text: str) -> bool:
-    return any(letter.isdigit() for letter in text)
-
-
-def _like_codes(texts: list[str]) -> str:
-    """A hint for a column of short texts with digits."""
-    sample = texts[:1000]
-    coded = [text for text in sample if len(text) <= 24 and _has_digit(text)]
-    if len(coded) <= 0.8 * len(sample):
-        return ""
-    return " Most look like codes with digits."
-
-
-def _nearly_numbers(texts: list[str]) -> str:
-    """A hint for a column that a few values keep from being a number."""
-    bad = v.to_numbers(_array(texts[:10_000])).bad
-    if bad.mean() > 0.1:
-        return ""
-    return f" It would be a number but for values such as {texts[int(bad.argmax())]!r}."
 
 
 def _finished(report: ColumnReport, values: _Values) -> ColumnReport:

@@ -1,4 +1,4 @@
-"""Rows that are copies of others: in train and in test rows, they flatter the quality."""
+"""Rows that are copies of others: they are counted, and told of."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def copies_note(table: pa.Table, reports: Sequence[ColumnReport]) -> list[str]:
     if copies < _LEAST_SHARE * table.num_rows:
         return []
     return [
-        f"{copies:,} of {table.num_rows:,} rows are copies of other rows. Where they are one case "
-        "entered twice, remove them: a copy of a training row among the test rows flatters the "
-        "quality."
+        f"{copies:,} of {table.num_rows:,} rows are copies of other rows. At random, copies get "
+        "one role, so that no test row was learned by heart; of many equal rows each counts as a "
+        "row of its own. Where copies are one case entered twice, remove them."
     ]

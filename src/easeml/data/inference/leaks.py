@@ -74,14 +74,20 @@ class LeakFinder:
         known = ~np.isnan(answer.values)
         if known.sum() < _FEWEST or len(np.unique(answer.values[known])) < 2:
             return found
-        for column in inputs:
-            why = _alone(column, answer, known)
-            if why:
-                found.setdefault(column.report.name, why)
-        if answer.is_measured:
-            for name, why in _together(inputs, answer.values, known).items():
+        # Numbers near the largest there are give infinite sums, which show nothing.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for name, why in _shown(inputs, answer, known).items():
                 found.setdefault(name, why)
         return found
+
+
+def _shown(inputs: Sequence[_Looked], answer: _Looked, known: np.ndarray) -> Leaks:
+    """Suspects by what they hold, alone or together."""
+    found = {column.report.name: _alone(column, answer, known) for column in inputs}
+    found = {name: why for name, why in found.items() if why}
+    if answer.is_measured:
+        found = {**_together(inputs, answer.values, known), **found}
+    return found
 
 
 def _spread(rows: int) -> np.ndarray:
@@ -123,7 +129,7 @@ def _alone(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
         why = _explains(column, answer, known)
     elif not _too_many(column.bins[known]):
         why = _tells(column.bins[known], answer.values[known])
-    return why or _gaps_tell(column, answer, known)
+    return why or _gaps_tell(column, answer, known) or _one_value_tells(column, answer, known)
 
 
 def _tells(bins: np.ndarray, actual: np.ndarray) -> str:
@@ -180,18 +186,40 @@ def _correlation(values: np.ndarray, actual: np.ndarray) -> float:
 
 def _gaps_tell(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
     """Whether a column is empty exactly where the target has a class, or a number has its mode."""
+    empty = column.bins[known] == 0
+    return _one_label_where(empty, ("empty", "filled"), answer, known)
+
+
+def _one_value_tells(column: _Looked, answer: _Looked, known: np.ndarray) -> str:
+    """As ``_gaps_tell``, where the commonest value stands for a gap: code 00000 for no case."""
     import numpy as np
 
-    empty = column.bins[known] == 0
-    if min(empty.sum(), (~empty).sum()) < _FEWEST // 2:
+    present = known & ~np.isnan(column.values)
+    if not present.any():
+        return ""
+    values, counts = np.unique(column.values[present], return_counts=True)
+    if counts.max() == 1:
+        return ""
+    common = column.values[known] == values[counts.argmax()]
+    return _one_label_where(common, ("its commonest value", "another value"), answer, known)
+
+
+def _one_label_where(
+    side: np.ndarray, words: tuple[str, str], answer: _Looked, known: np.ndarray
+) -> str:
+    """Whether the target has one value just on one side; a number is looked at by its mode."""
+    import numpy as np
+
+    if min(side.sum(), (~side).sum()) < _FEWEST // 2:
         return ""
     labels, counts = np.unique(answer.values[known], return_counts=True)
     if answer.is_measured:
         labels = labels[[int(counts.argmax())]]
     for label in labels[:_BINS]:
         holds = answer.values[known] == label
-        for side, word in ((empty, "empty"), (~empty, "filled")):
-            share, rare = float((side == holds).mean()), float(min(holds.mean(), (~holds).mean()))
+        rare = float(min(holds.mean(), (~holds).mean()))
+        for rows, word in ((side, words[0]), (~side, words[1])):
+            share = float((rows == holds).mean())
             if share >= _RIGHT_BY_GAPS and 1 - share < rare / 10:
                 return f"it is {word} just where the target has one value ({share:.1%} of rows)"
     return ""
@@ -236,9 +264,10 @@ def _explained(bins: np.ndarray, actual: np.ndarray, learn: np.ndarray, check: n
     total = np.bincount(bins[learn], weights=actual[learn], minlength=size)
     means = np.where(number > 0, total / np.maximum(number, 1), actual[learn].mean())
     spread = float(((actual[check] - actual[check].mean()) ** 2).sum())
-    if spread == 0:
+    missed = float(((actual[check] - means[bins[check]]) ** 2).sum())
+    if spread == 0 or not np.isfinite(spread):
         return 0.0
-    return 1 - float(((actual[check] - means[bins[check]]) ** 2).sum()) / spread
+    return 1 - missed / spread
 
 
 def _right(

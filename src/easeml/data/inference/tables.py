@@ -13,6 +13,7 @@ from easeml.data.inference.copies import copies_note
 from easeml.data.inference.distribution import distribution
 from easeml.data.inference.leaks import LeakFinder
 from easeml.data.inference.natures import with_natures
+from easeml.data.inference.spellings import spelling_notes
 from easeml.data.inference.target import TargetProposal, propose_target
 from easeml.data.types import values as v
 from easeml.data.types.arrow import arrow_compute
@@ -71,6 +72,7 @@ def infer_table(table: pa.Table, target: str | None = None, *, sample: int = SAM
     reports = _looked_at(table, looked, texts)
     notes = [*_reading_notes(table), *_sampling_notes(table, looked)]
     notes += copies_note(table, reports)
+    notes += spelling_notes(reports)
     proposal = _proposal(reports, table, target)
     reports = _with_leaks(reports, texts, proposal)
     if proposal is None or _is_alone(proposal.name, reports):

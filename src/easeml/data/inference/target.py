@@ -138,7 +138,8 @@ def _guess(suitable: Sequence[ColumnReport]) -> TargetProposal:
     alone = one_category and len(numbers) >= 3
     if not alone:
         rivals = _rivals(last, likely, classes)
-        return TargetProposal(last.name, 0.5, "the last column that could be one", rivals)
+        which = "last" if rivals else "only"
+        return TargetProposal(last.name, 0.5, f"the {which} column that could be one", rivals)
 
     chosen = classes[0]
     reason = "the only category beside numbers"

@@ -278,12 +278,12 @@ class TextColumn:
         if self.node.optional and findings.fill_absent:
             findings.note(f"The column '{self.name}' is not there; it is treated as missing.")
             return
+        likely = did_you_mean(self.name, given) if given else ""
+        meant = likely if likely.startswith("Did") else ""
+        remedy = _ALLOW
         if not self.node.optional:
             remedy = f"Give {_EXPECTED[self.kind]}: {_NEVER_MISSING}"
-        else:
-            likely = did_you_mean(self.name, given) if given else ""
-            meant = likely if likely.startswith("Did") else ""
-            remedy = f"{meant} {_ALLOW}".strip()
+        remedy = f"{meant} {remedy}".strip()
         findings.fault("the column is not there.", f"{where}, column '{self.name}'", remedy)
 
     def _missing(self, where: str, findings: Findings) -> None:

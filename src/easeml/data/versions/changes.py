@@ -17,6 +17,7 @@ from easeml.data.errors import DatasetError
 from easeml.data.types.cells import to_json
 from easeml.data.types.column_report import ColumnReport
 from easeml.data.types.text_tables import ROW, ROWS_COUNT
+from easeml.data.versions.copies import compared_columns, content_keys, roles_of_copies
 from easeml.data.versions.declared import Declared, split_values
 from easeml.data.versions.fitting import fit_table
 from easeml.data.versions.splits import ALL_ROLES, ROLES, UNLABELLED, Split, group_roles, new_roles
@@ -119,8 +120,20 @@ def _assigned_roles(
         there = {one: pd.Series(version.frames[one][version.target]) for one in ROLES}
         labelled = pd.Series(frame.loc[answered, version.target])
         seed = version.summary["seed"]
-        roles[answered] = new_roles(labelled, split, by, seed, there, version.groups)
+        divided = new_roles(labelled, split, by, seed, there, version.groups)
+        if split.way == "random":
+            divided = _with_their_copies(version, frame.loc[answered], divided)
+        roles[answered] = divided
     return roles
+
+
+def _with_their_copies(version: Declared, frame: pd.DataFrame, roles: np.ndarray) -> np.ndarray:
+    """Roles in which a copy of a row that is there already has the role of that row."""
+    compared = compared_columns(version.schema_in, version.schema_out)
+    if not compared:
+        return roles
+    there = {role: content_keys(version.frames[role], compared) for role in ROLES}
+    return roles_of_copies(content_keys(frame, compared), roles, there)
 
 
 def _feed_notes(version: Declared, role: str | None, answered: np.ndarray) -> list[str]:

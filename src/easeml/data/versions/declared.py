@@ -15,6 +15,7 @@ from easeml.data.types.column_report import ColumnReport, sort_labels
 from easeml.data.types.declared_columns import Columns, assemble, declare_columns, kinds_of
 from easeml.data.types.number_forms import number_form
 from easeml.data.types.text_tables import ROW, column_text, row_place
+from easeml.data.versions.copies import compared_columns, content_keys, first_copies
 from easeml.data.versions.splits import ALL_ROLES, ROLES, Split, group_roles, row_roles
 from easeml.schema import Schema
 
@@ -103,7 +104,9 @@ def declare(
     if way.column:
         report = next(report for report in final.columns if report.name == way.column)
         by = split_values(table, way, report)[answered]
-    roles = row_roles(pd.Series(frame[final.target]), way, by, seed, notes)
+    roles = row_roles(
+        pd.Series(frame[final.target]), way, by, seed, notes, _first_copies(frame, final)
+    )
     groups: dict[str, str] = {}
     if way.way == "group" and by is not None:
         groups = group_roles(by, roles)
@@ -121,6 +124,12 @@ def declare(
         next_row=table.num_rows,
         groups=groups,
     )
+
+
+def _first_copies(frame: pd.DataFrame, columns: Columns) -> np.ndarray | None:
+    """Of each row the place of the first of its copies; None where rows are not compared."""
+    compared = compared_columns(columns.schema_in, columns.schema_out)
+    return first_copies(content_keys(frame, compared)) if compared else None
 
 
 def write_version(folder: str | Path, declared: Declared) -> None:

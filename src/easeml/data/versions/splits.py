@@ -56,9 +56,17 @@ class Split:
 
 
 def row_roles(
-    answers: pd.Series, split: Split, by: np.ndarray | None, seed: int, notes: list[str]
+    answers: pd.Series,
+    split: Split,
+    by: np.ndarray | None,
+    seed: int,
+    notes: list[str],
+    first: np.ndarray | None = None,
 ) -> np.ndarray:
     """Return the role of each row: 60 % train, 20 % validation and 20 % test, or as given.
+
+    ``first``: of each row the place of the first of its copies; at random all copies of a row get
+    one role.
 
     ``by``: the values of the column of the split: a number a row for ``time``, text for others. The
     rows without a time are the first. Of ``notes`` what is unusual is appended to.
@@ -68,7 +76,7 @@ def row_roles(
     """
     target, rows = str(answers.name), len(answers)
     if split.way == "random" or by is None:
-        roles = _at_random(answers, seed, notes)
+        roles = _at_random(answers, seed, notes, first)
     elif split.way == "time":
         roles = _in_order(by)
     elif split.way == "group":
@@ -161,8 +169,22 @@ def _known_groups(
     return roles
 
 
-def _at_random(answers: pd.Series, seed: int, notes: list[str]) -> np.ndarray:
-    """The rows in random order, sorted by class, take the roles of ``_CYCLE`` in turn."""
+def _at_random(
+    answers: pd.Series, seed: int, notes: list[str], first: np.ndarray | None
+) -> np.ndarray:
+    """The rows in random order, sorted by class, take the roles of ``_CYCLE`` in turn.
+
+    A copy has the role of the first row that it equals.
+    """
+    import numpy as np
+
+    if first is None:
+        return _in_turn(answers, seed, notes)
+    heads, head_of = np.unique(first, return_inverse=True)
+    return _in_turn(answers.iloc[heads], seed, notes)[head_of]
+
+
+def _in_turn(answers: pd.Series, seed: int, notes: list[str]) -> np.ndarray:
     import numpy as np
     import pandas as pd
 

@@ -81,7 +81,7 @@ class TableOneHot:
         missing = np.isnan(numeric).sum(axis=0)
         fill = np.array([np.nanmedian(column) for column in numeric.T])
         told = [
-            f"Column {name!r}: {int(count)} missing values, filled with the median {value:g} and marked."
+            f"Column {name!r}: {_missing(int(count))}, filled with the median {value:g} and marked."
             for name, count, value in zip(table.features, missing, fill, strict=True)
             if count
         ]
@@ -131,3 +131,7 @@ def _frequent(counts: NDArray[np.intp], most: int) -> tuple[NDArray[np.intp], ND
         return occurring, occurring[:0]
     order = occurring[np.argsort(-counts[occurring], kind="stable")]
     return np.sort(order[: most - 1]), order[most - 1 :]
+
+
+def _missing(count: int) -> str:
+    return "1 missing value" if count == 1 else f"{count:,} missing values"
