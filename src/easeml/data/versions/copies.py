@@ -28,9 +28,9 @@ def compared_columns(schema_in: Schema, schema_out: Schema) -> list[str]:
 
 def content_keys(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Return a number a row; rows that are equal in all ``columns`` have the same."""
-    import pandas as pd
+    from pandas.util import hash_pandas_object
 
-    return pd.util.hash_pandas_object(frame[list(columns)], index=False).to_numpy()
+    return hash_pandas_object(frame[list(columns)], index=False).to_numpy()
 
 
 def first_copies(keys: np.ndarray) -> np.ndarray:
