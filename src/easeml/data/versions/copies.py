@@ -30,7 +30,8 @@ def content_keys(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Return a number a row; rows that are equal in all ``columns`` have the same."""
     from pandas.util import hash_pandas_object
 
-    return hash_pandas_object(frame[list(columns)], index=False).to_numpy()
+    found = hash_pandas_object(frame[list(columns)], index=False)  # pyright: ignore[reportCallIssue]
+    return found.to_numpy()
 
 
 def first_copies(keys: np.ndarray) -> np.ndarray:
