@@ -17,7 +17,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys
 from easeml.store import Store
 
-MEANT_TO_BE_OPEN = {"/healthz", "/api/v1/login", "/api/v1/openapi.json"}
+MEANT_TO_BE_OPEN = {"/healthz", "/livez", "/readyz", "/api/v1/login", "/api/v1/openapi.json"}
 
 
 def routes_of(app: FastAPI) -> Iterator[tuple[str, str]]:

@@ -126,7 +126,9 @@ def test_states_of_the_service(failing: TestClient, ann) -> None:
     problem(failing.get("/fail/fenced", headers=ann.headers), 409, "fenced")
 
 
-@pytest.mark.parametrize("path", ["/healthz", "/api/v1/me", "/api/v1/nothing", "/fail/unforeseen"])
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/metrics", "/api/v1/me", "/api/v1/nothing", "/fail/unforeseen"]
+)
 def test_security_headers_everywhere(failing: TestClient, ann, path: str) -> None:
     for headers in ({}, ann.headers):
         answer = failing.get(path, headers={**headers, "Origin": "https://elsewhere.example"})

@@ -13,6 +13,7 @@ import easeml
 from easeml.api import openapi, predict
 from easeml.api.authentication import Gate
 from easeml.api.context import Context, Predictor
+from easeml.api.metrics import Measured
 from easeml.api.problems import handle
 from easeml.api.request_limits import RequestLimits
 from easeml.api.routes import all_resources, datasets, status, uploads
@@ -56,7 +57,8 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
     app.include_router(api)
     app.include_router(status.health)
     app.add_middleware(Gate)
-    app.add_middleware(RequestLimits, limit_of=_limit_of(settings))  # outermost: added last
+    app.add_middleware(RequestLimits, limit_of=_limit_of(settings))
+    app.add_middleware(Measured)  # outermost: added last
     app.openapi = lambda: openapi.document(app)
     return app
 

@@ -16,6 +16,7 @@ _HEADERS = {
     ),
     "referrer-policy": "same-origin",  # so that browsers say where a form comes from
 }
+_WATCHED = ("/healthz", "/livez", "/readyz", "/metrics")  # what monitoring systems ask
 
 
 def create_asgi_app(api: FastAPI, settings: Settings) -> ASGIApp:
@@ -36,7 +37,7 @@ def create_asgi_app(api: FastAPI, settings: Settings) -> ASGIApp:
         path = scope.get("path", "")
         if is_behind_tls:
             scope = {**scope, "scheme": "https"}
-        is_page = scope["type"] == "http" and not path.startswith("/api/") and path != "/healthz"
+        is_page = scope["type"] == "http" and not path.startswith("/api/") and path not in _WATCHED
         await (pages if is_page else api)(scope, receive, send)
 
     return whole

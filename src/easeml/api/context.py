@@ -9,6 +9,7 @@ from fastapi import Depends, Header, Query, Request
 
 from easeml.api.authentication import Authenticator
 from easeml.api.event_fanout import EventFanout
+from easeml.api.metrics import RequestMetrics
 from easeml.api.sign_in_throttle import SignInThrottle
 from easeml.api.tenant_slots import TenantSlots
 from easeml.service.access.caller import Caller
@@ -46,6 +47,7 @@ class Context:
     )  # 64 MiB a password
     uploads: TenantSlots = field(default_factory=TenantSlots)
     sign_ins: SignInThrottle = field(default_factory=SignInThrottle)
+    requests: RequestMetrics = field(default_factory=RequestMetrics)
 
     @classmethod
     def over(cls, store: Store, settings: Settings, predictor: Predictor) -> Self:

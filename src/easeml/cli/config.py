@@ -16,9 +16,9 @@ def register(app: typer.Typer) -> None:
     app.add_typer(config, name="config")
 
 
-@config.command("list")
-def list_settings(as_json: Json = False) -> None:
-    """List the settings in force, and where each comes from."""
+@config.command("show")
+def show_settings(as_json: Json = False) -> None:
+    """Show the settings in force, and where each comes from."""
     with Client() as client:
         found = list(client.settings())
     if as_json:

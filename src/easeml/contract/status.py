@@ -36,6 +36,16 @@ class Health(Answer):
     problems: list[str] = Field(default_factory=list)
 
 
+class Readiness(Answer):
+    """Whether the service can do its whole work.
+
+    ``checks``: what is wrong with each part, in a sentence; empty where it is well.
+    """
+
+    ready: bool
+    checks: dict[str, str]
+
+
 class Status(Answer):
     """The service in a few numbers."""
 

@@ -13,6 +13,7 @@ from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.search.starvation import Wait, starving, waits
 from easeml.service.administration import kept_settings
+from easeml.service.administration.readiness import SCHEDULER_LEASE
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion, refitting
 from easeml.service.search import (
@@ -36,7 +37,6 @@ from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from .search_mirror import SearchMirror
 from .signals import Stop
 
-LEASE = "scheduler"
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for a decision
 _ROUND_SECONDS = (
@@ -222,14 +222,14 @@ class Scheduler:
         """Let a stand-by lead at once."""
         if self._lease is not None:
             with self._store.write() as tx:
-                tx.leases.release(LEASE, self._holder)
+                tx.leases.release(SCHEDULER_LEASE, self._holder)
             self._lease = None
 
     def _lead(self) -> bool:
         if self._lease is not None and self._is_fresh(self._lease):
             return True
         with self._store.write() as tx:
-            lease = tx.leases.acquire(LEASE, self._holder, self._lease_seconds)
+            lease = tx.leases.acquire(SCHEDULER_LEASE, self._holder, self._lease_seconds)
         if lease is not None and (self._lease is None or lease.epoch != self._lease.epoch):
             _log.info("leading", epoch=lease.epoch)
             with self._store.read() as tx:
@@ -389,7 +389,7 @@ class Scheduler:
 
     def _check(self, tx: Transaction) -> None:
         assert self._lease is not None
-        tx.leases.check(LEASE, self._holder, self._lease.epoch)
+        tx.leases.check(SCHEDULER_LEASE, self._holder, self._lease.epoch)
 
     def _guarded(self, job_id: str, action: Callable[[str], None]) -> None:
         """Run ``action`` for a job; its failure is logged and stops no other job."""

@@ -44,6 +44,11 @@ class Leases:
         rows = self._session.change_returning(taken.returning(*leases.c))
         return Lease(*rows[0]) if rows else None
 
+    def is_held(self, name: str) -> bool:
+        """Tell whether somebody holds the lease now."""
+        expires = self._session.first(sa.select(leases.c.expires).where(leases.c.name == name))
+        return expires is not None and expires[0] > self._session.now()
+
     def check(self, name: str, holder: str, epoch: int) -> None:
         """Raise ``Fenced`` unless this holder has the lease in this epoch, and keep it so until the
         commit.

@@ -2,10 +2,11 @@
 
 from fastapi import APIRouter, Response
 
-from easeml.api.context import Here
+from easeml.api.context import Asker, Here
+from easeml.api.metrics import MEDIA_TYPE, render
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.status import Health
-from easeml.service.administration import status
+from easeml.contract.status import Health, Readiness
+from easeml.service.administration import metrics, readiness, status
 
 OPERATIONS = (Operation("status", "GET", "/status", status.get),)
 
@@ -21,3 +22,27 @@ def get_health(here: Here, response: Response) -> Health:
     if found.problems:
         response.status_code = 503
     return found
+
+
+@health.get("/livez")
+def get_liveness() -> Health:
+    """Tell that the controller answers, whatever else is wrong; needs no key."""
+    return Health(status="ok")
+
+
+@health.get("/readyz", responses={503: {"model": Readiness}})
+def get_readiness(here: Here, response: Response) -> Readiness:
+    """Tell whether storage, scheduler, workers and predictor are there (503 where one is not);
+    needs no key.
+    """
+    found = readiness.ask(here.store, here.health.ask(), here.settings.lease_seconds)
+    if not found.ready:
+        response.status_code = 503
+    return found
+
+
+@health.get("/metrics", response_class=Response)
+def get_metrics(here: Here, asker: Asker) -> Response:
+    """Give the service in numbers, in the text form of Prometheus (providers only)."""
+    families = metrics.read(here.store, asker, here.settings.lease_seconds)
+    return Response(render(families, here.requests), media_type=MEDIA_TYPE)

@@ -1,0 +1,34 @@
+"""Whether the service can do its whole work now: storage, scheduler, workers and predictor."""
+
+from easeml.contract.states import ProcessKind, ProcessState
+from easeml.contract.status import Health, Readiness
+from easeml.store import Store, Transaction
+
+SCHEDULER_LEASE = "scheduler"
+_NEEDED = (ProcessKind.SCHEDULER, ProcessKind.WORKER, ProcessKind.PREDICTOR)
+
+
+def ask(store: Store, health: Health, silence: float) -> Readiness:
+    """Return which parts are there.
+
+    ``health``: of the storage. ``silence``: seconds after which a process without a heartbeat
+    counts as gone. Where the database does not answer, no other part is asked for.
+    """
+    checks = {"storage": " ".join(health.problems)}
+    if not health.problems:
+        with store.read() as tx:
+            checks |= _parts(tx, silence)
+    return Readiness(ready=not any(checks.values()), checks=checks)
+
+
+def _parts(tx: Transaction, silence: float) -> dict[str, str]:
+    """Return what is wrong with each part, in a sentence; nothing where it is well."""
+    earliest = tx.now() - silence
+    running = tx.processes.list(state=ProcessState.RUNNING, limit=None)
+    there = {one.kind for one in running if one.heartbeat >= earliest}
+    found = {}
+    for kind in _NEEDED:
+        found[str(kind)] = "" if kind in there else f"No {kind} gave a sign of life."
+    if not found["scheduler"] and not tx.leases.is_held(SCHEDULER_LEASE):
+        found["scheduler"] = "No scheduler leads."
+    return found
