@@ -71,11 +71,13 @@ def asking(
         return f"        return await self._get({answer}, {path}{asked})"
     lines, body = body_of(operation, imports)
     if ONCE in [one.name for one in operation.parameters]:
+        assert operation.method == "POST"  # what makes a thing
         call = f"self._create({answer}, {path}, key={ONCE}{body and f', request={body}'})"
     else:
         sent = f", {body}.model_dump(mode='json')" if lines or operation.whole else f", {body}"
+        verb = "" if operation.method == "POST" else f", method='{operation.method}'"
         once = "" if operation.repeatable else ", repeatable=False"
-        call = f"self._send({answer}, {path}{sent if body else ''}{once})"
+        call = f"self._send({answer}, {path}{sent if body else ''}{verb}{once})"
     return "".join(f"        {line}\n" for line in lines) + f"        return await {call}"
 
 

@@ -17,8 +17,8 @@ SOURCES = ROOT / "src" / "easeml"
 MADE = {"operations.py"}  # by scripts/client.py
 VERBS = {"get", "post", "put", "patch", "delete", "head"}
 
-# Written by hand although they only pass on: November 2026, when 48 were made of descriptions.
-ROUTES = 15
+# Written by hand although they only pass on: November 2026, when 49 were made of descriptions.
+ROUTES = 14
 METHODS = 24
 
 

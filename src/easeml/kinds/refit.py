@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from easeml.contract.states import Lane
 from easeml.contract.tasks import Pipeline, Spec, TaskResult
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions, write_predictions
@@ -105,7 +106,7 @@ KIND = Kind(
     title="Fit the best model on all rows",
     about="Fits the best model of a search on training and validation rows, as it will serve.",
     group="advise",
-    lane="search",
+    lane=Lane.SEARCH,
     spec=RefitSpec,
     body=refit,
     inputs=inputs,

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from easeml.contract.evaluation import CurvePoint, Evaluation
+from easeml.contract.states import Lane
 from easeml.contract.tasks import Pipeline, Spec, TaskResult
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
@@ -264,7 +265,7 @@ KIND = Kind(
     title="Train a candidate",
     about="Fits a candidate on the training rows and measures it on the validation rows.",
     group="train",
-    lane="search",
+    lane=Lane.SEARCH,
     spec=TrainSpec,
     body=train,
     inputs=inputs,

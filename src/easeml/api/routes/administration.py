@@ -6,13 +6,14 @@ from fastapi import APIRouter, Query
 
 from easeml.api.context import Asker, Here, Limit
 from easeml.api.operations import Operation, add_routes
-from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
+from easeml.contract.administration import AuditEvent, Setting, Tenant
 from easeml.contract.resources import Page
 from easeml.service.administration import kept_settings, provider_view
 from easeml.service.limits import quotas
 
 OPERATIONS = (
     Operation("tenant_limits", "GET", "/tenants/{tenant_id}/limits", quotas.get),
+    Operation("limit_tenant", "PUT", "/tenants/{tenant_id}/limits", quotas.set_limits),
     Operation("set_setting", "POST", "/settings/{name}", kept_settings.change),
     Operation("storage", "GET", "/storage", provider_view.storage),
 )
@@ -25,12 +26,6 @@ add_routes(router, OPERATIONS)
 def list_tenants(here: Here, asker: Asker) -> Page[Tenant]:
     """List all tenants in numbers (providers only), on one page."""
     return Page(items=provider_view.tenants(here.store, asker))
-
-
-@router.put("/tenants/{tenant_id}/limits")
-def set_tenant_limits(here: Here, asker: Asker, tenant_id: str, wish: TenantLimits) -> TenantLimits:
-    """Set all that a tenant may use (providers only); what is left out has no limit."""
-    return quotas.set_limits(here.store, asker, tenant_id, wish)
 
 
 @router.get("/settings")

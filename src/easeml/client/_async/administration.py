@@ -1,8 +1,7 @@
 """The knowledge base; and what a provider sees of their service."""
 
-from easeml.client._async.calls import API, AsyncCalls
-from easeml.client.answers import made_request, read_answer
-from easeml.contract.administration import AuditEvent, Setting, Tenant, TenantLimits
+from easeml.client._async.calls import AsyncCalls
+from easeml.contract.administration import AuditEvent, Setting, Tenant
 from easeml.contract.knowledge import KnowledgeBase
 from easeml.contract.resources import Page
 
@@ -27,20 +26,6 @@ class AsyncAdministration(AsyncCalls):
     async def tenants(self) -> list[Tenant]:
         """Return all tenants in numbers (providers only). Raises NotAllowed."""
         return (await self._get(Page[Tenant], "/tenants")).items
-
-    async def limit_tenant(self, tenant_id: str, **limits: float | None) -> TenantLimits:
-        """Set all that a tenant may use (providers only): ``priority``, ``devices``, ``seconds``,
-        ``storage`` (bytes), ``applications``; what is left out or None has no limit. Raises
-        NotAllowed, NotFound, InvalidInput.
-        """
-        wish = made_request(TenantLimits, **limits)
-        response = await self._transport.request(
-            "PUT",
-            f"{API}/tenants/{tenant_id}/limits",
-            repeatable=True,
-            json=wish.model_dump(mode="json"),
-        )
-        return read_answer(TenantLimits, response)
 
     async def settings(self) -> list[Setting]:
         """Return the settings in force with their origin (providers only). Raises NotAllowed."""

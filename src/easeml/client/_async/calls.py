@@ -1,7 +1,7 @@
 """What the methods of the client are made of: read one, read a list, send, create."""
 
 from collections.abc import AsyncIterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -41,11 +41,12 @@ class AsyncCalls:
         path: str,
         body: Mapping[str, Any] | None = None,
         *,
+        method: Literal["POST", "PUT", "DELETE"] = "POST",
         repeatable: bool = True,
     ) -> M:
         """Ask for a change; ``repeatable`` where asking twice changes no more than asking once."""
         response = await self._transport.request(
-            "POST", API + path, repeatable=repeatable, json=body
+            method, API + path, repeatable=repeatable, json=body
         )
         return read_answer(model, response)
 

@@ -2,7 +2,7 @@
 """What the methods of the client are made of: read one, read a list, send, create."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel
 
@@ -41,10 +41,11 @@ class Calls:
         path: str,
         body: Mapping[str, Any] | None = None,
         *,
+        method: Literal["POST", "PUT", "DELETE"] = "POST",
         repeatable: bool = True,
     ) -> M:
         """Ask for a change; ``repeatable`` where asking twice changes no more than asking once."""
-        response = self._transport.request("POST", API + path, repeatable=repeatable, json=body)
+        response = self._transport.request(method, API + path, repeatable=repeatable, json=body)
         return read_answer(model, response)
 
     def _create(

@@ -67,6 +67,35 @@ class Operations(Calls):
         """Return what a tenant may use (providers only); raises ``NotAllowed``, ``NotFound``."""
         return self._get(TenantLimits, f"/tenants/{tenant_id}/limits")
 
+    def limit_tenant(
+        self,
+        tenant_id: str,
+        *,
+        priority: float | None = None,
+        devices: int | None = None,
+        seconds: float | None = None,
+        storage: int | None = None,
+        applications: int | None = None,
+    ) -> TenantLimits:
+        """Set all that a tenant may use (providers only); the scheduler follows at once.
+
+        What is left out, or None, has no limit. Raises ``NotAllowed``, ``NotFound``.
+        """
+        request = made_request(
+            TenantLimits,
+            priority=priority,
+            devices=devices,
+            seconds=seconds,
+            storage=storage,
+            applications=applications,
+        )
+        return self._send(
+            TenantLimits,
+            f"/tenants/{tenant_id}/limits",
+            request.model_dump(mode="json"),
+            method="PUT",
+        )
+
     def set_setting(self, name: str, value: str) -> Setting:
         """Change a setting while easeml runs (providers only); the scheduler follows at once.
 

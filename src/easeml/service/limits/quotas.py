@@ -25,7 +25,7 @@ def get(store: Store, caller: Caller, tenant_id: str) -> TenantLimits:
 def set_limits(store: Store, caller: Caller, tenant_id: str, wish: TenantLimits) -> TenantLimits:
     """Set all that a tenant may use (providers only); the scheduler follows at once.
 
-    Raises ``NotAllowed``, ``NotFound``.
+    What is left out, or None, has no limit. Raises ``NotAllowed``, ``NotFound``.
     """
     caller.require_provider()
     limits = shapes.TenantLimits(**wish.model_dump())

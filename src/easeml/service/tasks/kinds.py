@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from easeml.contract.states import Lane
 from easeml.contract.tasks import Spec, TaskResult
 from easeml.errors import InvalidInput
 
@@ -65,7 +66,7 @@ class Kind:
     failed: Failed = _nothing_more  # carries a failure for good to what the task was for
     outputs: tuple[str, ...] = ()  # that a result has to bring
     values: tuple[str, ...] = ()  # likewise; numbers among them have to be finite
-    lane: Literal["search", "short"] = "short"
+    lane: Lane = Lane.SHORT
     seconds: float | None = None  # a limit below the worker's usual one
     called: Called | None = None  # a title that depends on what the task is told
 
