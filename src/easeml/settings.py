@@ -40,6 +40,9 @@ class Settings(BaseSettings):
         "", description="more packages whose classes added models may name, with commas"
     )
     policy: str = Field("default", description="policy of the scheduler")
+    preemption: str = Field(
+        "least-delay", description="which task ends so that an urgent one can run; fifo: none does"
+    )
     optimizer: str = Field(
         "default", description="optimizer that proposes configurations of models"
     )

@@ -4,6 +4,7 @@ The file ``do`` says which.
 """
 
 import ctypes
+import math
 import os
 import signal
 import time
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from easeml.contract.tasks import TaskResult
 from easeml.engine import task_main
+from easeml.modules.leash import Leash
 
 
 def run(folder: Path) -> TaskResult:
@@ -45,6 +47,14 @@ def finish_first_and_hang(folder: Path) -> TaskResult:
     """Keep a first result, and never come to a better one."""
     finish(folder)
     return hang(folder)
+
+
+def end_when_asked(folder: Path) -> TaskResult:
+    """Go on until asked to end, then bring what there is."""
+    enough = Leash(math.inf, folder=folder).is_over
+    while not enough():
+        time.sleep(0.01)
+    return finish(folder)
 
 
 def linger(folder: Path) -> TaskResult:
@@ -89,6 +99,7 @@ BEHAVIOURS: dict[str, Callable[[Path], TaskResult]] = {
     "finish": finish,
     "hang": hang,
     "finish-first-and-hang": finish_first_and_hang,
+    "end-when-asked": end_when_asked,
     "linger": linger,
     "eat-memory": eat_memory,
     "fault": fault,

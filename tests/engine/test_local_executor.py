@@ -51,6 +51,30 @@ def test_what_was_kept_first_is_the_result_when_the_time_is_up(
     assert "stopped at its limit of 1 s" in outcome.result.notes[-1]
 
 
+@pytest.mark.parametrize("behaviour", ["hang", "finish-first-and-hang"])
+def test_a_body_that_does_not_end_when_asked_is_suspended_after_its_grace(
+    executor: LocalExecutor, tmp_path: Path, behaviour: str
+) -> None:
+    execution = executor.start(work_folder(tmp_path, behaviour), LIMITS)
+    eventually(lambda: (tmp_path / "pid").exists())
+    execution.ask_to_end(grace=0.1)
+    execution.ask_to_end(grace=0.1)
+    outcome = execution.wait()
+    assert outcome.ending == "suspended"
+    assert not outcome.result.ok
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_a_body_that_ends_when_asked_has_its_result(
+    executor: LocalExecutor, tmp_path: Path
+) -> None:
+    execution = executor.start(work_folder(tmp_path, "end-when-asked"), LIMITS)
+    execution.ask_to_end(grace=20.0)
+    outcome = execution.wait()
+    assert outcome.ending == "finished"
+    assert outcome.result.ok
+
+
 def test_a_lingering_child_is_killed_with_the_end(executor: LocalExecutor, tmp_path: Path) -> None:
     outcome = executor.start(work_folder(tmp_path, "linger"), LIMITS).wait()
     assert outcome.ending == "finished"

@@ -134,6 +134,21 @@ def test_a_cancelled_task_is_killed(
     assert wait_for(store, submit(store, caller, "finish"), "done").attempts == 1
 
 
+def test_a_task_that_is_asked_to_end_is_put_back_and_goes_on_later(
+    store: Store, caller: Caller, start_worker: Start, tmp_path: Path
+) -> None:
+    start_worker()
+    task_id = submit(store, caller, "once")
+    marker = tmp_path / "work" / "hung"
+    eventually(lambda: marker.exists() and marker.read_text())
+    with store.write() as tx:
+        tx.queue.ask_to_end(task_id)
+    done = wait_for(store, task_id, "done", "failed")
+    assert attempts(store, task_id) == ["suspended", "done"]
+    assert done.suspensions == 1
+    assert 1.5 <= done.lost < done.cost
+
+
 def test_sigterm_gives_the_work_back_at_once(
     store: Store, caller: Caller, start_worker: Start, tmp_path: Path
 ) -> None:

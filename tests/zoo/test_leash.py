@@ -52,7 +52,7 @@ def test_a_model_that_learns_in_steps_ends_with_those_that_it_has(name: str, tmp
     short = fit(pipeline(name), rows, SCHEMA_IN, SCHEMA_OUT, Context(enough=enough))
     whole = fit(pipeline(name), rows, SCHEMA_IN, SCHEMA_OUT)
     assert asked == [False, True]
-    assert any("ended at its time limit" in note for note in short.notes)
+    assert any("ended early" in note for note in short.notes)
     assert not any("time limit" in note for note in whole.notes)
     some, all_of_them = short.predict(rows).probabilities, whole.predict(rows).probabilities
     assert some is not None

@@ -309,6 +309,22 @@ def unpin(application_id: ApplicationId, as_json: Json = False) -> None:
         _answer(client.unpin(application_id), as_json)
 
 
+@app.command("try")
+def try_model(
+    application_id: ApplicationId,
+    model: Annotated[str, typer.Option(help="Name of the model, as module list shows it.")],
+    as_json: Json = False,
+) -> None:
+    """Train a model now: it gets the next device, before what others wait for."""
+    with Client() as client:
+        found = client.try_model(application_id, model=model)
+    if as_json:
+        print_json(found)
+        return
+    doing = "runs" if found.state == "running" else "gets the next device"
+    say(f"{found.candidate} {doing}: task {found.task_id}.")
+
+
 def _asked_target(version: Version) -> str | None:
     """Return the target that the user names where none suggests itself; None where none is asked."""
     if version.summary.get("target") or not is_interactive():

@@ -98,12 +98,16 @@ class Lane(StrEnum):
 
 
 class AttemptState(StrEnum):
-    """One execution of a task: running -> done | failed | lost (with its worker)."""
+    """One execution of a task.
+
+    running -> done | failed | lost (with its worker) | suspended (for an urgent task).
+    """
 
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
     LOST = "lost"
+    SUSPENDED = "suspended"
 
 
 class PromotionState(StrEnum):

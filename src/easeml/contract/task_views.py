@@ -32,7 +32,7 @@ class Task(Answer):
 
 
 class Attempt(Answer):
-    """One execution of a task. ``state``: running, done, failed or lost (with its worker)."""
+    """One execution of a task. ``state``: running, done, failed, lost (with its worker) or suspended."""
 
     number: int
     state: str

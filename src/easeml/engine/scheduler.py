@@ -11,7 +11,7 @@ from easeml.ids import new_id
 from easeml.modules import Registry, load_registry
 from easeml.search import Decision, Policy, policy_named
 from easeml.search.optimizers import Optimizer, optimizer_named
-from easeml.search.starvation import Wait, starving, waits
+from easeml.search.preemption import LeastDelay, rule_named
 from easeml.service.administration import kept_settings
 from easeml.service.administration.readiness import SCHEDULER_LEASE
 from easeml.service.knowledge import knowledge_base
@@ -36,6 +36,8 @@ from .logs import configure_logging
 from .membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from .search_mirror import SearchMirror
 from .signals import Stop
+from .starving import StarvingTenants
+from .urgent import UrgentWork
 
 _LONGEST_WAIT = 0.2  # seconds until a stop signal is noticed
 _TASKS_A_WORKER = 2  # one that runs and one ahead, so that no device waits for a decision
@@ -112,6 +114,8 @@ class Scheduler:
         self._store = store
         self._installed = registry
         self._policy = policy
+        rule = rule_named(settings.preemption if settings else LeastDelay.name)
+        self._urgent = UrgentWork(store, rule, lease_seconds)
         self._lease_seconds = lease_seconds
         self._holder = holder or new_id("proc")
         self._lease: Lease | None = None
@@ -121,8 +125,7 @@ class Scheduler:
         self._failed: set[str] = set()
         self._again: set[str] = set()
         self._blocked = BlockedSearches()
-        self._waits: dict[str, Wait] = {}
-        self._starving: list[tuple[str, Wait]] = []
+        self._starving = StarvingTenants()
         self._next_sweep = 0.0
 
     def step(self) -> None:
@@ -140,7 +143,9 @@ class Scheduler:
                 self._guarded(job_id, self._promote)
             for job_id in changed:
                 self._guarded(job_id, self._note_progress)
+            self._hurry_who_was_raised()
             self._decide()
+            self._make_room()
         except Fenced:
             _log.warning("another scheduler leads now")
             self._lease = None
@@ -206,15 +211,11 @@ class Scheduler:
     def _tell_who_starves(self) -> None:
         """Tell the providers of tenants that wait longer than the policy promises, once a wait."""
         state = self._mirror.state
-        self._waits = waits(self._waits, state)
-        found = starving(self._waits, state, self._mirror.policy)
-        told = [(tenant, self._waits[tenant]) for tenant in found]
-        new = [one for one in told if one not in self._starving]
-        self._starving = told
-        if not new:
+        news = self._starving.news(state, self._mirror.policy)
+        if not news:
             return
         with self._store.write() as tx:
-            for tenant, wait in new:
+            for tenant, wait in news:
                 seconds, steps = state.now - wait.moment, state.step - wait.step
                 waiting.tell_of_starvation(tx, tenant, seconds, steps)
 
@@ -322,9 +323,19 @@ class Scheduler:
         if job.state != JobState.RUNNING:
             self._mirror.hold(job_id)
 
+    def _hurry_who_was_raised(self) -> None:
+        """Let what tenants of a raised priority have in the queue go first."""
+        if not (self._urgent.is_on and self._mirror.raised):
+            return
+        with self._store.write() as tx:
+            self._check(tx)
+            self._urgent.hurry(tx, self._mirror)
+
     def _decide(self) -> None:
         self._again.update(self._move_to_now())
-        free = self._free_devices() if self._mirror.state.waiting else 0
+        if not self._mirror.state.waiting:
+            return
+        free = self._free_devices() - self._decide_urgent()
         if free > 0:
             self._mirror.follow_costs()
         while free > 0:
@@ -336,11 +347,38 @@ class Scheduler:
             if written == len(choices):
                 return  # the policy had no more to give, or all devices are taken
 
+    def _decide_urgent(self) -> int:
+        """Start what is urgent, though all devices are busy; return how many tasks it is."""
+        free = self._urgent.free_devices(self._mirror)
+        if free > 0:
+            self._mirror.follow_costs()
+        written = 0
+        while written < free:
+            choice = self._mirror.decide_urgent()
+            if choice is None or not self._write(choice, urgent=True):
+                break
+            written += 1
+        return written
+
+    def _make_room(self) -> None:
+        """Ask tasks to end for urgent ones that wait, as the rule of preemption says."""
+        chosen = self._urgent.to_end(self._mirror)
+        if not chosen:
+            return
+        assert self._lease is not None
+        changes = self._mirror.unwritten
+        with self._store.write() as tx:
+            self._check(tx)
+            for task in chosen:
+                tx.queue.ask_to_end(task)
+            log.append(tx, self._lease.epoch, self._parts, changes)
+        self._noted(len(changes))
+
     def _move_to_now(self) -> list[str]:
         with self._store.read() as tx:
             return self._mirror.move_to(tx.now())
 
-    def _write(self, choice: Decision) -> bool:
+    def _write(self, choice: Decision, *, urgent: bool = False) -> bool:
         """Write one decision; False (and the job is held until its next change) if it could not be."""
         assert self._lease is not None
         task = None
@@ -350,7 +388,13 @@ class Scheduler:
             with self._store.write() as tx:
                 self._check(tx)
                 task = training_tasks.write_decision(
-                    tx, self._mirror.registry, choice, choice.policy, self._lease.epoch, cost
+                    tx,
+                    self._mirror.registry,
+                    choice,
+                    choice.policy,
+                    self._lease.epoch,
+                    cost,
+                    urgent=urgent,
                 )
                 log.append(tx, self._lease.epoch, self._parts, changes)
             self._noted(len(changes))

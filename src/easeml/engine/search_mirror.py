@@ -63,6 +63,7 @@ class SearchMirror:
         self._unwritten: list[Change] = []
         self._costs: MachineCosts | None = None
         self._unwritten_costs: dict[str, float] = {}
+        self.raised: set[str] = set()  # tenants whose priority was raised and who wait since
         self.note("set_policy", policy=policy.name)
 
     @property
@@ -103,6 +104,16 @@ class SearchMirror:
         if choices:
             self.note("decided", free=free, choices=[[one.job, one.arm] for one in choices])
         return choices
+
+    def decide_urgent(self) -> Decision | None:
+        """Return a run that should get a device at once, and note it; None if none should."""
+        urgent = self.state.urgent(self.raised)
+        if not urgent:
+            return None
+        choices = self.policy.decide(self.state.only(urgent), 1)
+        told = [[one.job, one.arm] for one in choices]
+        self.note("decided", free=1, choices=told, urgent=urgent)
+        return choices[0] if choices else None
 
     def knows(self, job_id: str) -> bool:
         """Is the job part of the search?"""
@@ -170,6 +181,7 @@ class SearchMirror:
         """Note a task that was just written."""
         self._jobs[job_id].tasks[task_id] = TaskState.WAITING
         self.note("started", job=job_id, arm=arm, task=task_id)
+        self.raised.discard(self.state.job(job_id).tenant)
 
     def hold(self, job_id: str) -> None:
         """Make no decisions for a job until it is synced again."""
@@ -217,8 +229,12 @@ class SearchMirror:
 
     def _follow_terms(self, tx: Transaction, tenant_id: str) -> None:
         terms = quotas.terms(tx.tenants.get(tenant_id))
-        if self.state.terms.get(tenant_id, Terms()) != terms:
-            self.note("set_terms", tenant=tenant_id, **asdict(terms))
+        known = self.state.terms.get(tenant_id, Terms())
+        if terms == known:
+            return
+        if terms.priority > known.priority:
+            self.raised.add(tenant_id)
+        self.note("set_terms", tenant=tenant_id, **asdict(terms))
 
     def _extend(self, tx: Transaction, tables: Tables, job: Job, known_job: _JobMirror) -> None:
         """Take in the candidates that were added.

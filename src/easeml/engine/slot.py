@@ -15,6 +15,7 @@ import structlog
 from easeml.contract.states import Lane, TaskState
 from easeml.contract.tasks import Limits, TaskResult, TaskSpec
 from easeml.errors import EasemlError, Fenced
+from easeml.search.preemption import GRACE
 from easeml.service.tasks import logs, results, task_views
 from easeml.store import Store
 from easeml.store.records import Attempt, Task
@@ -57,6 +58,7 @@ class Slot(threading.Thread):
         self._recording: set[str] = set()
         self._execution: Execution | None = None
         self._dropped = False
+        self._asked_to_end = False
 
     @property
     def attempt_ids(self) -> list[str]:
@@ -83,6 +85,15 @@ class Slot(threading.Thread):
             self._dropped = True
             if self._execution is not None:
                 self._execution.kill()
+
+    def ask_to_end(self, attempt_id: str) -> None:
+        """Ask that attempt to end with what it has, if it runs: an urgent task needs the device."""
+        with self._guard:
+            if self._attempt is None or self._attempt.id != attempt_id:
+                return
+            self._asked_to_end = True
+            if self._execution is not None:
+                self._execution.ask_to_end(GRACE)
 
     def run(self) -> None:
         """Claim and work until stopped; waits for ``wake`` when the lane is empty."""
@@ -114,13 +125,13 @@ class Slot(threading.Thread):
         folder = self._context.folder / attempt.id
         result: TaskResult | None = None
         try:
-            result = self._run_body(task, spec, folder)
+            result = self._run_body(task, attempt, spec, folder)
         finally:
             with self._guard:
                 if result is not None:
                     self._recording.add(attempt.id)
                 self._attempt = self._execution = None
-                self._dropped = False
+                self._dropped = self._asked_to_end = False
         if result is None:
             shutil.rmtree(folder, ignore_errors=True)
         else:
@@ -154,10 +165,12 @@ class Slot(threading.Thread):
             self._attempt = attempt
         return task, attempt, spec
 
-    def _run_body(self, task: Task, spec: TaskSpec, folder: Path) -> TaskResult | None:
-        """Return the result of the body, or None if the attempt was dropped."""
+    def _run_body(
+        self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path
+    ) -> TaskResult | None:
+        """Return the result of the body, or None if the attempt was dropped or suspended."""
         try:
-            return self._execute(task, spec, folder)
+            return self._execute(task, attempt, spec, folder)
         except Exception:
             _log.exception("attempt failed outside its body", task=task.id)
             return TaskResult(
@@ -190,7 +203,9 @@ class Slot(threading.Thread):
                 self._recording.discard(attempt.id)
             shutil.rmtree(folder, ignore_errors=True)
 
-    def _execute(self, task: Task, spec: TaskSpec, folder: Path) -> TaskResult | None:
+    def _execute(
+        self, task: Task, attempt: Attempt, spec: TaskSpec, folder: Path
+    ) -> TaskResult | None:
         context = self._context
         task_main.prepare(folder, spec)
         for name, digest in spec.inputs.items():
@@ -199,6 +214,8 @@ class Slot(threading.Thread):
             if self._dropped or self._stopping:
                 return None
             self._execution = context.executor.start(folder, _limits(spec, context.limits))
+            if self._asked_to_end:
+                self._execution.ask_to_end(GRACE)
         outcome = self._execution.wait()
         _log.info(
             "attempt ended",
@@ -206,7 +223,20 @@ class Slot(threading.Thread):
             ending=outcome.ending,
             seconds=round(outcome.seconds, 3),
         )
-        return None if self._dropped or outcome.ending == "killed" else outcome.result
+        if self._dropped or outcome.ending == "killed":
+            return None
+        if outcome.ending == "suspended":
+            self._put_back(task, attempt, outcome.seconds)
+            return None
+        return outcome.result
+
+    def _put_back(self, task: Task, attempt: Attempt, seconds: float) -> None:
+        """Let a task whose attempt had nothing to show when it was asked to end wait again."""
+        try:
+            with self._context.store.write() as tx:
+                results.suspend(tx, task, attempt, seconds)
+        except Fenced:
+            _log.info("suspended too late: the attempt was no longer current", attempt=attempt.id)
 
     def _keep_log(
         self, task: Task, folder: Path, digests: dict[str, str], sizes: dict[str, int]

@@ -59,7 +59,7 @@ class Worker:
                 if wakeup.wait(_LONGEST_WAIT):
                     for slot in self._slots:
                         slot.wake()
-                    self._drop_ended()
+                    self._follow_attempts()
                 if time.monotonic() >= next_beat:
                     self._keep_leases()
                     next_beat = time.monotonic() + min(
@@ -74,24 +74,21 @@ class Worker:
                 slot.join()
             wakeup.close()
 
-    def _drop_ended(self) -> None:
-        """Kill at once what was cancelled, or given to another."""
+    def _follow_attempts(self) -> None:
+        """Kill at once what was cancelled, or given to another; pass on who has to end."""
         attempts = self._under_way()
         if not attempts:
             return
         with self._context.store.read() as tx:
             ids = [attempt_id for _, attempt_id in attempts]
-            running = {
-                attempt.id
-                for attempt in tx.unscoped().attempts.list(
-                    id=ids,
-                    state=AttemptState.RUNNING,
-                    limit=None,
-                )
-            }
+            found = tx.unscoped().attempts.list(id=ids, state=AttemptState.RUNNING, limit=None)
+        running = {attempt.id for attempt in found}
+        asked = {attempt.id for attempt in found if attempt.asked_to_end is not None}
         for slot, attempt_id in attempts:
             if attempt_id not in running:
                 slot.drop(attempt_id)
+            elif attempt_id in asked:
+                slot.ask_to_end(attempt_id)
 
     def _under_way(self) -> list[tuple[Slot, str]]:
         return [(slot, attempt_id) for slot in self._slots for attempt_id in slot.attempt_ids]

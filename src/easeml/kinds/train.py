@@ -75,7 +75,8 @@ def train(spec: TrainSpec, inputs: Path, outputs: Path) -> TaskResult:
     from easeml.modules.leash import Leash
 
     version = read_version(inputs / "version")
-    enough = Leash(math.inf if spec.leash is None else spec.leash).is_over
+    seconds = math.inf if spec.leash is None else spec.leash
+    enough = Leash(seconds, folder=outputs.parent).is_over
     rows = len(version.train)
     if spec.leash is None or spec.leash < _LONG_LEASH or rows < _MANY_ROWS:
         return _train(spec, version, outputs, enough)

@@ -105,7 +105,7 @@ class SklearnModel(ABC):
 
 def ended_early(done: int, most: int) -> tuple[str, ...]:
     """Return the note of a fit that ended after ``done`` of ``most`` steps."""
-    return (f"It ended at its time limit, with {done} of {most} steps.",)
+    return (f"It was ended early, with {done} of {most} steps.",)
 
 
 def target_scale(data: Data) -> tuple[Any, Any]:

@@ -4,6 +4,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+END_WITH_WHAT_IS_THERE = "end"
+"""The file in a work folder that asks the body to end with what it has."""
+
 _WAITS = Path("/proc/self/schedstat")  # Linux: nanoseconds on a processor, and waiting for one
 
 
@@ -26,12 +29,16 @@ def _own_clock() -> float:
 class Leash:
     """Seconds of its own that a run may take, counted from when this is made.
 
-    Time in which others have its processor does not count.
+    Time in which others have its processor does not count. ``folder``: the work folder, in which a
+    file may ask the run to end before.
     """
 
     seconds: float
+    folder: Path | None = None
     began: float = field(default_factory=_own_clock)
 
     def is_over(self) -> bool:
-        """Whether the run has had its seconds."""
+        """Whether the run has had its seconds, or was asked to end."""
+        if self.folder is not None and (self.folder / END_WITH_WHAT_IS_THERE).exists():
+            return True
         return _own_clock() - self.began >= self.seconds

@@ -17,6 +17,7 @@ from easeml.search.arms import Arm
 from easeml.search.evidence import learned_beside
 from easeml.search.jobs import Budget, Terms
 from easeml.search.policies import Policy, policy_named
+from easeml.search.preemption import OnDevice, rule_named, to_suspend
 from easeml.search.prior import Learned, PastRun
 from easeml.search.state import Observation, SearchState
 
@@ -70,17 +71,35 @@ class Decided(NamedTuple):
     """A decision of the log: what was ``seen``, how many devices were ``free``, what was chosen.
 
     ``choices``: (job, arm) in order. ``place``: of the decision among all changes, from 0.
+    ``urgent``: the jobs that were chosen from because they were urgent; None: all.
     """
 
     place: int
     seen: Seen
     free: int
     choices: list[tuple[str, int]]
+    urgent: list[str] | None = None
 
     def again(self, policy: Policy | None = None) -> list[tuple[str, int]]:
         """Return what a policy chooses from what was seen; by default the one that decided."""
         chosen = policy or policy_named(self.seen.policy)
-        return [(one.job, one.arm) for one in chosen.decide(self.seen.state, self.free)]
+        state = self.seen.state
+        if self.urgent is not None:
+            state = state.only(self.urgent)
+        return [(one.job, one.arm) for one in chosen.decide(state, self.free)]
+
+
+class Preempted(NamedTuple):
+    """A decision of the log by which tasks were asked to end: ``rule``, what it saw and chose."""
+
+    rule: str
+    wanted: int
+    running: list[OnDevice]
+    chosen: list[str]
+
+    def again(self) -> list[str]:
+        """Return which tasks the rule chooses from what it saw."""
+        return to_suspend(rule_named(self.rule), self.wanted, self.running)
 
 
 def applied(seen: Seen, change: Change) -> Seen:
@@ -107,8 +126,18 @@ def decisions_of(log: Iterable[Change]) -> Iterator[Decided]:
     for place, change in enumerate(log):
         if change.kind == "decided":
             choices = [(job, arm) for job, arm in change.values["choices"]]
-            yield Decided(place, seen, change.values["free"], choices)
+            urgent = change.values.get("urgent")
+            yield Decided(place, seen, change.values["free"], choices, urgent)
         seen = applied(seen, change)
+
+
+def preemptions_of(log: Iterable[Change]) -> Iterator[Preempted]:
+    """Give each decision of a log by which tasks were asked to end, in order."""
+    for change in log:
+        if change.kind == "preempted":
+            told = dict(change.values)
+            running = [OnDevice(*one) for one in told.pop("running")]
+            yield Preempted(**told, running=running)
 
 
 def told_runs(known: Mapping[str, FinishedRun], runs: Mapping[str, FinishedRun]) -> dict[str, Any]:
@@ -194,8 +223,13 @@ def _set_policy(seen: Seen, policy: str) -> Seen:
     return replace(seen, policy=policy)
 
 
-def _decided(seen: Seen, free: int, choices: Sequence[Any]) -> Seen:
+def _decided(seen: Seen, **decision: Any) -> Seen:
     """A decision changes nothing; what comes of it is told by ``started``."""
+    return seen
+
+
+def _preempted(seen: Seen, **decision: Any) -> Seen:
+    """Who was asked to end still runs, or waits again; a result is told by ``observed``."""
     return seen
 
 
@@ -236,6 +270,7 @@ _KINDS: dict[str, Callable[..., Seen]] = {
     "add_job": _add_job,
     "decided": _decided,
     "observed": _observed,
+    "preempted": _preempted,
     "released": _released,
     "remove_job": _remove_job,
     "set_active": _set_active,

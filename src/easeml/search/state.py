@@ -4,7 +4,7 @@ Every change returns a new one that shares what did not change.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -94,6 +94,24 @@ class SearchState:
             round_of_turns = total / self.priority(tenant)
             due[tenant] = self.turns.get(tenant, 0) + round_of_turns
         return {tenant: found[tenant] for tenant in sorted(entitled, key=due.__getitem__)}
+
+    def urgent(self, raised: Collection[str] = ()) -> list[str]:
+        """Return the jobs that should get a device at once, by name, in the order of ``waiting``.
+
+        They are those that never had a run, and those of tenants whose priority was ``raised``.
+        """
+        found = []
+        for tenant, jobs in self.waiting.items():
+            for job in jobs:
+                had_a_run = job.running or job.finished or job.failed
+                if tenant in raised or not had_a_run:
+                    found.append(job.name)
+        return found
+
+    def only(self, jobs: Collection[str]) -> "SearchState":
+        """Return what there would be to decide if there were no other jobs."""
+        kept = {name: job for name, job in self.jobs.items() if name in jobs}
+        return replace(self, jobs=MappingProxyType(kept))
 
     def _used_up(self, tenant: str) -> bool:
         """Whether a tenant has all the devices or device seconds that it may have."""

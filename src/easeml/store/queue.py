@@ -22,6 +22,7 @@ from easeml.store.tables import attempts, tasks
 LOST_ALLOWED = 3
 """Attempts that may be lost, with their process, on top of a task's own ``max_attempts``."""
 
+_SUSPENDED = "It was ended so that an urgent task could run; it goes on later."
 _RENEW_AFTER = 0.1
 """Part of a lease that must have passed before renewing writes: a loop woken by its own writes
 calms down.
@@ -41,16 +42,18 @@ class Queue:
     ) -> tuple[Task, Attempt] | None:
         """Take a waiting task of a lane (and of these kinds); ``None`` if there is none.
 
-        Tenants take turns: the one with the fewest running tasks in the lane comes first, then the
-        one that was served longest ago. A tenant's own tasks are taken oldest first.
+        Urgent tasks come first. Tenants take turns: the one with the fewest running tasks in the
+        lane comes first, then the one that was served longest ago. A tenant's own tasks are taken
+        oldest first.
         """
         waiting = sa.and_(tasks.c.state == TaskState.WAITING, tasks.c.lane == lane)
         if kinds is not None:
             waiting = sa.and_(waiting, tasks.c.kind.in_(kinds))
-        for tenant_id in self._turns(waiting, lane):
-            task = self._take(sa.and_(waiting, tasks.c.tenant_id == tenant_id))
-            if task is not None:
-                return task, self._attempt(task, process_id, lease_seconds)
+        for which in (sa.and_(waiting, tasks.c.urgent), waiting):
+            for tenant_id in self._turns(which, lane):
+                task = self._take(sa.and_(which, tasks.c.tenant_id == tenant_id))
+                if task is not None:
+                    return task, self._attempt(task, process_id, lease_seconds)
         return None
 
     def _turns(self, waiting: "sa.ColumnElement[bool]", lane: Lane) -> list[str]:
@@ -159,6 +162,27 @@ class Queue:
             return failed
         return self._set(failed, state=TaskState.WAITING, finished=None)
 
+    def ask_to_end(self, task_id: str) -> None:
+        """Ask the running attempt of a task, if there is one, to end with what it has."""
+        running = sa.and_(attempts.c.task_id == task_id, attempts.c.state == AttemptState.RUNNING)
+        asked = sa.update(attempts).where(running, attempts.c.asked_to_end.is_(None))
+        self._session.change(asked.values(asked_to_end=self._session.now()))
+
+    def suspend(self, attempt: Attempt, *, cost: float) -> Task:
+        """Put back the task of an attempt that was asked to end and had nothing to show.
+
+        ``cost``: device seconds that are lost by it. Raises ``Fenced`` unless the attempt is
+        running and current.
+        """
+        task = self._ended(attempt, AttemptState.SUSPENDED, _SUSPENDED)
+        return self._set(
+            task,
+            state=TaskState.WAITING,
+            suspensions=task.suspensions + 1,
+            cost=task.cost + cost,
+            lost=task.lost + cost,
+        )
+
     def reap(self) -> list[Task]:
         """Give up all attempts whose lease has expired; returns their tasks, waiting again or
         failed.
@@ -189,12 +213,7 @@ class Queue:
     def _finish(
         self, attempt: Attempt, state: TaskState, error: str, outcome: dict[str, Any]
     ) -> Task:
-        task = self._locked(attempt.task_id)
-        current = task.state == TaskState.RUNNING and task.attempts == attempt.number
-        if not current or not self._end_attempt(
-            attempts.c.id == attempt.id, AttemptState(state), error
-        ):
-            raise Fenced(where=f"{attempt.task_id} attempt {attempt.number}")
+        task = self._ended(attempt, AttemptState(state), error)
         cost = task.cost + outcome["cost"]
         return self._set(
             task,
@@ -207,6 +226,15 @@ class Queue:
             },
         )
 
+    def _ended(self, attempt: Attempt, state: AttemptState, error: str) -> Task:
+        """End the attempt of a task and return the task; raises ``Fenced`` if it is not current."""
+        task = self._locked(attempt.task_id)
+        is_current = task.state == TaskState.RUNNING and task.attempts == attempt.number
+        own = attempts.c.id == attempt.id
+        if not is_current or not self._end_attempt(own, state, error):
+            raise Fenced(where=f"{attempt.task_id} attempt {attempt.number}")
+        return task
+
     def _lose(self, which: "sa.ColumnElement[bool]", error: str) -> list[Task]:
         lost = sa.select(attempts.c.id, attempts.c.task_id).where(
             attempts.c.state == AttemptState.RUNNING, which
@@ -218,7 +246,7 @@ class Queue:
         task = self._locked(row.task_id)
         if not self._end_attempt(sa.and_(attempts.c.id == row.id, which), AttemptState.LOST, error):
             return None  # renewed or finished meanwhile
-        if task.attempts < task.max_attempts + LOST_ALLOWED:
+        if task.attempts - task.suspensions < task.max_attempts + LOST_ALLOWED:
             return self._set(task, state=TaskState.WAITING, error=error)
         return self._set(task, state=TaskState.FAILED, error=error, finished=self._session.now())
 

@@ -246,6 +246,9 @@ class Task:
     created: float = 0.0
     started: float | None = None
     finished: float | None = None
+    urgent: bool = False  # goes before all that is not, and is never suspended
+    suspensions: int = 0  # attempts that were ended to make room for urgent ones
+    lost: float = 0.0  # device seconds of these, which are part of the cost
 
     @property
     def spec_kind(self) -> str:
@@ -276,6 +279,7 @@ class Attempt:
     started: float = 0.0
     finished: float | None = None
     log: str = ""  # digest of what it printed; empty while it runs, and where it printed nothing
+    asked_to_end: float | None = None  # since when it has to end, so that an urgent task can run
 
 
 @dataclass(frozen=True, slots=True)

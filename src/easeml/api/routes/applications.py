@@ -4,6 +4,7 @@ from fastapi import APIRouter
 
 from easeml.api.operations import Operation, add_routes
 from easeml.service.applications import applications
+from easeml.service.search import tryouts
 from easeml.service.views import application_view
 
 OPERATIONS = (
@@ -44,6 +45,7 @@ OPERATIONS = (
     Operation(
         "include_model", "POST", "/applications/{application_id}/include", applications.include
     ),
+    Operation("try_model", "POST", "/applications/{application_id}/tryouts", tryouts.try_model),
 )
 
 router = APIRouter(tags=["applications"])

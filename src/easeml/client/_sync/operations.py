@@ -30,6 +30,7 @@ from easeml.contract.reports import ApplicationTool, Report
 from easeml.contract.scheduling import DecisionView, Replay
 from easeml.contract.status import Status
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
+from easeml.contract.tryouts import Tryout
 from easeml.contract.versions import VersionLine
 
 
@@ -199,6 +200,18 @@ class Operations(Calls):
         ``Conflict`` where the search has ended. Repeated, it changes nothing.
         """
         return self._send(Application, f"/applications/{application_id}/include", {"model": model})
+
+    def try_model(self, application_id: str, model: str) -> Tryout:
+        """Train a model for an application now: it gets the next device, before other tenants'
+        work.
+
+        The first configuration of it is trained that was not yet. A model that was left out at
+        the declaration is let in. Repeated, it tells of the same task. Raises ``NotFound``,
+        ``InvalidInput`` for a model that is unknown or does not fit, ``Conflict`` where all of
+        it was tried or the search has ended, ``NotReady`` while the data is prepared, and
+        ``OverQuota``.
+        """
+        return self._send(Tryout, f"/applications/{application_id}/tryouts", {"model": model})
 
     def datasets(self) -> Iterator[Dataset]:
         """Give the tenant's datasets, oldest first."""

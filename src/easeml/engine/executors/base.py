@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from easeml.contract.tasks import Limits, TaskResult
 
-Ending = Literal["finished", "crashed", "timed-out", "out-of-memory", "killed"]
+Ending = Literal["finished", "crashed", "timed-out", "out-of-memory", "killed", "suspended"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +30,13 @@ class Execution(Protocol):
         """Wait for the end, or end it when its time is up.
 
         No process of the body is left when this returns.
+        """
+        ...
+
+    def ask_to_end(self, grace: float) -> None:
+        """Ask the body to end with what it has; after ``grace`` seconds it is ended.
+
+        ``wait`` then returns ``suspended``. May be called from any thread, and more than once.
         """
         ...
 

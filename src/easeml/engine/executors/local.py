@@ -20,6 +20,7 @@ from easeml.contract.tasks import Limits, TaskResult
 from easeml.engine import task_main
 from easeml.engine.fork_server import fork_server
 from easeml.engine.limits import thread_environment
+from easeml.modules.leash import END_WITH_WHAT_IS_THERE
 
 from .base import Ending, Outcome
 from .isolation import free_reserve, isolate, redirect_output
@@ -126,6 +127,8 @@ class _LocalExecution:
         self._seconds = seconds
         self._ended = ended
         self._killed = False
+        self._asked = False
+        self._suspended = False
         self._over = False
         self._started = time.monotonic()
         self._process = process
@@ -144,6 +147,21 @@ class _LocalExecution:
     def kill(self) -> None:
         self._killed = True
         if not self._over:
+            self._end_group()
+
+    def ask_to_end(self, grace: float) -> None:
+        """See ``Execution``. The body is told by a file in its work folder."""
+        if self._asked or self._over:
+            return
+        self._asked = True
+        (self._folder / END_WITH_WHAT_IS_THERE).touch()
+        timer = threading.Timer(grace, self._suspend)
+        timer.daemon = True
+        timer.start()
+
+    def _suspend(self) -> None:
+        if not self._over:
+            self._suspended = True
             self._end_group()
 
     def _end_group(self) -> None:
@@ -167,6 +185,8 @@ class _LocalExecution:
                 error="The attempt was stopped.",
                 retry=True,
             )
+        if self._suspended and code != 0:
+            return "suspended", TaskResult(ok=False, error="The attempt was suspended.", retry=True)
         if timed_out and written is not None and written.ok:
             note = (
                 f"It was stopped at its limit of {self._seconds:g} s: this is what it had by then."

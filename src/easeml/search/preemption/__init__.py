@@ -1,5 +1,6 @@
 """Interactive work that may suspend best-effort tasks: rules, traces, and their simulation."""
 
+from easeml.search.preemption.live import GRACE, OnDevice, to_suspend
 from easeml.search.preemption.rules import (
     RULES,
     Fifo,
@@ -15,6 +16,6 @@ from easeml.search.preemption.simulation import Outcome, replay
 from easeml.search.preemption.traces import Cluster, Tasks, paper_tasks
 
 __all__ = [
-    "RULES", "Cluster", "Fifo", "FitGpp", "LeastDelay", "LongestRemaining", "Outcome", "RandomVictim", "Rule",
-    "Running", "Tasks", "paper_tasks", "replay", "rule_named",
+    "GRACE", "RULES", "Cluster", "Fifo", "FitGpp", "LeastDelay", "LongestRemaining", "OnDevice", "Outcome",
+    "RandomVictim", "Rule", "Running", "Tasks", "paper_tasks", "replay", "rule_named", "to_suspend",
 ]  # fmt: skip

@@ -139,11 +139,12 @@ def cost_belief(registry: Registry, trials: Sequence[Trial]) -> CostBelief:
 def own_seconds(task: Task) -> float:
     """Return the device seconds of a task without those in which others had its processor.
 
-    So what it costs does not depend on what else runs. Where the system does not tell how long it
+    So what it costs does not depend on what else runs. Attempts that were suspended do not count. Where the system does not tell how long it
     waited, all of its seconds count.
     """
     used = _Used.of(task.result)
-    return min(task.cost, max(task.cost - used.waited, used.processor))
+    last = task.cost - task.lost
+    return min(last, max(last - used.waited, used.processor))
 
 
 def classes_of(version: DatasetVersion) -> int:

@@ -129,7 +129,7 @@ def _state(job: SearchJob, arm: int, moment: Moment) -> BelievedState:
 
 def _others(tx: Transaction, view: TenantView, moment: Moment) -> list[OtherPolicy]:
     """Return what each installed policy would have started, had it seen the same."""
-    state = moment.seen.state
+    state = moment.choice_from
     names = _applications(tx, list(state.jobs))
     found = []
     for name, policy in installed_policies().by_name.items():

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from easeml.search.decision_log import Change, Decided, decisions_of
+from easeml.search.decision_log import Change, Decided, decisions_of, preemptions_of
 from easeml.store import Transaction
 from easeml.store.records import SearchChanges
 
@@ -49,7 +49,7 @@ def decisions(tx: Transaction, epoch: int) -> Iterator[Decided]:
 
 
 def replayed(tx: Transaction) -> Replayed:
-    """Decide everything again, each time from what the policy saw, and compare."""
+    """Decide everything again, each time from what policy or rule saw, and compare."""
     count = identical = 0
     for epoch in epochs(tx):
         for decided in decisions(tx, epoch):
@@ -58,6 +58,9 @@ def replayed(tx: Transaction) -> Replayed:
             identical += sum(
                 one == other for one, other in zip(decided.choices, again, strict=False)
             )
+        for preempted in preemptions_of(changes_of(tx, epoch)):
+            count += 1
+            identical += preempted.again() == preempted.chosen
     return Replayed(count, identical)
 
 

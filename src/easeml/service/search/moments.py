@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from weakref import WeakKeyDictionary
 
-from easeml.search import Posterior
+from easeml.search import Posterior, SearchState
 from easeml.search.decision_log import Change, Seen, applied
 from easeml.service.search import log
 from easeml.store import Store
@@ -21,7 +21,7 @@ class Moment:
     """What a policy saw when it started ``arm`` of ``job``.
 
     ``before``, ``after``: the belief in the job just before its result and with it; None until
-    then, and where the run failed.
+    then, and where the run failed. ``urgent``: the jobs that it had to choose from; None: all.
     """
 
     job: str
@@ -29,6 +29,13 @@ class Moment:
     seen: Seen
     before: Posterior | None = None
     after: Posterior | None = None
+    urgent: list[str] | None = None
+
+    @property
+    def choice_from(self) -> SearchState:
+        """What there was to choose from."""
+        state = self.seen.state
+        return state if self.urgent is None else state.only(self.urgent)
 
 
 @dataclass
@@ -40,6 +47,7 @@ class _Walk:
     seen: Seen = field(default_factory=Seen)
     under_way: dict[tuple[str, int], Moment] = field(default_factory=dict)
     moments: dict[str, Moment] = field(default_factory=dict)
+    urgent: list[str] | None = None
 
     def begin(self, epoch: int) -> None:
         """Read the log of a new leader from its start."""
@@ -51,6 +59,8 @@ class _Walk:
     def take(self, changes: Iterable[Change]) -> None:
         """Go on by some changes."""
         for change in changes:
+            if change.kind == "decided":
+                self.urgent = change.values.get("urgent")
             if change.kind == "started":
                 self._start(**change.values)
             before = self.seen
@@ -61,7 +71,7 @@ class _Walk:
     def _start(self, job: str, arm: int, task: str) -> None:
         if task in self.moments:
             return  # a later leader takes over what was decided before
-        moment = Moment(job, arm, self.seen)
+        moment = Moment(job, arm, self.seen, urgent=self.urgent)
         self.moments[task] = moment
         self.under_way[job, arm] = moment
         while len(self.moments) > _MOST:

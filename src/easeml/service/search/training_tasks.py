@@ -20,10 +20,13 @@ def write_decision(
     policy: str,
     epoch: int,
     cost: float | None = None,
+    *,
+    urgent: bool = False,
 ) -> Task | None:
     """Write the training task of a choice with the decision that explains it.
 
     ``cost``: device seconds that it is believed to take by now; None: as its candidate says.
+    ``urgent``: it goes before all that is not.
 
     None (and nothing is written) if the job was paused, stopped or used up meanwhile, or the
     candidate was taken.
@@ -38,7 +41,7 @@ def write_decision(
     if cost is not None and cost != candidate.predicted_cost:
         candidate = tables.candidates.update(candidate.id, predicted_cost=cost)
     leash = max(_SHORTEST_LEASH, _LEASH * candidate.predicted_cost)
-    task = request_training(tx, registry, job, candidate, leash)
+    task = request_training(tx, registry, job, candidate, leash, urgent=urgent)
     tables.decisions.add(
         Decision(
             id=new_id("dec"),
@@ -93,6 +96,8 @@ def request_training(
     job: Job,
     candidate: Candidate,
     leash: float | None = None,
+    *,
+    urgent: bool = False,
 ) -> Task:
     """Write a training task of a candidate, also where it was trained before.
 
@@ -110,6 +115,7 @@ def request_training(
         job_id=job.id,
         candidate=candidate,
         max_attempts=1 + retries,
+        urgent=urgent,
         pipeline=knowledge_base.pipeline_of(registry, candidate),
         objective=application.objective,
         schema_in=version.schema_in,

@@ -20,6 +20,7 @@ def request(
     job_id: str = "",
     candidate: Candidate | None = None,
     max_attempts: int = _ATTEMPTS,
+    urgent: bool = False,
     **spec: Any,
 ) -> Task:
     """Write a task of ``kind`` about ``subject``, told what ``spec`` says: the fields of its spec.
@@ -40,6 +41,7 @@ def request(
             job_id=job_id,
             candidate_id=candidate.id if candidate else "",
             max_attempts=max_attempts,
+            urgent=urgent,
         )
     )
     name = candidate.name if candidate else called(payload)

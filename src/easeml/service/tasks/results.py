@@ -85,6 +85,18 @@ def after_failure(tx: Transaction, task: Task) -> None:
     _tell(tx, "task.failed", task)
 
 
+def suspend(tx: Transaction, task: Task, attempt: Attempt, seconds: float) -> Task:
+    """Let a task wait again whose attempt was ended for an urgent one, after ``seconds`` are lost.
+
+    Raises ``Fenced`` like ``accept``.
+    """
+    waiting = tx.queue.suspend(attempt, cost=seconds)
+    name = task_views.names(tx.scoped(task.tenant_id), [task])[task.id]
+    data = {"job_id": task.job_id, "name": name, "seconds": seconds}
+    tx.events.append("task.suspended", task.id, data, task.tenant_id)
+    return waiting
+
+
 def _fail(tx: Transaction, attempt: Attempt, error: str, retry: bool, cost: float) -> Task:
     failed = tx.queue.fail(attempt, error=error, retry=retry, cost=cost)
     if failed.state == TaskState.FAILED:

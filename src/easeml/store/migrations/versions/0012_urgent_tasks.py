@@ -1,0 +1,17 @@
+"""Tasks may be urgent; attempts are asked to end for them, and what is lost so is counted."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0012"
+down_revision = "0011"
+
+
+def upgrade() -> None:
+    """Bring the tables to this revision."""
+    op.add_column(
+        "tasks", sa.Column("urgent", sa.Boolean(), nullable=False, server_default=sa.false())
+    )
+    op.add_column("tasks", sa.Column("suspensions", sa.Integer(), nullable=False, server_default="0"))
+    op.add_column("tasks", sa.Column("lost", sa.Double(), nullable=False, server_default="0"))
+    op.add_column("attempts", sa.Column("asked_to_end", sa.Double(), nullable=True))
