@@ -56,7 +56,7 @@ def test_a_body_that_does_not_end_when_asked_is_suspended_after_its_grace(
     executor: LocalExecutor, tmp_path: Path, behaviour: str
 ) -> None:
     execution = executor.start(work_folder(tmp_path, behaviour), LIMITS)
-    eventually(lambda: (tmp_path / "pid").exists())
+    eventually((tmp_path / "pid").exists)
     execution.ask_to_end(grace=0.1)
     execution.ask_to_end(grace=0.1)
     outcome = execution.wait()

@@ -11,9 +11,9 @@ import pytest
 import simulated
 
 from easeml.contract.tasks import TaskResult
+from easeml.contract.tryouts import Tryout
 from easeml.engine.membership import register
 from easeml.engine.scheduler import Scheduler
-from easeml.contract.tryouts import Tryout
 from easeml.errors import Conflict, OverQuota
 from easeml.search import policy_named
 from easeml.search.preemption import GRACE

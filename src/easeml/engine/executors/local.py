@@ -187,14 +187,8 @@ class _LocalExecution:
             )
         if self._suspended and code != 0:
             return "suspended", TaskResult(ok=False, error="The attempt was suspended.", retry=True)
-        if timed_out and written is not None and written.ok:
-            note = (
-                f"It was stopped at its limit of {self._seconds:g} s: this is what it had by then."
-            )
-            return "timed-out", written.model_copy(update={"notes": [*written.notes, note]})
         if timed_out:
-            text = f"The task ran longer than its limit of {self._seconds:g} s and was stopped."
-            return "timed-out", TaskResult(ok=False, error=self._with_log(text))
+            return "timed-out", self._at_limit(written)
         if code == OUT_OF_MEMORY and written is not None:
             return "out-of-memory", written
         if code == 0 and written is not None:
@@ -210,6 +204,15 @@ class _LocalExecution:
             error=self._with_log(text),
             retry=True,
         )
+
+    def _at_limit(self, written: TaskResult | None) -> TaskResult:
+        """Return what there is when the time is up: what was kept by then, or a failure."""
+        limit = f"{self._seconds:g} s"
+        if written is not None and written.ok:
+            note = f"It was stopped at its limit of {limit}: this is what it had by then."
+            return written.model_copy(update={"notes": [*written.notes, note]})
+        text = f"The task ran longer than its limit of {limit} and was stopped."
+        return TaskResult(ok=False, error=self._with_log(text))
 
     def _read_result(self) -> TaskResult | None:
         with suppress(FileNotFoundError, ValidationError):

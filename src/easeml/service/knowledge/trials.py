@@ -139,8 +139,8 @@ def cost_belief(registry: Registry, trials: Sequence[Trial]) -> CostBelief:
 def own_seconds(task: Task) -> float:
     """Return the device seconds of a task without those in which others had its processor.
 
-    So what it costs does not depend on what else runs. Attempts that were suspended do not count. Where the system does not tell how long it
-    waited, all of its seconds count.
+    So what it costs does not depend on what else runs. Attempts that were suspended do not count.
+    Where the system does not tell how long it waited, all of its seconds count.
     """
     used = _Used.of(task.result)
     last = task.cost - task.lost
