@@ -27,6 +27,7 @@ BODIES = {
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
     "/api/v1/applications/{application_id}/goal": {"goal": "0.9"},
     "/api/v1/applications/{application_id}/tryouts": {"model": "logistic"},
+    "/api/v1/applications/{application_id}/gates": {"condition": "n > 0.5 +/- 0.1"},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},
     "/api/v1/versions/{version_id}/reports": {
         "tool": "feasibility",

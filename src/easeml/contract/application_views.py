@@ -1,6 +1,7 @@
 """The REST types of what the pages of an application show."""
 
 from easeml.contract.applications import Application, Promotion
+from easeml.contract.gates import Gates
 from easeml.contract.journey import Journey
 from easeml.contract.models import TrainedModel
 from easeml.contract.progress import Progress
@@ -37,8 +38,12 @@ class Leaderboard(Answer):
 
 
 class ServingHistory(Answer):
-    """An application, the changes of what it serves, newest first, and the models that they name."""
+    """An application, the changes of what it serves, newest first, and the models that they name.
+
+    ``gates``: what has to be proven before a model serves.
+    """
 
     application: Application
+    gates: Gates
     promotions: list[Promotion]
     models: list[TrainedModel]

@@ -115,6 +115,7 @@ class Application(Answer):
     live_model: TrainedModel | None = None
     live: Live | None = None
     pinned: bool = False  # is the live model held against better ones?
+    gated: bool = False  # has a gate to be passed before a model goes live?
     test_quality: TestQuality | None = None
     job: Job | None = None
     running: list[str] = Field(default_factory=list)  # names of candidates under way

@@ -111,9 +111,10 @@ class AttemptState(StrEnum):
 
 
 class PromotionState(StrEnum):
-    """A change of what an endpoint serves. None is proposed or refused yet."""
+    """A change of what an endpoint serves: it went live, or the application's gate refused it."""
 
     LIVE = "live"
+    REFUSED = "refused"
 
 
 class PromotionKind(StrEnum):

@@ -45,6 +45,7 @@ _ROUND_SECONDS = (
     1.0  # between looks that nothing asked for: for work that was lost, for a lease to take
 )
 _EVENTS_AT_ONCE = 500
+_MAY_PROMOTE = ("task.done", "task.failed", "job.resting", "job.stopped")
 _SWEEP_SECONDS = 600.0  # between looks for uploads that were given up
 _RENEW_BELOW = 0.7  # part of a lease that must be left, or it is renewed
 _log = structlog.get_logger()
@@ -272,8 +273,8 @@ class Scheduler:
                 job_states.start_ready_jobs(tx, self._mirror.registry)
 
     def _changes(self) -> tuple[list[str], list[str]]:
-        """Return the ids of jobs that changed, and of those for which a task ended, since the last
-        time.
+        """Return the ids of jobs that changed, and of those for which a task, or the search, ended,
+        since the last time.
 
         A new leader takes all of them.
         """
@@ -291,7 +292,7 @@ class Scheduler:
             self._seq = events[-1].seq
         again, self._again = self._again, set()
         changed = [job_id for event in events if (job_id := event.job_id)]
-        ended = [event for event in events if event.kind in ("task.done", "task.failed")]
+        ended = [event for event in events if event.kind in _MAY_PROMOTE]
         finished = [job_id for event in ended if (job_id := event.job_id)]
         return list(dict.fromkeys([*again, *changed])), list(dict.fromkeys([*again, *finished]))
 

@@ -154,7 +154,7 @@ class Application:
     state: ApplicationState = ApplicationState.DECLARED
     live_model_id: str = ""
     pinned: bool = False
-    gates: list[Json] = field(default_factory=list)  # a column for conditions to come; never read
+    gates: list[Json] = field(default_factory=list)  # never read: gates are rows of their own
     rules: Rules = field(default_factory=Rules)
     created: float = 0.0
 
@@ -327,6 +327,25 @@ class Promotion:
     state: PromotionState
     kind: PromotionKind
     reason: str
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What has to be proven of a model on test rows before it may serve; the newest that has not
+    ended counts.
+
+    ``ledger``: of ``easeml.lifecycle.ci``, about the ``rows`` test rows from the ``first`` on, in
+    the order of their ids. It changes only with the answer to a test.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    ledger: Json
+    first: int
+    rows: int
+    ended: bool = False  # another took its place, or the owner wants none
     created: float = 0.0
 
 

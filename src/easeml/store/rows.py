@@ -189,6 +189,7 @@ class Tables:
         self.attempts = rows(tables.attempts, records.Attempt)
         self.models = rows(tables.models, records.TrainedModel)
         self.promotions = rows(tables.promotions, records.Promotion)
+        self.gates = rows(tables.gates, records.Gate)
         self.decisions = rows(tables.decisions, records.Decision)
         self.reports = rows(tables.reports, records.Report)
         self.artefacts = rows(tables.artefacts, records.Artefact)

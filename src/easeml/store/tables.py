@@ -125,6 +125,7 @@ attempts = _owned(
 )
 models = _owned("models", records.TrainedModel, "application_id", "job_id", unique=("task_id",))
 promotions = _owned("promotions", records.Promotion, "application_id")
+gates = _owned("gates", records.Gate, "application_id")
 decisions = _owned("decisions", records.Decision, "job_id", "task_id")
 reports = _owned("reports", records.Report, "subject")
 artefacts = _owned("artefacts", records.Artefact, "digest")

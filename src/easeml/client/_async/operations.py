@@ -19,6 +19,7 @@ from easeml.contract.application_views import (
 from easeml.contract.applications import Application, Declaration, Promotion, Proposal
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.evaluation import TaskReport
+from easeml.contract.gates import Gates, NewGate
 from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.journey import Goal, Journey
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
@@ -235,6 +236,29 @@ class AsyncOperations(AsyncCalls):
     async def version(self, version_id: str) -> Version:
         """Return a version of a dataset; raises ``NotFound``."""
         return await self._get(Version, f"/versions/{version_id}")
+
+    async def gates(self, application_id: str) -> Gates:
+        """Return what has to be proven before a model serves an application; raises ``NotFound``."""
+        return await self._get(Gates, f"/applications/{application_id}/gates")
+
+    async def set_gate(self, application_id: str, wish: NewGate) -> Gates:
+        """Let no model serve an application any more of which a condition is not proven.
+
+        It takes the place of the gate before, whose answers count on. Repeated, it changes
+        nothing. Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the
+        data cannot tell; ``Conflict`` while a model is being tested, or where no test rows are
+        left.
+        """
+        return await self._send(
+            Gates, f"/applications/{application_id}/gates", wish.model_dump(mode="json")
+        )
+
+    async def remove_gate(self, application_id: str) -> Gates:
+        """Let models serve again without proof; what the gate told of the test rows counts on.
+
+        Raises ``NotFound``. Repeated, it changes nothing.
+        """
+        return await self._send(Gates, f"/applications/{application_id}/gates/remove")
 
     def jobs(self, *, application_id: str | None = None) -> AsyncIterator[Job]:
         """Give the tenant's jobs, oldest first."""

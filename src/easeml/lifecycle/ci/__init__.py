@@ -29,7 +29,7 @@ from easeml.lifecycle.ci.examples import Examples, score_examples
 from easeml.lifecycle.ci.ledger import Ledger, open_ledger
 from easeml.lifecycle.ci.levels import step_nats
 from easeml.lifecycle.ci.parsing import parse
-from easeml.lifecycle.ci.planning import Method, Plan, plan
+from easeml.lifecycle.ci.planning import Method, Plan, plan, rows_that_settle
 from easeml.lifecycle.ci.powered import PoweredMean, powered_mean
 from easeml.lifecycle.ci.published import baseline_size, optimised_size, single_range_size
 from easeml.lifecycle.ci.ratios import f1_bounds, f1_size
@@ -77,6 +77,7 @@ __all__ = [
     "plan",
     "powered_mean",
     "read_config",
+    "rows_that_settle",
     "score_examples",
     "single_range_size",
     "step_nats",

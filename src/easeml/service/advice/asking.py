@@ -9,8 +9,9 @@ from easeml.lifecycle.tool import Tool, all_tools, tool_named
 from easeml.lifecycle.tool_parameters import Parameter, parameters_of
 from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
-from easeml.service.advice import tools
+from easeml.service.advice import told, tools
 from easeml.service.advice.tools import Question
+from easeml.service.gates import kept
 from easeml.service.tasks import requests, task_views
 from easeml.store import Store, Tables
 from easeml.store.records import Application, DatasetVersion, Report, TrainedModel
@@ -106,6 +107,8 @@ def _why_not(tables: Tables, application: Application, version: DatasetVersion, 
         return "The data is not prepared."
     if "test" in tool.needs and not version.summary.rows_of("test"):
         return f"{tool.name} needs test rows, and the data has none."
+    if "test" in tool.needs and kept.active(tables, application.id) is not None:
+        return f"{tool.name} needs test rows, and these belong to the gate of the application."
     if tool.uses_a_model and not application.live_model_id:
         return f"{tool.name} is asked about the model that serves, and none does yet."
     if tool.models in ("pair", "all") and len(_models(tables, application)) < 2:
@@ -211,15 +214,11 @@ def _before(
 
 
 def _told_elsewhere(tables: Tables, application: Application, tool: Tool) -> float:
-    """Return what other tools have told of the test rows so far, in nats."""
+    """Return what other tools, and gates, have told of the test rows so far, in nats."""
     if "test" not in tool.needs:
         return 0.0
-    others = [one.name for one in all_tools() if "test" in one.needs and one.name != tool.name]
-    told: dict[str, float] = {}
-    for report in tables.reports.list(kind=others, subject=application.id, limit=None):
-        nats = tools.Answered.from_json(report.value).told
-        told[report.kind] = max(nats, told.get(report.kind, 0.0))
-    return sum(told.values())
+    of_tools = told.by_tools(tables, application.id, but=tool.name)
+    return of_tools + kept.told(tables, application.id)
 
 
 def _refuse_two_at_once(

@@ -5,6 +5,7 @@ from easeml.contract.applications import Live, TestQuality
 from easeml.contract.models import TrainedModel
 from easeml.contract.states import TaskState
 from easeml.service.advice import test_quality
+from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models.trained_models import show_models
 from easeml.service.search import jobs, summaries, waiting
@@ -35,6 +36,7 @@ def show_all(tx: Transaction, applications: list[Application]) -> list[Applicati
     reasons = waiting.reasons(tx, list(newest.values()))
     live = _live_models(tables, applications)
     qualities = test_quality.readings(tables, applications)
+    gated = kept.gated(tables, [application.id for application in applications])
     shown = []
     for application in applications:
         job = newest.get(application.id)
@@ -44,6 +46,7 @@ def show_all(tx: Transaction, applications: list[Application]) -> list[Applicati
                 versions[application.version_id],
                 live.get(application.live_model_id),
                 qualities.get(application.id),
+                application.id in gated,
                 job,
                 searches[job.id] if job else None,
                 reasons.get(job.id) if job else None,
@@ -65,6 +68,7 @@ def _show(
     version: DatasetVersion,
     live: TrainedModel | None,
     quality: TestQuality | None,
+    is_gated: bool,
     job: Job | None,
     search: Summary | None,
     waits: Waiting | None,
@@ -87,6 +91,7 @@ def _show(
         live_model=live,
         live=_serving(live) if live else None,
         pinned=application.pinned,
+        gated=is_gated,
         test_quality=quality,
         job=jobs.show_summary(job, search, waits) if job and search else None,
         running=search.names_in_state(TaskState.RUNNING) if search else [],

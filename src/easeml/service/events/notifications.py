@@ -8,6 +8,7 @@ from easeml.store.records import Event
 
 KINDS = (
     "promotion.live",  # a better model serves
+    "promotion.refused",  # it is not proven to be what the gate asks for
     "model.lost",  # what serves now is another
     "provider.model-lost",  # the same, for those who run this easeml
     "provider.starving",  # a tenant waits longer than the policy promises

@@ -8,6 +8,8 @@ from easeml.contract.states import ApplicationState, PromotionKind, PromotionSta
 from easeml.errors import Conflict, NotFound
 from easeml.ids import new_id
 from easeml.service.advice import importance, rescoring, test_quality
+from easeml.service.gates import kept
+from easeml.service.models import gating
 from easeml.store import Tables, Transaction
 from easeml.store.records import Application, Json, Promotion, TrainedModel
 
@@ -16,7 +18,8 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
     """Propose the best model for the application's version; returns the promotion if there was one.
 
     Nothing happens when the application is pinned or its live model is as good, on the same
-    validation rows: one of an older version is scored on those of this version first.
+    validation rows: one of an older version is scored on those of this version first. Where the
+    application has a gate, a test decides, and its answer comes later.
     """
     application = tx.unscoped().applications.get(application_id)
     tables = tx.scoped(application.tenant_id)
@@ -32,8 +35,13 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
         or (before is not None and model.quality <= before)
     ):
         return None
-    reason = _why_better(tables, application, model)
-    return make_live(tx, application, model, PromotionKind.BETTER, reason)
+    held = gating.hold(tx, application, model)
+    if held is None:
+        reason = _why_better(tables, application, model)
+        return make_live(tx, application, model, PromotionKind.BETTER, reason)
+    if held.refusal:
+        refuse(tx, application, model, held.refusal)
+    return None
 
 
 def _why_better(tables: Tables, application: Application, model: TrainedModel) -> str:
@@ -64,7 +72,7 @@ def make_live(
 ) -> Promotion:
     """Let ``model`` serve instead of the model that ``application`` has live.
 
-    Its test quality is read and its columns are weighed next.
+    Its test quality is read, unless a gate needs the test rows, and its columns are weighed next.
 
     Raises ``Conflict`` if another model went live meanwhile.
     """
@@ -81,9 +89,19 @@ def make_live(
         tx.events.append("application.first-model", application.id, data, application.tenant_id)
     event = "promotion.refitted" if kind == PromotionKind.REFIT else "promotion.live"
     tx.events.append(event, application.id, data, application.tenant_id)
-    test_quality.request_test_quality(tx, model)
+    if kept.active(tables, application.id) is None:
+        test_quality.request_test_quality(tx, model)
     importance.request(tx, model)
     return promotion
+
+
+def refuse(tx: Transaction, application: Application, model: TrainedModel, reason: str) -> None:
+    """Keep that the gate of an application did not let a model serve, and say so."""
+    tables = tx.scoped(application.tenant_id)
+    state = PromotionState.REFUSED
+    _record(tables, application, model, PromotionKind.BETTER, reason, state)
+    data = {**_event_data(tables, application, model), "reason": reason}
+    tx.events.append("promotion.refused", application.id, data, application.tenant_id)
 
 
 def to_go_back_to(tables: Tables, application: Application, model_id: str | None) -> TrainedModel:
@@ -101,6 +119,13 @@ def to_go_back_to(tables: Tables, application: Application, model_id: str | None
         )
     if model.id == application.live_model_id:
         raise Conflict(f"{model.name} is live already.", where=model.id)
+    is_gated = kept.active(tables, application.id) is not None
+    if is_gated and not kept.was_live(tables, application, model.id):
+        raise Conflict(
+            f"{model.name} never served, and what was not proven may not serve here.",
+            where=model.id,
+            remedy="Name a model that served before, or remove the gate.",
+        )
     return model
 
 
@@ -175,6 +200,7 @@ def _record(
     model: TrainedModel,
     kind: PromotionKind,
     reason: str,
+    state: PromotionState = PromotionState.LIVE,
 ) -> Promotion:
     return tables.promotions.add(
         Promotion(
@@ -183,7 +209,7 @@ def _record(
             application_id=application.id,
             model_id=model.id,
             previous_model_id=application.live_model_id,
-            state=PromotionState.LIVE,
+            state=state,
             kind=kind,
             reason=reason,
         )

@@ -9,6 +9,7 @@ the second.
 
 from easeml.contract.states import JobState, PromotionKind
 from easeml.modules import Registry
+from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import promotion
 from easeml.service.tasks import requests
@@ -23,13 +24,15 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     """Have what serves fitted on all rows, if ``job`` rests and what serves is its model.
 
     None where nothing is to be done: the search goes on, the model is pinned, was fitted so before,
-    or that is or was tried.
+    or that is or was tried. Where the application has a gate, what was tested is what serves.
     """
     if job.state != JobState.RESTING:
         return None
     tables = tx.scoped(job.tenant_id)
     application = tables.applications.get(job.application_id)
     if not application.live_model_id or application.pinned:
+        return None
+    if kept.active(tables, application.id) is not None:
         return None
     model = tables.models.get(application.live_model_id)
     if model.job_id != job.id or _was_asked_for(tables, model):
@@ -53,6 +56,9 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
 def record(tx: Transaction, task: Task, artefact: str, predictions: str) -> None:
     """Keep what a refit brought, and serve it where the model still serves."""
     tables = tx.scoped(task.tenant_id)
+    tested = tables.models.get(task.subject)
+    if kept.active(tables, tested.application_id) is not None:
+        return  # it was asked for before there was a gate
     model = tables.models.update(task.subject, refitted=artefact, refitted_predictions=predictions)
     application = tables.applications.get(model.application_id)
     if application.live_model_id == model.id:

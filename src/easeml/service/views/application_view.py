@@ -10,6 +10,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views, applications
 from easeml.service.journey import next_steps
+from easeml.service.models import gates
 from easeml.service.search import progress
 from easeml.store import Store
 
@@ -74,4 +75,5 @@ def history(store: Store, caller: Caller, application_id: str) -> ServingHistory
         promotions = applications.newest_promotions(tables, application)
         served = {promotion.model_id for promotion in promotions}
         models = applications.best_models(tables, application, only=served)
-    return ServingHistory(application=shown, promotions=promotions, models=models)
+        proven = gates.show(tables, application)
+    return ServingHistory(application=shown, gates=proven, promotions=promotions, models=models)

@@ -3,10 +3,12 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from pydantic import ValidationError
 from starlette.responses import Response
 from starlette.routing import Route
 
 from easeml.contract.applications import Application
+from easeml.contract.gates import NewGate
 from easeml.errors import InvalidInput
 from easeml.web.page_context import PageContext, back_to, signed_in
 from easeml.web.quality_chart import quality_figure
@@ -79,7 +81,7 @@ async def history(context: PageContext) -> Response:
     """Show the changes of what the endpoint serves, the newest first."""
     view = await context.client.serving_history(context.path("application"))
     models = {model.id: model for model in view.models}
-    values = {"promotions": view.promotions, "models": models}
+    values = {"promotions": view.promotions, "models": models, "gates": view.gates}
     return render(context, view.application, "application_history.html", **values)
 
 
@@ -136,6 +138,28 @@ async def serve(context: PageContext) -> Response:
     return back_to(str(context.request.url.path).removesuffix("/serve") + "/history")
 
 
+@signed_in
+async def gate(context: PageContext) -> Response:
+    """Set or remove what has to be proven before a model serves."""
+    form = await context.form()
+    application_id = context.path("application")
+    if str(form.get("action", "")) == "remove":
+        await context.client.remove_gate(application_id)
+    else:
+        await context.client.set_gate(application_id, _gate(form))
+    return back_to(f"/applications/{application_id}/history#gate")
+
+
+def _gate(form: Any) -> NewGate:
+    """Return the gate of a form; raises InvalidInput."""
+    told = {name: str(form.get(name, "")) for name in ("condition", "reliability", "steps")}
+    try:
+        return NewGate.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(first["msg"], where=str(first["loc"][0])) from error
+
+
 def _known(acts: dict[str, Any], action: str) -> Any:
     if action not in acts:
         raise InvalidInput(f"There is no action {action!r}.", where="action")
@@ -164,4 +188,5 @@ routes = [
     Route(f"{_HERE}/steer", steer, methods=["POST"]),
     Route(f"{_HERE}/include", include, methods=["POST"]),
     Route(f"{_HERE}/serve", serve, methods=["POST"]),
+    Route(f"{_HERE}/gate", gate, methods=["POST"]),
 ]

@@ -1,0 +1,97 @@
+"""``app gate`` and ``app gates``: what has to be proven of a model before it may serve."""
+
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import print_json, print_pairs, say
+from easeml.client import Client
+from easeml.contract.gates import Gates, NewGate
+from easeml.errors import InvalidInput
+
+Adaptivity = Annotated[
+    str, typer.Option(help="What may follow the answers: full, none or firstChange.")
+]
+Metric = Annotated[str, typer.Option(help="What n and o measure: accuracy, f1 or absolute-error.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command()(gate)
+    app.command()(gates)
+
+
+def gate(
+    application_id: ApplicationId,
+    condition: Annotated[
+        str, typer.Argument(help="What has to be proven, such as 'n - o > 0.02 +/- 0.01'.")
+    ] = "",
+    *,
+    reliability: Annotated[float, typer.Option(help="Chance that no model errs.")] = 0.95,
+    adaptivity: Adaptivity = "full",
+    steps: Annotated[int, typer.Option(help="Models that can be tested.")] = 8,
+    metric: Metric = "",
+    positive: Annotated[str, typer.Option(help="Of f1: its class.")] = "1",
+    scale: Annotated[float, typer.Option(help="Of absolute-error: the largest that counts.")] = 1.0,
+    remove: Annotated[bool, typer.Option("--remove", help="Let models serve unproven.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Let no model serve of which a condition is not proven on test rows."""
+    if remove == bool(condition):
+        raise InvalidInput(
+            "Name the condition that has to be proven, or --remove the one that there is.",
+            where="CONDITION",
+        )
+    with Client() as client:
+        if remove:
+            found = client.remove_gate(application_id)
+        else:
+            wish = _wish(
+                condition=condition,
+                reliability=reliability,
+                adaptivity=adaptivity,
+                steps=steps,
+                metric=metric,
+                positive=positive,
+                scale=scale,
+            )
+            found = client.set_gate(application_id, wish)
+    _print(found, as_json)
+
+
+def gates(application_id: ApplicationId, as_json: Json = False) -> None:
+    """Show what is promised of every model that goes live, and how long the test rows last."""
+    with Client() as client:
+        found = client.gates(application_id)
+    _print(found, as_json)
+
+
+def _wish(**told: Any) -> NewGate:
+    """Return what is asked for; raises InvalidInput naming the option that cannot be."""
+    try:
+        return NewGate.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise InvalidInput(first["msg"], where=f"--{first['loc'][0]}") from error
+
+
+def _print(found: Gates, as_json: bool) -> None:
+    if as_json:
+        return print_json(found)
+    say(found.promise)
+    for one in found.gates:
+        print_pairs(
+            [
+                ("condition", one.condition),
+                ("reliability", one.reliability),
+                ("steps spent", f"{one.steps_spent} of {one.steps}"),
+                ("test rows", one.rows),
+                ("rows that always tell", one.rows_needed),
+                ("for 32 models", one.rows_needed_32),
+                ("being tested", "a model" if one.testing else None),
+            ]
+        )
+        say(one.lasts)
+    return None

@@ -1,0 +1,71 @@
+"""The REST types of gates: what has to be proven of a model before it may serve."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer, Request
+
+_CONDITION = "On n, quality of the new model, o, of the one that serves, and d, the share of \
+predictions that differ: n - o > 0.02 +/- 0.01 and d < 0.2 +/- 0.05"
+
+
+class NewGate(Request):
+    """What has to be proven of every model that goes live, and how surely.
+
+    ``adaptivity``: what may follow the answers: full (new models do), none (they do not) or
+    firstChange (the first that passes is the last). ``steps``: models that can be tested on the
+    test rows that there are. ``metric``: what n and o measure; by default accuracy, and a target
+    that is a number needs absolute-error. ``positive``: the class of f1. ``scale``: the largest
+    error that counts.
+    """
+
+    condition: str = Field(min_length=1, max_length=1000, description=_CONDITION)
+    reliability: float = Field(0.95, gt=0, lt=1)
+    adaptivity: Literal["full", "none", "firstChange"] = "full"
+    steps: int = Field(8, ge=1, le=1000)
+    metric: Literal["", "accuracy", "f1", "absolute-error"] = ""
+    positive: str = Field("1", max_length=1000)
+    scale: float = Field(1.0, gt=0, allow_inf_nan=False)
+
+
+class Gate(Answer):
+    """A gate. ``promise``: what it promises, in a sentence.
+
+    ``rows``: labelled test rows that it tests on. ``rows_needed``: so many always settle its steps,
+    null where that depends on the data; ``rows_needed_32``: those of 32 models. ``rows_left``: rows
+    that the next test may use. ``worn_out``: no model can be tested any more on these rows.
+    ``lasts``: how long they last, in a sentence.
+    """
+
+    id: str
+    condition: str
+    reliability: float
+    adaptivity: str
+    steps: int
+    metric: str
+    promise: str
+    rows: int
+    rows_needed: int | None
+    rows_needed_32: int | None
+    rows_left: int
+    steps_spent: int
+    steps_left: int
+    worn_out: bool
+    lasts: str
+    testing: bool = False  # is a model being tested now?
+    created: float
+
+
+class Gates(Answer):
+    """What has to hold before a model serves an application: the gate, if there is one.
+
+    ``promise``, ``rows_needed``, ``rows_left``: of the gate. Without one nothing is promised, and
+    ``rows_left`` are the test rows that a gate could use.
+    """
+
+    application_id: str
+    promise: str
+    rows_needed: int | None = None
+    rows_left: int
+    gates: list[Gate] = Field(default_factory=list)

@@ -1,0 +1,119 @@
+"""Advise: may a model serve? Its predictions of test rows are put to the application's gate."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from easeml.contract.tasks import Spec, TaskResult
+from easeml.service.tasks.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+
+    from easeml.store import Tables, Transaction
+    from easeml.store.records import Task
+
+
+class GateSpec(Spec):
+    """Advise: test the model ``new_id`` against ``old_id`` (empty: none serves) by a ledger.
+
+    ``ledger``: of ``easeml.lifecycle.gates``, about the test rows from the ``first`` on.
+    ``new_refitted``, ``old_refitted``: whether the model serves as fitted on all other rows.
+    ``version_id``: the version with these rows.
+    """
+
+    kind: Literal["gate"] = "gate"
+    gate_id: str
+    version_id: str
+    ledger: dict[str, Any]
+    first: int
+    new_id: str
+    old_id: str
+
+
+def decide(spec: GateSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Return ``{answer, reason, ledger}``: what the ledger says, why, and the ledger after it.
+
+    Writes no output.
+    """
+    from easeml.data import read_version
+    from easeml.lifecycle import gates
+    from easeml.lifecycle.ci import Ledger
+
+    ledger = Ledger.from_json(spec.ledger)
+    version = read_version(inputs / "version")
+    test = version.test.sort_values("_row")
+    rows = test.iloc[spec.first : spec.first + ledger.examples]
+    new = _predicted(inputs, "new", rows)
+    old = _predicted(inputs, "old", rows) if spec.old_id else None
+    verdict, after = gates.examine(ledger, new, old, rows[version.target].tolist())
+    needed = gates.rows_that_always_tell(ledger)
+    value = {
+        "answer": verdict.answer,
+        "reason": gates.explained(verdict, after, needed),
+        "ledger": after.to_json(),
+    }
+    return TaskResult(ok=True, value=value)
+
+
+def _predicted(inputs: Path, which: str, rows: Any) -> list[Any]:
+    """Return what a model says of test rows: what it kept, or says now of rows that came later."""
+    import pandas as pd
+
+    from easeml.kinds.shared.predictions import read_predictions
+    from easeml.modules.pipeline import load_trained
+
+    ids, kept = read_predictions(inputs / f"{which}-predictions", "test")
+    by_row = pd.Series(list(kept.values), index=_whole(ids))
+    wanted = rows["_row"].to_numpy()
+    if by_row.index.isin(wanted).sum() == len(wanted):
+        return by_row.loc[wanted].tolist()
+    return load_trained(inputs / f"{which}-model").predict(rows).values.tolist()
+
+
+def _whole(ids: np.ndarray) -> np.ndarray:
+    return ids.astype("int64")
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version, and what both models kept of its test rows; themselves for rows that are newer."""
+    spec = GateSpec.model_validate(task.payload)
+    found = {"version": tables.versions.get(spec.version_id).artefact}
+    for which, model_id in (("new", spec.new_id), ("old", spec.old_id)):
+        if not model_id:
+            continue
+        model = tables.models.get(model_id)
+        found[f"{which}-model"] = model.served
+        found[f"{which}-predictions"] = model.refitted_predictions or model.predictions
+    return found
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Keep the ledger, and let the model serve that passed."""
+    from easeml.service.models import gate_answers
+
+    gate_answers.record(tx, task, result)
+
+
+def failed(tx: Transaction, task: Task) -> None:
+    """Keep that the model could not be tested: no step was spent."""
+    from easeml.service.models import gate_answers
+
+    gate_answers.could_not_test(tx, task)
+
+
+KIND = Kind(
+    name="gate",
+    title="Test before it serves",
+    about="Tests on test rows what has to hold before a model may serve an application.",
+    group="advise",
+    spec=GateSpec,
+    body=decide,
+    inputs=inputs,
+    record=record,
+    failed=failed,
+    values=("answer", "reason", "ledger"),
+)

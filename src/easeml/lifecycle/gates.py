@@ -1,0 +1,135 @@
+"""A gate: what has to be proven of a model on test rows before it may serve an application.
+
+The test is that of ``easeml.lifecycle.ci``, on rows that are all labelled. What differs is who
+asks. An application lets the models that pass serve by itself, so the *old* model of a test depends
+on earlier answers even where nobody looks at them; ``open_gate`` asks for the evidence that this
+takes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from easeml.lifecycle.ci import (
+    Adaptivity,
+    Config,
+    Ledger,
+    Spent,
+    Verdict,
+    commit_digest,
+    open_ledger,
+    rows_that_settle,
+    score_examples,
+)
+from easeml.lifecycle.ci.verdict import EXHAUSTED, FAIL, PASS
+
+_ANSWERS = 3  # that a step can have: it holds, it does not, or the rows cannot tell
+
+
+def open_gate(config: Config, rows: int, told: float = 0.0) -> Ledger:
+    """Return the ledger of a gate on ``rows`` labelled test rows.
+
+    ``told``: what these rows have told before, in nats (ln of a number of histories).
+
+    Raises:
+        InvalidInput: if there are no rows, or the condition holds always or never.
+    """
+    spent = Spent(nats=told + own_nats(config), seed=config.seed)
+    return open_ledger(config, np.ones(rows, dtype=bool), spent=spent)
+
+
+def examine(
+    ledger: Ledger, new: Sequence[Any], old: Sequence[Any] | None, answers: Sequence[Any]
+) -> tuple[Verdict, Ledger]:
+    """Test a model against the one that serves; return the verdict and the ledger after it.
+
+    ``new``, ``old``: what the models predict for the ledger's rows (None: the condition is about
+    the new model alone). ``answers``: what is true of these. The ledger keeps the answer alone of a
+    step: how soon a test ended tells more than it was charged for.
+
+    Raises:
+        InvalidInput: if lengths differ, or an error metric meets what is no number.
+    """
+    examples = score_examples(new, old, answers, ledger.config)
+    verdict, after = ledger.test(commit_digest(new, old), examples)
+    history = tuple(replace(step, labels=0, rows=0) for step in after.history)
+    return verdict, replace(after, history=history)
+
+
+def rows_needed(config: Config, steps: int, told: float = 0.0) -> int | None:
+    """Return how many test rows always settle ``steps`` tests, whatever the models predict.
+
+    None where that depends on the data (the metric f1).
+    """
+    longer = replace(config, steps=steps)
+    return rows_that_settle(longer, shared=True, extra=told + own_nats(longer))
+
+
+def rows_that_always_tell(ledger: Ledger) -> int | None:
+    """Return how many test rows would always settle the steps of a ledger; None as above."""
+    told = ledger.spent.nats - own_nats(ledger.config)
+    return rows_needed(ledger.config, ledger.config.steps, told)
+
+
+def promise(config: Config) -> str:
+    """Return what a gate promises, in a sentence."""
+    return (
+        f"With a probability of {100 * config.reliability:.15g} % or more, none of the "
+        f"{config.steps:,} models that can be tested goes live although '{config.condition}' does "
+        "not hold."
+    )
+
+
+def told_of(ledger: Ledger) -> float:
+    """Return what the answers of a gate may have told of its rows, in nats."""
+    return len(ledger.history) * math.log(_ANSWERS)
+
+
+def explained(verdict: Verdict, ledger: Ledger, needed: int | None) -> str:
+    """Return why a model may serve or not, and what would change that.
+
+    ``ledger``: after the test. ``needed``: test rows that would always settle its tests.
+    """
+    condition = f"'{verdict.condition}'"
+    rows = f"{ledger.examples:,} test rows"
+    if verdict.answer == EXHAUSTED:
+        return worn_out(ledger)
+    spent = f"{len(ledger.history):,} of {ledger.config.steps:,} steps are spent."
+    if verdict.answer == PASS:
+        return f"{condition} is proven on {rows}; {spent}"
+    no_worse = "That does not say that the model is worse."
+    if verdict.answer == FAIL:
+        return (
+            f"Not proven: {condition} does not hold on {rows}, or by less than twice its "
+            f"tolerance. {no_worse} A larger gain would pass. {spent}"
+        )
+    more = "More test rows would tell."
+    if needed is not None and needed > ledger.examples:
+        more = f"{needed:,} rows would always tell; fewer do where few predictions change."
+    return f"Not proven: {rows} cannot tell whether {condition} holds. {no_worse} {more} {spent}"
+
+
+def worn_out(ledger: Ledger) -> str:
+    """Return that no model can be tested any more, and what to do."""
+    return (
+        f"Not tested: the {ledger.examples:,} test rows are worn out by {len(ledger.history):,} "
+        "answers. Feed new labelled rows, and set the gate again."
+    )
+
+
+def own_nats(config: Config) -> float:
+    """Return the evidence that the application's own use of the answers takes.
+
+    Where models do not follow the answers (adaptivity none), the new model of step h is the same
+    whatever was answered, but the old one is any of the h that may serve by then. So H steps are a
+    union over H (H + 1) / 2 pairs, and not over H. Under full adaptivity all histories are counted
+    anyway; up to the first change the old model is one.
+    """
+    if config.adaptivity is not Adaptivity.NONE:
+        return 0.0
+    return math.log((config.steps + 1) / 2)

@@ -1,0 +1,73 @@
+"""The gates of an application, as they are kept: the ledger is the only door to its test rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from easeml.contract.states import PromotionState
+from easeml.store import Tables
+from easeml.store.records import Application, Gate
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.ci import Ledger
+
+KIND = "gate"
+
+
+def active(tables: Tables, application_id: str) -> Gate | None:
+    """Return the gate that models have to pass; None where there is none."""
+    found = tables.gates.list(
+        application_id=application_id, ended=False, newest_first=True, limit=1
+    )
+    return found[0] if found else None
+
+
+def gated(tables: Tables, application_ids: list[str]) -> set[str]:
+    """Return which of these applications have a gate."""
+    found = tables.gates.pick("application_id", application_id=application_ids, ended=False)
+    return {application_id for (application_id,) in found}
+
+
+def ledger_of(gate: Gate) -> Ledger:
+    """Return the ledger of a gate."""
+    from easeml.lifecycle.ci import Ledger
+
+    return Ledger.from_json(gate.ledger)
+
+
+def first_unspent(tables: Tables, application_id: str) -> int:
+    """Return the first test row that a new gate may use, in the order of ids.
+
+    Rows that a gate wore out are not used again.
+    """
+    first = 0
+    for gate in tables.gates.list(application_id=application_id, limit=None):
+        if ledger_of(gate).is_exhausted:
+            first = max(first, gate.first + gate.rows)
+    return first
+
+
+def told(tables: Tables, application_id: str, first: int = 0) -> float:
+    """Return what gates have told of the test rows from the ``first`` on, in nats."""
+    from easeml.lifecycle import gates
+
+    total = 0.0
+    for gate in tables.gates.list(application_id=application_id, limit=None):
+        if gate.first + gate.rows > first:
+            total += gates.told_of(ledger_of(gate))
+    return total
+
+
+def compares_models(gate: Gate) -> bool:
+    """Tell whether the condition of a gate is about the model that serves as well."""
+    from easeml.lifecycle.ci import uses_old
+
+    return uses_old(ledger_of(gate).config.condition)
+
+
+def was_live(tables: Tables, application: Application, model_id: str) -> bool:
+    """Tell whether a model has served an application before."""
+    found = tables.promotions.find(
+        application_id=application.id, model_id=model_id, state=PromotionState.LIVE
+    )
+    return found is not None

@@ -1,0 +1,194 @@
+"""The gate of an application, as its owner sets, reads and removes it."""
+
+from typing import TYPE_CHECKING
+
+from easeml.contract.gates import Gate, Gates, NewGate
+from easeml.contract.states import VersionState
+from easeml.errors import Conflict, InvalidInput
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.advice import told, tools
+from easeml.service.gates import kept
+from easeml.service.tasks import requests
+from easeml.store import Store, Tables, records
+from easeml.store.records import Application, DatasetVersion
+
+if TYPE_CHECKING:
+    from easeml.lifecycle.ci import Config
+
+NO_GATE = (
+    "Nothing has to be proven: a model replaces the one that serves where its quality on "
+    "validation rows is higher, and what serves is fitted again on all rows but the test rows."
+)
+_MANY = 32  # models for which the page tells what they would need
+
+
+def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -> Gates:
+    """Let no model serve an application any more of which a condition is not proven.
+
+    It takes the place of the gate before, whose answers count on. Repeated, it changes nothing.
+    Raises ``NotFound``; ``InvalidInput`` for a condition that is none, or that the data cannot
+    tell; ``Conflict`` while a model is being tested, or where no test rows are left.
+    """
+    from easeml.lifecycle import gates
+
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        version = tables.versions.get(application.version_id)
+        config = _configured(wish, version)
+        before = kept.active(tables, application.id)
+        if before is not None:
+            ledger = kept.ledger_of(before)
+            if ledger.config == config and not ledger.is_exhausted:
+                return show(tables, application)
+        _refuse_while_test_rows_are_read(tables, application)
+        first = kept.first_unspent(tables, application.id)
+        rows = _rows(version, first)
+        nats = _told(tables, application, first)
+        ledger = gates.open_gate(config, rows, nats)
+        if before is not None:
+            tables.gates.update(before.id, ended=True)
+        tables.gates.add(
+            records.Gate(
+                id=new_id("gate"),
+                tenant_id=application.tenant_id,
+                application_id=application.id,
+                ledger=ledger.to_json(),
+                first=first,
+                rows=rows,
+            )
+        )
+        return show(tables, application)
+
+
+def remove_gate(store: Store, caller: Caller, application_id: str) -> Gates:
+    """Let models serve again without proof; what the gate told of the test rows counts on.
+
+    Raises ``NotFound``. Repeated, it changes nothing.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        before = kept.active(tables, application.id)
+        if before is not None:
+            tables.gates.update(before.id, ended=True)
+        return show(tables, application)
+
+
+def list_gates(store: Store, caller: Caller, application_id: str) -> Gates:
+    """Return what has to be proven before a model serves an application; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return show(tables, tables.applications.get(application_id))
+
+
+def show(tables: Tables, application: Application) -> Gates:
+    """Return what has to be proven before a model serves ``application``."""
+    gate = kept.active(tables, application.id)
+    if gate is None:
+        version = tables.versions.get(application.version_id)
+        left = version.summary.rows_of("test") - kept.first_unspent(tables, application.id)
+        return Gates(application_id=application.id, promise=NO_GATE, rows_left=max(left, 0))
+    shown = _show_gate(tables, gate)
+    return Gates(
+        application_id=application.id,
+        promise=shown.promise,
+        rows_needed=shown.rows_needed,
+        rows_left=shown.rows_left,
+        gates=[shown],
+    )
+
+
+def _show_gate(tables: Tables, gate: records.Gate) -> Gate:
+    from easeml.lifecycle import gates
+
+    ledger = kept.ledger_of(gate)
+    config = ledger.config
+    nats = ledger.spent.nats - gates.own_nats(config)
+    return Gate(
+        id=gate.id,
+        condition=str(config.condition),
+        reliability=config.reliability,
+        adaptivity=config.adaptivity.value,
+        steps=config.steps,
+        metric=config.metric.value,
+        promise=gates.promise(config),
+        rows=gate.rows,
+        rows_needed=gates.rows_that_always_tell(ledger),
+        rows_needed_32=gates.rows_needed(config, _MANY, nats),
+        rows_left=0 if ledger.is_exhausted else gate.rows,
+        steps_spent=len(ledger.history),
+        steps_left=ledger.steps_left,
+        worn_out=ledger.is_exhausted,
+        lasts=_lasts(ledger.steps_left),
+        testing=bool(requests.under_way(tables, kept.KIND, gate.application_id)),
+        created=gate.created,
+    )
+
+
+def _lasts(steps_left: int) -> str:
+    """Return how long the test rows of a gate last, in a sentence."""
+    if not steps_left:
+        return "The test rows are worn out. Feed new labelled rows, and set the gate again."
+    models = "1 more model" if steps_left == 1 else f"{steps_left:,} more models"
+    return f"{models} can be tested. A search that tries 200 models spends three steps at most."
+
+
+def _configured(wish: NewGate, version: DatasetVersion) -> "Config":
+    """Return the configuration that a wish means for the data."""
+    from easeml.lifecycle.ci import read_config
+
+    if version.state != VersionState.READY:
+        raise Conflict("The data is not prepared.", where=version.id, remedy="Ask again later.")
+    told = wish.model_dump(exclude={"metric", "positive", "scale"})
+    told["metric"] = wish.metric or "accuracy"
+    is_number = _type_of_target(version) == "number"
+    if is_number and told["metric"] != "absolute-error":
+        raise InvalidInput(
+            "The target is a number, which is never exactly right.",
+            where="metric",
+            remedy="Use absolute-error with a scale, the largest error that counts, and a "
+            "condition such as o - n > 0.1 +/- 0.05.",
+        )
+    if told["metric"] == "f1":
+        told["positive"] = wish.positive
+    if told["metric"] == "absolute-error":
+        told["scale"] = wish.scale
+    return read_config(told)
+
+
+def _type_of_target(version: DatasetVersion) -> str:
+    for column in version.columns:
+        if column["role"] == "target":
+            return column["type"]
+    return ""
+
+
+def _refuse_while_test_rows_are_read(tables: Tables, application: Application) -> None:
+    """Refuse a gate while somebody reads test rows whose answer it would have to count."""
+    from easeml.lifecycle.tool import tool_named
+
+    tests = requests.under_way(tables, kept.KIND, application.id)
+    asked = requests.under_way(tables, tools.KIND, application.version_id)
+    readers = [task for task in asked if "test" in tool_named(task.payload["tool"]).needs]
+    if tests or readers:
+        raise Conflict(
+            "The test rows are being read.", where=application.id, remedy="Try again in a moment."
+        )
+
+
+def _rows(version: DatasetVersion, first: int) -> int:
+    """Return the test rows from the ``first`` on; raises ``Conflict`` where there are none."""
+    rows = version.summary.rows_of("test") - first
+    if rows < 1:
+        why = "The test rows are worn out." if first else "The data has no test rows."
+        raise Conflict(why, where=version.id, remedy="Feed new labelled rows, then set the gate.")
+    return rows
+
+
+def _told(tables: Tables, application: Application, first: int) -> float:
+    """Return what the test rows from the ``first`` on have told so far, in nats."""
+    by_gates = kept.told(tables, application.id, first)
+    by_tools = told.by_tools(tables, application.id)
+    return by_gates + by_tools + told.by_readings(tables, application)

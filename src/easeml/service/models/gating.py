@@ -1,0 +1,98 @@
+"""Before a model goes live, the gate of its application tests it, if it has one.
+
+A search's own models compete on validation rows. The test rows see only what would serve when the
+search has come to an end, and the best of the first ten, hundred and so on before that: so a search
+that finds two hundred ever better models spends three steps.
+"""
+
+from dataclasses import dataclass
+
+from easeml.contract.states import JobState, PromotionState, TaskGroup
+from easeml.service.gates import kept
+from easeml.service.tasks import requests
+from easeml.store import Tables, Transaction
+from easeml.store.records import Application, Gate, Job, TrainedModel
+from easeml.store.shapes import Shape
+
+_SEARCHING = (JobState.PREPARING, JobState.RUNNING, JobState.PAUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A model may not go live now. ``refusal``: why it never will; empty while that is open."""
+
+    refusal: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Shape):
+    """What a task is told: which gate tests which model against which."""
+
+    gate_id: str
+    new_id: str
+    old_id: str
+
+
+def hold(tx: Transaction, application: Application, model: TrainedModel) -> Held | None:
+    """Return what keeps a model from going live now, after having it tested if that is due.
+
+    None: it may. That is so where the application has no gate, and where there is no model to
+    compare the first one with.
+    """
+    tables = tx.scoped(application.tenant_id)
+    gate = kept.active(tables, application.id)
+    if gate is None:
+        return None
+    if not application.live_model_id and kept.compares_models(gate):
+        return None
+    if requests.under_way(tables, kept.KIND, application.id):
+        return Held()
+    job = tables.jobs.get(model.job_id)
+    if was_decided(tables, application, gate, model) or not _is_due(tables, job):
+        return Held()
+    if kept.ledger_of(gate).is_exhausted:
+        from easeml.lifecycle import gates
+
+        return Held(gates.worn_out(kept.ledger_of(gate)))
+    _request(tx, application, gate, model)
+    return Held()
+
+
+def was_decided(tables: Tables, application: Application, gate: Gate, model: TrainedModel) -> bool:
+    """Tell whether the gate has refused a model against what serves."""
+    refused = tables.promotions.list(
+        application_id=application.id,
+        model_id=model.id,
+        previous_model_id=application.live_model_id,
+        state=PromotionState.REFUSED,
+        newest_first=True,
+        limit=1,
+    )
+    return bool(refused) and refused[0].created >= gate.created
+
+
+def _is_due(tables: Tables, job: Job) -> bool:
+    """Tell whether the best model of a search may spend a step by now."""
+    if job.state not in _SEARCHING:
+        return True
+    trained = tables.models.count(job_id=job.id)
+    powers_of_ten = len(str(trained)) - 1
+    asked = tables.tasks.list(job_id=job.id, kind=TaskGroup.ADVISE, limit=None)
+    tested = sum(task.spec_kind == kept.KIND for task in asked)
+    return tested < powers_of_ten
+
+
+def _request(tx: Transaction, application: Application, gate: Gate, model: TrainedModel) -> None:
+    requests.request(
+        tx,
+        application.tenant_id,
+        kept.KIND,
+        application.id,
+        job_id=model.job_id,
+        gate_id=gate.id,
+        version_id=application.version_id,
+        ledger=gate.ledger,
+        first=gate.first,
+        new_id=model.id,
+        old_id=application.live_model_id,
+    )

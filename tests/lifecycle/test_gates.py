@@ -1,0 +1,143 @@
+"""A gate keeps its promise against owners whose models follow its answers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from easeml.errors import InvalidInput
+from easeml.lifecycle import gates
+from easeml.lifecycle.ci import Ledger, read_config
+
+ROWS, STEPS, DELTA, LIVES = 300, 6, 0.2, 120
+
+
+def config(condition: str = "n - o > 0.0 +/- 0.1", adaptivity: str = "full", steps: int = STEPS):
+    told = {"condition": condition, "reliability": 1 - DELTA, "steps": steps}
+    return read_config({**told, "adaptivity": adaptivity})
+
+
+@dataclass
+class Owner:
+    """Makes models of coins: none is right more often than half the time, whatever it is made of.
+
+    Every model is as good as every other on all rows that there could be, so "better" never holds,
+    and is never further away than nothing. Each model is a mix of chance and of those before it
+    that got the better answers (Blum and Hardt, ICML 2015), so that its quality on the test rows
+    follows the answers.
+    """
+
+    rng: np.random.Generator
+
+    def __post_init__(self) -> None:
+        self.truth = self.rng.integers(0, 2, ROWS)
+        self.votes = np.zeros(ROWS)
+        self.model = self.rng.integers(0, 2, ROWS)
+
+    def next_model(self) -> np.ndarray:
+        leaning = self.votes + self.rng.normal(0, 1, ROWS)
+        self.model = (leaning > 0).astype(int)
+        return self.model
+
+    def hear(self, is_better: bool) -> None:
+        self.votes += (2 * self.model - 1) * (1 if is_better else -1)
+
+
+def lets_one_live(seed: int, judge: Callable[[Ledger, Owner, np.ndarray], tuple[bool, Ledger]]):
+    """Live one life; return whether any model went live."""
+    owner = Owner(np.random.default_rng(seed))
+    live = owner.model
+    ledger = gates.open_gate(config(), ROWS)
+    promoted = False
+    for _ in range(STEPS):
+        owner.next_model()
+        passed, ledger = judge(ledger, owner, live)
+        owner.hear(passed)
+        if passed:
+            live, promoted = owner.model, True
+    return promoted
+
+
+def by_gate(ledger: Ledger, owner: Owner, live: np.ndarray) -> tuple[bool, Ledger]:
+    models = owner.model.tolist(), live.tolist()
+    verdict, after = gates.examine(ledger, *models, owner.truth.tolist())
+    return verdict.passed, Ledger.from_json(after.to_json())  # as the service keeps it
+
+
+def by_comparison(ledger: Ledger, owner: Owner, live: np.ndarray) -> tuple[bool, Ledger]:
+    new, old = (owner.model == owner.truth).mean(), (live == owner.truth).mean()
+    return bool(new > old), ledger
+
+
+def by_a_test_a_step(ledger: Ledger, owner: Owner, live: np.ndarray) -> tuple[bool, Ledger]:
+    """Judge by a test at level delta that forgets that there were others."""
+    gain = (owner.model == owner.truth).astype(int) - (live == owner.truth)
+    return bool(gain.mean() > stats.norm.isf(DELTA) * gain.std() / np.sqrt(ROWS)), ledger
+
+
+def test_the_chance_of_any_wrong_promotion_is_at_most_delta() -> None:
+    wrong = {}
+    for judge in (by_gate, by_a_test_a_step, by_comparison):
+        wrong[judge.__name__] = sum(lets_one_live(seed, judge) for seed in range(LIVES))
+    found = wrong["by_gate"]
+    assert stats.binomtest(found, LIVES, DELTA, alternative="greater").pvalue > 0.05, wrong
+    # The attack is one: what keeps no ledger lets wrong models live far more often than delta.
+    assert wrong["by_a_test_a_step"] > 2 * DELTA * LIVES, wrong
+    assert wrong["by_comparison"] > 0.8 * LIVES, wrong
+
+
+def test_a_true_gain_passes_and_no_worse_model_does() -> None:
+    rng = np.random.default_rng(0)
+    rows = gates.rows_needed(config(), STEPS)
+    assert rows is not None
+    truth = rng.integers(0, 2, rows)
+    old = np.where(rng.random(rows) < 0.5, truth, 1 - truth).tolist()
+    ledger = gates.open_gate(config(), rows)
+    better = np.where(rng.random(rows) < 0.8, truth, 1 - truth).tolist()
+    worse = np.where(rng.random(rows) < 0.4, truth, 1 - truth).tolist()
+    verdict, ledger = gates.examine(ledger, worse, old, truth.tolist())
+    assert verdict.answer == "fail"
+    assert "does not say" in gates.explained(verdict, ledger, rows)
+    verdict, ledger = gates.examine(ledger, better, old, truth.tolist())
+    assert verdict.passed
+    assert len(ledger.history) == 2
+
+
+def test_the_same_two_models_spend_no_second_step() -> None:
+    truth = [0, 1] * 50
+    ledger = gates.open_gate(config(), 100)
+    first, ledger = gates.examine(ledger, truth, [0] * 100, truth)
+    again, after = gates.examine(ledger, truth, [0] * 100, truth)
+    assert after == ledger
+    assert (first.answer, again.answer) == (again.answer, first.answer)
+
+
+def test_a_ledger_shows_the_answers_and_not_how_soon_they_came() -> None:
+    truth = [0, 1] * 200
+    ledger = gates.open_gate(config(), 400)
+    _, ledger = gates.examine(ledger, truth, [1, 0] * 200, truth)
+    assert [(step.labels, step.rows) for step in ledger.history] == [(0, 0)]
+
+
+def test_what_was_told_before_takes_more_rows() -> None:
+    before = gates.rows_needed(config(), STEPS)
+    after = gates.rows_needed(config(), STEPS, told=5.0)
+    assert before is not None
+    assert after is not None
+    assert after > before
+    assert gates.open_gate(config(), 100, told=5.0).spent.nats == 5.0
+
+
+def test_worn_out_rows_refuse_and_say_what_to_do() -> None:
+    ledger = gates.open_gate(config(steps=1), 10)
+    _, ledger = gates.examine(ledger, [0] * 10, [1] * 10, [0, 1] * 5)
+    verdict, same = gates.examine(ledger, [1] * 10, [0] * 10, [0, 1] * 5)
+    assert same == ledger
+    assert "worn out" in gates.explained(verdict, same, None)
+
+
+def test_a_gate_needs_rows() -> None:
+    with pytest.raises(InvalidInput):
+        gates.open_gate(config(), 0)
