@@ -24,6 +24,8 @@ SCRIPTS = {
 }
 PEERS_ONLY = {"search_decision_peers"}
 """Benchmarks that measure nothing without libraries that they install from the network."""
+RUN_ELSEWHERE = {"database_stress"}
+"""Those whose short form is a test of its own: ``tests/store/test_sqlite.py``."""
 PARTS = {"picking_report", "column_types_tools"}
 """Parts of other benchmarks."""
 

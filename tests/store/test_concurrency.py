@@ -10,42 +10,54 @@ from easeml.store import Task
 
 PROCESSES, TASKS = 10, 200
 
-WRITER = """
-import json, sys
+WRITERS = """
+import json, os, sys, traceback
 from pathlib import Path
 from easeml.store import Store
 
-url, artefacts, name = sys.argv[1:]
-store = Store.open(url, Path(artefacts))
-sys.stdout.write("ready\\n"); sys.stdout.flush(); sys.stdin.readline()
-claimed = []
-while True:
-    with store.write() as tx:
-        found = tx.queue.claim(name, "search", 60)
-    if found is None:
-        break
-    task, attempt = found
-    claimed.append(task.id)
-    with store.write() as tx:
-        tx.queue.complete(attempt, result={"by": name}, quality=0.5, cost=1.0)
-        tx.events.append("task.done", task.id, {"by": name}, "t1")
-print(json.dumps(claimed))
+url, artefacts, count = sys.argv[1:]
+
+
+def work(name):
+    store = Store.open(url, Path(artefacts))
+    os.write(1, b"ready\\n")
+    os.read(0, 1)
+    claimed = []
+    while True:
+        with store.write() as tx:
+            found = tx.queue.claim(name, "search", 60)
+        if found is None:
+            break
+        task, attempt = found
+        claimed.append(task.id)
+        with store.write() as tx:
+            tx.queue.complete(attempt, result={"by": name}, quality=0.5, cost=1.0)
+            tx.events.append("task.done", task.id, {"by": name}, "t1")
+    os.write(1, json.dumps(claimed).encode() + b"\\n")
+
+
+children = []
+for number in range(int(count)):
+    child = os.fork()
+    if child == 0:
+        try:
+            work(f"p{number}")
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            os._exit(1)
+    children.append(child)
+sys.exit(any([os.waitpid(child, 0)[1] for child in children]))
 """
-
-
-def _start(url, artefacts):
-    commands = [
-        [sys.executable, "-c", WRITER, url, str(artefacts), f"p{n}"] for n in range(PROCESSES)
-    ]
-    return [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for command in commands
-    ]
+"""Ten processes, forked from one that has imported what they need, and has opened nothing."""
 
 
 def test_ten_processes_open_claim_complete_and_tell_at_once(url, open_store, tmp_path):
-    processes = _start(url, tmp_path / "artefacts")  # all ten create the database
-    assert [process.stdout.readline() for process in processes] == ["ready\n"] * PROCESSES
+    command = [sys.executable, "-c", WRITERS, url, str(tmp_path / "artefacts"), str(PROCESSES)]
+    writers = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    # All ten create the database.
+    assert [writers.stdout.readline() for _ in range(PROCESSES)] == ["ready\n"] * PROCESSES
     store = open_store()
     with store.write() as tx:
         tx.scoped("t1").tasks.add_all(
@@ -70,11 +82,9 @@ def test_ten_processes_open_claim_complete_and_tell_at_once(url, open_store, tmp
 
     reader = threading.Thread(target=read_events)
     reader.start()
-    for process in processes:
-        process.stdin.write("go\n")
-        process.stdin.flush()
-    outputs = [process.communicate(timeout=120)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0] * PROCESSES
+    outputs = writers.communicate("g" * PROCESSES, timeout=120)[0].splitlines()
+    assert writers.returncode == 0
+    assert len(outputs) == PROCESSES
     over_wait = threading.Timer(20, over.set)
     over_wait.start()
     reader.join()
