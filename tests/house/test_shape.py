@@ -90,7 +90,7 @@ def test_no_file_is_named_with_an_underscore(trees: dict[Path, ast.Module]):
     assert not folders
 
 
-WHOLE_SUMMARIES = ("service", "cli", "figures", "lineage", "schema", "search")
+WHOLE_SUMMARIES = ("service", "cli", "figures", "lifecycle", "lineage", "schema", "search")
 """Rooms where no summary breaks in the middle of a sentence; others join."""
 
 

@@ -10,8 +10,9 @@ if TYPE_CHECKING:
 
 
 def encode(train: pd.DataFrame, *others: pd.DataFrame) -> tuple[np.ndarray, ...]:
-    """Turn frames with the same columns into float64 matrices with the same columns, learned from
-    ``train`` alone.
+    """Turn frames with the same columns into float64 matrices with the same columns.
+
+    All is learned from ``train`` alone.
 
     Numbers are imputed by their median, categories become indicators (or, where there are many, the
     leading components of their n-grams, like text), dates their parts; every column is then scaled

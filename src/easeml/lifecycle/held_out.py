@@ -54,8 +54,9 @@ def unseen_by_folds(
     progress: Progress | None = None,
     folds: int = 5,
 ) -> Unseen:
-    """Return what models of ours say of rows that they have not seen: `held_out_chances` of
-    categories, a random forest (Breiman, 2001) of numbers.
+    """Return what models of ours say of rows that they have not seen.
+
+    Categories: `held_out_chances`; numbers: a random forest (Breiman, 2001).
     """
     from easeml.lifecycle.features import encode
 
@@ -88,8 +89,7 @@ def held_out_chances(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return class chances (n, classes) of rows by models fitted on the other folds' rows, and on
-    ``more``.
+    """Return class chances (n, classes) by models of the other folds' rows and of ``more``.
 
     They are the mean of three models that err in different ways: a logistic regression, a random
     forest (Breiman, 2001) and extremely randomised trees (Geurts et al., 2006). Every class is

@@ -41,8 +41,9 @@ class Result(ABC):
         """Return the answer as a picture."""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the fields as plain JSON values, and ``advice``; arrays become lists, NaN and
-        infinities None.
+        """Return the fields as plain JSON values, and ``advice``.
+
+        Arrays become lists, NaN and infinities None.
         """
         if not dataclasses.is_dataclass(self):
             raise TypeError(f"{type(self).__name__} is not a dataclass.")
@@ -56,9 +57,7 @@ class Result(ABC):
         return self.to_frame().to_csv(index=False)
 
     def to_html(self) -> str:
-        """Return a page of its own, with advice, figure and table, that needs no network to be
-        read.
-        """
+        """Return a page of its own, with advice, figure and table; it needs no network."""
         title = escape(type(self).__name__)
         table = self.to_frame().to_html(index=False, border=0)
         return (
@@ -78,8 +77,9 @@ class Result(ABC):
 
 
 def plain(value: Any) -> Any:
-    """Return ``value`` in plain JSON types: dataclasses and mappings as dicts, arrays and sequences
-    as lists.
+    """Return ``value`` in plain JSON types.
+
+    Dataclasses and mappings become dicts, arrays and sequences lists.
 
     NaN and infinities, which JSON has not, become None.
     """

@@ -71,8 +71,9 @@ ledger.
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool, declared in ``TOOLS`` of a file of ``easeml.lifecycle.tools``, or of a file that an
-    entry point of the group ``easeml.tools`` names.
+    """A tool, declared in ``TOOLS`` of a file of ``easeml.lifecycle.tools``.
+
+    The file may also be one that an entry point of the group ``easeml.tools`` names.
 
     ``config``: a frozen dataclass of its parameters, each with a default. ``open(config)`` returns
     the first state, ``ask(state, facts)`` an answer and the state after it; states are values.
@@ -149,8 +150,9 @@ class Tool:
         kept: bytes | None,
         go_on: Callable[[], bool] = lambda: True,
     ) -> tuple[ToolAnswer, bytes | None]:
-        """Answer as ``answer`` does, from the state that was kept on; return it with the state to
-        keep, None of a tool that keeps none.
+        """Answer as ``answer`` does, from the state that was kept on.
+
+        Return it with the state to keep, None of a tool that keeps none.
         """
         config = self.configured(parameters)
         missing = [fact for fact in self.needs if fact not in facts]

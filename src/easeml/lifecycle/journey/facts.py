@@ -44,8 +44,9 @@ class Feasible:
 
 @dataclass(frozen=True, slots=True)
 class Suspects:
-    """What the tool ``label-errors`` said: of ``rows`` labels, ``listed`` look wrong, and about
-    ``expected`` are.
+    """What the tool ``label-errors`` said.
+
+    Of ``rows`` labels, ``listed`` look wrong, and about ``expected`` are.
     """
 
     listed: int

@@ -34,8 +34,10 @@ _OF_KIND = {  # where an action belongs
 
 @dataclass(frozen=True, slots=True)
 class Station:
-    """A station. ``said``: what is known there. ``state``: ``done``, ``next`` (the first action is
-    here), ``open``, or ``trouble``.
+    """A station.
+
+    ``said``: what is known there. ``state``: ``done``, ``next`` (the first action is here),
+    ``open``, or ``trouble``.
     """
 
     name: str

@@ -1,5 +1,4 @@
-"""Which examples first? What training rows are worth, which are mislabelled, and which rows to
-label next.
+"""What training rows are worth, which are mislabelled, and which rows to label next.
 
 Values are Shapley values of a game whose worth is the quality of a k-nearest-neighbour classifier
 on validation rows: exact, and fast enough for a million rows. ``knn_shapley`` and its variants

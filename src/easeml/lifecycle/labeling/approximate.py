@@ -42,8 +42,9 @@ def approximate_knn_shapley(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Approximation:
-    """Return ``knn_shapley`` truncated at ``error``, looking for neighbours only in cells near the
-    validation row.
+    """Return ``knn_shapley`` truncated at ``error``.
+
+    Neighbours are looked for only in cells near the validation row.
 
     Rows are partitioned into cells by k-means (an inverted file: Jegou, Douze and Schmid, PAMI
     2011); a validation row looks into its ``probes`` nearest cells. Sublinear in n for each

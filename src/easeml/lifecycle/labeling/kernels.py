@@ -74,8 +74,7 @@ def add_exact(
     totals: np.ndarray,
     squares: np.ndarray,
 ) -> None:
-    """Add the values of all rows under each of the validation ``points`` to ``totals`` (parts,
-    rows).
+    """Add the values of all rows under each of ``points`` to ``totals`` (parts, rows).
 
     ``labels`` (rows,) are codes, compared with ``classes`` (points,); or ``posterior`` (rows,
     classes), unless it is empty, gives the matches. ``constants`` (points,) are the constants of

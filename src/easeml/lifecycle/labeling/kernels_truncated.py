@@ -1,5 +1,6 @@
-"""Compiled truncated values: the nearest rows exactly, all farther ones as one group of rows at
-equal distance.
+"""Compiled truncated values: the nearest rows exactly, all others as if equally far.
+
+Those others are one group of rows at equal distance.
 """
 
 import numpy as np
@@ -14,8 +15,7 @@ _SAMPLE = 512
 
 @njit(cache=True)
 def _nearest(distances: np.ndarray, least: int, keys: np.ndarray, ids: np.ndarray) -> int:
-    """Write the rows nearer than some bound, at least ``least`` of them, unsorted; return how many
-    they are.
+    """Write at least ``least`` rows nearer than some bound, unsorted; return how many they are.
 
     The bound comes from an evenly spaced sample, and grows until enough rows lie within.
     """
@@ -54,8 +54,9 @@ def add_truncated(
     totals: np.ndarray,
     far: np.ndarray,
 ) -> None:
-    """Add truncated values under each of ``points`` to ``totals`` (parts, rows) and ``far`` (parts,
-    classes, 2).
+    """Add truncated values to ``totals`` (parts, rows) and ``far`` (parts, classes, 2).
+
+    Each of ``points`` adds to them.
 
     At least ``least`` rows (fewer than all) are ranked. A row of label c gets, for each class v,
     also ``far[v, 1 if c == v else 0]``: what it would get beyond the ranked rows, which ``totals``
@@ -109,8 +110,7 @@ def _add_ranked(
     totals: np.ndarray,
     far: np.ndarray,
 ) -> None:
-    """Add the values under one validation row of class ``wanted``, which ``matches`` rows have in
-    all.
+    """Add the values under one row of class ``wanted``, which ``matches`` rows have in all.
 
     ``near`` are the sorted distances of the ``ranked`` rows ``ids[order]``; ``match`` and
     ``values`` are scratch.
@@ -130,8 +130,9 @@ def _add_ranked(
 def _beyond(
     rows: int, ranked: int, matches: float, table: np.ndarray, sums: np.ndarray
 ) -> tuple[float, float, float]:
-    """Return the values of a match and of another row beyond the ranked ones, and what all of those
-    take away.
+    """Return the values of a match and of another row beyond the ranked ones.
+
+    The third is what all of those take away.
     """
     size = rows - ranked
     if size == 0:
@@ -162,8 +163,7 @@ def add_from_cells(
     far: np.ndarray,
     found: np.ndarray,
 ) -> None:
-    """Add values like ``add_truncated``, ranking the ``most`` nearest rows of the cells that
-    ``probes`` names.
+    """Add values like ``add_truncated``, from the ``most`` nearest rows of the cells in ``probes``.
 
     ``rows`` (n, d) are sorted by cell, ``ids`` (n,) their numbers before; cell c ends where
     ``cell_start[c + 1]`` begins. The ranked rows are written to ``found`` (points, most), -1 where

@@ -1,12 +1,14 @@
-"""Compiled Shapley values of source units, through the multilinear extension of the
-nearest-neighbour game.
+"""Compiled Shapley values of source units.
+
+They come from the multilinear extension of the nearest-neighbour game.
 
 Output rows are seen nearest first. A *fact* owns output rows; the facts of a group may hang on a
 shared *parent* (the other side of a one-to-many join) and count only where it is there too. With
 every unit there with probability t, the number of nearer output rows has a generating polynomial in
 z, cut off at z^k:
 
-    fact with c nearer rows  P = (1 - t) + t z^c;      group  E = (1 - t) + t prod P,  or prod P without a parent.
+    fact with c nearer rows  P = (1 - t) + t z^c;      group  E = (1 - t) + t prod P,  or prod P
+without a parent.
 
 A matching row is worth 1 / k where it is there with fewer than k nearer ones: the sum of the
 coefficients of prod E, with its own fact and parent taken as there. What each unit adds is the
@@ -54,9 +56,7 @@ def _transposed(functional: np.ndarray, a: np.ndarray, out: np.ndarray) -> None:
 def _adjoints(
     factors: np.ndarray, functional: np.ndarray, prefix: np.ndarray, adjoints: np.ndarray
 ) -> None:
-    """Write, for each factor, the functional of it that is ``functional`` of the product of all
-    factors.
-    """
+    """Write the functional of each factor that is ``functional`` of the product of all."""
     count = factors.shape[0]
     prefix[0] = 0.0
     prefix[0, 0] = 1.0

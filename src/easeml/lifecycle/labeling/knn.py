@@ -1,6 +1,4 @@
-"""Shapley values of training rows for a k-nearest-neighbour classifier, exact or truncated at a
-stated error.
-"""
+"""Shapley values of training rows for nearest neighbours: exact, or truncated at a stated error."""
 
 from __future__ import annotations
 
@@ -138,9 +136,7 @@ class Game:
         self.blocks = _blocks(task.X) if blocks is None else blocks
 
     def ranked_for(self, error: float) -> int:
-        """Return how many rows must be ranked for an error of at most ``error``: g(ranked) - g(n)
-        bounds it.
-        """
+        """Return how many rows must be ranked for ``error``: g(ranked) - g(n) bounds it."""
         if error <= 0:
             return len(self.task.X)
         falls = self.table[1:] - self.table[-1] <= error
@@ -150,8 +146,9 @@ class Game:
     def exact(
         self, progress: Progress | None = None, *, squares: bool = False
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mean value of each row, and the mean of its square over validation rows (empty
-        if not asked).
+        """Return the mean value of each row, and the mean square over validation rows.
+
+        The second is empty where it was not asked for.
         """
         from numba import get_num_threads
 
@@ -170,9 +167,7 @@ class Game:
         return totals.sum(axis=0) / t, second.sum(axis=0) / t if squares else np.zeros(0)
 
     def truncated(self, ranked: int, progress: Progress | None = None) -> np.ndarray:
-        """Return the mean value of each row with at least ``ranked`` rows ranked for each
-        validation row.
-        """
+        """Return the mean value of each row; at least ``ranked`` are ranked each time."""
         from numba import get_num_threads
 
         from easeml.lifecycle.labeling.kernels_truncated import add_truncated
@@ -189,9 +184,7 @@ class Game:
         return self.merged(totals, far, np.arange(len(task.X_valid)))
 
     def merged(self, totals: np.ndarray, far: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """Return mean values over the validation rows ``points`` from what the truncated kernels
-        added up.
-        """
+        """Return mean values over ``points`` from what the truncated kernels added up."""
         beyond = far.sum(axis=0)
         by_label = beyond[:, 0].sum() - beyond[:, 0] + beyond[:, 1]
         return (totals.sum(axis=0) + by_label[self.task.y]) / len(points) + self._constants()[
@@ -225,9 +218,7 @@ class Game:
 
 
 def _blocks(X: np.ndarray) -> np.ndarray:
-    """Return the rows of ``X`` in blocks (n_blocks, d, BLOCK), columns first, the last filled up
-    with zeros.
-    """
+    """Return the rows of ``X`` in blocks (n_blocks, d, BLOCK), columns first, zeros last."""
     from easeml.lifecycle.labeling.sorting import BLOCK
 
     n, d = X.shape

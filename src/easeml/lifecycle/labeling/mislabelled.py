@@ -30,8 +30,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Suspects(Result):
-    """Training rows by how likely their label is wrong, the most suspicious first: arrays of equal
-    length.
+    """Training rows by how likely their label is wrong, the most suspicious first.
+
+    All are arrays of equal length.
 
     ``chances`` are those of the row's own label, in [0, 1], by models that have not seen the row
     (for numbers: that it is right);
@@ -243,8 +244,10 @@ def _suspects(
 
 
 def _measured_precision(flagged: np.ndarray, false: np.ndarray) -> tuple[float, float, float]:
-    """Return the share of flagged rows that are wrong, and its 95 % interval (Clopper and Pearson,
-    1934), from how many trusted rows are flagged, whose labels are all right.
+    """Return the share of flagged rows that are wrong, and its 95 % interval.
+
+    Both follow from how many trusted rows are flagged, whose labels are all right (Clopper and
+    Pearson, 1934).
     """
     from scipy.stats import beta
 

@@ -30,8 +30,7 @@ def value_pool(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return the expected value (p,) of each unlabelled row, were it alone added to the training
-    rows.
+    """Return the expected value (p,) of each unlabelled row, were it alone added to training.
 
     The game is that of ``knn_shapley`` on the training rows and this one row, whose label is drawn
     from its ``posterior``: its value is linear in the chance that it matches, so the expectation is
@@ -60,8 +59,7 @@ def value_pool(
 def predicted_pool_values(
     X: Any, y: Any, pool: Any, X_valid: Any, y_valid: Any, k: int = 5, *, seed: int = 0
 ) -> np.ndarray:
-    """Return the values (p,) that a random forest predicts for unlabelled rows from those of the
-    labelled ones.
+    """Return the values (p,) of unlabelled rows that a forest predicts from the labelled ones.
 
     It knows nothing about labels: useful where no posterior can be trusted. Arguments as for
     ``value_pool``.
@@ -90,8 +88,9 @@ def check_pool(task: Task, pool: Any) -> np.ndarray:
 
 
 def chances_of(task: Task, candidates: np.ndarray, posterior: Any, seed: int) -> np.ndarray:
-    """Return class probabilities (p, classes in y): the ``posterior``, else those of a forest
-    fitted on ``task``.
+    """Return class probabilities (p, classes in y): the ``posterior``, else a forest's.
+
+    The forest is fitted on ``task``.
 
     Raises:
         InvalidInput: if the ``posterior`` is none.
@@ -135,8 +134,9 @@ def _values_for(
     table: np.ndarray,
     sums: np.ndarray,
 ) -> np.ndarray:
-    """Return values (p,) under one validation row, from squared distances of labelled (n,) and
-    asked (p,) rows.
+    """Return values (p,) under one validation row.
+
+    From squared distances of labelled (n,) and asked (p,) rows.
 
     The formula of ``_kernels`` for a row that shares its distance with ranks a + 1 .. b of the
     labelled rows; those beyond move one rank further out.

@@ -50,8 +50,9 @@ class Provenance:
         return cls(np.column_stack(units), offset)
 
     def take(self, rows: Any) -> Provenance:
-        """Return the provenance of the given output rows: a mask or numbers for a filter, repeats
-        for a fork.
+        """Return the provenance of the given output rows.
+
+        A filter gives a mask or numbers, a fork repeats.
 
         A map, which changes rows one by one, leaves provenance as it is.
         """
@@ -61,8 +62,9 @@ class Provenance:
         return Provenance(self.units[_rows(chosen, len(self.units), "rows")], self.n_units)
 
     def join(self, other: Provenance, left: Any, right: Any) -> Provenance:
-        """Return the provenance of a join with a table of other sources, row ``left[i]`` here with
-        ``right[i]`` there.
+        """Return the provenance of a join with a table of other sources.
+
+        Row ``left[i]`` here is joined with ``right[i]`` there.
 
         Units of ``other`` come after those of this one.
         """

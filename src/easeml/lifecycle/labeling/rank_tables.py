@@ -6,8 +6,7 @@ import numpy as np
 
 
 def hard(n: int, k: int) -> np.ndarray:
-    """Return g(0 .. n) of v(S) = matches among the min(k, |S|) nearest in S, divided by k; v(empty)
-    = 0.
+    """Return g(0 .. n) of v(S) = matches among the min(k, |S|) nearest in S, over k; v(empty) = 0.
 
     g(i) = min(k, i) / (k i) = 1 / max(k, i): Jia et al., "Efficient task-specific data valuation
     for nearest neighbor algorithms", PVLDB 12(11) 2019, Theorem 1, with the last value m_n min(k,
@@ -19,8 +18,7 @@ def hard(n: int, k: int) -> np.ndarray:
 
 
 def soft(n: int, k: int) -> np.ndarray:
-    """Return g(0 .. n) of v(S) = mean match among the min(k, |S|) nearest in S; v(empty) = 1 /
-    classes.
+    """Return g(0 .. n) of v(S) = mean match among the min(k, |S|) nearest; v(empty) = 1 / classes.
 
     Wang and Jia, "A note on 'Efficient task-specific data valuation for nearest neighbor
     algorithms'", 2023, Theorem 1. With fewer than k rows the game is that of k = n.
@@ -38,9 +36,7 @@ def soft(n: int, k: int) -> np.ndarray:
 
 
 def soft_constant(n: int, k: int, matches: float, n_classes: int) -> float:
-    """Return what every row's value in the soft game has beside its rank's, with ``matches`` among
-    all n rows.
-    """
+    """Return what a row's value in the soft game has beside its rank's; ``matches`` of n match."""
     if n == 1:
         return -1.0 / n_classes
     rest = (1.0 / np.arange(2, min(k, n) + 1)).sum()

@@ -25,8 +25,7 @@ _CROWDED = 32  # a bucket this full is sorted by comparisons instead of insertio
 
 @njit(cache=True)
 def squared_distances(blocks: np.ndarray, points: np.ndarray, out: np.ndarray) -> None:
-    """Write squared Euclidean distances of four ``points`` (4, d) to all rows into ``out`` (4, rows
-    + padding).
+    """Write squared distances of four ``points`` (4, d) to all rows to ``out`` (4, rows + padding).
 
     ``blocks`` (n_blocks, d, BLOCK) holds the rows block by block, columns first. The sum runs over
     the columns in their order, whatever the row, so equal rows get equal distances to the last bit.
@@ -59,8 +58,7 @@ def _distribute(
     ends: np.ndarray,
     buckets: int,
 ) -> None:
-    """Write keys and ids into the outputs by bucket; buckets have equal widths and ascend, each
-    keeps its order.
+    """Write keys and ids by bucket; buckets have equal widths and ascend, and each keeps its order.
 
     Afterwards ``ends`` holds, for each bucket, the place after its last element.
     """
@@ -125,8 +123,7 @@ def _sort_small(
 def sort_nearest_first(
     keys: np.ndarray, ids: np.ndarray, sorted_keys: np.ndarray, sorted_ids: np.ndarray
 ) -> None:
-    """Write ``keys`` (n,) ascending, and the ``ids`` that belong to them, into the two outputs;
-    equal keys keep order.
+    """Write ``keys`` (n,) ascending, and the ``ids`` that belong to them; equal keys keep order.
 
     A distribution sort in two passes, the second within the cache: linear in n for the distances of
     real data. What crowds into one bucket twice (far outliers, ties) is sorted by comparisons.

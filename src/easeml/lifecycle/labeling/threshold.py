@@ -25,8 +25,9 @@ def threshold_knn_shapley(
     metric: str = "euclidean",
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return the Shapley value of each training row (n,) in the threshold game, averaged over
-    validation rows.
+    """Return the Shapley value (n,) of each training row in the threshold game.
+
+    It is averaged over the validation rows.
 
     A coalition is worth the share of matches among its rows within ``radius`` (inclusive) of the
     validation row, and 1 / classes where there are none. Linear in n: no rank is needed (Wang, Zhu,

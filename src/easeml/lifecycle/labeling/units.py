@@ -68,8 +68,7 @@ def sampled_unit_knn_shapley(
     metric: str = "euclidean",
     progress: Progress | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return estimates of the values of ``unit_knn_shapley`` for any provenance, and their standard
-    errors.
+    """Return estimates of ``unit_knn_shapley`` for any provenance, and their standard errors.
 
     Each is the mean over random orders of the units of what the unit adds when it joins (Castro,
     Gomez and Tejada, 2009); the standard error is that of the mean over ``permutations``, at least
@@ -114,8 +113,7 @@ def _check(
 
 
 def _one_to_many(provenance: Provenance) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the fact and the parent unit of each output row (parents None where there are no
-    joins).
+    """Return the fact and the parent unit of each output row; parents are None without joins.
 
     A column of units that is the same in every row of a fact is that fact's parent.
     """
@@ -162,8 +160,9 @@ def integrated_values(
     n_units: int,
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return exact values (n_units,) by integrating the multilinear extension's gradient along its
-    diagonal.
+    """Return exact values (n_units,).
+
+    The multilinear extension's gradient is integrated along its diagonal.
     """
     from easeml.lifecycle.labeling.kernels_units import unit_values
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Values(Result):
-    """The value of each training row. Values sum to ``worth``, what all rows add to the empty
-    training set.
+    """The value of each training row.
+
+    Values sum to ``worth``, what all rows add to the empty training set.
 
     ``standard_errors`` are those of the mean over validation rows, NaN where they were not computed
     (values truncated at ``error``, or a single validation row).

@@ -1,6 +1,4 @@
-"""Shapley values of training rows for a nearest-neighbour classifier whose votes are weighted by
-distance.
-"""
+"""Shapley values of training rows for nearest neighbours whose votes are weighted by distance."""
 
 from __future__ import annotations
 
@@ -27,8 +25,9 @@ def weighted_knn_shapley(
     metric: str = "euclidean",
     progress: Progress | None = None,
 ) -> np.ndarray:
-    """Return the Shapley value of each training row (n,) for the weighted vote, averaged over
-    validation rows.
+    """Return the Shapley value (n,) of each training row for the weighted vote.
+
+    It is averaged over the validation rows.
 
     A coalition is worth 1 where, among its k nearest rows, those of the validation label weigh more
     than all others, 0 where they weigh less, 1/2 where it is equal (and for the empty one). A row's
@@ -77,8 +76,7 @@ def weighted_knn_shapley(
 
 
 def unit_quadrature(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return nodes and weights on [0, 1] for the value of one of ``n`` players: exact, or to
-    rounding for large n.
+    """Return nodes and weights on [0, 1] for one of ``n`` players: exact, or to rounding.
 
     n / 2 nodes are exact for polynomials of degree n - 1. What a neighbour adds is a bump around p
     = k / n, and nodes lie as densely as 1 / nodes^2 there, so a multiple of sqrt(n) resolves it.

@@ -1,5 +1,4 @@
-"""Quality of a deployed model without labels: estimates with intervals, drift tests, a few labels,
-alerts.
+"""Quality of a deployed model without labels: estimates with intervals, drift tests, alerts.
 
 ``fit`` learns on labelled reference rows where the model tends to be right, and returns a state;
 ``ask(state, Batch(...)) -> (report, state)`` estimates its quality on a batch, and says what cannot

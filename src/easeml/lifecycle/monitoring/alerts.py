@@ -12,7 +12,9 @@ Status = Literal["ok", "inputs as before", "watch", "alert", "cannot tell"]
 
 @dataclass(frozen=True)
 class AlertRules:
-    """``drop``: an estimate so far below the reference is an alert, if its interval also ends below
+    """When a batch is an alert, and when it says nothing.
+
+    ``drop``: an estimate so far below the reference is an alert, if its interval also ends below
     the reference; ``floor``: so is any estimate below this; ``widest``: an interval with a greater
     half width says nothing; ``least_overlap``: fewer reference rows than this (by weight) are too
     few to compare with; ``most_separation``: rows that can be told from the reference better than

@@ -39,8 +39,7 @@ class Trust:
     block: int
 
     def beyond(self, separation: float, move: float) -> float:
-        """Return the standard deviation to add for a shift greater than all that was tried; 0 for
-        others.
+        """Return the standard deviation to add for a shift beyond all that was tried; 0 for others.
 
         A quarter of the move away from the reference that the rows suggest, and 0.1 times the
         excess of separation: nothing that was seen supports either the estimate or the reference
@@ -51,8 +50,9 @@ class Trust:
         return 0.0 if excess <= 0 else hypot(MOVE * move, EXCESS * excess)
 
     def offset(self, since: int, rows: int) -> Offset:
-        """Return what is known of the estimate's offset on ``rows`` rows that end ``since`` rows
-        after the reference.
+        """Return what is known of the estimate's offset on ``rows`` rows.
+
+        They end ``since`` rows after the reference.
 
         The older the labels, the less they say: the variance grows by ``step**2`` a block.
         """
@@ -73,8 +73,7 @@ def backtest(
     blocks: int = BLOCKS,
     progress: Progress | None = None,
 ) -> Trust:
-    """Learn from the first half of the blocks of successive rows or more, and estimate the quality
-    of each later one.
+    """Learn from the first half of the blocks or more; estimate the quality of each later one.
 
     So does a monitor live: it knows the past, and the present moves away from it (rolling-origin
     evaluation; Tashman 2000). ``share`` is the least-squares slope of (truth - constant) on (doubly
@@ -110,8 +109,9 @@ def backtest(
 
 
 def _growth(lags: np.ndarray, excess: np.ndarray) -> tuple[float, float]:
-    """Return standard deviations (drift, step) so that ``drift**2 + step**2 * lag`` is nearest to
-    ``excess``.
+    """Return (drift, step) so that ``drift**2 + step**2 * lag`` is nearest to ``excess``.
+
+    Both are standard deviations.
     """
     from scipy.optimize import nnls
 

@@ -39,9 +39,7 @@ def level_at(batch: int, alpha: float) -> float:
 def covariate_test(
     reference: np.ndarray, batch: np.ndarray, names: list[str], level: float
 ) -> DriftTest:
-    """Compare every feature by the two-sample test of Kolmogorov and Smirnov; p-values corrected by
-    Bonferroni.
-    """
+    """Compare every feature (Kolmogorov-Smirnov); p-values corrected by Bonferroni."""
     varied = [
         i
         for i in range(reference.shape[1])
@@ -56,8 +54,7 @@ def covariate_test(
 
 
 def prior_test(reference: np.ndarray, batch: np.ndarray, level: float) -> DriftTest:
-    """Compare how often each class is predicted (chi-squared), or predicted numbers
-    (Kolmogorov-Smirnov).
+    """Compare predicted classes (chi-squared), or predicted numbers (Kolmogorov-Smirnov).
 
     Where the classes' own distributions stay the same, predictions shift only if the classes'
     shares do (black box shift detection; Lipton, Wang, Smola 2018). A shift of the inputs moves
@@ -83,8 +80,9 @@ def prior_test(reference: np.ndarray, batch: np.ndarray, level: float) -> DriftT
 
 
 def _same_distribution(one: np.ndarray, other: np.ndarray) -> float:
-    """Return the p-value of the two-sample Kolmogorov-Smirnov test; conservative where values
-    repeat.
+    """Return the p-value of the two-sample Kolmogorov-Smirnov test.
+
+    It is conservative where values repeat.
     """
     from scipy.stats import ks_2samp
 

@@ -12,9 +12,7 @@ from easeml.lifecycle.monitoring.shift import Shift, compare
 
 @dataclass(frozen=True)
 class Calibration:
-    """A non-decreasing map from a score to a probability, as its corners; one map for each
-    predicted class code.
-    """
+    """A non-decreasing map from a score to a probability, as its corners; one a predicted class."""
 
     scores: tuple[np.ndarray, ...]
     chances: tuple[np.ndarray, ...]
@@ -31,8 +29,11 @@ class Calibration:
 
 
 def calibrate(scores: np.ndarray, codes: np.ndarray, right: np.ndarray) -> Calibration:
-    """Fit isotonic maps (Zadrozny and Elkan 2002), one a code; of either direction, as scores of
-    the positive class fall where the predicted class is the negative one."""
+    """Fit isotonic maps (Zadrozny and Elkan 2002), one a code.
+
+    They are of either direction: scores of the positive class fall where the predicted class is the
+    negative one.
+    """
     from sklearn.isotonic import IsotonicRegression
 
     maps = []
@@ -140,8 +141,9 @@ def estimate(
 
 
 def _doubt(share: float, trials: int) -> float:
-    """Return the standard error of a share with two successes and two failures added (Agresti and
-    Coull 1998).
+    """Return the standard error of a share, with two successes and two failures added.
+
+    Agresti and Coull, 1998.
     """
     moved = (share * trials + 2) / (trials + 4)
     return float(np.sqrt(moved * (1 - moved) / trials))

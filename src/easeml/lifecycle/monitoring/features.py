@@ -17,8 +17,9 @@ LEVELS = 20
 
 @dataclass(frozen=True)
 class Column:
-    """How a column becomes numbers: a number fills gaps by ``median`` (and flags them); a category
-    has ``levels``.
+    """How a column becomes numbers.
+
+    A number fills gaps by ``median`` (and flags them); a category has ``levels``.
     """
 
     name: str
@@ -43,8 +44,9 @@ class Column:
 
 @dataclass(frozen=True)
 class Encoder:
-    """Frames with the same columns to matrices with the same columns; kept as plain values, so it
-    can be stored.
+    """Frames with the same columns to matrices with the same columns.
+
+    It is kept as plain values, so that it can be stored.
     """
 
     columns: tuple[Column, ...]
@@ -136,8 +138,7 @@ def as_frame(inputs: Any) -> pd.DataFrame:
 
 
 def confidence_features(probabilities: np.ndarray | None) -> np.ndarray | None:
-    """Return what tells how sure the model was; shape (rows, 2), None where it gave no
-    probabilities.
+    """Return what tells how sure the model was, (rows, 2); None where it gave no probabilities.
 
     One column of scores: the score, and its distance from 1/2. A column a class: the greatest
     probability, and by how much it exceeds the second.

@@ -1,6 +1,4 @@
-"""The error model: a forest, kept as plain arrays so that its stored form holds numbers and nothing
-that runs.
-"""
+"""The error model: a forest, kept as plain arrays, so that its stored form runs nothing."""
 
 from __future__ import annotations
 
@@ -78,8 +76,9 @@ class Forest:
 def grow(
     rows: np.ndarray, right: np.ndarray, seed: int, trees: int = TREES
 ) -> tuple[Forest, np.ndarray]:
-    """Learn where a model is right (1) or wrong (0); returns the forest and out-of-bag
-    probabilities of the rows.
+    """Learn where a model is right (1) or wrong (0).
+
+    Returns the forest and out-of-bag probabilities of the rows.
 
     Probabilities are averaged over leaves, never votes: votes of a confident majority overstate the
     majority.

@@ -17,8 +17,11 @@ UNIFORM = 0.5
 
 @dataclass(frozen=True)
 class Query:
-    """Rows of a batch to label. ``rows``: drawn with replacement, so a row may come twice (ask
-    once); ``chances``: the probability with which each draw took its row."""
+    """Rows of a batch to label.
+
+    ``rows``: drawn with replacement, so a row may come twice (ask once); ``chances``: the
+    probability with which each draw took its row.
+    """
 
     rows: np.ndarray
     chances: np.ndarray
@@ -33,8 +36,7 @@ class Labelled:
 
 
 def draw(chances_right: np.ndarray, budget: int, seed: int) -> Query:
-    """Draw rows with probability half uniform, half in proportion to the error model's uncertainty
-    ``sqrt(g (1 - g))``.
+    """Draw rows, half uniformly, half in proportion to the error model's ``sqrt(g (1 - g))``.
 
     The latter makes the variance of the estimate below least if the error model is right (Neyman
     allocation; for inference, Zrnic and Candès 2024); the uniform half keeps it bounded where the

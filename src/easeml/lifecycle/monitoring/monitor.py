@@ -62,8 +62,9 @@ class Batch:
 
 @dataclass(frozen=True)
 class Monitor:
-    """What is known of where a model tends to be right. Made by `fit`; holds plain values only, see
-    `save` and `load`.
+    """What is known of where a model tends to be right.
+
+    Made by `fit`; holds plain values only, see `save` and `load`.
 
     ``quality`` of a classifier is its accuracy, of a regression the share of predictions within
     ``tolerance``. ``width`` is the number of probability columns, 1 for a single score, None for

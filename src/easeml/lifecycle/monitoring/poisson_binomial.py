@@ -42,9 +42,7 @@ def _product(p: np.ndarray) -> np.ndarray:
 
 
 def right_interval(probabilities: ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """Return an interval that holds the share of right predictions with probability ``level``, at
-    least.
-    """
+    """Return an interval that holds the share of right predictions with ``level`` at least."""
     pmf = poisson_binomial(probabilities)
     cumulative = np.cumsum(pmf)
     tail = (1 - level) / 2

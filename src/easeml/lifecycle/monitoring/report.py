@@ -64,8 +64,10 @@ class Told:
 
 @dataclass(frozen=True)
 class MonitorReport(Result):
-    """One batch. ``score``: the estimated quality, with its interval ``low`` to ``high`` at
-    ``level``; where ``status`` is "cannot tell" it is a guess, and ``reasons`` say why.
+    """What is said of one batch.
+
+    ``score``: the estimated quality, with its interval ``low`` to ``high`` at ``level``; where
+    ``status`` is "cannot tell" it is a guess, and ``reasons`` say why.
 
     ``reference``: the quality when the monitor was fitted; ``labelled``: the quality by queried
     labels alone; ``separation`` and ``overlap``: how far the inputs have moved; ``unlabelled`` and
@@ -251,8 +253,9 @@ def _status(
 def _doubts(
     half: float, shift: Shift, trust: Trust, rules: AlertRules, offset: Offset
 ) -> tuple[str, ...]:
-    """Return why the score cannot be relied on; labels lift every doubt but that of a wide
-    interval.
+    """Return why the score cannot be relied on.
+
+    Labels lift every doubt but that of a wide interval.
     """
     doubts: list[str] = []
     if half > rules.widest:

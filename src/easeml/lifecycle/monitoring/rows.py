@@ -19,9 +19,7 @@ Task = Literal["classification", "regression"]
 
 @dataclass(frozen=True)
 class Rows:
-    """A batch as the monitor sees it: features of the error model, prediction codes, and calibrated
-    scores.
-    """
+    """A batch as the monitor sees it: features of the error model, codes, and calibrated scores."""
 
     features: np.ndarray
     predictions: np.ndarray
@@ -78,8 +76,9 @@ def _class_names(values: ArrayLike) -> list[str]:
 
 
 def coded(values: ArrayLike, task: Task, classes: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Return values as the monitor keeps them (class codes, the number of classes for one never
-    seen; or numbers), and codes (0: numbers).
+    """Return values as the monitor keeps them, and codes (0: numbers).
+
+    Values are numbers or class codes; the number of classes stands for one never seen.
 
     Raises:
         InvalidInput: if one is missing, or is no number in a regression.

@@ -1,6 +1,4 @@
-"""Did the concept change? A test on a few labels whose false alarms stay rare however often it is
-asked.
-"""
+"""Did the concept change? A test on few labels whose false alarms stay rare however often asked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""How production rows differ from reference rows: a density ratio, and how much of the reference it
-leaves.
-"""
+"""How production rows differ from reference rows, and how much of the reference that leaves."""
 
 from __future__ import annotations
 
@@ -14,10 +12,13 @@ ROWS = 4000
 
 @dataclass(frozen=True)
 class Shift:
-    """``weights``: density of the batch over that of the reference at the reference rows (mean 1);
+    """How a batch differs from the reference.
+
+    ``weights``: density of the batch over that of the reference at the reference rows (mean 1);
     ``overlap``: how many reference rows that weighting is worth, ``(sum w)**2 / sum w**2`` (Kish
     1965); ``separation``: area under the ROC curve of the classifier that tells batch from
-    reference, 0.5 where they look the same."""
+    reference, 0.5 where they look the same.
+    """
 
     weights: np.ndarray
     overlap: float
@@ -25,9 +26,11 @@ class Shift:
 
 
 def compare(reference: np.ndarray, batch: np.ndarray) -> Shift:
-    """Estimate the density ratio by a domain classifier (Bickel, Brückner, Scheffer 2009): logistic
-    in the scaled features and their squares, so that shifts of mean and spread are seen. Weights
-    are cut at 50."""
+    """Estimate the density ratio by a domain classifier (Bickel, Brückner, Scheffer 2009).
+
+    It is logistic in the scaled features and their squares, so that shifts of mean and spread are
+    seen. Weights are cut at 50.
+    """
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 

@@ -68,8 +68,9 @@ def save(monitor: Monitor) -> bytes:
 
 
 def load(data: bytes) -> Monitor:
-    """Return the monitor that `save` made. Nothing in the bytes is executed; what does not fit is
-    refused.
+    """Return the monitor that `save` made; what does not fit is refused.
+
+    Nothing in the bytes is executed.
 
     Raises:
         InvalidInput: if they are no monitor of this version.

@@ -12,8 +12,10 @@ MEMORY = 0.8
 
 @dataclass(frozen=True)
 class Offset:
-    """Quality minus its estimate without labels: a local level (Harvey 1989, section 2.3), normal
-    with ``mean`` and ``variance``, that moves by ``step`` (standard deviation) from batch to batch.
+    """Quality minus its estimate without labels: a local level (Harvey 1989, section 2.3).
+
+    It is normal with ``mean`` and ``variance``, and moves by ``step`` (standard deviation) from
+    batch to batch.
 
     Before any label it is what back-testing left unexplained (`Trust.offset`). ``labelled``:
     whether any label has been seen.

@@ -1,5 +1,4 @@
-"""When to stop, and how accurate the chosen model is: statements that hold however the labels were
-chosen.
+"""When to stop, and how accurate the choice is: true however the labels were chosen.
 
 At every step the example is drawn with known chances, so the labels so far, plus the new one
 divided by its chance, is an unbiased estimate of the whole pool given the past (Horvitz and
@@ -64,8 +63,9 @@ class Bets:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """Bets, for every two models, that the first is not worse than the second by more than the
-    tolerance. A value: ``with_label`` and ``betting_on`` return another one.
+    """Bets, for every two models, that the first is not worse by more than the tolerance.
+
+    A value: ``with_label`` and ``betting_on`` return another one.
 
     Model j is certified when all its bets against the others reach (k - 1) / delta, or cannot lose
     any more. A wrong certificate needs one of k - 1 bets against the best model to be won although
@@ -189,8 +189,9 @@ def _interval(
 def _log_wealth(
     estimates: np.ndarray, centres: np.ndarray, ranges: np.ndarray, claims: np.ndarray
 ) -> np.ndarray:
-    """Return the largest log-wealth of betting that the mean is above each claim; stakes look at
-    the past alone.
+    """Return the largest log-wealth of betting that the mean is above each claim.
+
+    Stakes look at the past alone.
     """
     count = np.arange(1, len(estimates) + 1)
     before = np.concatenate([[0.0], np.cumsum(estimates)[:-1]])

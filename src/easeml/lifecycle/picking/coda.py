@@ -28,8 +28,9 @@ as published.
 
 @dataclass(frozen=True, eq=False)
 class Patterns:
-    """Examples that all models predict alike share a pattern: the patterns, (p, k); that of each
-    example, (n,); and one example of each, (p,).
+    """Examples that all models predict alike share a pattern.
+
+    The patterns, (p, k); that of each example, (n,); and one example of each, (p,).
     """
 
     codes: np.ndarray
@@ -47,8 +48,9 @@ class Patterns:
 
 @dataclass(frozen=True, eq=False)
 class Coda(Counting):
-    """A Dirichlet a model and true class over what it predicts, started from the consensus; ask by
-    information.
+    """A Dirichlet a model and true class over what it predicts, started from the consensus.
+
+    It asks by information.
 
     The class that most models predict stands for the truth in the prior. A model is the best with
     the probability that its accuracy within a class, a Beta, exceeds those of all others, averaged
@@ -98,8 +100,9 @@ class Coda(Counting):
         return self._class_shares().mean(axis=0) @ self.best
 
     def scores(self, is_open: np.ndarray) -> np.ndarray:
-        """Return minus the expected entropy of who is best; of examples that are predicted alike,
-        computed once.
+        """Return minus the expected entropy of who is best.
+
+        Of examples that are predicted alike it is computed once.
         """
         found = np.full(self.pool.examples, -np.inf)
         rows = np.flatnonzero(is_open & self.pool.contested)
@@ -117,8 +120,9 @@ class Coda(Counting):
         return found
 
     def _class_shares(self) -> np.ndarray:
-        """Return how likely each class is for each example, (n, C): the Dirichlets' masses on what
-        is predicted.
+        """Return how likely each class is for each example, (n, C).
+
+        These are the Dirichlets' masses on what is predicted.
         """
         return self.weights / self.weights.sum(axis=1, keepdims=True)
 

@@ -1,5 +1,6 @@
-"""What the labels say of the models without trusting the label model: unbiased sums, and how far to
-follow them.
+"""What the labels say of the models, without trusting the label model.
+
+Unbiased sums, and how far to follow them.
 """
 
 from __future__ import annotations

@@ -15,8 +15,9 @@ from easeml.lifecycle.compiled import njit
 
 @njit(cache=True, inline="always")
 def gather(start, end, models, slots, last, powers, belief, totals, vote, one):
-    """Fill the ``last`` slots of an example, whose dissent lies in start:end, with what the models
-    there hold.
+    """Fill the ``last`` slots of an example with what the models in start:end hold.
+
+    Its dissent lies there.
 
     ``vote``: products of ``powers``, the exponentials of the models' weights, which spares an
     exponential a slot; ``one``: sums of ``belief``. ``totals``: product of all powers, sum of all
@@ -40,8 +41,9 @@ def gather(start, end, models, slots, last, powers, belief, totals, vote, one):
 
 @njit(cache=True)
 def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote, one):
-    """Fill ``vote`` and ``one`` with two beliefs in the ``last`` slots of an example whose dissent
-    lies in start:end.
+    """Fill ``vote`` and ``one`` with two beliefs in the ``last`` slots of an example.
+
+    Its dissent lies in start:end.
 
     The vote: softmax of the summed weights. The one: (1 - error) A_c + error (1 - A_c) / (slots -
     1), A_c the summed ``belief``. ``totals``: as ``gather`` has them. O(dissent).
@@ -57,8 +59,9 @@ def beliefs(start, end, models, slots, last, powers, belief, totals, error, vote
 def class_beliefs(
     starts, models, slots, lasts, is_open, powers, belief, error, trust, mixed, totals
 ):
-    """Fill ``mixed`` (n, most slots) with the ``beliefs`` of open examples: the vote by ``trust``,
-    else the one.
+    """Fill ``mixed`` (n, most slots) with ``beliefs`` of open examples.
+
+    By ``trust`` it is the vote's, else the one's.
 
     ``lasts``: the slots of each example. ``totals[j]`` grows by the belief that model j is right,
     over the open examples. O(n + dissent).
@@ -129,8 +132,9 @@ def dispute(starts, models, slots, width, mixed, weights, careful, is_open, scor
 
 @njit(cache=True, error_model="numpy")
 def learn(slots_row, last, label, mean, covariance):
-    """Update Gaussian model weights by one label: a step of the extended Kalman filter for softmax
-    regression.
+    """Update Gaussian model weights by one label.
+
+    It is a step of the extended Kalman filter for softmax regression.
 
     The gradient is x_y - sum_c q_c x_c, the Hessian sum_c q_c (x_c - m)(x_c - m)', with x_c the
     models that predict slot c and m their mean under q; one rank-one update a slot. O(k^2 slots).
@@ -169,8 +173,7 @@ def learn(slots_row, last, label, mean, covariance):
 
 @njit(cache=True)
 def expected_entropy(starts, models, slots, width, belief, gamma, classes, is_open, scores):
-    """Fill ``scores`` with minus the expected entropy (nats) of the belief after a label drawn
-    uniformly.
+    """Fill ``scores`` with minus the expected entropy (nats) after a label drawn uniformly.
 
     Closed form a class: H_c = ln Z_c - [S + (gamma - 1) B_c + gamma ln(gamma) A_c] / Z_c with A_c
     the belief on the models that predict c, B_c their sum of p ln p, S the sum over all and Z_c = 1
@@ -211,8 +214,9 @@ def expected_entropy(starts, models, slots, width, belief, gamma, classes, is_op
 
 @njit(cache=True)
 def less_shared(starts, models, slots, counts):
-    """Take from ``counts[j, h]``, h < j, the examples on which both dissent, and again those where
-    they do so alike.
+    """Take from ``counts[j, h]``, h < j, the examples on which both dissent.
+
+    Those where they do so alike are taken twice.
 
     From the numbers of their dissents this leaves on how many examples the two differ. O(sum of
     squared dissent).
@@ -238,8 +242,9 @@ def bet(
     seen,
     bets,
 ):
-    """Move the log-wealth of the bets "``model`` is not worse than h by more than the tolerance" by
-    some labels.
+    """Move the log-wealth of the bets on ``model`` against each h by some labels.
+
+    A bet says that the model is not worse than h by more than the tolerance.
 
     ``bets``, shape (5, k): the log-wealth; the gap, labelled examples that the model alone has
     right less those that h alone has; unlabelled ones on which they differ; sum and sum of squares
@@ -282,8 +287,9 @@ def bet(
 
 @njit(cache=True)
 def query_chance(slots_row, last, losses, step, multiplier):
-    """Return (disagreement, rate, query probability) of stream Model Picker at the 1-based
-    ``step``. O(k).
+    """Return (disagreement, rate, query probability) of stream Model Picker at ``step``, from 1.
+
+    O(k).
     """
     k = len(losses)
     rate = np.sqrt(np.log(k) / (2 * step))
@@ -305,8 +311,9 @@ def query_chance(slots_row, last, losses, step, multiplier):
 
 @njit(cache=True)
 def stream_queries(slots, width, labels, order, lots, multiplier):
-    """Return how many labels stream Model Picker asks for over ``order``, with uniform draws
-    ``lots``. O(n k).
+    """Return how many labels stream Model Picker asks for over ``order``.
+
+    ``lots``: uniform draws. O(n k).
     """
     losses = np.zeros(slots.shape[1])
     asked = 0
@@ -323,8 +330,9 @@ def stream_queries(slots, width, labels, order, lots, multiplier):
 
 @njit(cache=True)
 def apart_from(starts, models, slots, votes, rivals, is_open):
-    """Return on which open examples the leader, whose slots are ``votes``, differs from one of the
-    ``rivals``.
+    """Return on which open examples the leader differs from one of the ``rivals``.
+
+    The leader's slots are ``votes``.
 
     ``rivals`` is a mask of models. O(n + dissent) at most.
     """

@@ -15,8 +15,9 @@ from easeml.lifecycle.labels import as_number, class_name, class_names
 
 @dataclass(frozen=True)
 class Pool:
-    """``n`` examples predicted by ``k`` models that all differ (models that predict alike
-    everywhere are merged).
+    """``n`` examples predicted by ``k`` models that all differ.
+
+    Models that predict alike everywhere are merged.
 
     Each example numbers the classes that somebody predicts for it: ``slots[i, j]`` is the place of
     model j's prediction among the ``width[i]`` different ones of example i, from the most voted
@@ -33,8 +34,7 @@ class Pool:
 
     @classmethod
     def of(cls, predictions: Any, names: Sequence[str] | None = None) -> Pool:
-        """Read an array or frame of hard labels, shape (n, k): one row an example, one column a
-        model.
+        """Read an array or frame of hard labels, (n, k): a row an example, a column a model.
 
         Raises:
             InvalidInput: where it is no such matrix, or a prediction is missing.
@@ -83,8 +83,7 @@ class Pool:
 
     @cached_property
     def dissent(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return who predicts something else than the most, example by example: (starts, models,
-        slots).
+        """Return who predicts something else than the most, by example: (starts, models, slots).
 
         Those of example i lie from ``starts[i]`` to ``starts[i + 1]``.
         """
@@ -140,9 +139,7 @@ class Pool:
         return place if place < len(self.classes) and self.classes[place] == value else -1
 
     def slot(self, row: int, code: int) -> int:
-        """Return the slot of a class among the predictions for an example; ``width[row]`` if nobody
-        predicts it.
-        """
+        """Return the slot of a class for an example; ``width[row]`` if nobody predicts it."""
         agreeing = np.flatnonzero(self.codes[row] == code)
         return int(self.slots[row, agreeing[0]]) if len(agreeing) else int(self.width[row])
 

@@ -23,8 +23,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of one model: how many of the labels it has right, and its estimated accuracy
-    on the pool.
+    """What is known of one model: its labels right, and its estimated accuracy on the pool.
 
     ``low`` and ``high`` bound the accuracy of all models at once, at the confidence of the picking.
     ``same_as`` names an earlier model with the same predictions everywhere.

@@ -31,9 +31,7 @@ class Rule(Protocol):
         ...
 
     def tell(self, row: int, slot: int, chance: float = 0.0) -> Rule:
-        """Take the label of an example, as a slot of the pool, drawn with this chance (0: not
-        known).
-        """
+        """Take the label of an example, as a slot; it was drawn with this chance (0: not known)."""
         ...
 
     def standing(self) -> np.ndarray:
@@ -41,16 +39,18 @@ class Rule(Protocol):
         ...
 
     def expectations(self, row: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return what each model is expected to have right on all unlabelled examples, and on
-        ``row`` alone.
+        """Return what each model is expected to have right.
+
+        On all unlabelled examples, and on ``row`` alone.
         """
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Counting:
-    """A rule that recommends the model with most labels right, and asks in a fixed order or by a
-    derived score.
+    """A rule that recommends the model with most labels right.
+
+    It asks in a fixed order, or by a derived score.
 
     ``order``: the wish for each example, shape (n,). ``right``: labels each model has right, (k,).
     """
@@ -92,8 +92,9 @@ class Counting:
 
 @dataclass(frozen=True, eq=False)
 class ModelSelector(Counting):
-    """Model Selector (Okanovic et al., AISTATS 2025): ask for the label that is expected to settle
-    the belief most.
+    """Model Selector (Okanovic et al., AISTATS 2025).
+
+    It asks for the label that is expected to settle the belief most.
 
     The best model is wrong with probability epsilon, so a label multiplies the belief in the models
     that agree with it by gamma = (1 - epsilon) / epsilon; the class of a label is expected

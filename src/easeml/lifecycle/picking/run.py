@@ -31,8 +31,7 @@ def pick(
     audit: float | None = None,
     progress: Progress | None = None,
 ) -> Picking:
-    """Choose the most accurate of trained models on a pool of unlabelled examples, asking for few
-    labels.
+    """Choose the most accurate of trained models on unlabelled examples, asking for few labels.
 
     Args:
         predictions: hard labels, an array or frame of shape (examples, models).

@@ -17,8 +17,7 @@ from easeml.lifecycle.picking.steps import Config, State, open_picking
 
 
 class Session:
-    """A picking under way: ``ask`` for rows to label, ``tell`` their labels, take the ``result`` at
-    any time.
+    """A picking under way: ``ask`` for rows, ``tell`` labels, take the ``result`` at any time.
 
     It holds one value, ``state``, and replaces it with what the functions of ``steps`` return.
     """
@@ -51,9 +50,7 @@ class Session:
 
     @property
     def certified(self) -> bool:
-        """Tell whether no model is better than the leader by more than the tolerance, at the
-        confidence.
-        """
+        """Tell whether, at the confidence, no model beats the leader by more than the tolerance."""
         return self.state.certified
 
     @property
@@ -62,8 +59,9 @@ class Session:
         return self.state.settled
 
     def ask(self, count: int = 1) -> list[int]:
-        """Return the rows to label next, at most ``count``, none twice; none where no label could
-        change the choice.
+        """Return at most ``count`` rows to label next, none twice.
+
+        There is none where no label could change the choice.
 
         Raises:
             InvalidInput: where rows of an earlier ``ask`` still wait for their labels.

@@ -99,9 +99,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Draw:
-    """A row that was drawn, the chance it had, the least chance of any row, and that of any
-    contended one.
-    """
+    """A row that was drawn, the chance it had, the least of any row, and of any contended one."""
 
     row: int
     chance: float
@@ -131,9 +129,7 @@ class State:
 
     @property
     def certified(self) -> bool:
-        """Tell whether no model is better than the leader by more than the tolerance, at the
-        confidence.
-        """
+        """Tell whether, at the confidence, no model beats the leader by more than the tolerance."""
         return not self.certificate.rivals(self.leader).any()
 
     @property
@@ -172,8 +168,9 @@ def open_picking(
 
 
 def ask(state: State, count: int = 1) -> tuple[list[int], State]:
-    """Return the rows to label next, at most ``count``, none twice; none where no label could
-    change the choice.
+    """Return at most ``count`` rows to label next, none twice.
+
+    There is none where no label could change the choice.
 
     Raises:
         InvalidInput: where rows of an earlier ``ask`` still wait for their labels.
@@ -223,8 +220,7 @@ def tell(state: State, labels: Mapping[int, Any]) -> State:
 
 
 def record(state: State, row: int, label: Any, leader: int) -> State:
-    """Return the picking with a label that another procedure asked for, and the model that leads
-    by it.
+    """Return the picking with a label that another procedure asked for, and who leads by it.
 
     Nothing is known of the chance with which it was drawn, so it does not count for the
     certificate.

@@ -144,8 +144,9 @@ def hear(stream: Stream, label: Any) -> Stream:
 
 
 class StreamPicker:
-    """Stream Model Picker (Karimi et al., "Online active model selection for pre-trained
-    classifiers", AISTATS 2021), with memories that forget.
+    """Stream Model Picker, with memories that forget.
+
+    Karimi et al., "Online active model selection for pre-trained classifiers", AISTATS 2021.
 
     At step t the models have weights proportional to exp(-eta_t L), with L their
     importance-weighted losses and eta_t = sqrt(ln k / (2 t)), computed anew from t at every step.
@@ -194,8 +195,7 @@ class StreamPicker:
         return self.state.leader
 
     def offer(self, predictions: Any) -> bool:
-        """Show what the models predict for the next example, shape (k,); True where its label is
-        asked for.
+        """Show what the models predict for the next example, (k,); True if its label is wanted.
 
         Raises:
             InvalidInput: where a label is still missing, or the predictions do not fit the models.
@@ -213,9 +213,7 @@ class StreamPicker:
         return asked
 
     def offer_slots(self, slots: np.ndarray, width: int) -> bool:
-        """Do as ``offer``, with predictions numbered from 0 to ``width`` - 1; ``tell`` then takes
-        such a number.
-        """
+        """Do as ``offer``, with predictions as numbers below ``width``; ``tell`` then takes one."""
         asked, self.state = offer(self.state, slots, width)
         self._classes = None
         return asked
@@ -233,8 +231,7 @@ class StreamPicker:
 
 
 def tune_multiplier(pool: Pool, order: np.ndarray, budget: int, rng: np.random.Generator) -> float:
-    """Choose the multiplier that spends a budget best over a stream, on labels drawn from the
-    votes.
+    """Choose the multiplier that spends a budget best, on labels drawn from the votes.
 
     It is the one whose number of queries comes nearest to the budget; no true label is used (the
     published code searches with them).

@@ -12,9 +12,7 @@ EPSILONS = tuple(np.round(np.arange(0.35, 0.4901, 0.01), 2).tolist())
 
 
 def vote_labels(pool: Pool, rng: np.random.Generator) -> np.ndarray:
-    """Draw a label (as a slot) for every example from the share of the models that vote for it,
-    shape (n,).
-    """
+    """Draw a label (as a slot) for every example (n,) from the shares of the models' votes."""
     voters = rng.integers(pool.models, size=pool.examples)
     return pool.slots[np.arange(pool.examples), voters]
 
@@ -29,8 +27,7 @@ def vote_accuracy(pool: Pool) -> np.ndarray:
 def tune_epsilon(
     pool: Pool, rng: np.random.Generator, *, pools: int = 3, examples: int = 300, labels: int = 100
 ) -> float:
-    """Choose Model Selector's epsilon by playing it against labels drawn from the votes (section 4
-    of its paper).
+    """Choose Model Selector's epsilon on labels drawn from the votes (section 4 of its paper).
 
     In each of ``pools`` samples of ``examples`` rows the model that agrees most with the drawn
     labels is to be found within ``labels`` queries; the epsilon that leads with a wrong model for

@@ -1,5 +1,7 @@
-"""Which columns does a model need? By permutation (L. Breiman, Machine Learning 45, 2001, section
-10; for any model: Fisher, Rudin and Dominici, JMLR 20, 2019).
+"""Which columns does a model need? By permutation.
+
+L. Breiman, Machine Learning 45, 2001, section 10; for any model: Fisher, Rudin and Dominici, JMLR
+20, 2019.
 """
 
 from __future__ import annotations
