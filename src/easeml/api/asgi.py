@@ -1,10 +1,13 @@
-"""The whole address: the REST API under ``/api``, the pages everywhere else."""
+"""The whole address: the REST API under ``/api``, the Open Inference Protocol under ``/v2``, the
+pages everywhere else.
+"""
 
 from urllib.parse import urlsplit
 
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from easeml.api.protocol_errors import speaks_v2
 from easeml.api.request_limits import HEADERS, RequestLimits
 from easeml.settings import Settings
 from easeml.web import UPLOADS_PATH, create_pages
@@ -17,6 +20,10 @@ _HEADERS = {
     "referrer-policy": "same-origin",  # so that browsers say where a form comes from
 }
 _WATCHED = ("/healthz", "/livez", "/readyz", "/metrics")  # what monitoring systems ask
+
+
+def _is_of_api(path: str) -> bool:
+    return path.startswith("/api/") or path in _WATCHED or speaks_v2(path)
 
 
 def create_asgi_app(api: FastAPI, settings: Settings) -> ASGIApp:
@@ -37,7 +44,7 @@ def create_asgi_app(api: FastAPI, settings: Settings) -> ASGIApp:
         path = scope.get("path", "")
         if is_behind_tls:
             scope = {**scope, "scheme": "https"}
-        is_page = scope["type"] == "http" and not path.startswith("/api/") and path not in _WATCHED
+        is_page = scope["type"] == "http" and not _is_of_api(path)
         await (pages if is_page else api)(scope, receive, send)
 
     return whole

@@ -16,7 +16,17 @@ from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys
 from easeml.store import Store
 
-OPEN = frozenset({"/healthz", "/livez", "/readyz", "/api/v1/login", "/api/v1/openapi.json"})
+OPEN = frozenset(
+    {
+        "/healthz",
+        "/livez",
+        "/readyz",
+        "/v2/health/live",
+        "/v2/health/ready",
+        "/api/v1/login",
+        "/api/v1/openapi.json",
+    }
+)
 
 _REMEMBER_SECONDS = 1.0  # how long a key revoked through another controller is still accepted here
 _RENEW_SECONDS = 0.5

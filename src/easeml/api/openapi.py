@@ -10,6 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from easeml.api import predict
 from easeml.api.authentication import OPEN
 from easeml.api.problems import MEDIA_TYPE
+from easeml.api.protocol_errors import INVOCATIONS, speaks_v2
 from easeml.contract.applications import Prediction
 from easeml.contract.resources import Problem
 
@@ -45,12 +46,18 @@ def document(app: FastAPI) -> dict[str, Any]:
 
 def _complete(path: str, operation: dict[str, Any]) -> None:
     operation["responses"].pop("422", None)
-    operation["responses"]["default"] = {
-        "description": "A problem (RFC 9457)",
-        "content": {MEDIA_TYPE: {"schema": {"$ref": _REFERENCE.format(model=Problem.__name__)}}},
-    }
+    operation["responses"]["default"] = _problem_of(path)
     if path in OPEN:
         operation["security"] = []
+
+
+def _problem_of(path: str) -> dict[str, Any]:
+    """Return what is said of the errors of a path: protocols have a form of their own."""
+    if speaks_v2(path) or path.endswith(INVOCATIONS):
+        form = {"application/json": {"schema": {"type": "object"}}}
+        return {"description": "An error in the protocol's form", "content": form}
+    schema = {"$ref": _REFERENCE.format(model=Problem.__name__)}
+    return {"description": "A problem (RFC 9457)", "content": {MEDIA_TYPE: {"schema": schema}}}
 
 
 def _add_schemas(schemas: dict[str, Any]) -> None:

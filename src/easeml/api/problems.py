@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from easeml.api.protocol_errors import in_form_of
 from easeml.contract.resources import Problem
 from easeml.errors import Damaged, EasemlError
 
@@ -61,9 +62,9 @@ def problem_of(error: Exception) -> Response:
     return _of_unforeseen(error)
 
 
-async def handle(_: Request, error: Exception) -> Response:
+async def handle(request: Request, error: Exception) -> Response:
     """Give ``problem_of`` the form of a Starlette exception handler."""
-    return problem_of(error)
+    return in_form_of(request.url.path, problem_of(error))
 
 
 def _of_validation(found: Sequence[Any]) -> Response:

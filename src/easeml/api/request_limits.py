@@ -12,6 +12,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from easeml.api.problems import problem_of
+from easeml.api.protocol_errors import in_form_of
 from easeml.errors import InvalidInput, TooLarge
 
 PATIENCE = 60.0  # seconds that a body may stand still in all, beyond what its bytes are given
@@ -66,7 +67,7 @@ class RequestLimits:
         except ClientDisconnect:
             return  # nobody is there to be answered
         except Exception as error:
-            answer = problem_of(error)
+            answer = in_form_of(scope["path"], problem_of(error))
             if started:  # too late for a status: break the connection, so that nobody takes this for the whole
                 raise
             await answer(scope, receive, send_with_headers)

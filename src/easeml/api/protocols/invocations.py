@@ -1,0 +1,78 @@
+"""What MLflow's scoring server takes and answers, as a translation of its JSON to rows.
+
+https://mlflow.org/docs/latest/ml/deployment/deploy-model-locally ("Inference Server Specification").
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from easeml.errors import InvalidInput
+
+FORMATS = ("dataframe_split", "dataframe_records", "instances", "inputs")
+
+
+def rows_of(body: bytes, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the rows of a request; ``columns``: of the data, for rows that name none.
+
+    Raises ``InvalidInput`` where the body has not exactly one of ``FORMATS``.
+    """
+    try:
+        told = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"The body is not JSON: {error}.", where="body") from error
+    given = [name for name in FORMATS if isinstance(told, dict) and name in told]
+    if len(given) != 1:
+        remedy = f"Give exactly one of {', '.join(FORMATS)}."
+        raise InvalidInput("The body has no rows that can be told.", where="body", remedy=remedy)
+    form = given[0]
+    rows = told[form]
+    if form == "dataframe_split":
+        return _split(rows)
+    if isinstance(rows, dict):
+        return _by_column(rows, form)
+    if not isinstance(rows, list):
+        raise InvalidInput("These are no rows.", where=form)
+    return [_row(row, columns, f"{form}, row {number}") for number, row in enumerate(rows)]
+
+
+def answer_of(prediction: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the predictions as MLflow's server gives them."""
+    return {"predictions": prediction["predictions"]}
+
+
+def _split(told: Any) -> list[dict[str, Any]]:
+    """Return the rows of a frame in pandas' form "split"."""
+    where = "dataframe_split"
+    is_frame = isinstance(told, dict) and isinstance(told.get("data"), list)
+    names = told.get("columns") if is_frame else None
+    if not isinstance(names, list):
+        raise InvalidInput("A frame has columns and data.", where=where)
+    return [_row(row, names, f"{where}, row {number}") for number, row in enumerate(told["data"])]
+
+
+def _by_column(told: Mapping[str, Any], form: str) -> list[dict[str, Any]]:
+    """Return the rows of columns by name."""
+    columns = {name: value if isinstance(value, list) else [value] for name, value in told.items()}
+    lengths = {name: len(values) for name, values in columns.items()}
+    if len(set(lengths.values())) != 1:
+        raise InvalidInput(f"The columns have different lengths: {lengths}.", where=form)
+    cells = [[_scalar(value) for value in values] for values in columns.values()]
+    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+
+
+def _row(row: Any, columns: Sequence[str], where: str) -> dict[str, Any]:
+    """Return one row by the names of its columns."""
+    if isinstance(row, dict):
+        return {name: _scalar(value) for name, value in row.items()}
+    values = row if isinstance(row, list) else [row]
+    if len(values) != len(columns):
+        said = f"It has {len(values)} values; there are {len(columns)} columns."
+        raise InvalidInput(said, where=where, remedy=f"The columns are: {', '.join(columns)}.")
+    return dict(zip(columns, values, strict=True))
+
+
+def _scalar(value: Any) -> Any:
+    """Return a value; TensorFlow's clients put each into a list of its own."""
+    is_wrapped = isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list)
+    return value[0] if is_wrapped else value
