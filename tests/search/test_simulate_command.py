@@ -61,7 +61,7 @@ def test_the_document(tmp_path):
     for found in told["policies"].values():
         assert {"cost_share", "mean_loss", "interval", "worst_loss"} <= set(found)
     assert told["clairvoyant"]["mean_loss"][-1] == pytest.approx(0)
-    assert told["costs"] == "measured"
+    assert told["costs"] == "learned"
 
 
 def test_percents_missing_cells_other_names_and_pictures(tmp_path):

@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 
 from easeml.errors import InvalidInput
-from easeml.search import Budget, Posterior, Prior, Terms, installed_policies, policy_named
+from easeml.search import (
+    Budget,
+    CostBelief,
+    Posterior,
+    Prior,
+    Terms,
+    Work,
+    installed_policies,
+    policy_named,
+)
 from easeml.search.simulator import (
     Run,
     Scenario,
@@ -19,6 +28,7 @@ from easeml.search.simulator import (
     compare,
     curve,
     draw,
+    past_costs,
     simulate,
     split,
     synthetic,
@@ -217,3 +227,52 @@ def test_wrong_scenarios_are_refused():
         Scenario(speeds=())
     with pytest.raises(InvalidInput):
         Scenario(failing=1.0)
+
+
+def _twice(costs):
+    """Two searches for which the second model costs as told, the others 1."""
+    cost = np.ones((2, 3))
+    cost[:, 1] = costs
+    return Workload(np.full((2, 3), 0.5), cost, ("ann", "bob"), ("a", "b", "c"))
+
+
+def test_learned_costs_are_those_of_the_past_until_runs_tell_others():
+    past = [(Work(model, job=f"p{job}"), 1.0) for model in "ac" for job in range(8)]
+    past += [(Work("b", job=f"p{job}"), 0.05) for job in range(8)]
+    cheapest = policy_named("cheapest-first")
+    dear = _twice(30.0)
+    knowing = simulate(dear, cheapest, PRIOR)
+    assert [model for _, model in pairs(knowing)][-2:] == [1, 1]
+    misled = simulate(dear, cheapest, PRIOR, costs=CostBelief.of(past))
+    first, *later = pairs(misled)
+    assert first == (0, 1)
+    assert later[0][1] != 1, "one run told both that it is dear"
+    assert later[-1] == (1, 1)
+
+
+def test_policies_that_ask_no_cost_do_the_same_when_costs_are_learned():
+    workload = many(tenants=20)
+    areas = {}
+    for costs in ("learned", "measured"):
+        setting = Setting(tenants=4, seeds=2, costs=costs)
+        told = compare(workload, ["random", "default"], setting).to_json()
+        assert told["costs"] == costs
+        areas[costs] = {name: found["area"] for name, found in told["policies"].items()}
+    assert areas["learned"]["random"] == areas["measured"]["random"]
+    assert areas["learned"]["clairvoyant"] == areas["measured"]["clairvoyant"]
+    assert areas["learned"]["default"] != areas["measured"]["default"]
+
+
+@pytest.mark.parametrize("history", ["given", "none", "misleading"])
+def test_what_the_past_teaches_of_costs_is_what_it_was(history):
+    workload = many(tenants=30, models=4)
+    dear = workload.cost * np.array([1.0, 1.0, 20.0, 1.0])
+    workload = Workload(workload.quality, dear, workload.tenants, workload.models)
+    believed = past_costs(workload, Setting(tenants=5, costs="learned", history=history), seed=3)
+    seconds = believed.predict([Work(model) for model in workload.models]).seconds
+    if history == "none":
+        assert np.ptp(seconds) == 0
+    else:
+        assert np.sort(seconds)[-1] > 8 * np.sort(seconds)[-2]
+    if history == "given":
+        assert np.argmax(seconds) == 2

@@ -41,7 +41,11 @@ def simulate_search(
         int | None, typer.Option(help="Tenants under test (10); the others are the past.")
     ] = None,
     costs: Annotated[
-        str | None, typer.Option(help="measured or uniform; measured where there are times.")
+        str | None,
+        typer.Option(
+            help="learned (policies know what past runs and their own took), measured (they know "
+            "all) or uniform (drawn, and known). Learned where there are times."
+        ),
     ] = None,
     no_history: Annotated[
         bool, typer.Option("--no-history", help="Nothing is known of the past.")
@@ -85,7 +89,7 @@ def simulate_search(
         from easeml.search.simulator import compare
 
         workload, measured = read_workload(folder)
-        if costs == "measured" and not measured:
+        if costs in ("learned", "measured") and not measured:
             raise InvalidInput(
                 "The folder has no times.", where=str(folder), remedy="Use --costs uniform."
             )
@@ -93,7 +97,7 @@ def simulate_search(
             devices=1 if devices is None else devices,
             seeds=seeds,
             tenants=min(10, len(workload.tenants)) if tenants is None else tenants,
-            costs=costs or ("measured" if measured else "uniform"),
+            costs=costs or ("learned" if measured else "uniform"),
             no_history=no_history,
             misleading=misleading,
         )

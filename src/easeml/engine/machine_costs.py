@@ -5,12 +5,10 @@ from collections.abc import Mapping, Sequence
 from easeml.contract.states import TaskState
 from easeml.modules import Registry
 from easeml.search import CostBelief, SearchJob, Work
+from easeml.search.costs.news import ArmCosts, changed_costs
 from easeml.service.knowledge.trials import cost_belief, finished_trials, own_seconds
 from easeml.store import Transaction
 from easeml.store.records import Task
-
-_SAME = 0.05  # share of a cost by which another belief is none
-_DIGITS = 4  # of a cost: more say nothing, and would only make the log longer
 
 
 class MachineCosts:
@@ -40,16 +38,9 @@ class MachineCosts:
 
     def changes(
         self, jobs: Mapping[str, SearchJob], works: Mapping[str, Sequence[Work]]
-    ) -> dict[str, list[tuple[int, float]]]:
+    ) -> dict[str, ArmCosts]:
         """Return the costs of arms that wait, where they are believed to be others than the search
         has: index and device seconds, by job.
         """
         self.news = False
-        asked = [(name, arm) for name, job in jobs.items() for arm in job.startable.tolist()]
-        expected = self.belief.predict([works[name][arm] for name, arm in asked]).expected
-        changed: dict[str, list[tuple[int, float]]] = {}
-        for (name, arm), cost in zip(asked, expected.tolist(), strict=True):
-            known = float(jobs[name].costs[arm])
-            if abs(cost - known) > _SAME * known:
-                changed.setdefault(name, []).append((arm, float(f"{cost:.{_DIGITS}g}")))
-        return changed
+        return changed_costs(self.belief, jobs, works)

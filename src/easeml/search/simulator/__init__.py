@@ -9,6 +9,7 @@ from easeml.search.simulator.compare import (
     draw,
     half_width,
     one_run,
+    past_costs,
 )
 from easeml.search.simulator.curves import LEVELS, Curve, clairvoyant, curve
 from easeml.search.simulator.events import (
@@ -44,6 +45,7 @@ __all__ = [
     "entries_of",
     "half_width",
     "one_run",
+    "past_costs",
     "recorded",
     "simulate",
     "simulate_jobs",

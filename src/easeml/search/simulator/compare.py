@@ -8,6 +8,7 @@ import numpy as np
 
 from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
+from easeml.search.costs import CostBelief, Work
 from easeml.search.evidence import is_contradicted
 from easeml.search.policies import Policy, policy_named
 from easeml.search.prior import PastRun, default_prior, learned_prior
@@ -18,6 +19,7 @@ from easeml.search.surrogates import Prior
 from easeml.search.table_priors import angular_prior, empirical_prior
 
 GRID = np.unique(np.concatenate([[0.0], np.geomspace(1e-5, 1, 301), np.linspace(0, 1, 201)]))
+COSTS = ("learned", "measured", "uniform")
 HISTORIES = ("given", "none", "misleading")
 
 
@@ -25,7 +27,8 @@ HISTORIES = ("given", "none", "misleading")
 class Setting:
     """How to compare: number of ``tenants`` under test, ``devices`` and ``seeds``.
 
-    ``costs``: ``measured`` or ``uniform`` (drawn anew for each seed); ``history``: ``given`` (the
+    ``costs``: ``measured``, ``uniform`` (drawn anew for each seed), or ``learned``: the measured
+    ones, of which policies know only what past runs and their own have taught; ``history``: ``given`` (the
     other tenants' qualities), ``none``, or ``misleading`` (the same, with the columns' names mixed
     up). ``first_seed``: of them. Raises ``InvalidInput``.
     """
@@ -50,11 +53,11 @@ class Setting:
                 f"The seed {self.first_seed} is below 0.",
                 where="first_seed",
             )
-        if self.costs not in {"measured", "uniform"}:
+        if self.costs not in COSTS:
             raise InvalidInput(
                 f"There are no costs {self.costs!r}.",
                 where="costs",
-                remedy="Use measured or uniform.",
+                remedy=f"Use {COSTS}.",
             )
         if self.history not in HISTORIES:
             raise InvalidInput(
@@ -116,6 +119,7 @@ def compare(
     for number in range(setting.seeds):
         seed = setting.first_seed + number
         past, work = draw(workload, setting, seed)
+        costs = past_costs(workload, setting, seed) if setting.costs == "learned" else None
         limit.append(clairvoyant(work))
         beliefs: dict[bool, Prior] = {}
         for place, (name, policy) in enumerate(found.items()):
@@ -124,7 +128,7 @@ def compare(
                 beliefs[own] = belief(past, work.models, own=own)
             prior = beliefs[own]
             learn = lessons(past, work.models, prior) if own else None
-            ran = one_run(work, policy, prior, setting.devices, seed, learn)
+            ran = one_run(work, policy, prior, setting.devices, seed, learn, costs)
             curves[name].append(ran)
 
             if progress:
@@ -144,6 +148,23 @@ def draw(workload: Workload, setting: Setting, seed: int) -> tuple[np.ndarray, W
     if setting.history == "none":
         past = past[:0]
     return past, work
+
+
+def past_costs(workload: Workload, setting: Setting, seed: int) -> CostBelief:
+    """Return what the past of ``draw`` teaches of the costs of models; nothing without history."""
+    if setting.history == "none":
+        return CostBelief.of(())
+    generator = np.random.default_rng(seed)
+    order = generator.permutation(len(workload.tenants))
+    columns = np.arange(len(workload.models))
+    if setting.history == "misleading":
+        columns = generator.permutation(columns.size)
+    runs = []
+    for tenant in order[setting.tenants :].tolist():
+        for model, column in zip(workload.models, columns.tolist(), strict=True):
+            work = Work(model, job=f"past {tenant}")
+            runs.append((work, float(workload.cost[tenant, column])))
+    return CostBelief.of(runs)
 
 
 def belief(past: np.ndarray, models: Sequence[str], *, own: bool) -> Prior:
@@ -181,13 +202,14 @@ def one_run(
     devices: int,
     seed: int,
     learn: Learn | None = None,
+    costs: CostBelief | None = None,
 ) -> Curve:
     """Return the curve of one policy on one draw, to where nobody has anything to gain.
 
-    ``learn``: as ``simulate``.
+    ``learn``, ``costs``: as ``simulate``.
     """
     scenario = Scenario(speeds=(1.0,) * devices, until_best=True)
-    trace = simulate(work, policy, prior, scenario, seed=seed, learn=learn)
+    trace = simulate(work, policy, prior, scenario, seed=seed, learn=learn, costs=costs)
     return curve(trace, work)
 
 

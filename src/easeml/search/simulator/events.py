@@ -11,6 +11,8 @@ import numpy as np
 from easeml.errors import InvalidInput
 from easeml.search.arms import Arm
 from easeml.search.convergence import settled
+from easeml.search.costs import CostBelief, Work
+from easeml.search.costs.news import changed_costs
 from easeml.search.jobs import Budget, Terms
 from easeml.search.policies import Decision, Policy
 from easeml.search.prior import PastRun, worth_learning
@@ -20,6 +22,7 @@ from easeml.search.state import (
     SearchState,
     add_job,
     remove_job,
+    set_costs,
     set_now,
     set_prior,
     set_terms,
@@ -120,12 +123,14 @@ def simulate(
     seed: int = 0,
     explain: bool = False,
     learn: Learn | None = None,
+    costs: CostBelief | None = None,
 ) -> Trace:
     """Search all tenants' models under a policy until nothing is left to start.
 
     The same seed gives the same trace. ``prior``: over the models, for all tenants or one for each.
     ``seed``: of failures. ``explain``: keep the explanation of every decision. ``learn``: how a
-    job's prior follows from what was run of other jobs meanwhile; with None it stays.
+    job's prior follows from what was run of other jobs meanwhile; with None it stays. ``costs``:
+    what is believed of them before, and learned at every run; with None policies know them.
     """
     return simulate_jobs(
         entries_of(workload, prior),
@@ -134,6 +139,7 @@ def simulate(
         seed=seed,
         explain=explain,
         learn=learn,
+        costs=costs,
     )
 
 
@@ -153,6 +159,15 @@ def _arms(workload: Workload, seconds: np.ndarray) -> tuple[Arm, ...]:
     return tuple(Arm(model, model, cost) for model, cost in pairs)
 
 
+def works_of(entries: Sequence[Entry]) -> dict[str, list[Work]]:
+    """Return what the costs of the arms of each entry depend on, by the name of its job."""
+    found = {}
+    for place, entry in enumerate(entries):
+        job = str(place)
+        found[job] = [Work(arm.model, features=arm.features, job=job) for arm in entry.arms]
+    return found
+
+
 def simulate_jobs(
     entries: Sequence[Entry],
     policy: Policy,
@@ -161,6 +176,7 @@ def simulate_jobs(
     seed: int = 0,
     explain: bool = False,
     learn: Learn | None = None,
+    costs: CostBelief | None = None,
 ) -> Trace:
     """Search as ``simulate`` does, where every job has arms of its own.
 
@@ -175,6 +191,7 @@ def simulate_jobs(
         generator=generator,
         explain=explain,
         learn=learn,
+        costs=costs,
     )
     return simulation.run()
 
@@ -189,6 +206,7 @@ class _Simulation:
         generator: np.random.Generator,
         explain: bool,
         learn: Learn | None,
+        costs: CostBelief | None,
     ):
         self._entries = entries
         self._policy = policy
@@ -196,6 +214,9 @@ class _Simulation:
         self._generator = generator
         self._explain = explain
         self._learn = learn
+        self._costs = costs
+        self._works = works_of(entries) if costs else {}
+        self._costs_changed = False
 
         self._past: list[PastRun] = []
         # Job -> number of runs of others that its prior was learned from.
@@ -258,6 +279,7 @@ class _Simulation:
             entry.prior,
             budget=self._scenario.budgets.get(tenant),
         )
+        self._costs_changed = True
         terms = self._scenario.terms.get(tenant)
         if terms is not None:
             self._state = set_terms(self._state, entry.tenant, terms)
@@ -271,6 +293,7 @@ class _Simulation:
         self._runs.append(run)
         self._free.append(run.device)
         self._sort_free_devices()
+        self._learn_cost(run)
 
         job = str(run.tenant)
         if job not in self._state.jobs:
@@ -283,6 +306,24 @@ class _Simulation:
             self._note_quality(run, quality)
         if self._scenario.tolerance is not None:
             self._state = settled(self._state, job, self._scenario.tolerance)
+
+    def _learn_cost(self, run: Run) -> None:
+        """Learn what a run took; one that failed may have ended at any time, and tells nothing."""
+        if self._costs is None or math.isnan(run.quality):
+            return
+        work = self._works[str(run.tenant)][run.model]
+        seconds = (run.end - run.start) * self._scenario.speeds[run.device]
+        self._costs = self._costs.after(work, seconds)
+        self._costs_changed = True
+
+    def _tell_costs(self) -> None:
+        """Tell the search what arms are believed to cost by now, if there was a result."""
+        if self._costs is None or not self._costs_changed:
+            return
+        self._costs_changed = False
+        changed = changed_costs(self._costs, self._state.jobs, self._works)
+        for job, of_arms in changed.items():
+            self._state = set_costs(self._state, job, of_arms)
 
     def _note_quality(self, run: Run, quality: float) -> None:
         """Learn from a run that did not fail, and note whether its tenant has its best now."""
@@ -310,6 +351,7 @@ class _Simulation:
         if self._scenario.until_best and not self._seeking:
             return
 
+        self._tell_costs()
         for decision in self._policy.decide(self._state, len(self._free)):
             self._state = started(self._state, decision.job, decision.arm)
             run = self._planned_run(decision)
