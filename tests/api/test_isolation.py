@@ -7,7 +7,10 @@ from fastapi.routing import iter_route_contexts
 from fastapi.testclient import TestClient
 from furnish import Furniture, furnish
 
+from easeml.contract.states import WorkKind
+from easeml.ids import new_id
 from easeml.store import Store
+from easeml.store.records import WorkItem
 
 # What may stand in a path -> the id of ann's thing. A new placeholder must be added here.
 PLACEHOLDERS = (
@@ -19,6 +22,7 @@ PLACEHOLDERS = (
     "key_id",
     "user_id",
     "upload_id",
+    "item_id",
 )
 BODIES = {
     "/api/v1/users/{user_id}/password": {"new": "stolen password"},
@@ -28,6 +32,7 @@ BODIES = {
     "/api/v1/applications/{application_id}/goal": {"goal": "0.9"},
     "/api/v1/applications/{application_id}/tryouts": {"model": "logistic"},
     "/api/v1/applications/{application_id}/gates": {"condition": "n > 0.5 +/- 0.1"},
+    "/api/v1/work/{item_id}/answer": {"value": "setosa"},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},
     "/api/v1/versions/{version_id}/reports": {
         "tool": "feasibility",
@@ -56,6 +61,21 @@ def routes_with_ids(app: FastAPI) -> Iterator[tuple[str, str]]:
                 yield method, path
 
 
+def made_item(store: Store, person, made: Furniture) -> str:
+    item = WorkItem(
+        id=new_id("item"),
+        tenant_id=person.caller.tenant_id,
+        application_id=made.application_id,
+        version_id=made.version_id,
+        kind=WorkKind.CHECK_LABEL,
+        row=0,
+        column="kind",
+        information=0.5,
+    )
+    with store.write() as tx:
+        return tx.scoped(person.caller.tenant_id).work_items.add(item).id
+
+
 def things(client: TestClient, store: Store, person) -> dict[str, str]:
     made: Furniture = furnish(store, person.caller.tenant_id)
     key = client.post("/api/v1/keys", json={"name": "mine"}, headers=person.headers).json()
@@ -66,6 +86,7 @@ def things(client: TestClient, store: Store, person) -> dict[str, str]:
         "user_id": person.caller.user_id,
         "decision_id": decision["id"],
     }
+    others["item_id"] = made_item(store, person, made)
     others["upload_id"] = store.uploads.begin(person.caller.tenant_id, 2).id
     return {**ids, **others}
 

@@ -66,8 +66,8 @@ def test_the_users_changes(tmp_path: Path) -> None:
     assert roles["story"] == ("text", "drop")
     assert roles["age"] == ("number", "target")
     assert roles["kind"] == ("category", "input")
-    assert made.summary["rows"] == 54
-    assert "6 rows without a value of 'age' left out." in made.notes
+    assert (made.summary["rows"], made.summary["pool"]) == (54, 6)
+    assert "6 rows without a value of 'age' can be labelled (the pool)." in made.notes
 
 
 def test_a_whole_number_is_a_category_only_as_the_target(tmp_path: Path) -> None:

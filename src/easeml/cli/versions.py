@@ -130,6 +130,8 @@ def describe(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
     if operation["name"] == "refine":
         pieces = [f"{len(operation[way])} {way}" for way in ("off", "on") if operation[way]]
         return f"rows switched: {', '.join(pieces)}"
+    if operation["name"] == "answer":
+        return f"{len(operation['labels']) + len(operation['cells'])} answers of people"
     return str(operation.get("filename") or operation["name"])
 
 

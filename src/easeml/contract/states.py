@@ -129,6 +129,37 @@ class PromotionKind(StrEnum):
     REFIT = "refit"
 
 
+class WorkKind(StrEnum):
+    """What a person is asked: the label of a row of the pool, whether a label is right, or what a
+    doubtful cell holds.
+    """
+
+    LABEL = "label"
+    CHECK_LABEL = "check-label"
+    REPAIR_CELL = "repair-cell"
+
+
+class WorkState(StrEnum):
+    """An item of work.
+
+    open <-> answered -> used (a version has it); open -> closed (another has taken its place).
+    """
+
+    OPEN = "open"
+    ANSWERED = "answered"
+    USED = "used"
+    CLOSED = "closed"
+
+
+class WorkWay(StrEnum):
+    """What somebody did with an item of work."""
+
+    ANSWER = "answer"
+    SKIP = "skip"
+    UNKNOWN = "unknown"
+    UNDO = "undo"
+
+
 class ModuleState(StrEnum):
     """A module of the knowledge base: installed; or added: checking -> ready | failed."""
 

@@ -24,6 +24,7 @@ from easeml.data.types.column_report import ColumnReport, commonest_share
 from easeml.data.types.declared_columns import Columns, declare_columns, kinds_of
 from easeml.data.types.pictures import pixels
 from easeml.data.types.text_tables import ROW
+from easeml.data.versions.answers import answered
 from easeml.data.versions.browsing import (
     Comparison,
     TrainRow,
@@ -72,6 +73,7 @@ __all__ = [
     "TrainRow",
     "VersionTables",
     "Wanted",
+    "answered",
     "cell_text",
     "commonest_share",
     "compare",

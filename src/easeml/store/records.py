@@ -23,6 +23,9 @@ from easeml.contract.states import (
     TaskGroup,
     TaskState,
     VersionState,
+    WorkKind,
+    WorkState,
+    WorkWay,
 )
 from easeml.store.shapes import (
     CandidatePipeline,
@@ -33,6 +36,7 @@ from easeml.store.shapes import (
     Rules,
     TenantLimits,
     VersionSummary,
+    WorkQuestion,
 )
 
 
@@ -398,6 +402,46 @@ class Report:
     subject: str
     version_id: str
     value: Json
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkItem:
+    """Something that a person is asked about a cell of a row.
+
+    ``information``: what the answer should tell of the target, in nats. ``holder``: the user who has
+    it till ``held_until``; nobody else is asked meanwhile.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    version_id: str  # in which the question arose
+    kind: WorkKind
+    row: int
+    column: str
+    information: float
+    question: WorkQuestion = field(default_factory=WorkQuestion)
+    state: WorkState = WorkState.OPEN
+    holder: str = ""
+    held_since: float = 0.0
+    held_until: float = 0.0
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkAnswer:
+    """What somebody did with an item; append-only. ``seconds``: how long they had it."""
+
+    id: str
+    tenant_id: str
+    application_id: str
+    item_id: str
+    kind: WorkKind
+    user_id: str
+    way: WorkWay
+    value: str = ""
+    seconds: float = 0.0
     created: float = 0.0
 
 

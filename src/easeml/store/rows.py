@@ -192,4 +192,6 @@ class Tables:
         self.gates = rows(tables.gates, records.Gate)
         self.decisions = rows(tables.decisions, records.Decision)
         self.reports = rows(tables.reports, records.Report)
+        self.work_items = rows(tables.work_items, records.WorkItem)
+        self.work_answers = rows(tables.work_answers, records.WorkAnswer)
         self.artefacts = rows(tables.artefacts, records.Artefact)

@@ -99,13 +99,14 @@ class OperationName(StrEnum):
 
     ``upload`` reads a file and proposes columns; ``declare`` applies the user's changes to its
     parent and gives every row a role; ``feed`` adds the rows of a file, ``refine`` switches rows
-    off or on.
+    off or on, ``answer`` has what people answered.
     """
 
     UPLOAD = "upload"
     DECLARE = "declare"
     FEED = "feed"
     REFINE = "refine"
+    ANSWER = "answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +142,25 @@ class Operation(Shape):
     def division(self) -> Json:
         """How rows were divided, as the next version inherits it: seed and split, where known."""
         return {key: self.told[key] for key in ("seed", "split") if key in self.told}
+
+
+@dataclass(frozen=True, slots=True)
+class WorkOption(Shape):
+    """A value that may be right, and how likely that is held to be."""
+
+    value: str
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorkQuestion(Shape):
+    """What a person is shown. ``given``: the value as it is, empty for none. ``options``: the
+    likeliest first; any other value may be given too. ``values``: the row's other cells as text.
+    """
+
+    given: str = ""
+    options: list[WorkOption] = field(default_factory=list)
+    values: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from easeml.contract.status import Status
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.tryouts import Tryout
 from easeml.contract.versions import VersionLine
+from easeml.contract.work import WorkDone, WorkQueue, WorkTurn
 
 
 class AsyncOperations(AsyncCalls):
@@ -531,3 +532,45 @@ class AsyncOperations(AsyncCalls):
         Those that could not be made are among them, with the reason.
         """
         return self._list(VersionLine, f"/applications/{application_id}/versions")
+
+    async def work(self, application_id: str) -> WorkQueue:
+        """Return the open items of an application, what tells most for a person's second first.
+
+        Raises ``NotFound``.
+        """
+        return await self._get(WorkQueue, f"/applications/{application_id}/work")
+
+    async def next_work(self, application_id: str) -> WorkTurn:
+        """Give the caller the item that tells most for their time, and keep it for them for ten
+        minutes.
+
+        Who has one already gets it again. Where nothing is open, a task is asked to look for
+        items. Raises ``NotFound``.
+        """
+        return await self._send(WorkTurn, f"/applications/{application_id}/work")
+
+    async def use_answers(self, application_id: str) -> Version:
+        """Make a version of all answers that no version has yet; the search goes on with it.
+
+        Where they change nothing, the version stays. Raises ``NotFound``, ``Conflict`` where
+        there are no answers, ``NotReady`` while the data is changed.
+        """
+        return await self._send(
+            Version, f"/applications/{application_id}/work/use", repeatable=False
+        )
+
+    async def answer_work(
+        self, item_id: str, *, value: str = "", way: str = "answer", seconds: float | None = None
+    ) -> WorkDone:
+        """Answer an item, skip it, say that you do not know, or undo what you did with it.
+
+        Twenty answers make a version, with which the search goes on. Raises ``NotFound``,
+        ``InvalidInput`` for a value that the column cannot have, and ``Conflict`` where somebody
+        else has the item, it is answered, or a version has the answer that is to be undone.
+        """
+        return await self._send(
+            WorkDone,
+            f"/work/{item_id}/answer",
+            {"value": value, "way": way, "seconds": seconds},
+            repeatable=False,
+        )

@@ -2,7 +2,8 @@
 
 Each change makes a new version.
 
-No row ever changes its id or its role.
+No row ever changes its id, and only a row of the pool that was labelled changes its role
+(``answers``).
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ def refine(version: Declared, off: Collection[int] = (), on: Collection[int] = (
             where="off",
             remedy="Switch fewer rows off.",
         )
-    return _summed(replace(version, off=made, notes=_lasting(version)), {})
+    return summed(replace(version, off=made, notes=lasting_notes(version)), {})
 
 
 def switched(
@@ -232,15 +233,15 @@ def _with_rows(
     grown = replace(
         version,
         frames=frames,
-        notes=[*_lasting(version), *notes],
+        notes=[*lasting_notes(version), *notes],
         next_row=version.next_row + len(frame),
         groups={**version.groups, **groups},
     )
-    return _summed(grown, added)
+    return summed(grown, added)
 
 
-def _summed(version: Declared, added: dict[str, int]) -> Declared:
-    """The version with what its summary and its columns count."""
+def summed(version: Declared, added: dict[str, int]) -> Declared:
+    """Return the version with what its summary and its columns count; ``added``: rows by role."""
     counts = {role: len(frame) for role, frame in version.frames.items()}
     summary: dict[str, Any] = {"rows": sum(counts[role] for role in ROLES), **counts}
     for name in ("target", "seed", "split"):
@@ -316,8 +317,8 @@ def _known_rows(version: Declared, labelled: pd.DataFrame) -> list[str]:
     ]
 
 
-def _lasting(version: Declared) -> list[str]:
-    """The notes that are about columns: what else was said is about the rows of one change."""
+def lasting_notes(version: Declared) -> list[str]:
+    """Return the notes about columns: what else was said is about the rows of one change."""
     return [note for note in version.notes if note.startswith("Column ")]
 
 

@@ -76,7 +76,7 @@ def declare(
 
     For the declaration see ``declare_columns``.
 
-    Rows without a target value are left out. Of the others 20 % are test rows, 20 % validation
+    Rows without a target value are kept as the pool. Of the others 20 % are test rows, 20 % validation
     rows, the rest train rows. ``split``: ``random``, drawn with ``seed``, class by class where the
     target is a category (the only row of a class is a train row); ``time:COLUMN``, the latest test;
     ``group:COLUMN``, rows of one group with one role, drawn with ``seed``; ``given:COLUMN``, which
@@ -95,11 +95,12 @@ def declare(
     frame = pd.DataFrame(_typed_columns(table, final))
     answered = frame[final.target].notna().to_numpy()
     unanswered = int((~answered).sum())
+    pool = frame.loc[~answered].reset_index(drop=True)
     frame = frame.loc[answered]
     notes = list(final.notes)
     if unanswered:
         count = "1 row" if unanswered == 1 else f"{unanswered} rows"
-        notes.append(f"{count} without a value of '{final.target}' left out.")
+        notes.append(f"{count} without a value of '{final.target}' can be labelled (the pool).")
     by = None
     if way.column:
         report = next(report for report in final.columns if report.name == way.column)
@@ -111,6 +112,8 @@ def declare(
     if way.way == "group" and by is not None:
         groups = group_roles(by, roles)
     frames = {role: frame.loc[roles == role].reset_index(drop=True) for role in ROLES}
+    if unanswered:
+        frames["pool"] = pool
     counts = {role: len(rows) for role, rows in frames.items()}
     summary = {"rows": len(frame), **counts, "target": final.target, "seed": seed, "split": split}
     return Declared(

@@ -101,7 +101,8 @@ def _goal(facts: Facts) -> Action | None:
 def _answers(facts: Facts) -> Action | None:
     if not facts.answers:
         return None
-    why = f"{counted(facts.answers, 'answer')} of people wait to be used. They make a new version."
+    waiting = counted(facts.answers, "answer of a person", "answers of people")
+    why = f"{waiting} can be used: they make a new version, and the search goes on with it."
     return Action("use-answers", "Use the answers", why, None, device_seconds=_QUESTION_SECONDS)
 
 

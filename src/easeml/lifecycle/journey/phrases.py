@@ -28,6 +28,8 @@ def goal_of(facts: Facts) -> str:
     return facts.goal.text
 
 
-def counted(number: float, noun: str) -> str:
+def counted(number: float, noun: str, plural: str = "") -> str:
     """Return a number with its noun, in the plural where that is right."""
-    return f"{number:,.0f} {noun}" if round(number) == 1 else f"{number:,.0f} {noun}s"
+    if round(number) == 1:
+        return f"{number:,.0f} {noun}"
+    return f"{number:,.0f} {plural or noun + 's'}"

@@ -5,12 +5,21 @@ from collections.abc import Mapping, Sequence
 from easeml.contract import applications as contract
 from easeml.contract.models import Measure
 from easeml.contract.reports import Report
-from easeml.contract.states import VersionState
+from easeml.contract.states import VersionState, WorkKind, WorkState
 from easeml.data import ALL_ROLES
-from easeml.lifecycle.journey import Estimate, Facts, Feasible, Goal, Searched, Suspects
+from easeml.lifecycle.journey import (
+    Estimate,
+    Facts,
+    Feasible,
+    Goal,
+    Searched,
+    Suspects,
+    WorkLeft,
+)
 from easeml.service.advice import tools
 from easeml.service.journey import goals
 from easeml.service.tasks import requests
+from easeml.service.work import queue
 from easeml.store import Tables, records
 from easeml.store.records import Application, DatasetVersion
 from easeml.store.shapes import ColumnSeen
@@ -31,6 +40,7 @@ def facts_of(
     unit = goal.objective if goal and goal.objective else application.objective
     quality = _quality(shown, unit)
     feasible = _feasible(by_tool.get("feasibility"), version)
+    work, answers = _work(tables, application)
     return Facts(
         target=application.target,
         is_ready=version.state == VersionState.READY,
@@ -54,6 +64,8 @@ def facts_of(
         picked="pick" in by_tool,
         watched=_verdict(by_tool.get("monitor")),
         tests=_tests(by_tool.get("ci")),
+        work=work,
+        answers=answers,
         asked=_asked(tables, application),
         stale=_stale(reports, version, feasible, goals.asked_goal(goal, application)),
     )
@@ -193,6 +205,22 @@ def _searched(shown: contract.Application) -> Searched | None:
         expected=job.expected_improvement,
         error=job.expected_improvement_error or 0.0,
     )
+
+
+def _work(tables: Tables, application: Application) -> tuple[dict[str, WorkLeft], int]:
+    """Return what waits for people, by kind, and how many answers no version has yet."""
+    waiting: dict[WorkKind, int] = {}
+    answers = 0
+    states = (WorkState.OPEN, WorkState.ANSWERED)
+    for kind, state in tables.work_items.pick(
+        "kind", "state", application_id=application.id, state=states
+    ):
+        if state == WorkState.ANSWERED:
+            answers += 1
+        else:
+            waiting[kind] = waiting.get(kind, 0) + 1
+    times = queue.seconds_of_kinds(tables, application)
+    return {kind: WorkLeft(count, times[kind]) for kind, count in waiting.items()}, answers
 
 
 def _verdict(report: Report | None) -> str:

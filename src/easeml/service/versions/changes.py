@@ -112,6 +112,27 @@ def refine(
         return datasets.show_version(version)
 
 
+def answer(
+    tx: Transaction, application: Application, labels: dict[str, str], cells: list[Json]
+) -> DatasetVersion:
+    """Make a version that has what people answered.
+
+    ``labels``: of rows, by id. ``cells``: objects with row, column and value.
+
+    Raises ``Conflict`` where the data could not be prepared, ``NotReady`` while it is changed.
+    """
+    tables = tx.scoped(application.tenant_id)
+    application = _changeable(tables, application.id, None)
+    spec = {"labels": labels, "cells": cells}
+    return _add_version(tx, tables, application, OperationName.ANSWER, "ingest-answers", spec)
+
+
+def can_change(tables: Tables, application: Application) -> bool:
+    """Is the data ready, and nobody changing it?"""
+    version = tables.versions.get(application.version_id)
+    return version.state == VersionState.READY and not is_changing(tables, application)
+
+
 def take_over(tx: Transaction, version: DatasetVersion) -> None:
     """Let the application go on with ``version``, which is ready.
 
@@ -196,7 +217,7 @@ def _add_version(
 
 def _is_learnt_anew(parent: DatasetVersion, version: DatasetVersion) -> bool:
     changed = any(version.summary.rows_of(role) != parent.summary.rows_of(role) for role in ROLES)
-    return changed or version.operation.name == OperationName.REFINE
+    return changed or version.operation.name in (OperationName.REFINE, OperationName.ANSWER)
 
 
 def _add_job(tx: Transaction, before: Job, version: DatasetVersion) -> None:

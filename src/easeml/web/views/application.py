@@ -17,6 +17,7 @@ from easeml.web.report_parts import shown
 TABS = (
     ("", "Overview"),
     ("/next", "Next"),
+    ("/work", "Work"),
     ("/try", "Try it"),
     ("/models", "Models"),
     ("/tasks", "Tasks"),

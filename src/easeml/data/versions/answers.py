@@ -1,0 +1,80 @@
+"""What people answered about a declared version: labels of rows, and what cells hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from easeml.data.errors import DatasetError
+from easeml.data.types.text_tables import ROW
+from easeml.data.versions.changes import lasting_notes, summed
+from easeml.data.versions.declared import Declared
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_CHANGED = ("train", "pool")  # rows that people correct: what models are measured on stays
+
+
+def answered(
+    version: Declared, labels: Mapping[int, str], cells: Sequence[tuple[int, str, str]]
+) -> Declared:
+    """Return ``version`` with what people answered.
+
+    ``labels``: answers by row id, as text. A row of the pool with a label becomes a train row: which
+    rows are labelled was chosen, so they are no fair measure. ``cells``: row id, input column and
+    value as text. No row changes its id; validation and test rows stay as they are.
+
+    Raises:
+        DatasetError: for a row that is none of train or pool, and for a value that its column
+            cannot have.
+    """
+    import pandas as pd
+
+    frames = {role: frame.copy() for role, frame in version.frames.items()}
+    for row, column, value in cells:
+        _put(frames, row, column, value)
+    for row, value in labels.items():
+        _put(frames, row, version.target, value)
+    added = {}
+    pool = frames.get("pool")
+    if pool is not None:
+        is_labelled = pool[version.target].notna()
+        moved = pool.loc[is_labelled]
+        if len(moved):
+            frames["train"] = pd.concat([frames["train"], moved], ignore_index=True)
+            frames["pool"] = pool.loc[~is_labelled].reset_index(drop=True)
+            added = {"train": len(moved)}
+    changed = replace(version, frames=frames, notes=lasting_notes(version))
+    return summed(changed, added)
+
+
+def _put(frames: Mapping[str, pd.DataFrame], row: int, column: str, text: str) -> None:
+    for role in _CHANGED:
+        frame = frames.get(role)
+        if frame is None:
+            continue
+        is_row = (frame[ROW] == row).to_numpy()
+        if is_row.any():
+            frame.loc[is_row, column] = _value(frame[column], text)
+            return
+    raise DatasetError(f"there is no train or pool row with id {row}.", where="row")
+
+
+def _value(column: Any, text: str) -> Any:
+    """Return a text as a value of a column."""
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        if text not in column.cat.categories:
+            known = ", ".join(map(str, column.cat.categories[:10]))
+            remedy = f"It has: {known}."
+            raise DatasetError(f"{text!r} is no class.", where=str(column.name), remedy=remedy)
+        return text
+    if column.dtype.kind != "f":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise DatasetError(f"{text!r} is no number.", where=str(column.name)) from None

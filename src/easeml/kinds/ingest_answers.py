@@ -1,0 +1,65 @@
+"""Ingest: what people answered about rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.versions import (
+    VERSION_OUTPUTS,
+    VERSION_VALUES,
+    parent_of,
+    version_failed,
+    version_made,
+    version_taken_over,
+)
+from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
+
+if TYPE_CHECKING:
+    from easeml.store import Tables
+    from easeml.store.records import Task
+
+
+class AnswersSpec(Spec):
+    """Ingest: what people answered. ``labels``: by row id; ``cells``: row, column and value.
+
+    Input ``version``. Output ``version``.
+    """
+
+    kind: Literal["ingest-answers"] = "ingest-answers"
+    labels: dict[str, str] = Field(default_factory=dict)
+    cells: list[dict[str, Any]] = Field(default_factory=list)
+
+
+def answer_version(spec: AnswersSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Write output ``version`` with the answers; return what ``declare_version`` does."""
+    from easeml import data
+
+    labels = {int(row): value for row, value in spec.labels.items()}
+    cells = [(int(one["row"]), one["column"], one["value"]) for one in spec.cells]
+    version = data.read_declared(inputs / "version")
+    return version_made(data.answered(version, labels, cells), outputs)
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version before."""
+    return {"version": parent_of(tables, task).artefact}
+
+
+KIND = Kind(
+    name="ingest-answers",
+    title="Use answers of people",
+    about="Makes a version that has the labels and cells that people answered.",
+    spec=AnswersSpec,
+    body=answer_version,
+    inputs=inputs,
+    record=version_taken_over,
+    failed=version_failed,
+    group="ingest",
+    outputs=VERSION_OUTPUTS,
+    values=VERSION_VALUES,
+    seconds=INGEST_SECONDS,
+)

@@ -1,0 +1,1 @@
+"""Work of people: one queue an application, answers that stay, and versions made of them."""

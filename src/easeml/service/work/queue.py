@@ -1,0 +1,198 @@
+"""The queue: what is asked next, of whom, and how long it takes people."""
+
+from collections.abc import Mapping
+
+from easeml.contract.states import WorkKind, WorkState, WorkWay
+from easeml.contract.work import WorkItem as WorkItemAnswer
+from easeml.contract.work import WorkOption, WorkQueue, WorkTurn
+from easeml.service.access.caller import Caller
+from easeml.service.work import finding
+from easeml.store import Store, Tables
+from easeml.store.records import Application, WorkAnswer, WorkItem
+from easeml.store.shapes import ColumnSeen
+
+HELD_SECONDS = 600.0  # for which an item is kept for who was asked
+_LISTED = 50
+_SECONDS = {WorkKind.LABEL: 10.0, WorkKind.CHECK_LABEL: 12.0, WorkKind.REPAIR_CELL: 30.0}
+_WEIGHT = 5  # answers that the seconds above count as
+_LONGEST = 300.0  # seconds: who takes longer was elsewhere
+
+
+def show_queue(store: Store, caller: Caller, application_id: str) -> WorkQueue:
+    """Return the open items of an application, what tells most for a person's second first.
+
+    Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        found = open_items(tables, application)
+        times = seconds_of_kinds(tables, application)
+        found.sort(key=lambda item: _rank(item, times))
+        choices = choices_of(tables, application)
+        items = [show(item, times, choices) for item in found[:_LISTED]]
+        return WorkQueue(
+            application_id=application.id,
+            items=items,
+            open=counts(found),
+            answers=tables.work_items.count(
+                application_id=application.id, state=WorkState.ANSWERED
+            ),
+            looking=finding.under_way(tables, application) is not None,
+        )
+
+
+def take_next(store: Store, caller: Caller, application_id: str) -> WorkTurn:
+    """Give the caller the item that tells most for their time, and keep it for them for ten minutes.
+
+    Who has one already gets it again. Where nothing is open, a task is asked to look for items.
+    Raises ``NotFound``.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        now = tx.now()
+        found = open_items(tables, application)
+        times = seconds_of_kinds(tables, application)
+        item = _chosen(found, _passed_over(tables, application, caller), times, caller, now)
+        task_id = ""
+        if item is None:
+            task = finding.request(tx, application)
+            task_id = task.id if task else ""
+        elif item.holder != caller.user_id or item.held_until <= now:
+            held = {"holder": caller.user_id, "held_since": now, "held_until": now + HELD_SECONDS}
+            item = tables.work_items.update(item.id, where={"state": WorkState.OPEN}, **held)
+        last = last_answered(tables, application, caller)
+        return WorkTurn(
+            application_id=application.id,
+            item=show(item, times, choices_of(tables, application)) if item else None,
+            open=len(found),
+            answers=tables.work_items.count(
+                application_id=application.id, state=WorkState.ANSWERED
+            ),
+            task_id=task_id,
+            last_id=last.item_id if last else "",
+        )
+
+
+def open_items(tables: Tables, application: Application) -> list[WorkItem]:
+    """Return the items that wait for an answer."""
+    return tables.work_items.list(application_id=application.id, state=WorkState.OPEN, limit=None)
+
+
+def counts(items: list[WorkItem]) -> dict[str, int]:
+    """Return how many items there are of each kind."""
+    found: dict[str, int] = {}
+    for item in items:
+        found[item.kind] = found.get(item.kind, 0) + 1
+    return found
+
+
+def seconds_of_kinds(tables: Tables, application: Application) -> dict[WorkKind, float]:
+    """Return what an answer takes a person, by kind: the mean of those given, and a first guess."""
+    taken: dict[WorkKind, list[float]] = {kind: [] for kind in WorkKind}
+    given = tables.work_answers.pick(
+        "kind", "seconds", application_id=application.id, way=WorkWay.ANSWER
+    )
+    for kind, seconds in given:
+        taken[kind].append(min(seconds, _LONGEST))
+    times = {}
+    for kind, known in taken.items():
+        total = _WEIGHT * _SECONDS[kind] + sum(known)
+        times[kind] = total / (_WEIGHT + len(known))
+    return times
+
+
+def choices_of(tables: Tables, application: Application) -> dict[str, list[str]]:
+    """Return the classes of the columns that have some."""
+    version = tables.versions.get(application.version_id)
+    return {column["name"]: classes_of(column) for column in version.columns}
+
+
+def classes_of(column: ColumnSeen) -> list[str]:
+    """Return the classes of a column; none where it is no category."""
+    return column.get("classes", []) if column["type"] == "category" else []
+
+
+def last_answered(tables: Tables, application: Application, caller: Caller) -> WorkAnswer | None:
+    """Return the caller's newest answer, if nothing was made of it and it was not undone."""
+    found = tables.work_answers.list(
+        application_id=application.id, user_id=caller.user_id, newest_first=True, limit=1
+    )
+    if not found or found[0].way == WorkWay.UNDO:
+        return None
+    item = tables.work_items.get(found[0].item_id)
+    return None if item.state in (WorkState.USED, WorkState.CLOSED) else found[0]
+
+
+def show(
+    item: WorkItem, times: Mapping[WorkKind, float], choices: Mapping[str, list[str]]
+) -> WorkItemAnswer:
+    """Return the resource of an item."""
+    asked = item.question
+    options = [WorkOption(value=one.value, weight=one.weight) for one in asked.options]
+    return WorkItemAnswer(
+        id=item.id,
+        application_id=item.application_id,
+        kind=item.kind,
+        row=item.row,
+        column=item.column,
+        question=_question(item),
+        given=asked.given,
+        options=options,
+        choices=choices.get(item.column, []),
+        values=asked.values,
+        information=item.information,
+        seconds=times[item.kind],
+        state=item.state,
+        held_until=item.held_until if item.holder else None,
+    )
+
+
+def _question(item: WorkItem) -> str:
+    if item.kind == WorkKind.LABEL:
+        return f"What is '{item.column}' of this row?"
+    if item.kind == WorkKind.CHECK_LABEL:
+        return f"Is '{item.column}' of this row really {item.question.given}?"
+    if item.question.given:
+        return f"Is {item.question.given} right for '{item.column}' of this row?"
+    return f"What should stand in '{item.column}' of this row?"
+
+
+def _rank(item: WorkItem, times: Mapping[WorkKind, float]) -> tuple[float, str]:
+    """Return what sorts items: information for a second of a person first."""
+    return -item.information / times[item.kind], item.id
+
+
+def _passed_over(tables: Tables, application: Application, caller: Caller) -> set[str]:
+    """Return the items that the caller skipped or could not answer, since they last undid that."""
+    passed: set[str] = set()
+    given = tables.work_answers.pick(
+        "item_id", "way", application_id=application.id, user_id=caller.user_id
+    )
+    for item_id, way in given:
+        if way in (WorkWay.SKIP, WorkWay.UNKNOWN):
+            passed.add(item_id)
+        elif way == WorkWay.UNDO:
+            passed.discard(item_id)
+    return passed
+
+
+def _chosen(
+    items: list[WorkItem],
+    passed: set[str],
+    times: Mapping[WorkKind, float],
+    caller: Caller,
+    now: float,
+) -> WorkItem | None:
+    """Return the item that the caller has, or else the best that nobody else has."""
+    free = []
+    for item in items:
+        is_held = item.holder != "" and item.held_until > now
+        if item.id in passed:
+            continue
+        if is_held and item.holder == caller.user_id:
+            return item
+        if not is_held:
+            free.append(item)
+    return min(free, key=lambda item: _rank(item, times), default=None)

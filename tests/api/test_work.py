@@ -1,0 +1,185 @@
+"""One queue of human work: who is asked what, what becomes of answers, and the page."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from inline_worker import train, work_off
+from test_asking_tools import ask, rows_of, toys, upload
+from test_reports import APPLICATIONS
+
+from easeml.service.work import answers, queue
+from easeml.store import Store
+from easeml.web import create_pages, session
+
+UNLABELLED = 30
+
+
+def partly_labelled(rows: int = 100) -> str:
+    """Return a table whose kind follows from the size, without it in some rows."""
+    sizes = [(37 * row) % 1000 / 10 for row in range(rows)]
+    kinds = ["big" if size > 50 else "small" for size in sizes]
+    kinds[:UNLABELLED] = [""] * UNLABELLED
+    return rows_of(sizes, kinds)
+
+
+def right(item: dict) -> str:
+    return "big" if float(item["values"]["size"]) > 50 else "small"
+
+
+def declared(client: TestClient, store: Store, person, folder: Path, content: str) -> str:
+    dataset = upload(client, store, person, folder, content)
+    wish = {"dataset_id": dataset["id"], "target": "kind"}
+    made = client.post(APPLICATIONS, json=wish, headers=person.headers)
+    assert made.status_code == 201, made.text
+    work_off(store, folder)
+    return made.json()["id"]
+
+
+@pytest.fixture
+def application(client: TestClient, store: Store, ann, tmp_path: Path) -> str:
+    """An application of whose 100 rows 30 have no answer, with items to label."""
+    made = declared(client, store, ann, tmp_path, partly_labelled())
+    turn = take(client, ann, made)
+    assert turn["item"] is None
+    assert turn["task_id"]
+    (found,) = work_off(store, tmp_path)
+    assert found.error == ""
+    return made
+
+
+def take(client: TestClient, person, application: str) -> dict:
+    told = client.post(f"{APPLICATIONS}/{application}/work", headers=person.headers)
+    assert told.status_code == 200, told.text
+    return told.json()
+
+
+def give(client: TestClient, person, item: dict, **body):
+    place = f"/api/v1/work/{item['id']}/answer"
+    return client.post(place, json=body, headers=person.headers)
+
+
+def rows_by_role(client: TestClient, person, application: str) -> dict[str, int]:
+    place = f"{APPLICATIONS}/{application}/versions"
+    return client.get(place, headers=person.headers).json()["items"][0]["rows"]
+
+
+def test_rows_without_an_answer_are_asked_and_become_train_rows(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    before = rows_by_role(client, ann, application)
+    assert before["pool"] == UNLABELLED
+    for place in range(answers.BATCH):
+        item = take(client, ann, application)["item"]
+        assert (item["kind"], item["column"]) == ("label", "kind")
+        assert item["choices"] == ["big", "small"]
+        done = give(client, ann, item, value=right(item), seconds=4.0)
+        assert done.status_code == 200, done.text
+        assert bool(done.json()["version_id"]) == (place == answers.BATCH - 1)
+    (made,) = work_off(store, tmp_path)
+    assert made.error == ""
+    after = rows_by_role(client, ann, application)
+    assert after["train"] == before["train"] + answers.BATCH
+    assert after["pool"] == UNLABELLED - answers.BATCH
+    assert (after["validation"], after["test"]) == (before["validation"], before["test"])
+    shown = client.get(f"{APPLICATIONS}/{application}", headers=ann.headers).json()
+    assert shown["version_id"] == done.json()["version_id"]
+    rest = take(client, ann, application)["item"]
+    assert rest["seconds"] == pytest.approx((5 * 10.0 + 20 * 4.0) / 25)  # learned from people
+
+
+def test_two_people_never_have_the_same_item(
+    store: Store, ann, application: str, client: TestClient
+) -> None:
+    first, second = ann.caller, replace(ann.caller, user_id="usr_other")
+    mine = queue.take_next(store, first, application).item
+    theirs = queue.take_next(store, second, application).item
+    assert mine is not None and theirs is not None
+    assert mine.id != theirs.id
+    again = queue.take_next(store, first, application).item
+    assert again is not None and again.id == mine.id
+    refused = give(client, ann, theirs.model_dump(), value="big")
+    assert refused.status_code == 409
+    assert "Somebody else" in refused.text
+
+
+def test_skipping_not_knowing_and_undoing(client: TestClient, ann, application: str) -> None:
+    first = take(client, ann, application)["item"]
+    assert give(client, ann, first, way="skip").status_code == 200
+    second = take(client, ann, application)["item"]
+    assert second["id"] != first["id"]
+    assert give(client, ann, second, way="unknown").json()["answers"] == 0
+    third = take(client, ann, application)["item"]
+    assert give(client, ann, third, value="small").json()["answers"] == 1
+    assert give(client, ann, third, value="big").status_code == 409
+    assert take(client, ann, application)["last_id"] == third["id"]
+    assert give(client, ann, third, way="undo").json()["answers"] == 0
+    assert give(client, ann, third, way="undo").status_code == 409
+    assert give(client, ann, third, value="big").json()["answers"] == 1
+
+
+@pytest.mark.parametrize("value", ["", "huge"])
+def test_a_value_that_cannot_be_is_refused(
+    client: TestClient, ann, application: str, value: str
+) -> None:
+    item = take(client, ann, application)["item"]
+    assert give(client, ann, item, value=value).status_code == 422
+
+
+def test_few_answers_are_used_when_somebody_says_so(
+    client: TestClient, store: Store, ann, application: str, tmp_path: Path
+) -> None:
+    place = f"{APPLICATIONS}/{application}/work/use"
+    assert client.post(place, headers=ann.headers).status_code == 409
+    item = take(client, ann, application)["item"]
+    give(client, ann, item, value=right(item))
+    journey = client.get(f"{APPLICATIONS}/{application}/next", headers=ann.headers).json()
+    assert "use-answers" in [action["kind"] for action in journey["actions"]]
+    assert client.post(place, headers=ann.headers).status_code == 201
+    refused = give(client, ann, item, way="undo")
+    assert refused.status_code == 409  # the version has it
+    work_off(store, tmp_path)
+    assert rows_by_role(client, ann, application)["pool"] == UNLABELLED - 1
+
+
+def test_labels_that_look_wrong_are_asked_and_corrected(
+    client: TestClient, store: Store, ann, tmp_path: Path
+) -> None:
+    made = declared(client, store, ann, tmp_path, toys(200))  # one of ten is wrong
+    place = f"{APPLICATIONS}/{made}"
+    job = client.get(place, headers=ann.headers).json()["job"]["id"]
+    train(store, tmp_path, job, arm=1)
+    work_off(store, tmp_path)
+    ask(client, ann, made, "label-errors").raise_for_status()
+    work_off(store, tmp_path)
+    assert take(client, ann, made)["task_id"]
+    work_off(store, tmp_path)
+    item = take(client, ann, made)["item"]
+    assert item["kind"] == "check-label"
+    assert item["given"] in item["question"]
+    other = "small" if item["given"] == "big" else "big"
+    give(client, ann, item, value=other).raise_for_status()
+    client.post(f"{place}/work/use", headers=ann.headers).raise_for_status()
+    work_off(store, tmp_path)
+    rows = client.get(f"{place}/rows?limit=200", headers=ann.headers).json()["items"]
+    assert {row["row"]: row["target"] for row in rows}[item["row"]] == other
+
+
+def test_a_page_asks_one_item_at_a_time(client: TestClient, ann, application: str) -> None:
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    page = f"/applications/{application}/work"
+    shown = browser.get(page).text
+    assert "What is &#39;kind&#39; of this row?" in shown
+    item = take(client, ann, application)["item"]
+    assert item["id"] in shown
+    fields = {"csrf": session.csrf_token(ann.key), "item": item["id"]}
+    following = browser.post(page, data={**fields, "value": "big"})
+    assert following.url.path == page
+    assert item["id"] in following.text  # in the form that undoes it
+    assert "1 answer given" in following.text
+    undone = browser.post(page, data={**fields, "way": "undo"})
+    assert "Undo the last" not in undone.text
+    wrong = browser.post(page, data={**fields, "value": "huge"})
+    assert wrong.status_code == 422
+    assert "is no class" in wrong.text

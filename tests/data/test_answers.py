@@ -1,0 +1,52 @@
+"""Answers of people about a version."""
+
+from dataclasses import replace
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from easeml.data import DatasetError, Declared, answered, declare, infer_table
+
+
+@pytest.fixture
+def version() -> Declared:
+    sizes = [f"{size}.5" for size in range(40)]
+    kinds = ["", "", *["big", "small"] * 19]
+    table = pa.table({"size": sizes, "kind": kinds})
+    return declare(table, infer_table(table).columns, "kind")
+
+
+def test_a_labelled_row_of_the_pool_trains_and_nothing_else_moves(version: Declared):
+    assert list(version.frames["pool"]["_row"]) == [0, 1]
+    made = answered(version, {1: "big"}, [])
+    assert list(made.frames["pool"]["_row"]) == [0]
+    assert made.frames["train"].iloc[-1].to_dict() == {"_row": 1, "size": 1.5, "kind": "big"}
+    assert made.summary["train"] == version.summary["train"] + 1
+    assert made.summary["added"] == {"train": 1}
+    for role in ("validation", "test"):
+        pd.testing.assert_frame_equal(made.frames[role], version.frames[role])
+    assert version.frames["pool"]["kind"].isna().all()  # the version before is as it was
+
+
+def test_a_label_and_a_cell_are_corrected(version: Declared):
+    row = int(version.frames["train"]["_row"].iloc[3])
+    made = answered(version, {row: "small"}, [(row, "size", "7.25")])
+    train = made.frames["train"].set_index("_row")
+    assert (train.at[row, "kind"], train.at[row, "size"]) == ("small", 7.25)
+    assert made.frames["train"].dtypes.equals(version.frames["train"].dtypes)
+
+
+def test_what_models_are_measured_on_stays(version: Declared):
+    row = int(version.frames["validation"]["_row"].iloc[0])
+    with pytest.raises(DatasetError, match="no train or pool row"):
+        answered(version, {row: "big"}, [])
+
+
+@pytest.mark.parametrize(("column", "value"), [("kind", "huge"), ("size", "wide")])
+def test_values_that_cannot_be_are_refused(version: Declared, column: str, value: str):
+    row = int(version.frames["train"]["_row"].iloc[0])
+    labels = {row: value} if column == "kind" else {}
+    cells = [] if column == "kind" else [(row, column, value)]
+    with pytest.raises(DatasetError, match=value):
+        answered(replace(version), labels, cells)
