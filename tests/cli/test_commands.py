@@ -118,7 +118,7 @@ def test_unreadable_data_is_invalid_input(run, table: Path, service: FakeService
 
 
 def test_wait_show_watch_and_lists(run, service: FakeService):
-    assert "first-model reached, serves forest" in run("app", "wait", "app_1").stdout
+    assert "first-model reached, serves Random forest" in run("app", "wait", "app_1").stdout
     assert "optimistic" in run("app", "show", "app_1").stdout
     service.looks = service.looks_to_end
     assert "searching, resting" in run("app", "watch", "app_1").stdout
@@ -131,7 +131,7 @@ def test_wait_show_watch_and_lists(run, service: FakeService):
 
 def test_decisions_are_told_with_their_runners_up(run):
     shown = run("decisions", "table").stdout
-    assert "table: forest 2." in shown
+    assert "table: Random forest 2." in shown
     assert "rule: most gain (gain-per-cost); it reached a score of 0.810 in 3 s" in shown
     assert "2. line: 0.001" in shown
     told = json.loads(run("decisions", "--json").stdout)
@@ -167,7 +167,7 @@ def test_predict_csv_adds_a_column_and_keeps_the_rest(run, tmp_path: Path):
         rows = list(csv.DictReader(file, delimiter=";"))
     assert [row["name"] for row in rows] == ["a;b", "c"]
     assert [row["prediction_"] for row in rows] == ["class 0", "class 1"]
-    assert "2 predictions of forest" in result.stderr
+    assert "2 predictions of Random forest" in result.stderr
 
 
 def test_a_long_table_is_predicted_in_parts_and_keeps_its_rows(

@@ -12,7 +12,10 @@ from easeml.cli.demo_state import DemoState
 from easeml.cli.watching import Progress, progress_table
 from easeml.contract.applications import Application
 from easeml.contract.jobs import Job
+from easeml.contract.knowledge import Titles
 from easeml.contract.models import TrainedModel
+
+TITLES = Titles(titles={"forest-[a]": "Forest [a]"})
 
 
 @pytest.mark.parametrize(
@@ -45,7 +48,9 @@ def application(best: float, *, served: bool) -> Application:
         id="job_1", application_id="app_1", version_id="ver_1", state="running", best_quality=best,
         expected_improvement=0.01234, expected_improvement_error=0.002, cost=3.21, candidates=5, created=1.0,
     )  # fmt: skip
-    model = TrainedModel(id="mod_1", name="forest [a]", quality=best, task_id="task_1", created=1.0)
+    model = TrainedModel(
+        id="mod_1", name="forest-[a]-2", quality=best, task_id="task_1", created=1.0
+    )
     return Application(
         id="app_1", name="wine", state="searching", dataset_id="data_1", version_id="ver_1", target="y",
         objective="accuracy", endpoint="/e", job=job, live_model=model if served else None, created=1.0,
@@ -54,17 +59,18 @@ def application(best: float, *, served: bool) -> Application:
 
 def test_without_a_terminal_a_line_is_printed_for_each_change():
     out = io.StringIO()
-    progress = Progress(Console(file=out, width=200), None)
+    progress = Progress(Console(file=out, width=200), None, TITLES)
     for best in (0.5, 0.5, 0.75):
         progress.show({"cellar": application(best, served=best > 0.5)})
     assert out.getvalue().splitlines() == [
         "cellar: searching; best so far score 0.5000; 0 of 5 candidates; serves nothing yet",
-        "cellar: searching; best so far score 0.7500; 0 of 5 candidates; serves forest [a]",
+        "cellar: searching; best so far score 0.7500; 0 of 5 candidates; serves Forest [a] 2",
     ]
 
 
 def test_the_table_shows_what_is_still_to_come():
     out = io.StringIO()
-    Console(file=out, width=200).print(progress_table([("cellar", application(0.75, served=True))]))
+    shown = [("cellar", application(0.75, served=True))]
+    Console(file=out, width=200).print(progress_table(shown, TITLES))
     assert "0.0123 ± 0.0020" in out.getvalue()
     assert "3.2 s" in out.getvalue()

@@ -10,9 +10,12 @@ from easeml.cli.output import text as text_of
 from easeml.cli.showing import print_application, print_proposal
 from easeml.cli.watching import progress_line
 from easeml.contract.applications import Application, Declaration, Proposal
-from easeml.contract.measures import best_found, in_unit, of_event
+from easeml.contract.knowledge import Titles
+from easeml.contract.measures import against_baseline, best_found, in_unit, named, of_event
 from easeml.contract.models import Measure
 from easeml.errors import NotSignedIn
+
+TITLES = Titles(titles={"lightgbm-regressor": "Gradient boosting (LightGBM)"})
 
 
 def _application(**changes: Any) -> Application:
@@ -34,7 +37,7 @@ def _application(**changes: Any) -> Application:
 
 def _shown(capsys: pytest.CaptureFixture[str], **changes: Any) -> dict[str, str]:
     """Return what is printed of a small application, by the names of its lines."""
-    print_application(_application(**changes))
+    print_application(_application(**changes), TITLES)
     lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line.strip()]
     return {name: " ".join(rest) for name, *rest in map(str.split, lines)}
 
@@ -57,10 +60,10 @@ def test_an_error_is_shown_in_the_unit_of_the_target(capsys: pytest.CaptureFixtu
     test = {"value": 0.5867, "low": 0.57, "high": 0.6, "rows": 400, "model_id": "m1"}
     test |= {"readings": 2, "measure": measure}
     application = _application(test_quality=test)
-    print_application(application)
+    print_application(application, TITLES)
     printed = " ".join(capsys.readouterr().out.split())
     assert (
-        "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows, read 2 times, once for each model"
+        "test rmse 5,012 price (4,800 to 5,231, lower is better) on 400 test rows, read twice, once for each model"
         in printed
     )
     assert "compared 41% below always guessing the mean (8,512)" in printed
@@ -100,7 +103,10 @@ def _job(**changes: Any) -> dict[str, Any]:
 def test_the_best_of_a_search_is_in_the_unit_of_the_target() -> None:
     application = _application(job=_job())
     assert best_found(application) == "rmse 5,012 price"
-    assert progress_line("prices", application).split("; ")[1] == "best so far rmse 5,012 price"
+    assert (
+        progress_line("prices", application, TITLES).split("; ")[1]
+        == "best so far rmse 5,012 price"
+    )
 
 
 def test_a_search_of_before_has_its_score_called_a_score() -> None:
@@ -157,3 +163,30 @@ def test_a_measure_has_no_digits_that_say_nothing(value: float, has_unit: bool, 
 def test_large_numbers_of_tables_have_all_their_digits() -> None:
     assert text_of(15_566_000.0) == "15,566,000"
     assert text_of(0.123456) == "0.1235"
+
+
+def test_candidates_are_called_by_the_titles_of_their_models(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    live = {"id": "m1", "name": "lightgbm-regressor-4", "task_id": "t1", "created": 0.0}
+    shown = _shown(capsys, live_model={**live, "quality": 0.5}, running=["lightgbm-regressor"])
+    assert shown["serves"] == "Gradient boosting (LightGBM) 4 (m1)"
+    assert shown["running"] == "Gradient boosting (LightGBM)"
+    sentence = "oncology: lightgbm-regressor-4, expected +.012 for 4 s"
+    said = TITLES.in_sentence(sentence, "lightgbm-regressor-4")
+    assert said == "oncology: Gradient boosting (LightGBM) 4, expected +.012 for 4 s"
+
+
+def test_a_gain_that_is_not_all_is_not_rounded_to_all() -> None:
+    error = Measure(
+        value=0.016, lower_is_better=True, in_unit_of_target=True, baseline=11.92, guess="the mean"
+    )
+    assert against_baseline(error) == "99.9% below always guessing the mean (11.92)"
+    tiny = error.model_copy(update={"value": 1e-9})
+    assert against_baseline(tiny).startswith("more than 99.9% below")
+
+
+def test_lists_of_all_applications_name_the_measure_and_its_unit() -> None:
+    error = {"value": 5012.3, "lower_is_better": True, "in_unit_of_target": True}
+    assert named(Measure(**error, objective="rmse", unit="price")) == "rmse 5,012 price"
+    assert named(Measure(**error)) == "5,012"  # of an older easeml

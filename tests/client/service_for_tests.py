@@ -56,6 +56,8 @@ class FakeService:
                 return 200, _prediction(headers, body)
             case "GET", ["scheduler", "decisions"]:
                 return 200, _decisions(query)
+            case "GET", ["modules", "titles"]:
+                return 200, {"titles": {"forest": "Random forest"}}
             case "GET", ["tasks"]:
                 return 200, _page(query)
             case "POST", ["jobs", "job_1", action]:

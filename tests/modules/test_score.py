@@ -159,3 +159,10 @@ def test_the_baseline_of_probabilities_is_the_shares_of_the_classes() -> None:
     assert found.baseline == pytest.approx(-np.mean(np.log([0.75, 0.25])))
     assert found.guess == "the shares of the classes"
     assert found.low is None
+
+
+def test_one_row_has_a_measure_and_no_interval() -> None:
+    told = Predictions(np.array([2.0]), None, None)
+    found = measured("rmse", np.array([3.0]), told, target="price")
+    assert (found.value, found.low, found.high) == (1.0, None, None)
+    assert (found.objective, found.unit) == ("rmse", "price")

@@ -90,7 +90,7 @@ def test_regression_serves_and_reports_quality_where_labels_are_sent(
     assert learned in (265, 353)  # before and after it was fitted on validation rows, too
     (said,) = [note for note in answer["notes"] if "trained on" in note]
     assert said.startswith(f"{learned} of 442 rows are rows that the model was trained on")
-    assert f"On the other {others}" in said
+    assert f"On the other {others} rows: " in said
 
 
 def test_a_request_names_the_row_and_the_column_that_do_not_fit(

@@ -181,8 +181,9 @@ def list_applications(as_json: Json = False) -> None:
     """List your applications."""
     with Client() as client:
         found = list(client.applications())
-    if as_json:
-        return print_json(found)
+        if as_json:
+            return print_json(found)
+        titles = client.module_titles()
     rows = []
     for one in found:
         job, model = one.job, one.live_model
@@ -192,7 +193,7 @@ def list_applications(as_json: Json = False) -> None:
             one.state,
             job.state if job else None,
             best_found(one),
-            model.name if model else None,
+            titles.of(model.name) if model else None,
             moment(one.created),
             job.waiting_reason if job else None,
         )
@@ -205,7 +206,7 @@ def list_applications(as_json: Json = False) -> None:
 def show(application_id: ApplicationId, as_json: Json = False) -> None:
     """Show an application: what it serves, what runs, what comes next."""
     with Client() as client:
-        _answer(client.application(application_id), as_json)
+        _answer(client, client.application(application_id), as_json)
 
 
 @app.command()
@@ -230,11 +231,11 @@ def wait(
     with Client() as client:
         tell = None if as_json else LastingReason().look
         found = client.wait(application_id, until=until.value, timeout=timeout, on_look=tell)
-    if as_json:
-        print_json(found)
-    else:
-        served = f", serves {found.live_model.name}" if found.live_model else ""
-        say(f"{found.id}: {until.value} reached{served}.")
+        if as_json:
+            return print_json(found)
+        titles = client.module_titles()
+    served = f", serves {titles.of(found.live_model.name)}" if found.live_model else ""
+    return say(f"{found.id}: {until.value} reached{served}.")
 
 
 @app.command()
@@ -243,13 +244,14 @@ def models(application_id: ApplicationId, as_json: Json = False) -> None:
     with Client() as client:
         application = client.application(application_id)
         found = list(client.models(application_id))
-    if as_json:
-        return print_json(found)
+        if as_json:
+            return print_json(found)
+        titles = client.module_titles()
     rows = []
     for model in found:
         row = (
             model.id,
-            model.name,
+            titles.of(model.name),
             _measure_of(model, application.target),
             model.quality,
             model.version,
@@ -293,21 +295,21 @@ def rollback(
 ) -> None:
     """Serve an earlier model again."""
     with Client() as client:
-        _answer(client.roll_back(application_id, model), as_json)
+        _answer(client, client.roll_back(application_id, model), as_json)
 
 
 @app.command()
 def pin(application_id: ApplicationId, as_json: Json = False) -> None:
     """Keep what is served now, whatever the search finds."""
     with Client() as client:
-        _answer(client.pin(application_id), as_json)
+        _answer(client, client.pin(application_id), as_json)
 
 
 @app.command()
 def unpin(application_id: ApplicationId, as_json: Json = False) -> None:
     """Let better models be promoted again."""
     with Client() as client:
-        _answer(client.unpin(application_id), as_json)
+        _answer(client, client.unpin(application_id), as_json)
 
 
 @app.command("try")
@@ -376,11 +378,11 @@ def _ask_for_goal(client: Client, declaration: Declaration, goal: Goal, quiet: b
             print_answer(report)
 
 
-def _answer(application: Application, as_json: bool) -> None:
+def _answer(client: Client, application: Application, as_json: bool) -> None:
     if as_json:
         print_json(application)
     else:
-        print_application(application)
+        print_application(application, client.module_titles())
 
 
 def _names(text: str) -> list[str]:

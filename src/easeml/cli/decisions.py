@@ -8,6 +8,7 @@ import typer
 from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, say
 from easeml.client import Client
+from easeml.contract.knowledge import Titles
 from easeml.contract.scheduling import Step
 
 _LATEST = 20
@@ -40,10 +41,11 @@ def decisions(
         shown = client.scheduler_decisions(application=application, latest=latest).items
         if as_json and not follow:
             return print_json(shown)
+        titles = Titles(titles={}) if as_json else client.module_titles()
         last = 0
         while True:
             for step in shown:
-                say(step.model_dump_json() if as_json else _told(step))
+                say(step.model_dump_json() if as_json else _told(step, titles))
                 last = step.number
             if not follow:
                 break
@@ -52,13 +54,14 @@ def decisions(
     return None if last else say("No decision yet.")
 
 
-def _told(step: Step) -> str:
+def _told(step: Step, titles: Titles) -> str:
     """Return a decision as lines: the sentence, then what was compared."""
-    lines = [f"{step.number}  {moment(step.moment)}  {step.sentence}."]
+    sentence = titles.in_sentence(step.sentence, step.candidate)
+    lines = [f"{step.number}  {moment(step.moment)}  {sentence}."]
     lines.append(f"    rule: {step.rule} ({step.policy}); {_outcome(step)}")
     for place, one in enumerate(step.candidates, start=1):
         belief = f"expected score {one.mean:.3f} ± {one.sd:.3f}, {one.cost:.3g} s"
-        lines.append(f"    {place}. {one.name}: {one.score:.4g} ({belief})")
+        lines.append(f"    {place}. {titles.of(one.name)}: {one.score:.4g} ({belief})")
     others = [one for one in step.rivals if not one.chosen]
     if others:
         rates = ", ".join(f"{one.tenant} {one.rate:.2g}" for one in others)

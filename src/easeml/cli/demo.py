@@ -18,6 +18,7 @@ from easeml.cli.output import console, print_error, text
 from easeml.cli.watching import Progress, progress_on
 from easeml.client import AsyncClient, made_request
 from easeml.contract.applications import Application, Declaration, Prediction
+from easeml.contract.knowledge import Titles
 from easeml.contract.measures import in_unit
 from easeml.contract.models import Measure
 from easeml.contract.states import JobState
@@ -48,6 +49,7 @@ class _Demo:
         self._folder = home / "demo"
         self._since = since
         self._out = out
+        self._titles = Titles(titles={})
         self._state = DemoState.load(home)
         self._applications: dict[str, Application] = {}
         self._failed: set[str] = set()
@@ -77,6 +79,7 @@ class _Demo:
         row, actual = first_row(path, table.target)
         async with AsyncClient(self._url, await self._signed_in(table.tenant), retries=8) as client:
             application = await self._declared(client, table, path)
+            self._titles.titles.update((await client.module_titles()).titles)
             self._applications[table.tenant] = application
             shown = ""
             async for event in client.events(after=0):
@@ -168,7 +171,7 @@ class _Demo:
             tenant.first_prediction = time.time() - self._since
             self._state.save()
             what = f"first prediction {tenant.first_prediction:.1f} s after the service was up:"
-        value, model = text(prediction.predictions[0]), prediction.model_name
+        value, model = text(prediction.predictions[0]), self._titles.of(prediction.model_name)
         good = "" if measure is None else f", {in_unit(measure, table.target)} on validation rows"
         self._say(
             f"{table.tenant}: {what} {table.target} = {value} (actual {actual}) by {model}{good}"
@@ -177,7 +180,7 @@ class _Demo:
     async def _watch(self) -> None:
         """Show progress until all is said, then how to go on; end when the starter has gone."""
         parent, told = os.getppid(), False
-        with progress_on(self._out) as progress:
+        with progress_on(self._out, self._titles) as progress:
             while not told:
                 await self._look(progress)
                 told = self._is_settled()

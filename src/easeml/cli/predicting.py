@@ -39,6 +39,7 @@ _SAMPLES = {
     ".webp",
 }
 _DELIMITERS = ",;\t|"
+_SENT = "rows.csv"  # what the service calls the rows of a request
 ROWS_AT_ONCE = 10_000  # of a table, in one request
 
 
@@ -76,13 +77,14 @@ def predict(
     """
     with Client(timeout=timeout) as client:
         prediction, table = _predicted(client, application_id, file, fill_absent=fill_absent)
+        model = client.module_titles().of(prediction.model_name)
     if out is not None:
         table.write(out)
     if as_json:
         print_json(prediction)
     elif out is None:
         print(table.as_csv(), end="")
-    _say(prediction, out)
+    _say(prediction, model, out)
 
 
 def _predicted(
@@ -108,14 +110,15 @@ def _predicted(
         if len(cells) > ROWS_AT_ONCE and not _has_labels(client, application_id, header):
             parts = split_csv(body, ROWS_AT_ONCE)
         send = partial(_send_csv, client, application_id, fill_absent)
-    prediction = _joined(_answers(send, parts))
+    prediction = _joined(_answers(send, parts, file.name))
     return prediction, of_rows(header, cells, prediction, delimiter)
 
 
-def _answers(send: Callable[[Any], Prediction], parts: list[Any]) -> list[Prediction]:
+def _answers(send: Callable[[Any], Prediction], parts: list[Any], name: str) -> list[Prediction]:
     """Return the answer to each part, with a bar for whoever waits.
 
-    Raises what the service refuses; a place in a later part is counted from the part's beginning.
+    Raises what the service refuses, with the ``name`` of the file; a place in a later part is
+    counted from the part's beginning.
     """
     answers: list[Prediction] = []
     with progress("Predicting") as move:
@@ -123,9 +126,9 @@ def _answers(send: Callable[[Any], Prediction], parts: list[Any]) -> list[Predic
             try:
                 answers.append(send(part))
             except InvalidInput as error:
-                if number == 0:
-                    raise
-                place = f"{error.where}, counted from row {number * ROWS_AT_ONCE:,} of the file"
+                place = error.where.replace(_SENT, name)
+                if number > 0:
+                    place += f", counted from row {number * ROWS_AT_ONCE:,} of the file"
                 raise InvalidInput(error.message, remedy=error.remedy, where=place) from error
             move((number + 1) / len(parts))
     return answers
@@ -318,16 +321,19 @@ def _measured(quality: dict[str, Any]) -> str:
     """Return how good the predictions are, in the objective's own unit."""
     measure = Measure.model_validate(quality["measure"])
     better = ", lower is better" if measure.lower_is_better else ""
-    value = measures.in_unit(measure, quality.get("target", ""))
-    named = f"{quality['objective']} {value} ({measures.interval(measure)}{better})"
-    return f"{named} on the {quality['rows']:,} rows that have their label."
+    between = measures.interval(measure) or "one row tells no interval"
+    rows = (
+        "row that has its" if quality["rows"] == 1 else f"{quality['rows']:,} rows that have their"
+    )
+    named = f"{quality['objective']} {measures.in_unit(measure)} ({between}{better})"
+    return f"{named} on the {rows} label."
 
 
-def _say(prediction: Prediction, out: Path | None) -> None:
+def _say(prediction: Prediction, model: str, out: Path | None) -> None:
     """Say on standard error which model it was, and how good where the rows had their labels."""
     place = f" written to {out}" if out else ""
     lines = [
-        f"{len(prediction.predictions)} predictions of {prediction.model_name} ({prediction.model_id}){place}."
+        f"{len(prediction.predictions):,} predictions of {model} ({prediction.model_id}){place}."
     ]
     if prediction.coverage is not None:
         share = f"{prediction.coverage:.0%}"

@@ -10,6 +10,7 @@ import typer
 from easeml.cli.output import console, notes, print_pairs, print_table, say, share_missing
 from easeml.contract.applications import Application, Declaration, Proposal
 from easeml.contract.datasets import Column, Version
+from easeml.contract.knowledge import Titles
 from easeml.contract.measures import (
     against_baseline,
     best_found,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from easeml.lifecycle.tool import Number, ToolAnswer
 
 _SHOWN_ROWS = 20
+_LONGEST_CELL = 40  # characters
 _LEAK = " Suspected to leak"  # what the evidence of a leak goes on with
 
 
@@ -91,10 +93,17 @@ def _evidence(column: Column, target: str) -> str:
 
 def _examples(column: Column) -> list[str]:
     """Return up to three values; those of pictures, tensors and graphs are too long for a table."""
-    return [] if column.content else column.examples[:3]
+    if column.content:
+        return []
+    return [_shortened(example) for example in column.examples[:3]]
 
 
-def print_application(application: Application) -> None:
+def _shortened(text: str) -> str:
+    """Return a cell as it may stand in a table: its beginning, where it is long."""
+    return text if len(text) <= _LONGEST_CELL else text[: _LONGEST_CELL - 3].rstrip() + "..."
+
+
+def print_application(application: Application, titles: Titles) -> None:
     """Print an application: state, what it serves, the honest number, and what comes next."""
     print_pairs(
         [
@@ -104,25 +113,25 @@ def print_application(application: Application) -> None:
             ("target", application.target),
             ("objective", application.objective),
             ("endpoint", application.endpoint),
-            ("serves", _served(application)),
+            ("serves", _served(application, titles)),
             ("pinned", _pinned(application)),
             (f"test {application.objective}", _test_measure(application)),
             ("compared", _compared(application)),
             ("test score", _test_score(application)),
-            *_search(application),
+            *_search(application, titles),
             ("notes", "\n".join(application.notes)),
             ("error", application.error or _search_error(application)),
         ]
     )
 
 
-def _search(application: Application) -> list[tuple[str, object]]:
+def _search(application: Application, titles: Titles) -> list[tuple[str, object]]:
     """Return what the search of an application does, by name; nothing while there is none."""
     shown: list[tuple[str, object]] = [
         ("best so far", _best(application)),
         ("expected improvement", expected_improvement(application)),
-        ("running", application.running),
-        ("next", application.next),
+        ("running", list(map(titles.of, application.running))),
+        ("next", list(map(titles.of, application.next))),
     ]
     job = application.job
     if job is None:
@@ -141,12 +150,12 @@ def _search_error(application: Application) -> str | None:
     return application.job.error if application.job else None
 
 
-def _served(application: Application) -> str:
+def _served(application: Application, titles: Titles) -> str:
     """Return what answers requests, and which rows it learned from."""
     model = application.live_model
     if model is None:
         return "nothing yet"
-    served = f"{model.name} ({model.id})"
+    served = f"{titles.of(model.name)} ({model.id})"
     return f"{served}, fitted on all rows but the test rows" if model.refitted else served
 
 
@@ -162,7 +171,8 @@ def print_answer(answer: "Report | ToolAnswer", said: Sequence[str] = ()) -> Non
         say(f"\n{table.title}")
         print_table(table.columns, table.rows[:_SHOWN_ROWS])
         if len(table.rows) > _SHOWN_ROWS:
-            say(f"... and {len(table.rows) - _SHOWN_ROWS} more rows.")
+            more = len(table.rows) - _SHOWN_ROWS
+            say(f"... and {more} more row{'' if more == 1 else 's'}.")
     for assumption in answer.assumes:
         notes().print(f"Assumed: {assumption}", markup=False)
     for note in (*said, *answer.notes):

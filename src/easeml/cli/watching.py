@@ -13,6 +13,7 @@ from easeml.cli.output import console, notes, text
 from easeml.cli.showing import expected_improvement
 from easeml.client import Client, Milestone, has_reached
 from easeml.contract.applications import Application
+from easeml.contract.knowledge import Titles
 from easeml.contract.measures import best_found
 from easeml.contract.states import JobState
 
@@ -32,18 +33,19 @@ _HEADINGS = (
 class Progress:
     """Shows the state of some applications; each call of ``show`` replaces what was shown before."""
 
-    def __init__(self, out: Console, live: Live | None) -> None:
+    def __init__(self, out: Console, live: Live | None, titles: Titles) -> None:
         self._out = out
+        self._titles = titles
         self._live = live
         self._lines: dict[str, str] = {}
 
     def show(self, applications: Mapping[str, Application]) -> None:
         """Show applications by label. Without a terminal, print a line for each that changed."""
         if self._live is not None:
-            self._live.update(progress_table(applications.items()), refresh=True)
+            self._live.update(progress_table(applications.items(), self._titles), refresh=True)
             return
         for label, application in applications.items():
-            line = progress_line(label, application)
+            line = progress_line(label, application, self._titles)
             if self._lines.get(label) != line:
                 self._lines[label] = line
                 self._out.print(line, markup=False, soft_wrap=True)
@@ -69,16 +71,16 @@ class LastingReason:
 
 
 @contextmanager
-def progress_on(out: Console) -> Iterator[Progress]:
+def progress_on(out: Console, titles: Titles) -> Iterator[Progress]:
     """Give a ``Progress`` on a console, and leave the last table standing."""
     if not out.is_terminal:
-        yield Progress(out, None)
+        yield Progress(out, None, titles)
         return
     with Live(console=out, auto_refresh=False) as live:
-        yield Progress(out, live)
+        yield Progress(out, live, titles)
 
 
-def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
+def progress_table(applications: Iterable[tuple[str, Application]], titles: Titles) -> Table:
     """Return the table of some applications: what each has, what runs, what is still to come."""
     table = Table(header_style="bold")
     for heading in _HEADINGS:
@@ -91,21 +93,21 @@ def progress_table(applications: Iterable[tuple[str, Application]]) -> Table:
             label,
             state_of(one),
             text(best_found(one)),
-            text(one.running or waiting),
+            text(list(map(titles.of, one.running)) or waiting),
             text(expected_improvement(one)),
             f"{cost:.1f} s",
-            text(model.name if model else None),
+            text(titles.of(model.name) if model else None),
         )
         table.add_row(*map(escape, cells))
     return table
 
 
-def progress_line(label: str, one: Application) -> str:
+def progress_line(label: str, one: Application, titles: Titles) -> str:
     """Return what is worth a new line when it changes: state, what was found and is served."""
     job = one.job
     best = text(best_found(one))
     done = f"{job.tasks_done} of {job.candidates} candidates" if job else "no candidates yet"
-    serves = one.live_model.name if one.live_model else "nothing yet"
+    serves = titles.of(one.live_model.name) if one.live_model else "nothing yet"
     line = f"{label}: {state_of(one)}; best so far {best}; {done}; serves {serves}"
     reason = _lasting_reason(one)
     return f"{line}; {reason}" if reason else line
@@ -133,7 +135,7 @@ def watch_application(client: Client, application_id: str, *, quiet: bool = Fals
     application = client.application(application_id)
     out = Console(quiet=True) if quiet else console()
     try:
-        with progress_on(out) as progress:
+        with progress_on(out, client.module_titles()) as progress:
             progress.show({application.name: application})
             while not has_reached(application, Milestone.CONVERGED):
                 time.sleep(_LOOK_SECONDS)

@@ -10,7 +10,7 @@ from easeml.cli.options import Json
 from easeml.cli.output import moment, print_json, print_pairs, print_table, say
 from easeml.client import Client
 from easeml.contract.jobs import Job
-from easeml.contract.measures import best_of, figure
+from easeml.contract.measures import best_of, figure, named
 from easeml.contract.task_views import Task
 from easeml.errors import Conflict
 
@@ -39,13 +39,14 @@ def list_tasks(
     with Client() as client:
         job_id = None if job is None else _job_id(client, job)
         found = list(client.tasks(job_id=job_id, state=state))
-    if as_json:
-        return print_json(found)
+        if as_json:
+            return print_json(found)
+        titles = client.module_titles()
     rows = [
         (
             task.id,
             task.kind,
-            task.name,
+            titles.of(task.name),
             task.state,
             task.attempts,
             _found(task),
@@ -61,13 +62,13 @@ def list_tasks(
 
 def _found(task: Task) -> str | None:
     """Return how good a training task's model is, in its own unit."""
-    return figure(task.measure.value) if task.measure else None
+    return named(task.measure) if task.measure else None
 
 
 def _best(job: Job) -> str | None:
     """Return the best that a search found, in its own unit."""
     best = best_of(job)
-    return figure(best.value) if best else None
+    return named(best) if best else None
 
 
 @tasks.command("show")
@@ -78,13 +79,14 @@ def show_task(
     """Show a task, with the traceback where it failed."""
     with Client() as client:
         task = client.task(task_id)
-    if as_json:
-        return print_json(task)
+        if as_json:
+            return print_json(task)
+        titles = client.module_titles()
     return print_pairs(
         [
             ("id", task.id),
             ("kind", task.kind),
-            ("name", task.name),
+            ("name", titles.of(task.name)),
             ("state", task.state),
             ("subject", task.subject),
             ("job", task.job_id),

@@ -59,6 +59,19 @@ class Titles(Answer):
 
     titles: dict[str, str]
 
+    def of(self, name: str) -> str:
+        """Return ``Random forest 2`` for ``random-forest-classifier-2``; other names as they are."""
+        if name in self.titles:
+            return self.titles[name]
+        model, _, number = name.rpartition("-")
+        if number.isdecimal() and model in self.titles:
+            return f"{self.titles[model]} {number}"
+        return name
+
+    def in_sentence(self, sentence: str, name: str) -> str:
+        """Return a sentence in which a candidate is called by its title."""
+        return sentence.replace(name, self.of(name)) if name else sentence
+
 
 class NewModule(Request):
     """The text of a ``module.toml``."""

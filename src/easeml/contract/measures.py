@@ -31,10 +31,20 @@ def _figure_of(measure: Measure, value: float) -> str:
     return figure(round(value, 4) + 0.0)  # without the sign of -0.0
 
 
-def in_unit(measure: Measure, target: str) -> str:
-    """Return the value with its unit: 0.9798, or 5,012 price."""
-    unit = f" {target}" if measure.in_unit_of_target else ""
-    return _figure_of(measure, measure.value) + unit
+def in_unit(measure: Measure, target: str = "") -> str:
+    """Return the value with its unit: 0.9798, or 5,012 price.
+
+    ``target``: the unit of measures that do not know theirs.
+    """
+    value = _figure_of(measure, measure.value)
+    if not measure.in_unit_of_target:
+        return value
+    return f"{value} {measure.unit or target}".strip()
+
+
+def named(measure: Measure) -> str:
+    """Return the value with what was measured: accuracy 0.9798, or rmse 5,012 price."""
+    return f"{measure.objective} {in_unit(measure)}".strip()
 
 
 def interval(measure: Measure) -> str:
@@ -55,15 +65,23 @@ def against_baseline(measure: Measure) -> str:
     if gain <= 0:
         return f"no better than {always}"
     if measure.lower_is_better:
-        return f"{gain / measure.baseline:.0%} below {always}"
+        return f"{_share(gain / measure.baseline)} below {always}"
     return f"{_figure_of(measure, gain)} above {always}"
+
+
+def _share(gain: float) -> str:
+    """Return a share in percent; one that is not all is never rounded to all."""
+    if gain < 0.995:
+        return f"{gain:.0%}"
+    return f"{gain:.1%}" if gain < 0.9995 else "more than 99.9%"
 
 
 def times_read(found: TestQuality) -> str:
     """Return how often test rows were read, and why: they are read once for each model that served."""
     if found.readings == 1:
         return "read once"
-    return f"read {found.readings} times, once for each model that went live"
+    count = "twice" if found.readings == 2 else f"{found.readings} times"
+    return f"read {count}, once for each model that went live"
 
 
 def best_of(job: Job | None) -> Measure | None:

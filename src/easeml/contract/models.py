@@ -11,7 +11,9 @@ class Measure(Answer):
     """A measure in its own unit, with its 95 % interval where there is one.
 
     ``in_unit_of_target``: its unit is that of the target column. ``baseline``: what always guessing
-    ``guess`` (such as the commonest class) reaches on the same rows.
+    ``guess`` (such as the commonest class) reaches on the same rows. ``objective``: what was
+    measured; ``unit``: of the value, the name of the target. Measures of older versions of easeml
+    have neither.
     """
 
     value: float
@@ -21,6 +23,8 @@ class Measure(Answer):
     in_unit_of_target: bool
     baseline: float | None = None
     guess: str = ""
+    objective: str = ""
+    unit: str = ""
 
 
 class EnsembleMember(Answer):

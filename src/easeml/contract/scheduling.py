@@ -185,10 +185,14 @@ class Searching(Answer):
 
 
 class OtherPolicy(Answer):
-    """What a policy would have chosen. ``same``: the candidate that was chosen."""
+    """What a policy would have chosen. ``same``: the candidate that was chosen.
+
+    ``candidate``: its name as in the sentence; empty where the policy would have waited.
+    """
 
     policy: str
     sentence: str
+    candidate: str = ""
     same: bool
 
 

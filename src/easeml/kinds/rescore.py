@@ -41,7 +41,10 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
     rows = version.validation
     predictions = load_trained(inputs / "model").predict(rows)
     quality = score(spec.objective, rows[version.target], predictions)
-    measure = asdict(measured(spec.objective, rows[version.target], predictions, resamples=0))
+    found = measured(
+        spec.objective, rows[version.target], predictions, resamples=0, target=version.target
+    )
+    measure = asdict(found)
     return TaskResult(ok=True, value={"quality": quality, "measure": measure, "rows": len(rows)})
 
 

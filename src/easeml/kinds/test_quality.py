@@ -49,7 +49,13 @@ def read_test_quality(spec: TestQualitySpec, inputs: Path, outputs: Path) -> Tas
     found = {"value": value, "low": low, "high": high, "rows": len(rows)}
     learnt = version.train[version.target]
     found["measure"] = asdict(
-        measured(spec.objective, actual.to_numpy(), predictions, learnt=learnt)
+        measured(
+            spec.objective,
+            actual.to_numpy(),
+            predictions,
+            learnt=learnt,
+            target=str(actual.name),
+        )
     )
     return TaskResult(ok=True, value=found)
 

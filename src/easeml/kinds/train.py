@@ -211,7 +211,14 @@ def _measures(
     found = {}
     for name in _objectives(spec):
         resamples = _RESAMPLES if name == spec.objective else 0
-        measure = measured(name, actual, predictions, resamples=resamples, learnt=learnt)
+        measure = measured(
+            name,
+            actual,
+            predictions,
+            resamples=resamples,
+            learnt=learnt,
+            target=str(actual.name),
+        )
         found[name] = asdict(measure)
     return found
 

@@ -73,7 +73,8 @@ class Measured:
 
     ``lower_is_better``: it is an error. ``in_unit_of_target``: its unit is that of the target.
     ``baseline``: what always guessing ``guess`` (such as the commonest class) reaches on the same
-    rows; None where it was not asked for.
+    rows; None where it was not asked for. ``objective``: what was measured; ``unit``: of the value,
+    the name of the target; empty where it has none.
     """
 
     value: float
@@ -83,6 +84,8 @@ class Measured:
     in_unit_of_target: bool
     baseline: float | None = None
     guess: str = ""
+    objective: str = ""
+    unit: str = ""
 
 
 def measured(
@@ -92,15 +95,17 @@ def measured(
     *,
     resamples: int = _MOST_RESAMPLES,
     learnt: Any = None,
+    target: str = "",
 ) -> Measured:
     """Return the measure of an objective in its own unit. Arguments and errors as ``interval``.
 
-    ``resamples`` 0: without an interval. ``learnt``: the answers of the train rows, for the
-    baseline.
+    ``resamples`` 0: without an interval, as are measures of one row, which tells of no other.
+    ``learnt``: the answers of the train rows, for the baseline. ``target``: its name, for the unit.
     """
     measure = _objective(objective)
+    in_unit_of_target = getattr(measure, "in_unit_of_target", False)
     known, predicted = _prepare(objective, actual, predictions)
-    if resamples:
+    if resamples and len(known) > 1:
         found, low, high = _with_interval(objective, measure.value, known, predicted, resamples)
     else:
         found, low, high = measure.value(known, predicted), None, None
@@ -114,9 +119,11 @@ def measured(
         low,
         high,
         lower_is_better=getattr(measure, "lower_is_better", False),
-        in_unit_of_target=getattr(measure, "in_unit_of_target", False),
+        in_unit_of_target=in_unit_of_target,
         baseline=baseline,
         guess=guess,
+        objective=objective,
+        unit=target if in_unit_of_target else "",
     )
 
 

@@ -70,8 +70,13 @@ def render(request: Request, template: str, **values: Any) -> str:
         "user": None,
         "csrf": "",
         "called": site.titles.of if site else str,
+        "sentence": site.titles.in_sentence if site else _as_it_is,
     }
     return environment().get_template(template).render({**shared, **values})
+
+
+def _as_it_is(sentence: str, name: str) -> str:
+    return sentence
 
 
 def _menu(request: Request, user: User) -> tuple[tuple[str, str], ...]:

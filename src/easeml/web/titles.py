@@ -3,6 +3,7 @@
 import time
 
 from easeml.client import AsyncClient
+from easeml.contract import knowledge as contract
 
 _FRESH_SECONDS = 60.0  # a model that is added has its title that much later
 
@@ -11,7 +12,7 @@ class Titles:
     """Titles of models by their names; asked for again after a minute."""
 
     def __init__(self) -> None:
-        self._titles: dict[str, str] = {}
+        self._titles = contract.Titles(titles={})
         self._due = 0.0
 
     async def keep_fresh(self, client: AsyncClient) -> None:
@@ -20,13 +21,12 @@ class Titles:
         if now < self._due:
             return
         self._due = now + _FRESH_SECONDS
-        self._titles = (await client.module_titles()).titles
+        self._titles = await client.module_titles()
 
     def of(self, name: str) -> str:
         """Return ``Random forest 2`` for ``random-forest-classifier-2``; other names as they are."""
-        if name in self._titles:
-            return self._titles[name]
-        model, _, number = name.rpartition("-")
-        if number.isdecimal() and model in self._titles:
-            return f"{self._titles[model]} {number}"
-        return name
+        return self._titles.of(name)
+
+    def in_sentence(self, sentence: str, name: str) -> str:
+        """Return a sentence in which a candidate is called by its title."""
+        return self._titles.in_sentence(sentence, name)

@@ -15,7 +15,7 @@ from typing import Any
 
 from easeml.contract import measures
 from easeml.contract.models import Measure
-from easeml.data import Rows, parse_rows
+from easeml.data import Rows, kinds_of, parse_rows
 from easeml.engine.limits import limit_child
 from easeml.engine.serving.frames import Header, encode, receive_frame
 from easeml.engine.serving.shelf import Shelf
@@ -196,13 +196,14 @@ def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, An
 def _quality(served: _Served, labels: Any, predicted: Predictions) -> dict[str, Any]:
     """Return the score of predictions with its interval, and the measure in its own unit."""
     value, low, high = interval(served.objective, labels, predicted)
+    target = next(iter(kinds_of(served.schema_out)), "")
     return {
         "objective": served.objective,
         "value": value,
         "low": low,
         "high": high,
         "rows": len(labels),
-        "measure": asdict(measured(served.objective, labels, predicted)),
+        "measure": asdict(measured(served.objective, labels, predicted, target=target)),
     }
 
 
@@ -226,10 +227,9 @@ def _tell_training_rows(
         others = _quality(served, rows.labels[~known], predicted.of_rows(~known))
         reply["quality"]["others"] = others
         measure = Measure.model_validate(others["measure"])
-        said += (
-            f" On the other {others['rows']:,} {served.objective} is "
-            f"{measures.figure(measure.value)} ({measures.interval(measure)})."
-        )
+        between = f" ({measures.interval(measure)})" if measures.interval(measure) else ""
+        where = "row" if others["rows"] == 1 else f"{others['rows']:,} rows"
+        said += f" On the other {where}: {measures.named(measure)}{between}."
     reply["notes"].append(said)
 
 

@@ -144,7 +144,7 @@ def _others(tx: Transaction, view: TenantView, moment: Moment) -> list[OtherPoli
         candidate = job.arms[choice.arm].name if sees else "a candidate"
         told = sentence(choice.explanation, who, candidate)
         same = (choice.job, choice.arm) == (moment.job, moment.arm)
-        found.append(OtherPolicy(policy=name, sentence=told, same=same))
+        found.append(OtherPolicy(policy=name, sentence=told, candidate=candidate, same=same))
     return found
 
 
