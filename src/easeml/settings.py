@@ -4,7 +4,7 @@ import json
 import os
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr
 from pydantic_settings import (
@@ -35,6 +35,11 @@ class Settings(BaseSettings):
     task_seconds: float = Field(600.0, gt=0, description="longest run of one attempt")
     task_memory: int = Field(4 * 2**30, gt=0, description="most memory of one attempt")
     predictor_memory: int = Field(4 * 2**30, gt=0, description="most memory of one serving child")
+    isolation: Literal["none", "process"] = Field(
+        "none",
+        description="what tasks are confined to: none (limits only), or process (no network, no "
+        "other files, no other processes; Linux on x86-64)",
+    )
     lease_seconds: float = Field(10.0, gt=0, description="how long a silent process keeps its work")
     module_packages: str = Field(
         "", description="more packages whose classes added models may name, with commas"

@@ -31,6 +31,10 @@ def up(
     home: HomeOption = None,
     port: Port = None,
     workers: Workers = None,
+    isolation: Annotated[
+        str | None,
+        typer.Option(help="What tasks are confined to: none, or process. It is never less."),
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Play three tenants with real tables.")
     ] = False,
@@ -38,7 +42,7 @@ def up(
     """Start everything on this machine and keep it running; Ctrl-C stops it."""
     from easeml.engine import run_supervisor
 
-    settings = settings_of(home=home, port=port, workers=workers)
+    settings = settings_of(home=home, port=port, workers=workers, isolation=isolation)
     _make_home(settings.home)
     players: list[subprocess.Popen[bytes]] = []
 

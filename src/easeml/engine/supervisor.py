@@ -18,6 +18,7 @@ from easeml.service.accounts import users
 from easeml.settings import Settings
 from easeml.store import Store
 
+from .executors.confinement import check_available
 from .limits import task_limits, thread_environment
 from .managed import LOOK_EVERY, ManagedProcess, log_tail, program, stop_all
 from .signals import Stop
@@ -36,7 +37,8 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
 
     ``on_ready(url, first_password)`` is called once, in a thread of its own, when the service
     answers; the password is given on the first start of a home only. Raises ``Conflict`` if the
-    home is in use or the port is taken, and ``TimedOut`` if the controller does not answer.
+    home is in use, the port is taken or tasks cannot be isolated as demanded, and ``TimedOut`` if
+    the controller does not answer.
     """
     settings = settings.model_copy(update={"home": settings.home.resolve()})
     settings.home.mkdir(
@@ -44,6 +46,8 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
         exist_ok=True,
         mode=0o700,
     )
+    if settings.isolation == "process":
+        check_available(settings.home)
     with _only_one(settings.home):
         stop = Stop.on_signals()
         _make_secret(settings.home / SECRET_FILE)

@@ -26,7 +26,9 @@ def run_worker(settings: Settings) -> None:
     configure_logging("worker")
     stop = Stop.on_signals()
     limits = task_limits(settings)
-    executor = LocalExecutor(limits)  # before the record: a worker that is known is warm
+    executor = LocalExecutor(
+        limits, confined=settings.isolation == "process"
+    )  # before the record: a worker that is known is warm
     store = Store.open(settings.database, settings.artefacts)
     process = register(store, ProcessKind.WORKER)
     try:

@@ -23,6 +23,7 @@ from easeml.engine.limits import thread_environment
 from easeml.modules.leash import END_WITH_WHAT_IS_THERE
 
 from .base import Ending, Outcome
+from .confinement import confine
 from .isolation import free_reserve, isolate, redirect_output
 
 if TYPE_CHECKING:
@@ -55,12 +56,15 @@ class LocalExecutor:
         limits: Limits,
         run: Callable[[Path], TaskResult] = task_main.run,
         preload: Sequence[str] = IMPORTS,
+        *,
+        confined: bool = False,
     ):
         """``run`` is called in the child with the work folder and must be importable; it writes the
         result.
 
         The zygote imports ``preload`` with the libraries capped to ``limits.threads``; a task with
-        other limits starts a little slower.
+        other limits starts a little slower. ``confined``: children cannot reach the network, other
+        files and other processes (``confinement``).
         """
         self._run = run
         os.environ.update(thread_environment(limits.threads))
@@ -68,6 +72,7 @@ class LocalExecutor:
         self._running: set[_LocalExecution] = set()
         self._guard = threading.Lock()
         self._limits = limits
+        self._confined = confined
         self._spare: _Child | None = self._fork(limits)
 
     def start(self, folder: Path, limits: Limits) -> "_LocalExecution":
@@ -94,7 +99,7 @@ class LocalExecutor:
         theirs, ours = self._context.Pipe(duplex=False)
         process = self._context.Process(
             target=_child,
-            args=(self._run, theirs, limits),
+            args=(self._run, theirs, limits, self._confined),
             daemon=True,
         )
         process.start()
@@ -231,7 +236,9 @@ class _LocalExecution:
         return text
 
 
-def _child(run: Callable[[Path], TaskResult], told: "_ConnectionBase", limits: Limits) -> None:
+def _child(
+    run: Callable[[Path], TaskResult], told: "_ConnectionBase", limits: Limits, confined: bool
+) -> None:
     isolate(limits)
     try:
         folder = Path(os.fsdecode(told.recv_bytes()))
@@ -239,6 +246,8 @@ def _child(run: Callable[[Path], TaskResult], told: "_ConnectionBase", limits: L
         os._exit(0)  # the worker ended
     told.close()
     redirect_output(folder / task_main.LOG)
+    if confined:
+        confine(folder)
     code = 0
     try:
         run(folder)
