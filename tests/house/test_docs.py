@@ -183,3 +183,18 @@ def test_synonyms_are_found_in_any_spelling(name: str):
 @pytest.mark.parametrize("name", ["running", "trained", "task_id", "projection"])
 def test_other_words_are_not_taken_for_synonyms(name: str):
     assert not words_of(name) & SYNONYMS
+
+
+def test_the_walks_through_the_house_name_what_there_is():
+    text = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    walks = text.split("## Walks through the house\n")[1].split("\n## ")[0]
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_.]+?\.(?:py|js|md|html))(?:: (\w+))?`", walks)
+    assert len(named) > 40
+    for file, name in named:
+        folder = ROOT if file.startswith(("docs/", "tests/")) else ROOT / "src" / "easeml"
+        assert (folder / file).is_file(), file
+        source = (folder / file).read_text("utf-8")
+        defined = rf"^\s*(?:export )?(?:async )?(?:def|class|function) {name}\b|^{name}\b"
+        assert not name or re.search(defined, source, re.MULTILINE), f"{file}: {name}"
+    folders = re.findall(r"`((?:[a-z_]+/)+[a-z_]+)`", walks)
+    assert all((ROOT / "src" / "easeml" / folder).is_dir() for folder in folders), folders
