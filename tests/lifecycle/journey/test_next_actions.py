@@ -101,6 +101,13 @@ def test_a_goal_that_is_met_has_to_be_proven():
     assert proven.is_proven and not met.is_proven
 
 
+def test_test_rows_that_were_read_by_another_objective_prove_nothing():
+    facts = replace(KNOWN, unit="balanced-accuracy", tested_by="accuracy")
+    stations = {one.name: one for one in rail(facts, [])}
+    assert stations["Check"].said == "Test rows were read by accuracy, not by balanced-accuracy."
+    assert not facts.is_proven
+
+
 def test_less_is_better_where_the_unit_is_an_error():
     goal = Goal("rmse", 5.0, "rmse below 5", wants_less=True)
     facts = replace(KNOWN, goal=goal, unit="rmse", lower_is_better=True)

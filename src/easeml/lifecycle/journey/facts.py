@@ -101,6 +101,7 @@ class Facts:
     quality: Estimate | None = None
     baseline: float | None = None
     tested: Estimate | None = None
+    tested_by: str = ""  # the objective by which test rows were read, whatever the goal's is
     feasible: Feasible | None = None
     suspects: Suspects | None = None
     search: Searched | None = None

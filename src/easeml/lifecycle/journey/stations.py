@@ -135,6 +135,9 @@ def _search(facts: Facts) -> Known:
 
 
 def _check(facts: Facts) -> Known:
+    if facts.tested is None and facts.tested_by:
+        said = f"Test rows were read by {facts.tested_by}, not by {facts.unit}."
+        return "Check", "open", said
     if facts.tested is None:
         return "Check", "open", "No model was read on test rows."
     said = f"On test rows: {between(facts.tested, facts.unit)}."

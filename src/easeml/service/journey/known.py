@@ -54,6 +54,7 @@ def facts_of(
         quality=_estimate(quality),
         baseline=quality.baseline if quality else None,
         tested=_estimate(_tested(shown, unit)),
+        tested_by=shown.objective if shown.test_quality else "",
         feasible=feasible,
         suspects=_suspects(by_tool.get("label-errors")),
         search=_searched(shown),
