@@ -237,7 +237,7 @@ def test_providers_are_told_once_of_a_tenant_that_starves(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Who starves is decided elsewhere; here everybody who waits does."""
-    monkeypatch.setattr("easeml.engine.scheduler.starving", lambda waits, *rest: list(waits))
+    monkeypatch.setattr("easeml.engine.starving.starving", lambda waits, *rest: list(waits))
     simulated.add_job(store, tmp_path)
     with store.write() as tx:
         tx.tenants.add(Tenant("ten_0", "provider"))
