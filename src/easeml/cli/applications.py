@@ -25,6 +25,7 @@ from easeml.contract.applications import Application, Declaration
 from easeml.contract.datasets import Version
 from easeml.contract.measures import best_found, in_unit
 from easeml.contract.models import TrainedModel
+from easeml.contract.states import TaskState
 from easeml.errors import InvalidInput, TimedOut
 from easeml.lifecycle.journey import Goal, read_goal
 
@@ -324,7 +325,7 @@ def try_model(
     if as_json:
         print_json(found)
         return
-    doing = "runs" if found.state == "running" else "gets the next device"
+    doing = "runs" if found.state == TaskState.RUNNING else "gets the next device"
     say(f"{found.candidate} {doing}: task {found.task_id}.")
 
 
