@@ -12,12 +12,14 @@ import pytest
 SOURCES = Path(__file__).resolve().parents[2] / "src" / "easeml"
 ROOMS = ("store", "service", "kinds", "engine", "api", "client", "web", "cli")
 STORING = ("store", "service", "kinds", "engine", "api")
-# JSON whose shape others than the store decide: the schema language, kinds, policies, the wire.
+# JSON whose shape others than the store decide: the schema language, kinds, policies, ledgers,
+# the wire.
 OPEN_JSON = {
     ("IdempotencyKey", "response"),
     ("DatasetVersion", "schema_in"),
     ("DatasetVersion", "schema_out"),
     ("Application", "gates"),
+    ("Gate", "ledger"),
     ("Task", "payload"),
     ("Task", "result"),
     ("Task", "measure"),

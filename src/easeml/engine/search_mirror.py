@@ -155,9 +155,11 @@ class SearchMirror:
             return
         works = {name: known.works for name, known in self._jobs.items()}
         for job_id, costs in self._costs.changes(self.state.jobs, works).items():
-            self.note("set_costs", job=job_id, costs=[[arm, cost] for arm, cost in costs])
+            self.note("set_costs", job=job_id, costs=[list(pair) for pair in costs])
             candidates = {arm: id for id, arm in self._jobs[job_id].arms.items()}
-            self._unwritten_costs |= {candidates[arm]: cost for arm, cost in costs}
+            for arm, cost in costs:
+                candidate = candidates[arm]
+                self._unwritten_costs[candidate] = cost
 
     def take_costs(self) -> dict[str, float]:
         """Return what candidates cost by now, by id, where it changed since this was asked."""

@@ -48,7 +48,9 @@ def rows_of(view: DecisionView, alone: str) -> list[Row]:
     for search in searches:
         marked = [one for one in search.candidates if one.state == BelievedState.CHOSEN]
         others = [one for one in search.candidates if one.state != BelievedState.CHOSEN]
-        rows += [Row(search, one) for one in (*marked, *others)[:most]]
+        shown = [*marked, *others][:most]
+        for one in shown:
+            rows.append(Row(search, one))
     return rows[:_ROWS]
 
 

@@ -53,12 +53,17 @@ def _split(told: Any) -> list[dict[str, Any]]:
 
 def _by_column(told: Mapping[str, Any], form: str) -> list[dict[str, Any]]:
     """Return the rows of columns by name."""
-    columns = {name: value if isinstance(value, list) else [value] for name, value in told.items()}
+    columns: dict[str, list[Any]] = {}
+    for name, value in told.items():
+        values = value if isinstance(value, list) else [value]
+        columns[name] = [_scalar(one) for one in values]
     lengths = {name: len(values) for name, values in columns.items()}
     if len(set(lengths.values())) != 1:
         raise InvalidInput(f"The columns have different lengths: {lengths}.", where=form)
-    cells = [[_scalar(value) for value in values] for values in columns.values()]
-    return [dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True)]
+    rows = []
+    for cells in zip(*columns.values(), strict=True):
+        rows.append(dict(zip(columns, cells, strict=True)))
+    return rows
 
 
 def _row(row: Any, columns: Sequence[str], where: str) -> dict[str, Any]:

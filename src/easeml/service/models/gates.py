@@ -171,8 +171,9 @@ def _refuse_while_test_rows_are_read(tables: Tables, application: Application) -
 
     tests = requests.under_way(tables, kept.KIND, application.id)
     asked = requests.under_way(tables, tools.KIND, application.version_id)
-    readers = [task for task in asked if "test" in tool_named(task.payload["tool"]).needs]
-    if tests or readers:
+    names = [tools.Told.from_json(task.payload).tool for task in asked]
+    is_read = any("test" in tool_named(name).needs for name in names)
+    if tests or is_read:
         raise Conflict(
             "The test rows are being read.", where=application.id, remedy="Try again in a moment."
         )
