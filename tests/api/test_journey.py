@@ -10,6 +10,7 @@ from inline_worker import work_off
 from test_asking_tools import toys, upload
 from test_reports import APPLICATIONS
 
+from easeml.contract.states import JobState
 from easeml.store import Store
 from easeml.store.shapes import VersionSummary
 from easeml.web import create_pages, session
@@ -104,6 +105,35 @@ def test_next_answers_within_a_second_of_a_hundred_thousand_rows(
     found = asked(client, ann, made.application_id)
     assert time.perf_counter() - begun < 1.0
     assert "60,000 train" in found["stations"][1]["said"]
+
+
+def test_a_suggestion_is_recorded_once_and_scored_by_what_came(
+    client: TestClient, store: Store, ann
+) -> None:
+    made = furnish(store, ann.caller.tenant_id)
+    place = f"{APPLICATIONS}/{made.application_id}/suggestions"
+    expected = {"expected_improvement": 0.02, "expected_improvement_error": 0.01}
+    with store.write() as tx:
+        jobs = tx.scoped(ann.caller.tenant_id).jobs
+        jobs.update(made.job_id, state=JobState.RUNNING, best_quality=0.8, **expected)
+    for _ in range(2):
+        assert "search" in kinds(asked(client, ann, made.application_id))
+    (told,) = [one for one in newest(client, ann, place) if one["kind"] == "search"]
+    assert (told["gain"], told["came"]) == (0.02, None)
+
+    with store.write() as tx:
+        jobs = tx.scoped(ann.caller.tenant_id).jobs
+        jobs.update(made.job_id, state=JobState.RESTING, best_quality=0.83)
+    (scored,) = [one for one in newest(client, ann, place) if one["kind"] == "search"]
+    assert scored["came"] == pytest.approx(0.03)
+    assert scored["within"]
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    page = browser.get(f"/applications/{made.application_id}/next").text
+    assert "+0.0300" in page
+
+
+def newest(client: TestClient, person, place: str) -> list[dict]:
+    return client.get(place, headers=person.headers).json()["items"]
 
 
 def test_the_page_leads_and_takes_a_goal(client: TestClient, store: Store, ann) -> None:

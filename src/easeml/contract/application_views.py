@@ -2,7 +2,7 @@
 
 from easeml.contract.applications import Application, Promotion
 from easeml.contract.gates import Gates
-from easeml.contract.journey import Journey
+from easeml.contract.journey import Journey, Suggestion
 from easeml.contract.models import TrainedModel
 from easeml.contract.progress import Progress
 from easeml.contract.reports import Report
@@ -24,10 +24,11 @@ class ApplicationView(Answer):
 
 
 class JourneyView(Answer):
-    """All that the page *Next* of an application shows."""
+    """All that the page *Next* of an application shows. ``suggested``: the newest first."""
 
     application: Application
     journey: Journey
+    suggested: list[Suggestion]
 
 
 class Leaderboard(Answer):

@@ -60,6 +60,25 @@ class JourneyQuestion(Answer):
     tool: str = ""
 
 
+class Suggestion(Answer):
+    """An action that was suggested, what it should have gained of score, and what came.
+
+    ``came``: null as long as it was not done, or cannot be told. ``within``: whether that lies in
+    the interval that was told.
+    """
+
+    id: str
+    version_id: str
+    kind: str
+    gain: float | None = None
+    interval: list[float] | None = None
+    human_minutes: float = 0.0
+    device_seconds: float = 0.0
+    came: float | None = None
+    within: bool | None = None
+    created: float
+
+
 class Journey(Answer):
     """Where an application stands: at most three ``actions``, the first one first."""
 

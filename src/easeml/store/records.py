@@ -183,6 +183,28 @@ class Goal:
 
 
 @dataclass(frozen=True, slots=True)
+class Suggestion:
+    """An action that was suggested, with what it was expected to gain; append-only.
+
+    ``job_id``: the search that it was told beside, with its best ``score`` then.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    version_id: str
+    job_id: str
+    kind: str
+    gain: float | None = None
+    low: float | None = None
+    high: float | None = None
+    score: float | None = None
+    human_minutes: float = 0.0
+    device_seconds: float = 0.0
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One model search for an application on one version.
 

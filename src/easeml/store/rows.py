@@ -183,6 +183,7 @@ class Tables:
         self.versions = rows(tables.versions, records.DatasetVersion)
         self.applications = rows(tables.applications, records.Application)
         self.goals = rows(tables.goals, records.Goal)
+        self.suggestions = rows(tables.suggestions, records.Suggestion)
         self.jobs = rows(tables.jobs, records.Job)
         self.candidates = rows(tables.candidates, records.Candidate)
         self.tasks = rows(tables.tasks, records.Task)

@@ -107,6 +107,7 @@ applications = _owned(
     "applications", records.Application, "state", "dataset_id", "version_id", "name"
 )
 goals = _owned("goals", records.Goal, "application_id")
+suggestions = _owned("suggestions", records.Suggestion, "application_id")
 jobs = _owned("jobs", records.Job, "state", "application_id", "version_id")
 candidates = _owned("candidates", records.Candidate, unique=("job_id", "tenant_id", "arm"))
 tasks = _owned(

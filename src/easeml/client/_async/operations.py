@@ -21,7 +21,7 @@ from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.gates import Gates, NewGate
 from easeml.contract.jobs import Job, JobLimits
-from easeml.contract.journey import Goal, Journey
+from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
 from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
@@ -341,6 +341,10 @@ class AsyncOperations(AsyncCalls):
         action that asks for it. Raises ``NotFound``.
         """
         return await self._get(Journey, f"/applications/{application_id}/next")
+
+    def suggestions(self, application_id: str) -> AsyncIterator[Suggestion]:
+        """Give what was suggested, newest first, with what came; raises ``NotFound``."""
+        return self._list(Suggestion, f"/applications/{application_id}/suggestions")
 
     async def journey_view(self, application_id: str) -> JourneyView:
         """Return an application and its journey: where it stands, and what to do next.

@@ -22,7 +22,7 @@ from easeml.contract.datasets import Dataset, UnusedDatasets, Version
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.gates import Gates, NewGate
 from easeml.contract.jobs import Job, JobLimits
-from easeml.contract.journey import Goal, Journey
+from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
 from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
@@ -334,6 +334,10 @@ class Operations(Calls):
         action that asks for it. Raises ``NotFound``.
         """
         return self._get(Journey, f"/applications/{application_id}/next")
+
+    def suggestions(self, application_id: str) -> Iterator[Suggestion]:
+        """Give what was suggested, newest first, with what came; raises ``NotFound``."""
+        return self._list(Suggestion, f"/applications/{application_id}/suggestions")
 
     def journey_view(self, application_id: str) -> JourneyView:
         """Return an application and its journey: where it stands, and what to do next.

@@ -10,7 +10,7 @@ from easeml.lifecycle import journey
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views
-from easeml.service.journey import goals, known
+from easeml.service.journey import goals, known, suggested
 from easeml.store import Store, Tables
 from easeml.store.records import Application
 
@@ -27,13 +27,26 @@ def get(store: Store, caller: Caller, application_id: str) -> Journey:
     It is told from what was kept: reports, the search, the data's counts. What lacks is an action
     that asks for it. Raises ``NotFound``.
     """
+    return told(store, caller, application_id)[1]
+
+
+def told(store: Store, caller: Caller, application_id: str) -> tuple[contract.Application, Journey]:
+    """Return the resource of an application and its journey; what is suggested first is recorded.
+
+    Raises ``NotFound``.
+    """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         application = tables.applications.get(application_id)
         shown = application_views.show(tx, application)
         reports = tools.newest_of_each_tool(tables, application.id)
         answers = [tools.show(store, report) for report in reports]
-        return of(tables, application, shown, answers)
+        journey = of(tables, application, shown, answers)
+        new = suggested.not_recorded(tables, application, journey.actions)
+    if new and shown.job is not None:
+        with store.write() as tx:
+            suggested.record(tx, application, shown.job, new)
+    return shown, journey
 
 
 def of(

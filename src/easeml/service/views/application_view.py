@@ -9,12 +9,13 @@ from easeml.contract.application_views import (
 from easeml.service.access.caller import Caller
 from easeml.service.advice import tools
 from easeml.service.applications import application_views, applications
-from easeml.service.journey import next_steps
+from easeml.service.journey import next_steps, suggested
 from easeml.service.models import gates
 from easeml.service.search import progress
 from easeml.store import Store
 
 _BEST_MODELS = 5
+_SUGGESTIONS = 20
 
 
 def get(store: Store, caller: Caller, application_id: str) -> ApplicationView:
@@ -43,14 +44,9 @@ def next_view(store: Store, caller: Caller, application_id: str) -> JourneyView:
 
     Raises ``NotFound``.
     """
-    with store.read() as tx:
-        tables = tx.scoped(caller.tenant_id)
-        application = tables.applications.get(application_id)
-        shown = application_views.show(tx, application)
-        reports = tools.newest_of_each_tool(tables, application.id)
-        answers = [tools.show(store, report) for report in reports]
-        journey = next_steps.of(tables, application, shown, answers)
-    return JourneyView(application=shown, journey=journey)
+    shown, journey = next_steps.told(store, caller, application_id)
+    earlier = suggested.list_page(store, caller, application_id, limit=_SUGGESTIONS)
+    return JourneyView(application=shown, journey=journey, suggested=earlier.items)
 
 
 def leaderboard(store: Store, caller: Caller, application_id: str) -> Leaderboard:

@@ -51,6 +51,7 @@ async def _show(
         view.application,
         "application_next.html",
         journey=view.journey,
+        suggested=[one for one in view.suggested if one.interval and one.interval[1] > 0],
         wanted=wanted or view.journey.goal.text,
         links=_LINKS,
         problem=problem,

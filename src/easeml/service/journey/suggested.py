@@ -1,0 +1,112 @@
+"""What was suggested, with the gain that was expected, scored by what came."""
+
+from collections.abc import Sequence
+
+from easeml.contract.jobs import Job as JobAnswer
+from easeml.contract.journey import Action, Suggestion
+from easeml.contract.parameters import After, Limit
+from easeml.contract.resources import Page
+from easeml.contract.states import JobState
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.service.access.paging import page_records
+from easeml.store import Store, Tables, Transaction, records
+from easeml.store.records import Application, Job
+
+_OF_PEOPLE = ("check-labels", "label", "clean", "use-answers")  # they show in the next version
+_RESTING = (JobState.RESTING, JobState.STOPPED)
+_NEAR = 1e-9
+
+
+def list_page(
+    store: Store, caller: Caller, application_id: str, *, after: After = None, limit: Limit = 50
+) -> Page[Suggestion]:
+    """Return a page of what was suggested, newest first, with what came; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        found, following = page_records(
+            tables.suggestions, after, limit, newest_first=True, application_id=application.id
+        )
+        jobs = tables.jobs.list(application_id=application.id, limit=None)
+    return Page(items=[_show(one, jobs) for one in found], next=following)
+
+
+def not_recorded(
+    tables: Tables, application: Application, actions: Sequence[Action]
+) -> list[Action]:
+    """Return the actions that were not suggested yet about the data as it is."""
+    told = tables.suggestions.pick(
+        "kind", application_id=application.id, version_id=application.version_id
+    )
+    known = {kind for (kind,) in told}
+    return [action for action in actions if action.kind not in known]
+
+
+def record(
+    tx: Transaction, application: Application, job: JobAnswer, actions: Sequence[Action]
+) -> None:
+    """Keep what is suggested beside a search, but what was recorded meanwhile."""
+    tables = tx.scoped(application.tenant_id)
+    new = []
+    for action in not_recorded(tables, application, actions):
+        low, high = action.interval or (None, None)
+        new.append(
+            records.Suggestion(
+                id=new_id("sug"),
+                tenant_id=application.tenant_id,
+                application_id=application.id,
+                version_id=application.version_id,
+                job_id=job.id,
+                kind=action.kind,
+                gain=action.gain,
+                low=low,
+                high=high,
+                score=job.best_quality,
+                human_minutes=action.human_minutes,
+                device_seconds=action.device_seconds,
+            )
+        )
+    tables.suggestions.add_all(new)
+
+
+def _show(told: records.Suggestion, jobs: Sequence[Job]) -> Suggestion:
+    came = _came(told, jobs)
+    interval, within = None, None
+    if told.low is not None and told.high is not None:
+        interval = [told.low, told.high]
+        if came is not None:
+            within = told.low - _NEAR <= came <= told.high + _NEAR
+    return Suggestion(
+        id=told.id,
+        version_id=told.version_id,
+        kind=told.kind,
+        gain=told.gain,
+        interval=interval,
+        human_minutes=told.human_minutes,
+        device_seconds=told.device_seconds,
+        came=came,
+        within=within,
+        created=told.created,
+    )
+
+
+def _came(told: records.Suggestion, jobs: Sequence[Job]) -> float | None:
+    """Return the score that was gained, when the search that shows it rests; None before."""
+    job = _shown_by(told, jobs)
+    if job is None or told.score is None or job.best_quality is None or job.state not in _RESTING:
+        return None
+    return job.best_quality - told.score
+
+
+def _shown_by(told: records.Suggestion, jobs: Sequence[Job]) -> Job | None:
+    """Return the search that shows what an action brought; ``jobs``: in order of their ids.
+
+    Of searching on, that is the search itself; of people's work, the next search that followed.
+    """
+    for job in jobs:
+        if told.kind == "search" and job.id == told.job_id:
+            return job
+        if told.kind in _OF_PEOPLE and job.id > told.job_id:
+            return job
+    return None
