@@ -31,7 +31,7 @@ def test_machines_work_comes_first_and_is_not_asked_twice():
     relation = easeml.Relation.from_frame(frame, target="kind").split()
     assert actions(relation)[:2] == ["clean", "feasibility"]
     found = actions(relation.clean())
-    assert found == ["feasibility", "plan_cleaning"]
+    assert found == ["feasibility", "search", "plan_cleaning"]
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -29,6 +30,19 @@ def table_html(content: Content) -> str:
         f"<table><caption>{said}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(lines)}</tbody></table>"
     )
+
+
+def answer_html(answer: Mapping[str, Any]) -> str:
+    """Return an answer's plain values as a table; lists and tables within are counted."""
+    lines = []
+    for name, value in answer.items():
+        shown = value
+        if isinstance(value, list | Mapping):
+            shown = f"{len(value):,} entries"
+        if isinstance(value, float):
+            shown = f"{value:.6g}"
+        lines.append(f"<tr><th>{escape(name)}</th><td>{escape(str(shown))}</td></tr>")
+    return f"<table><tbody>{''.join(lines)}</tbody></table>"
 
 
 def _doubts(content: Content) -> dict[tuple[int, str], float]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from easeml.errors import InvalidInput
 from easeml.lineage.advice import ADVICE
 from easeml.lineage.nodes import Node, Operator, Value
 from easeml.relation import Relation, RowCandidates, Source, cell_candidates, optional_row
+from easeml.search.installed import Installed, find_installed
 
 _OPERATORS: dict[str, Operator] = {}
 
@@ -22,12 +24,23 @@ def register(name: str, version: str, function: Callable[..., Value]) -> Operato
 
 
 def operator_named(name: str) -> Operator:
-    """Return an operator. Raises InvalidInput, with those there are."""
-    if name not in _OPERATORS:
-        raise InvalidInput(
-            f"There is no operator {name!r}.", remedy=f"Use one of {', '.join(sorted(_OPERATORS))}."
-        )
-    return _OPERATORS[name]
+    """Return an operator, of this process or an installed one. Raises InvalidInput, with those there
+    are.
+    """
+    if name in _OPERATORS:
+        return _OPERATORS[name]
+    found = installed_operators()
+    if name in found.by_name:
+        return found.by_name[name]
+    known = ", ".join(sorted([*_OPERATORS, *found.by_name]))
+    remedy = " ".join([f"Use one of {known}.", *found.problems])
+    raise InvalidInput(f"There is no operator {name!r}.", remedy=remedy)
+
+
+@cache
+def installed_operators() -> Installed[Operator]:
+    """Return the operators that stand above this room, or come with other packages."""
+    return find_installed("operator", "", "easeml.operators", "easeml.operators", "OPERATORS")
 
 
 def node_of(operator: Operator, arguments: Sequence[Any], named: dict[str, Any]) -> Node:

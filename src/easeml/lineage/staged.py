@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from easeml.errors import InvalidInput
 from easeml.lineage.cache import Cache
-from easeml.lineage.displays import table_html
+from easeml.lineage.displays import answer_html, table_html
 from easeml.lineage.evaluation import Told, evaluate
 from easeml.lineage.flow_files import load_flow, save_flow
 from easeml.lineage.nodes import Node, Operator, Value, ordered, source
@@ -189,17 +189,75 @@ class StagedRelation(Relation):
         """Ask which rows of the pool to label first; ``eval`` gives the queue as JSON values."""
         return self._then("label_next", n, k, seed)
 
-    def _then(self, name: str, *parameters: Any) -> Self:
-        return type(self).of(node_of(operator_named(name), [self.node, *parameters], {}))
+    def search(self, trials: int = 20, goal: float | None = None, **settings: Any) -> Self:
+        """Train models and choose the best; ``eval`` gives the answer as JSON values.
+
+        ``trials``: models to train; ``goal``: a quality at which the search ends. ``settings``:
+        ``objective``, ``models``, ``exclude``, ``roles``, ``sure``, ``seed``
+        (``easeml.operators.training``).
+        """
+        return self._then("search", trials, goal, **settings)
+
+    def gate(self, condition: str | None = None, over: Self | None = None, **settings: Any) -> Self:
+        """Ask whether the best model of this search passes a condition on the test rows.
+
+        ``over``: another search, whose best model is the old one. ``settings``: ``reliability``,
+        ``steps``, ``mode``, ``metric``, ``positive``, ``scale`` (``easeml.operators.judging``).
+        """
+        if condition is not None:
+            settings["condition"] = condition
+        if over is not None:
+            settings["over"] = over.node
+        return self._about_search("gate", settings)
+
+    def pick(self, **settings: Any) -> Self:
+        """Ask which of this search's models is best on newer rows, with few of their labels.
+
+        ``settings``: ``role``, ``batch``, ``tolerance``, ``confidence``, ``seed``.
+        """
+        return self._about_search("pick", settings)
+
+    def monitor(self, **settings: Any) -> Self:
+        """Ask whether the best model of this search is still right on newer rows.
+
+        ``settings``: ``role``, ``drop``, ``floor``, ``alpha``, ``seed``.
+        """
+        return self._about_search("monitor", settings)
+
+    def _about_search(self, name: str, settings: dict[str, Any]) -> Self:
+        """Append a question about a search. Raises InvalidInput where this is none."""
+        if self.node.operator.name != "search":
+            raise InvalidInput(
+                f"{name}() asks about the models of a search.",
+                where=self.node.title,
+                remedy=f"Write relation.search().{name}().",
+            )
+        return self._then(name, self.node.inputs[0], **settings)
+
+    def _then(self, name: str, *parameters: Any, **named: Any) -> Self:
+        return type(self).of(node_of(operator_named(name), [self.node, *parameters], named))
 
     def _repr_html_(self) -> str:
-        """Show the graph, and the first rows once they are there; notebooks call this."""
+        """Show the graph, and what came out once it is there; notebooks call this."""
         picture = as_svg(flow_of(self.node))
-        there = self.node.kept and isinstance(self.node.kept[0], Relation)
-        return picture + (table_html(self.content) if there else "")
+        if not self.node.kept:
+            return picture
+        value = self.node.kept[0]
+        if isinstance(value, Relation):
+            return picture + table_html(value.content)
+        return picture + answer_html(value)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        """Show the same as HTML, and in few words where only text can be shown."""
+        return {"text/html": self._repr_html_(), "text/plain": repr(self)}
 
     def __repr__(self) -> str:
-        return super().__repr__() if self.node.kept else f"<Relation to come: {self.node.title}>"
+        if not self.node.kept:
+            return f"<Relation to come: {self.node.title}>"
+        value = self.node.kept[0]
+        if isinstance(value, Relation):
+            return super().__repr__()
+        return f"<Answer of {self.node.operator.name}: {value.get('verdict', 'there')}>"
 
 
 def node_behind(relation: Relation) -> Node:

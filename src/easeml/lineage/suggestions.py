@@ -85,6 +85,10 @@ def _machine_work(relation: Relation, done: Collection[str]) -> list[Suggestion]
     if "feasibility" not in done:
         why = "Nobody asked yet what any model can reach."
         found.append(Suggestion("feasibility", why, 0.0, None, lambda staged: staged.feasibility()))
+    known = _labelled(relation, "train")
+    if min(known, _labelled(relation, "validation")) >= _FEWEST:
+        why = f"{known:,} train rows have labels to learn from."
+        found.append(Suggestion("search", why, 0.0, None, lambda staged: staged.search()))
     return found
 
 
