@@ -24,8 +24,9 @@ def register(name: str, version: str, function: Callable[..., Value]) -> Operato
 
 
 def operator_named(name: str) -> Operator:
-    """Return an operator, of this process or an installed one. Raises InvalidInput, with those there
-    are.
+    """Return an operator, of this process or an installed one.
+
+    Raises InvalidInput, with those there are.
     """
     if name in _OPERATORS:
         return _OPERATORS[name]
