@@ -13,7 +13,7 @@ def upgrade() -> None:
         "tasks", sa.Column("urgent", sa.Boolean(), nullable=False, server_default=sa.false())
     )
     op.add_column(
-        "tasks", sa.Column("suspensions", sa.Integer(), nullable=False, server_default="0")
+        "tasks", sa.Column("suspensions", sa.BigInteger(), nullable=False, server_default="0")
     )
     op.add_column("tasks", sa.Column("lost", sa.Double(), nullable=False, server_default="0"))
     op.add_column("attempts", sa.Column("asked_to_end", sa.Double(), nullable=True))
