@@ -191,6 +191,9 @@ def type_text(name: str, schema: dict[str, Any]) -> str:
     if "enum" in schema:
         words = ", ".join(f"`{word}`" for word in schema["enum"])
         return f"## {name}\n\n{sentence(schema.get('description'), name)}\n\nOne of {words}."
+    if schema.get("type") == "array":
+        said = sentence(schema.get("description"), name)
+        return f"## {name}\n\n{said}\n\nA {type_name(schema)}."
     required = schema.get("required", [])
     rows = [
         (f"`{field}`", type_name(about), "yes" if field in required else "no", default_text(about))

@@ -31,6 +31,8 @@ BODIES = {
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
     "/api/v1/applications/{application_id}/goal": {"goal": "0.9"},
     "/api/v1/applications/{application_id}/tryouts": {"model": "logistic"},
+    "/api/v1/applications/{application_id}/requests": {"share": 1.0},
+    "/api/v1/applications/{application_id}/feedback": [{"key": "7", "value": 1}],
     "/api/v1/applications/{application_id}/gates": {"condition": "n > 0.5 +/- 0.1"},
     "/api/v1/work/{item_id}/answer": {"value": "setosa"},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},

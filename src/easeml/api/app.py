@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from anyio import to_thread
 from fastapi import APIRouter, FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -38,6 +39,7 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         await app.state.context.fanout.close()
+        await to_thread.run_sync(app.state.context.log.close)
 
     app = FastAPI(
         title="easeml",

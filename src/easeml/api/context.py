@@ -10,6 +10,7 @@ from fastapi import Depends, Header, Query, Request
 from easeml.api.authentication import Authenticator
 from easeml.api.event_fanout import EventFanout
 from easeml.api.metrics import RequestMetrics
+from easeml.api.request_log import RequestLog
 from easeml.api.sign_in_throttle import SignInThrottle
 from easeml.api.tenant_slots import TenantSlots
 from easeml.service.access.caller import Caller
@@ -42,6 +43,7 @@ class Context:
     authenticator: Authenticator
     fanout: EventFanout
     health: HealthCheck
+    log: RequestLog
     hashing: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(2)
     )  # 64 MiB a password
@@ -53,7 +55,8 @@ class Context:
     def over(cls, store: Store, settings: Settings, predictor: Predictor) -> Self:
         """Return the parts of a controller over ``store``."""
         health = HealthCheck(store, settings)
-        return cls(store, settings, predictor, Authenticator(store), EventFanout(store), health)
+        fanout, log = EventFanout(store), RequestLog(store)
+        return cls(store, settings, predictor, Authenticator(store), fanout, health, log)
 
     async def hash(self, call: Any, *args: Any, **named: Any) -> Any:
         """Return ``call(...)``, a use case that hashes a password, from a thread; few run at once."""

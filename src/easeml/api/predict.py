@@ -9,6 +9,8 @@ from easeml.api.context import Context
 from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
 from easeml.contract.applications import Prediction
 from easeml.data import FILL_ABSENT
+from easeml.ids import new_id
+from easeml.service.production.request_log import Seen
 
 _BINARY = {"type": "string", "format": "binary"}
 _BINARIES = (
@@ -29,16 +31,20 @@ async def predict(request: Request) -> Response:
     content_type = request.headers.get("content-type", "application/json")
     if request.query_params.get("fill_absent", "").lower() in ("true", "1"):
         content_type = f"{content_type}; {FILL_ABSENT}"
-    status, content = await context.predictor.predict(
-        request.state.caller.tenant_id,
-        request.path_params["application_id"],
-        content_type,
-        await request.body(),
-    )
+    tenant_id, body = request.state.caller.tenant_id, await request.body()
+    application_id = request.path_params["application_id"]
+    status, content = await context.predictor.predict(tenant_id, application_id, content_type, body)
     if status < 400:
-        return Response(content, status, media_type="application/json")
+        request_id = new_id("req")
+        context.log.note(Seen(request_id, tenant_id, application_id, content_type, body, content))
+        return Response(_named(content, request_id), status, media_type="application/json")
     headers = {"Retry-After": RETRY_SECONDS} if status == 503 else None
     return Response(content, status, headers, MEDIA_TYPE)
+
+
+def _named(content: bytes, request_id: str) -> bytes:
+    """Return a JSON object with ``request_id`` before its other keys; it is not read for that."""
+    return b'{"request_id": "%s", %s' % (request_id.encode(), content.lstrip()[1:])
 
 
 def describe() -> dict[str, Any]:

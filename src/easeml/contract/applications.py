@@ -142,9 +142,11 @@ class Promotion(Answer):
 class Prediction(Answer):
     """Answer of an endpoint: one entry a row.
 
-    ``lower`` and ``upper`` enclose a share ``coverage`` of numbers, where the model has intervals.
+    ``request_id``: by which feedback names it. ``lower`` and ``upper`` enclose a share ``coverage``
+    of numbers, where the model has intervals.
     """
 
+    request_id: str = ""
     model_id: str
     model_name: str
     predictions: list[Any]

@@ -376,6 +376,59 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
+class RequestLog:
+    """What is kept of the requests to an endpoint. ``id``: the application.
+
+    ``share``: of the requests, at random; 0: none. ``days``: how long. ``masked``: columns whose
+    values are not kept.
+    """
+
+    id: str
+    tenant_id: str
+    share: float
+    days: float
+    masked: list[str] = field(default_factory=list)
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProductionRow:
+    """A row that an endpoint was asked about, and what it answered.
+
+    ``id``: the request's, and the number of the row in it. ``key``: the value of its column
+    ``key``, by which its owner knows it; empty where it has none.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    request_id: str
+    row: int
+    key: str
+    model_id: str
+    inputs: Json
+    answer: Json  # prediction, and probabilities where there are
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What was true of a row that an endpoint was asked about; the newest of a row counts.
+
+    It names the row by request and number, or by key. ``value``: as JSON, under ``value``.
+    """
+
+    id: str
+    tenant_id: str
+    application_id: str
+    request_id: str
+    row: int
+    key: str
+    value: Json
+    created: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """One recorded choice of the scheduler, with what explains and replays it."""
 

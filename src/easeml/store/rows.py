@@ -106,6 +106,11 @@ class Rows(Generic[R]):
             raise _changed_meanwhile(self.get(id), where or {})
         return self._record(*rows[0])
 
+    def forget(self, before: float, **equals: Any) -> int:
+        """Delete the rows with these values that were created before a time; return how many."""
+        conditions = [*self._conditions(equals), self._table.c.created < before]
+        return self._session.change(sa.delete(self._table).where(*conditions))
+
     def list(
         self,
         *,
@@ -191,6 +196,9 @@ class Tables:
         self.models = rows(tables.models, records.TrainedModel)
         self.promotions = rows(tables.promotions, records.Promotion)
         self.gates = rows(tables.gates, records.Gate)
+        self.request_logs = rows(tables.request_logs, records.RequestLog)
+        self.production_rows = rows(tables.production_rows, records.ProductionRow)
+        self.feedback = rows(tables.feedback, records.Feedback)
         self.decisions = rows(tables.decisions, records.Decision)
         self.reports = rows(tables.reports, records.Report)
         self.work_items = rows(tables.work_items, records.WorkItem)

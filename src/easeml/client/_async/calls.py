@@ -39,7 +39,7 @@ class AsyncCalls:
         self,
         model: type[M],
         path: str,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | list[Any] | None = None,
         *,
         method: Literal["POST", "PUT", "DELETE"] = "POST",
         repeatable: bool = True,

@@ -26,6 +26,7 @@ from easeml.contract.journey import Goal, Journey, Suggestion
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
 from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
+from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
 from easeml.contract.progress import Progress
 from easeml.contract.reports import ApplicationTool, Report
 from easeml.contract.scheduling import DecisionView, Replay
@@ -370,6 +371,35 @@ class Operations(Calls):
         Raises ``NotAllowed``, ``NotFound``.
         """
         return self._get(ModuleChecks, f"/modules/{name}/checks")
+
+    def request_log(self, application_id: str) -> RequestLog:
+        """Return what is kept of the requests to an endpoint; raises ``NotFound``."""
+        return self._get(RequestLog, f"/applications/{application_id}/requests")
+
+    def set_request_log(self, application_id: str, wish: NewRequestLog) -> RequestLog:
+        """Keep a share of the requests to an endpoint from now on, or none.
+
+        Requests in JSON are kept, up to 64 KiB each. Raises ``NotFound``, and ``InvalidInput``
+        for a column to be masked that the data has not. Repeated, it changes nothing.
+        """
+        return self._send(
+            RequestLog,
+            f"/applications/{application_id}/requests",
+            wish.model_dump(mode="json"),
+            method="PUT",
+        )
+
+    def give_feedback(self, application_id: str, feedback: Feedback) -> FeedbackKept:
+        """Keep what was true of rows that an endpoint was asked about; raises ``NotFound``.
+
+        It is kept also where the row is not (yet), and the newest word on a row counts.
+        """
+        return self._send(
+            FeedbackKept,
+            f"/applications/{application_id}/feedback",
+            feedback.model_dump(mode="json"),
+            repeatable=False,
+        )
 
     def application_tools(self, application_id: str) -> Iterator[ApplicationTool]:
         """Return every lifecycle tool, what it takes, and why it cannot be asked now.

@@ -1,0 +1,26 @@
+"""What production sees: requests that are kept, and what was true of them."""
+
+from fastapi import APIRouter
+
+from easeml.api.operations import Operation, add_routes
+from easeml.service.production import feedback, request_log
+
+_OF_APPLICATION = "/applications/{application_id}"
+
+OPERATIONS = (
+    Operation("request_log", "GET", f"{_OF_APPLICATION}/requests", request_log.get_log),
+    Operation(
+        "set_request_log", "PUT", f"{_OF_APPLICATION}/requests", request_log.set_log, whole=True
+    ),
+    Operation(
+        "give_feedback",
+        "POST",
+        f"{_OF_APPLICATION}/feedback",
+        feedback.give,
+        repeatable=False,
+        whole=True,
+    ),
+)
+
+router = APIRouter(tags=["applications"])
+add_routes(router, OPERATIONS)

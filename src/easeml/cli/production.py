@@ -1,0 +1,111 @@
+"""``app log`` and ``app feedback``: what is kept of requests, and what was true of them."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from pydantic import ValidationError
+
+from easeml.cli.options import ApplicationId, Json
+from easeml.cli.output import print_json, print_pairs, say
+from easeml.client import Client
+from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
+from easeml.errors import InvalidInput
+
+_AT_ONCE = 10_000  # words on rows in one request
+_FORMS = "Give columns request_id, row and value, or key and value; as CSV, JSON or JSON lines."
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command()(log)
+    app.command()(feedback)
+
+
+def log(
+    application_id: ApplicationId,
+    *,
+    share: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Share of the requests to keep; 0: none.")
+    ] = None,
+    days: Annotated[float, typer.Option(help="How long they are kept.")] = 30.0,
+    mask: Annotated[str, typer.Option(help="Columns whose values are not kept, a,b,c.")] = "",
+    as_json: Json = False,
+) -> None:
+    """Keep a share of the requests to an endpoint with its answers, or show what is kept."""
+    with Client() as client:
+        if share is None:
+            found = client.request_log(application_id)
+        else:
+            masked = [name.strip() for name in mask.split(",") if name.strip()]
+            wish = NewRequestLog(share=share, days=days, mask=masked)
+            found = client.set_request_log(application_id, wish)
+    if as_json:
+        return print_json(found)
+    return _print(found)
+
+
+def feedback(
+    application_id: ApplicationId,
+    file: Annotated[
+        Path, typer.Argument(help="Table file: request_id, row, value; or key, value.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Say what was true of rows that an endpoint was asked about."""
+    told = _read(file)
+    kept, known = 0, 0
+    with Client() as client:
+        for start in range(0, len(told), _AT_ONCE):
+            part = _checked(told[start : start + _AT_ONCE], start)
+            answer = client.give_feedback(application_id, part)
+            kept, known = kept + answer.kept, known + answer.known
+    if as_json:
+        return print_json(FeedbackKept(kept=kept, known=known))
+    return say(f"{kept:,} kept; {known:,} of them name rows of requests that were kept.")
+
+
+def _print(found: RequestLog) -> None:
+    if not found.share:
+        say("No requests are kept. Keep them: easeml app log ID --share 1")
+    print_pairs(
+        [
+            ("share of requests", found.share or None),
+            ("days", found.days or None),
+            ("masked", found.mask),
+            ("rows kept", found.rows),
+            ("answers told", found.told),
+        ]
+    )
+
+
+def _read(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file of feedback; raises InvalidInput where it cannot be read."""
+    try:
+        text = file.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"The file cannot be read: {error}.", where=str(file)) from error
+    try:
+        if text.lstrip().startswith("["):
+            return json.loads(text)
+        if text.lstrip().startswith("{"):
+            return [json.loads(line) for line in text.splitlines() if line.strip()]
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"This is no JSON: {error}.", where=str(file), remedy=_FORMS) from error
+    rows = []
+    for row in csv.DictReader(text.splitlines()):
+        rows.append({name: value for name, value in row.items() if value not in (None, "")})
+    return rows
+
+
+def _checked(told: list[dict[str, Any]], start: int) -> Feedback:
+    """Return rows of feedback as they are sent; raises InvalidInput naming the row, from 0."""
+    try:
+        return Feedback.model_validate(told)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = first["loc"][0] if first["loc"] else 0
+        number = start + place if isinstance(place, int) else start
+        raise InvalidInput(first["msg"], where=f"row {number}", remedy=_FORMS) from error

@@ -1,0 +1,72 @@
+"""The REST types of what production sees: requests that are kept, and what was true of them."""
+
+from typing import Any
+
+from pydantic import Field, RootModel, model_validator
+
+from easeml.contract.resources import Answer, Request
+
+
+class NewRequestLog(Request):
+    """What is to be kept of the requests to an endpoint.
+
+    ``share``: of the requests, drawn at random; 0 keeps none. ``days``: how long. ``mask``: columns
+    whose values are not kept.
+    """
+
+    share: float = Field(1.0, ge=0, le=1)
+    days: float = Field(30.0, gt=0, le=3650)
+    mask: list[str] = Field(default_factory=list, max_length=10_000)
+
+
+class RequestLog(Answer):
+    """What is kept of the requests to an endpoint.
+
+    ``rows``: that were kept; ``told``: what was said to be true of rows, each time counted.
+    """
+
+    application_id: str
+    share: float
+    days: float
+    mask: list[str]
+    rows: int
+    told: int
+
+
+class Told(Request):
+    """What was true of a row that an endpoint was asked about.
+
+    It is named by the ``request_id`` of the answer and its number in the request, from 0, or by the
+    ``key`` that was sent with it as a column of that name.
+    """
+
+    request_id: str = Field("", max_length=100)
+    row: int = Field(0, ge=0)
+    key: str = Field("", max_length=1000)
+    value: str | float | bool
+
+    @model_validator(mode="before")
+    @classmethod
+    def _key_as_text(cls, given: Any) -> Any:
+        if isinstance(given, dict) and isinstance(given.get("key"), int | float):
+            return {**given, "key": str(given["key"])}
+        return given
+
+    @model_validator(mode="after")
+    def _names_one_row(self) -> "Told":
+        if bool(self.request_id) == bool(self.key):
+            raise ValueError("name the row by request_id and row, or by key")
+        return self
+
+
+class Feedback(RootModel[list[Told]]):
+    """What was true of some rows; 10,000 at a time."""
+
+    root: list[Told] = Field(min_length=1, max_length=10_000)
+
+
+class FeedbackKept(Answer):
+    """``kept``: how many were kept. ``known``: how many of them name rows that were kept by now."""
+
+    kept: int
+    known: int

@@ -1,0 +1,1 @@
+"""What endpoints were asked and answered, and what was true of it."""

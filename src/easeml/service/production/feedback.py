@@ -1,0 +1,55 @@
+"""What was true of rows that an endpoint was asked about, as it becomes known."""
+
+from easeml.contract.production import Feedback, FeedbackKept
+from easeml.ids import new_id
+from easeml.service.access.caller import Caller
+from easeml.store import Store, Tables, records
+
+
+def give(store: Store, caller: Caller, application_id: str, feedback: Feedback) -> FeedbackKept:
+    """Keep what was true of rows that an endpoint was asked about; raises ``NotFound``.
+
+    It is kept also where the row is not (yet), and the newest word on a row counts.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        told = []
+        for one in feedback.root:
+            told.append(
+                records.Feedback(
+                    id=new_id("told"),
+                    tenant_id=caller.tenant_id,
+                    application_id=application.id,
+                    request_id=one.request_id,
+                    row=one.row,
+                    key=one.key,
+                    value={"value": one.value},
+                )
+            )
+        tables.feedback.add_all(told)
+        known = sum(_is_known(tables, application.id, told))
+    return FeedbackKept(kept=len(told), known=known)
+
+
+def truths(tables: Tables, application_id: str) -> dict[tuple[str, int] | str, object]:
+    """Return what was said to be true, by request and row, or by key; the newest word counts."""
+    found: dict[tuple[str, int] | str, object] = {}
+    for one in tables.feedback.list(application_id=application_id, limit=None):
+        name = one.key or (one.request_id, one.row)
+        found[name] = one.value["value"]
+    return found
+
+
+def _is_known(tables: Tables, application_id: str, told: list[records.Feedback]) -> list[bool]:
+    """Tell of each whether its row was kept."""
+    ids = [f"{one.request_id}.{one.row:06}" for one in told if one.request_id]
+    keys = [one.key for one in told if one.key]
+    rows = tables.production_rows
+    by_id = {id for (id,) in rows.pick("id", application_id=application_id, id=ids)} if ids else {}
+    by_key = rows.pick("key", application_id=application_id, key=keys) if keys else []
+    known_keys = {key for (key,) in by_key}
+    found = []
+    for one in told:
+        found.append(one.key in known_keys or f"{one.request_id}.{one.row:06}" in by_id)
+    return found

@@ -1,0 +1,146 @@
+"""Requests and answers that are kept, where the owner of an endpoint wants it."""
+
+import json
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from easeml.contract.production import NewRequestLog, RequestLog
+from easeml.errors import InvalidInput
+from easeml.service.access.caller import Caller
+from easeml.store import Store, Tables, Transaction, records
+from easeml.store.records import Application, ProductionRow
+
+LARGEST = 64 * 1024  # bytes of a request, or an answer, that is kept
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A request that was answered: bytes as they came and went, nothing was looked into."""
+
+    request_id: str
+    tenant_id: str
+    application_id: str
+    content_type: str
+    body: bytes
+    answer: bytes
+
+
+def set_log(store: Store, caller: Caller, application_id: str, wish: NewRequestLog) -> RequestLog:
+    """Keep a share of the requests to an endpoint from now on, or none.
+
+    Requests in JSON are kept, up to 64 KiB each. Raises ``NotFound``, and ``InvalidInput`` for a
+    column to be masked that the data has not. Repeated, it changes nothing.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        _check_columns(tables, application, wish.mask)
+        changes = {"share": wish.share, "days": wish.days, "masked": wish.mask}
+        if tables.request_logs.find(id=application.id) is None:
+            log = records.RequestLog(application.id, caller.tenant_id, **changes)
+            tables.request_logs.add(log)
+        else:
+            tables.request_logs.update(application.id, **changes)
+        return _show(tables, application)
+
+
+def get_log(store: Store, caller: Caller, application_id: str) -> RequestLog:
+    """Return what is kept of the requests to an endpoint; raises ``NotFound``."""
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        return _show(tables, tables.applications.get(application_id))
+
+
+def keep(store: Store, seen: list[Seen]) -> set[str]:
+    """Keep the requests that are to be kept, and forget those that are too old.
+
+    Returns the applications that keep none.
+    """
+    asked = sorted({one.application_id for one in seen})
+    with store.read() as tx:
+        found = tx.unscoped().request_logs.list(id=asked, limit=None)
+    logs = {log.id: log for log in found if log.share > 0}
+    rows = []
+    for one in seen:
+        log = logs.get(one.application_id)
+        if log is not None and random.random() < log.share:  # noqa: S311 a sample
+            rows += _readable_rows(one, frozenset(log.masked))
+    if rows:
+        with store.write() as tx:
+            _write(tx, rows, list(logs.values()))
+    return set(asked) - logs.keys()
+
+
+def _write(tx: Transaction, rows: list[ProductionRow], logs: list[records.RequestLog]) -> None:
+    tables = tx.unscoped()
+    tables.production_rows.add_all(rows)
+    for log in logs:
+        too_old = tx.now() - log.days * _DAY
+        tables.production_rows.forget(too_old, application_id=log.id)
+        tables.feedback.forget(too_old, application_id=log.id)
+
+
+def _readable_rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
+    """Return the rows of a request; none where it is not understood, so that others are kept."""
+    try:
+        return _rows(seen, masked)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return []
+
+
+def _rows(seen: Seen, masked: frozenset[str]) -> list[ProductionRow]:
+    """Return the rows of a request with what was answered; none where it is not JSON."""
+    if not seen.content_type.startswith("application/json"):
+        return []
+    asked, answer = json.loads(seen.body), json.loads(seen.answer)
+    inputs = asked["rows"] if isinstance(asked, dict) else asked
+    chances = answer.get("probabilities") or [None] * len(inputs)
+    found = []
+    for number, (row, said, chance) in enumerate(
+        zip(inputs, answer["predictions"], chances, strict=True)
+    ):
+        found.append(
+            ProductionRow(
+                id=f"{seen.request_id}.{number:06}",
+                tenant_id=seen.tenant_id,
+                application_id=seen.application_id,
+                request_id=seen.request_id,
+                row=number,
+                key=_key(row),
+                model_id=answer["model_id"],
+                inputs={name: value for name, value in row.items() if name not in masked},
+                answer={"prediction": said, "probabilities": chance},
+            )
+        )
+    return found
+
+
+def _key(row: dict[str, Any]) -> str:
+    key = row.get("key")
+    return "" if key is None else str(key)
+
+
+def _check_columns(tables: Tables, application: Application, names: list[str]) -> None:
+    version = tables.versions.get(application.version_id)
+    known = {column["name"] for column in version.columns}
+    unknown = [name for name in names if known and name not in known]
+    if unknown:
+        raise InvalidInput(
+            f"The data has no column {unknown[0]!r}.",
+            where="mask",
+            remedy=f"There are: {', '.join(sorted(known)[:20])}.",
+        )
+
+
+def _show(tables: Tables, application: Application) -> RequestLog:
+    log = tables.request_logs.find(id=application.id)
+    return RequestLog(
+        application_id=application.id,
+        share=log.share if log else 0.0,
+        days=log.days if log else 0.0,
+        mask=log.masked if log else [],
+        rows=tables.production_rows.count(application_id=application.id),
+        told=tables.feedback.count(application_id=application.id),
+    )
