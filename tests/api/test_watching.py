@@ -1,91 +1,76 @@
-"""What monitoring systems ask: is it alive, is it ready, and the service in numbers."""
+"""What production sees is looked at batch by batch, and what cannot be told is said so."""
 
 from pathlib import Path
 
 from fastapi.testclient import TestClient
-from prometheus_client.parser import text_string_to_metric_families
+from inline_worker import work_off
+from test_asking_tools import toys
+from test_gated_applications import application  # noqa: F401 a fixture
+from test_reports import APPLICATIONS
 
-from easeml.contract.states import ProcessKind
-from easeml.service.administration.readiness import SCHEDULER_LEASE
-from easeml.settings import Settings
-from easeml.store import Process, Store
-
-
-def sample(text: str, name: str, **labels: str) -> float | None:
-    """Return the value of one metric, as Prometheus reads it."""
-    for family in text_string_to_metric_families(text):
-        for one in family.samples:
-            if one.name == name and labels.items() <= one.labels.items():
-                return one.value
-    return None
+from easeml.store import Store
+from easeml.store.records import ProductionRow
 
 
-def bring_up(store: Store, *kinds: ProcessKind) -> None:
+def seen(store: Store, person, app_id: str, rows: int, first: int) -> list[str]:
+    """Let an endpoint have been asked about rows, and have answered each rightly; the answers."""
+    lines = toys(rows, first).splitlines()[1:]
     with store.write() as tx:
-        for kind in kinds:
-            tx.processes.add(Process(f"proc_{kind}", kind, 1, "here", heartbeat=tx.now()))
-        if ProcessKind.SCHEDULER in kinds:
-            tx.leases.acquire(SCHEDULER_LEASE, "me", 60.0)
+        tables = tx.scoped(person.caller.tenant_id)
+        live = tables.applications.get(app_id).live_model_id
+        kept, kinds = [], []
+        for number, line in enumerate(lines):
+            size, kind = line.split(",")
+            kinds.append(kind)
+            kept.append(
+                ProductionRow(
+                    id=f"req_{first}.{number:06}",
+                    tenant_id=person.caller.tenant_id,
+                    application_id=app_id,
+                    request_id=f"req_{first}",
+                    row=number,
+                    key="",
+                    model_id=live,
+                    inputs={"size": float(size)},
+                    answer={"prediction": kind, "probabilities": None},
+                )
+            )
+        tables.production_rows.add_all(kept)
+    return kinds
 
 
-def test_it_is_alive_without_a_key(client: TestClient):
-    assert client.get("/livez").json()["status"] == "ok"
+def watch(client: TestClient, person, app_id: str) -> dict:
+    return client.get(f"{APPLICATIONS}/{app_id}/watch", headers=person.headers).json()
 
 
-def test_it_is_ready_when_all_parts_are_there(client: TestClient, store: Store):
-    answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert answer.json()["checks"]["worker"] == "No worker gave a sign of life."
-    bring_up(store, ProcessKind.SCHEDULER, ProcessKind.WORKER, ProcessKind.PREDICTOR)
-    answer = client.get("/readyz")
-    assert answer.status_code == 200
-    assert answer.json()["ready"]
+def test_production_is_watched_without_labels_and_with_those_that_come(
+    client: TestClient,
+    store: Store,
+    ann,
+    application: str,  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    place = f"{APPLICATIONS}/{application}"
+    nothing = watch(client, ann, application)
+    assert nothing["status"] == "cannot tell"
+    assert nothing["estimate"] is None
+    assert client.post(f"{place}/watch", headers=ann.headers).status_code == 409
 
-
-def test_a_silent_scheduler_is_not_ready(client: TestClient, store: Store):
-    bring_up(store, ProcessKind.SCHEDULER, ProcessKind.WORKER, ProcessKind.PREDICTOR)
-    with store.write() as tx:
-        tx.leases.release(SCHEDULER_LEASE, "me")
-    assert client.get("/readyz").json()["checks"]["scheduler"] == "No scheduler leads."
-    with store.write() as tx:
-        tx.processes.update("proc_scheduler", heartbeat=tx.now() - 3600)
-    assert "No scheduler" in client.get("/readyz").json()["checks"]["scheduler"]
-
-
-def test_a_storage_that_fails_is_not_ready(client: TestClient, settings: Settings, tmp_path: Path):
-    settings.artefacts.rename(tmp_path / "gone")
-    answer = client.get("/readyz")
-    assert answer.status_code == 503
-    assert "folder of data and models" in answer.json()["checks"]["storage"]
-
-
-def test_metrics_are_for_providers(client: TestClient, ann, provider):
-    assert client.get("/metrics").status_code == 401
-    assert client.get("/metrics", headers=ann.headers).status_code == 403
-    answer = client.get("/metrics", headers=provider.headers)
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith("text/plain")
-
-
-def test_metrics_count_what_is_there_and_how_requests_were_answered(
-    client: TestClient, store: Store, ann, provider
-):
-    bring_up(store, ProcessKind.WORKER)
-    for _ in range(3):
-        client.get("/api/v1/applications/nothing", headers=ann.headers)
-    client.get("/no/such/path", headers=ann.headers)
-    text = client.get("/metrics", headers=provider.headers).text
-    assert sample(text, "easeml_processes", kind="worker") == 1
-    assert sample(text, "easeml_tenants") == 3
-    assert sample(text, "easeml_decisions_total") == 0
-    count = "easeml_http_request_duration_seconds_count"
-    route = "/applications/{application_id}"
-    assert sample(text, count, route=route, method="GET", status="404") == 3
-    assert sample(text, count, route="none", status="404") == 1
-
-
-def test_paths_that_strangers_choose_make_no_new_series(client: TestClient, ann, provider):
-    for number in range(20):
-        client.get(f"/api/v1/made-up/{number}", headers=ann.headers)
-    text = client.get("/metrics", headers=provider.headers).text
-    assert "made-up" not in text
+    kinds = seen(store, ann, application, 200, first=1000)
+    told = []
+    for number, kind in enumerate(kinds[:50]):
+        wrong = "small" if kind == "big" else "big"
+        value = wrong if number < 10 else kind
+        told.append({"request_id": "req_1000", "row": number, "value": value})
+    client.post(f"{place}/feedback", json=told, headers=ann.headers).raise_for_status()
+    assert watch(client, ann, application)["waiting"] == 200
+    client.post(f"{place}/watch", headers=ann.headers).raise_for_status()
+    (task,) = work_off(store, tmp_path)
+    assert task.error == ""
+    found = watch(client, ann, application)
+    assert found["status"] in ("ok", "watch", "alert", "cannot tell")
+    assert (found["rows"], found["waiting"]) == (200, 0)
+    assert found["labelled"]["quality"] == 0.8
+    assert found["labelled"]["low"] < 0.8 < found["labelled"]["high"]
+    tests = {test["kind"]: test for test in found["drift"].values()}
+    assert tests["covariate"]["alarm"] is False, found["drift"]

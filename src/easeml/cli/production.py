@@ -9,7 +9,7 @@ import typer
 from pydantic import ValidationError
 
 from easeml.cli.options import ApplicationId, Json
-from easeml.cli.output import print_json, print_pairs, say
+from easeml.cli.output import print_json, print_pairs, say, text
 from easeml.client import Client
 from easeml.contract.production import Feedback, FeedbackKept, NewRequestLog, RequestLog
 from easeml.errors import InvalidInput
@@ -22,6 +22,7 @@ def add_to(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
     app.command()(log)
     app.command()(feedback)
+    app.command("watch-report")(watch_report)
 
 
 def log(
@@ -67,6 +68,45 @@ def feedback(
     return say(f"{kept:,} kept; {known:,} of them name rows of requests that were kept.")
 
 
+def watch_report(
+    application_id: ApplicationId,
+    *,
+    timeout: Annotated[
+        float | None, typer.Option(min=0, help="Seconds to wait at most (exit code 3).")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Tell whether what serves is still right, by the requests that were kept."""
+    with Client() as client:
+        if client.watch_report(application_id).waiting:
+            task = client.look_at_production(application_id)
+            client.wait_task(task.id, timeout=timeout)
+        found = client.watch_report(application_id)
+    if as_json:
+        return print_json(found)
+    say(f"{found.status}: {found.reason}")
+    moved = [name for name, test in found.drift.items() if test.alarm]
+    true = found.labelled
+    print_pairs(
+        [
+            ("estimate", _between(found.estimate, found.low, found.high)),
+            ("on validation rows", found.reference),
+            ("rows", found.rows),
+            ("moved", moved),
+            ("where the truth came", _between(true.quality, true.low, true.high) if true else None),
+            ("rows of these", true.rows if true else None),
+        ]
+    )
+    return None
+
+
+def _between(value: float | None, low: float | None, high: float | None) -> str | None:
+    """Return a number with its interval; None where there is none."""
+    if value is None:
+        return None
+    return f"{text(value)} ({text(low)} to {text(high)})"
+
+
 def _print(found: RequestLog) -> None:
     if not found.share:
         say("No requests are kept. Keep them: easeml app log ID --share 1")
@@ -84,18 +124,18 @@ def _print(found: RequestLog) -> None:
 def _read(file: Path) -> list[dict[str, Any]]:
     """Return the rows of a file of feedback; raises InvalidInput where it cannot be read."""
     try:
-        text = file.read_text("utf-8-sig")
+        content = file.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInput(f"The file cannot be read: {error}.", where=str(file)) from error
     try:
-        if text.lstrip().startswith("["):
-            return json.loads(text)
-        if text.lstrip().startswith("{"):
-            return [json.loads(line) for line in text.splitlines() if line.strip()]
+        if content.lstrip().startswith("["):
+            return json.loads(content)
+        if content.lstrip().startswith("{"):
+            return [json.loads(line) for line in content.splitlines() if line.strip()]
     except json.JSONDecodeError as error:
         raise InvalidInput(f"This is no JSON: {error}.", where=str(file), remedy=_FORMS) from error
     rows = []
-    for row in csv.DictReader(text.splitlines()):
+    for row in csv.DictReader(content.splitlines()):
         rows.append({name: value for name, value in row.items() if value not in (None, "")})
     return rows
 

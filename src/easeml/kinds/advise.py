@@ -31,8 +31,9 @@ class AdviseSpec(Spec):
     that could go on says what it has found so far.
 
     ``models``: ids of the models whose predictions are compared, by the name that the tool knows
-    them by. ``newer_id``: the upload with rows that came later. ``before``: the report whose state
-    the tool goes on from. ``elsewhere``: what other tools told of the test rows, in nats.
+    them by. ``newer_id``: the upload with rows that came later; or ``newer_artefact``: their
+    file. ``before``: the report whose state the tool goes on from.
+    ``elsewhere``: what other tools told of the test rows, in nats.
     """
 
     kind: Literal["advise"] = "advise"
@@ -46,6 +47,7 @@ class AdviseSpec(Spec):
     models: dict[str, str] = Field(default_factory=dict)
     newer_id: str = ""
     newer_name: str = ""
+    newer_artefact: str = ""
     before: str = ""
     elsewhere: float = 0.0
 
@@ -63,7 +65,7 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
     sources = _sources(spec, inputs)
     facts = facts_of(tool, sources)
     notes: list[str] = []
-    if spec.newer_id:
+    if spec.newer_name:
         facts["newer"], notes = newer_rows(sources)
     kept = (inputs / "state").read_bytes() if spec.before else None
     ends = time.monotonic() + spec.seconds
@@ -84,7 +86,7 @@ def ask_tool(spec: AdviseSpec, inputs: Path, outputs: Path) -> TaskResult:
 
 def _sources(spec: AdviseSpec, inputs: Path) -> Sources:
     folders = {name: inputs / f"model-{place}" for place, name in enumerate(spec.models)}
-    newer = (inputs / "newer", spec.newer_name) if spec.newer_id else None
+    newer = (inputs / "newer", spec.newer_name) if spec.newer_name else None
     version = _version(spec, inputs / "version")
     return Sources(version, inputs / "model", spec.objective, folders, newer, spec.elsewhere)
 
@@ -119,6 +121,8 @@ def inputs(tables: Tables, task: Task) -> dict[str, str]:
         found[f"model-{place}"] = tables.models.get(model_id).artefact
     if spec.newer_id:
         found["newer"] = tables.versions.get(spec.newer_id).source_artefact
+    if spec.newer_artefact:
+        found["newer"] = spec.newer_artefact
     if spec.before:
         found["state"] = state_of(tables.reports.get(spec.before))
     return found

@@ -33,6 +33,7 @@ from easeml.contract.status import Status
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.tryouts import Tryout
 from easeml.contract.versions import VersionLine
+from easeml.contract.watching import WatchReport
 from easeml.contract.work import WorkDone, WorkQueue, WorkTurn
 
 
@@ -566,6 +567,20 @@ class AsyncOperations(AsyncCalls):
         Those that could not be made are among them, with the reason.
         """
         return self._list(VersionLine, f"/applications/{application_id}/versions")
+
+    async def watch_report(self, application_id: str) -> WatchReport:
+        """Return what is known of how right an application's model is in production.
+
+        Raises ``NotFound``.
+        """
+        return await self._get(WatchReport, f"/applications/{application_id}/watch")
+
+    async def look_at_production(self, application_id: str) -> Task:
+        """Have the rows of production looked at that came since the last look; a task answers.
+
+        Raises ``NotFound``, and ``Conflict`` where no rows came, or nothing serves.
+        """
+        return await self._send(Task, f"/applications/{application_id}/watch", repeatable=False)
 
     async def work(self, application_id: str) -> WorkQueue:
         """Return the open items of an application, what tells most for a person's second first.

@@ -125,8 +125,10 @@ def _assumed(report: MonitorReport, labelled: Labelled | None) -> tuple[str, ...
 def _drift(report: MonitorReport) -> Table:
     rows = []
     for test in report.drift:
-        rows.append((test.kind, test.p_value, test.level, "yes" if test.alarm else "no"))
-    return Table("Tests of drift", ("Drift", "p-value", "Level", "Alarm"), tuple(rows))
+        alarm = "yes" if test.alarm else "no"
+        rows.append((test.kind, test.p_value, test.level, alarm, test.where))
+    columns = ("Drift", "p-value", "Level", "Alarm", "Where most")
+    return Table("Tests of drift", columns, tuple(rows))
 
 
 def _save(state: Watch) -> bytes:

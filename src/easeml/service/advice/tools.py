@@ -26,8 +26,8 @@ class Question:
     """What a tool is asked, about which model where it needs one, and for how long at most.
 
     ``models``: ids of those that are compared, by name. ``newer``: the upload with rows that came
-    later. ``before``: the report whose state it goes on from. ``elsewhere``: what other tools told
-    of the test rows, in nats.
+    later, or ``newer_artefact``: a CSV file of them. ``before``: the report whose state it goes on
+    from. ``elsewhere``: what other tools told of the test rows, in nats.
     """
 
     tool: str
@@ -36,6 +36,7 @@ class Question:
     seconds: float = 60.0
     models: dict[str, str] = field(default_factory=dict)
     newer: DatasetVersion | None = None
+    newer_artefact: str = ""
     before: str = ""
     elsewhere: float = 0.0
 
@@ -95,10 +96,18 @@ def told_of(application: Application, question: Question) -> Json:
         "seconds": question.seconds,
         "models": question.models,
         "newer_id": newer.id if newer else "",
-        "newer_name": str(newer.operation.told.get("filename", "")) if newer else "",
+        "newer_name": _name_of_newer(question),
+        "newer_artefact": question.newer_artefact,
         "before": question.before,
         "elsewhere": question.elsewhere,
     }
+
+
+def _name_of_newer(question: Question) -> str:
+    """Return the name of the file of newer rows, whose ending says how it is read."""
+    if question.newer is not None:
+        return str(question.newer.operation.told.get("filename", "rows.csv")) or "rows.csv"
+    return "production.csv" if question.newer_artefact else ""
 
 
 def request_once(tx: Transaction, tenant_id: str, version_id: str, told: Json) -> Task:

@@ -1,0 +1,48 @@
+"""The REST types of watching: is what serves still right about what production sees?"""
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer
+
+
+class Drift(Answer):
+    """A test of drift. ``kind``: covariate (inputs), prior (predictions) or concept."""
+
+    kind: str
+    p_value: float | None
+    level: float | None
+    alarm: bool
+
+
+class Labelled(Answer):
+    """The share of right predictions among rows whose truth came, with its 95 % interval."""
+
+    rows: int
+    quality: float
+    low: float
+    high: float
+
+
+class WatchReport(Answer):
+    """Is what serves still right?
+
+    ``status``: ok, watch, alert, or cannot tell; ``reason`` says why. ``estimate``: of the
+    quality on the rows that were looked at last, without their labels but for those that came, from
+    ``low`` to ``high``; null where it cannot be told. ``reference``: on validation rows. ``drift``:
+    tests by the column in which most has moved. ``labelled``: of all kept rows whose truth came;
+    whose truth comes may not be chosen at random. ``waiting``: kept rows that were not looked at.
+    """
+
+    application_id: str
+    status: str
+    reason: str
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    reference: float | None = None
+    rows: int = 0
+    waiting: int = 0
+    drift: dict[str, Drift] = Field(default_factory=dict)
+    labelled: Labelled | None = None
+    assumes: list[str] = Field(default_factory=list)
+    created: float | None = None

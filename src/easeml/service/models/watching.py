@@ -1,0 +1,203 @@
+"""Watching what serves: the rows of production are put to the tool ``monitor``, batch by batch."""
+
+import csv
+import io
+import math
+from dataclasses import dataclass
+
+from easeml.contract import reports as answers
+from easeml.contract.task_views import Task
+from easeml.contract.watching import Drift, Labelled, WatchReport
+from easeml.errors import Conflict
+from easeml.service.access.caller import Caller
+from easeml.service.advice import tools
+from easeml.service.production import feedback
+from easeml.service.storage import artefact_references
+from easeml.service.tasks import requests, task_views
+from easeml.store import Store, Tables
+from easeml.store.records import Application, ProductionRow, Report
+from easeml.store.shapes import Shape
+
+TOOL = "monitor"
+CANNOT_TELL = "cannot tell"
+_MOST_ROWS = 20_000  # that are looked at in one batch, the oldest first
+_LARGEST = 2**28  # bytes of a batch
+
+
+@dataclass(frozen=True, slots=True)
+class Looked(Shape):
+    """What a task was told to look at: a file of rows, of which the model answered each."""
+
+    newer_artefact: str = ""
+    model_id: str = ""
+
+
+def look(store: Store, caller: Caller, application_id: str) -> Task:
+    """Have the rows of production looked at that came since the last look; a task answers.
+
+    Raises ``NotFound``, and ``Conflict`` where no rows came, or nothing serves.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        rows = _rows_since(tables, application)
+        truths = feedback.truths(tables, application.id)
+    if not application.live_model_id or not rows:
+        raise Conflict(
+            "No rows of production came since the last look.",
+            where=application_id,
+            remedy="Keep requests: easeml app log ID --share 1",
+        )
+    content = _as_csv(rows, truths, application.target)
+    digest, size = store.artefacts.put_stream(caller.tenant_id, [content], _LARGEST)
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        artefact_references.keep(tx, caller.tenant_id, digest, size)
+        version = tables.versions.get(application.version_id)
+        before = _newest(tables, application, with_state=True)
+        question = tools.Question(
+            TOOL,
+            {},
+            tables.models.get(application.live_model_id),
+            models={"model": application.live_model_id},
+            newer_artefact=digest,
+            before=before.id if before else "",
+        )
+        for under_way in requests.under_way(tables, tools.KIND, version.id):
+            if tools.Told.from_json(under_way.payload).tool == TOOL:
+                return task_views.show_all(tables, [under_way])[0]
+        task = tools.request(tx, application, version, question)
+        return task_views.show_all(tables, [task])[0]
+
+
+def report(store: Store, caller: Caller, application_id: str) -> WatchReport:
+    """Return what is known of how right an application's model is in production.
+
+    Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        newest = _newest(tables, application)
+        waiting = len(_rows_since(tables, application))
+        labelled = _labelled(tables, application)
+    if newest is None:
+        return WatchReport(
+            application_id=application.id,
+            status=CANNOT_TELL,
+            reason="No rows of production were looked at for the model that serves.",
+            waiting=waiting,
+            labelled=labelled,
+        )
+    return _shown(application, tools.show(store, newest), waiting, labelled)
+
+
+def _shown(
+    application: Application, found: answers.Report, waiting: int, labelled: Labelled | None
+) -> WatchReport:
+    numbers = {one.name: one for one in found.numbers}
+    quality, can_tell = numbers["quality"], found.verdict != CANNOT_TELL
+    return WatchReport(
+        application_id=application.id,
+        status=found.verdict,
+        reason=found.advice,
+        estimate=quality.value if can_tell else None,
+        low=quality.low if can_tell else None,
+        high=quality.high if can_tell else None,
+        reference=numbers["reference"].value,
+        rows=int(numbers["rows"].value),
+        waiting=waiting,
+        drift=_drift(found.tables),
+        labelled=labelled,
+        assumes=found.assumes,
+        created=found.created,
+    )
+
+
+def _drift(tables: list[answers.ReportTable]) -> dict[str, Drift]:
+    found = {}
+    for kind, p_value, level, alarm, where in tables[0].rows:
+        test = {"kind": kind, "p_value": p_value, "level": level, "alarm": alarm == "yes"}
+        found[str(where) or str(kind)] = Drift.model_validate(test)
+    return found
+
+
+def _newest(tables: Tables, application: Application, *, with_state: bool = False) -> Report | None:
+    """Return the newest look at the model that serves."""
+    found = tables.reports.list(kind=TOOL, subject=application.id, newest_first=True, limit=None)
+    for one in found:
+        answered = tools.Answered.from_json(one.value)
+        if answered.model_id == application.live_model_id and (answered.state or not with_state):
+            return one
+    return None
+
+
+def _rows_since(tables: Tables, application: Application) -> list[ProductionRow]:
+    """Return rows that the model that serves answered, since a look was last asked for."""
+    looks = tables.tasks.list(subject=application.version_id, newest_first=True, limit=None)
+    last = 0.0
+    for task in looks:
+        told = Looked.from_json(task.payload) if task.spec_kind == tools.KIND else Looked()
+        if told.newer_artefact and told.model_id == application.live_model_id:
+            last = max(last, task.created)
+    rows = tables.production_rows.list(
+        application_id=application.id, model_id=application.live_model_id, limit=None
+    )
+    return [row for row in rows if row.created > last][:_MOST_ROWS]
+
+
+def _as_csv(
+    rows: list[ProductionRow], truths: dict[tuple[str, int] | str, object], target: str
+) -> bytes:
+    """Return rows of production as a table, with what was true of them where that is known."""
+    names: dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row.inputs))
+    names.pop(target, None)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow([*names, target])
+    for row in rows:
+        cells = [row.inputs.get(name) for name in names]
+        writer.writerow([*cells, _truth(row, truths)])
+    return text.getvalue().encode()
+
+
+def _truth(row: ProductionRow, truths: dict[tuple[str, int] | str, object]) -> object:
+    """Return what was true of a row; None where nobody said."""
+    by_request = truths.get((row.request_id, row.row))
+    if by_request is not None or not row.key:
+        return by_request
+    return truths.get(row.key)
+
+
+def _labelled(tables: Tables, application: Application) -> Labelled | None:
+    """Return how often the model that serves was right, where the truth came; None without any.
+
+    Wilson's interval (JASA 22, 1927). Numbers are never exactly right: for them it is None.
+    """
+    truths = feedback.truths(tables, application.id)
+    if not truths:
+        return None
+    right, rows = 0, 0
+    for row in tables.production_rows.list(
+        application_id=application.id, model_id=application.live_model_id, limit=None
+    ):
+        truth, said = _truth(row, truths), row.answer["prediction"]
+        if truth is None or isinstance(said, float):
+            continue
+        rows += 1
+        right += str(truth) == str(said)
+    if not rows:
+        return None
+    low, high = _wilson(right, rows)
+    return Labelled(rows=rows, quality=right / rows, low=low, high=high)
+
+
+def _wilson(right: int, rows: int) -> tuple[float, float]:
+    z = 1.959964
+    share = right / rows
+    centre = share + z * z / (2 * rows)
+    half = z * math.sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows))
+    scale = 1 + z * z / rows
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
