@@ -43,6 +43,11 @@ class Furniture:
     task_id: str
     model_ids: tuple[str, str]  # the one that was live first, and the live one
 
+    @property
+    def model_id(self) -> str:
+        """The live one."""
+        return self.model_ids[1]
+
 
 def _stored_version(store: Store, tenant_id: str) -> dict:
     """Keep the rows of a small declared version; return the fields of its record that tell of them."""

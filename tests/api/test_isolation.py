@@ -16,6 +16,7 @@ from easeml.store.records import WorkItem
 PLACEHOLDERS = (
     "dataset_id",
     "version_id",
+    "model_id",
     "application_id",
     "job_id",
     "task_id",

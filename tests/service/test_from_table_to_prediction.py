@@ -5,9 +5,11 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 
+from easeml.export import load_exported
 from service_process import EasemlProcess
 
 pytestmark = pytest.mark.service
@@ -27,6 +29,18 @@ def create(easeml: EasemlProcess, path: Path, *more: str) -> dict:
     return json.loads(
         easeml.command("app", "create", str(path), "--target", "target", "--yes", "--json", *more)
     )
+
+
+def check_exported(
+    easeml: EasemlProcess, application_id: str, path: Path, rows: list[dict], out: Path
+) -> None:
+    """The live model, taken elsewhere, predicts what its endpoint predicts."""
+    told = easeml.command("model", "export", application_id, "--out", str(out), "--json")
+    assert json.loads(told)["facts"]["application_id"] == application_id
+    predicted = load_exported(out / "model").predict(pd.read_csv(path))
+    assert list(predicted["prediction"]) == [row["prediction"] for row in rows]
+    shares = [float(row["probability_malignant"]) for row in rows]
+    assert list(predicted["probability_malignant"]) == pytest.approx(shares, abs=1e-9)
 
 
 def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path: Path):
@@ -53,6 +67,7 @@ def test_classification_from_file_to_prediction(easeml: EasemlProcess, tmp_path:
     easeml.command("predict", application["id"], str(path), "--out", str(out))
     rows = list(csv.DictReader(io.StringIO(out.read_text())))
     assert len(rows) == 569
+    check_exported(easeml, application["id"], path, rows, tmp_path / "taken")
     predicted = [row["prediction"] for row in rows]
     assert set(predicted) <= {"malignant", "benign"}
     assert sum(p == row["target"] for p, row in zip(predicted, rows, strict=True)) > 0.85 * 569

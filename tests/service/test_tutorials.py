@@ -17,7 +17,14 @@ from service_process import EasemlProcess
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "tutorials"
 TUTORIALS = sorted(FOLDER.glob("*.md"))
-WITH_SERVICE = {"adding-a-model.md", "changing-data.md", "pictures.md", "samples.md", "tables.md"}
+WITH_SERVICE = {
+    "adding-a-model.md",
+    "changing-data.md",
+    "pictures.md",
+    "samples.md",
+    "tables.md",
+    "taking-it-home.md",
+}
 EXIT = re.compile(r"# exit (\d+)$")
 FILE = re.compile(r"# (\S+\.\w+)\n")  # a first line that names the file of the block
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)

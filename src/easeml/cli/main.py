@@ -44,6 +44,7 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "decisions": "decisions",
     "module": "modules",
     "app": "applications",
+    "model": "model",
     "work": "answering",
     "schema": "schema",
     "data": "data",

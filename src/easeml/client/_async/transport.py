@@ -1,6 +1,7 @@
 """Requests to the service: addresses, authentication, retries, and errors as exceptions."""
 
 from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -114,6 +115,22 @@ class AsyncTransport:
                     raise error_of(response)
                 async for line in response.aiter_lines():
                     yield line
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    async def save(self, path: str, destination: Path) -> None:
+        """Write a streamed answer into a file, piece by piece.
+
+        Raises like ``request``, without retries.
+        """
+        try:
+            async with self._http.stream("GET", path, headers=self._authorization()) as response:
+                if not response.is_success:
+                    await response.aread()
+                    raise error_of(response)
+                with destination.open("wb") as file:
+                    async for piece in response.aiter_bytes():
+                        file.write(piece)
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 

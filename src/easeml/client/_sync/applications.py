@@ -3,12 +3,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from easeml.client._sync.calls import API, Calls
 from easeml.client.answers import read_answer
 from easeml.contract.applications import Declaration, Prediction
 from easeml.contract.task_views import Task
+from easeml.errors import InvalidInput
 
 
 class Applications(Calls):
@@ -49,6 +51,17 @@ class Applications(Calls):
         told = declaration.model_dump(mode="json")
         wish = {"tool": tool, "parameters": parameters, "declaration": told}
         return self._send(Task, f"/versions/{declaration.version_id}/reports", wish)
+
+    def download_model(self, model_id: str, path: str | Path) -> None:
+        """Write the files of a trained model, with what is known of it, into the tar file ``path``.
+
+        Raises NotFound, Conflict where its files are gone or damaged, and InvalidInput where there
+        is no folder to write into.
+        """
+        destination = Path(path)
+        if not destination.parent.is_dir():
+            raise InvalidInput("There is no such folder.", where=str(destination.parent))
+        self._transport.save(f"{API}/models/{model_id}/files", destination)
 
     def predict(
         self,

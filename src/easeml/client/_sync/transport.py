@@ -2,6 +2,7 @@
 """Requests to the service: addresses, authentication, retries, and errors as exceptions."""
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -114,6 +115,22 @@ class Transport:
                     response.read()
                     raise error_of(response)
                 yield from response.iter_lines()
+        except httpx.TransportError as error:
+            raise self._unreachable(error) from error
+
+    def save(self, path: str, destination: Path) -> None:
+        """Write a streamed answer into a file, piece by piece.
+
+        Raises like ``request``, without retries.
+        """
+        try:
+            with self._http.stream("GET", path, headers=self._authorization()) as response:
+                if not response.is_success:
+                    response.read()
+                    raise error_of(response)
+                with destination.open("wb") as file:
+                    for piece in response.iter_bytes():
+                        file.write(piece)
         except httpx.TransportError as error:
             raise self._unreachable(error) from error
 

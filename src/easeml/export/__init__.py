@@ -1,0 +1,9 @@
+"""Trained models taken elsewhere: folders that predict without a service, and without an easeml
+that is installed.
+"""
+
+from easeml.export.exported import ExportedModel, load_exported
+from easeml.export.facts import ModelFacts
+from easeml.export.folders import FORMATS, write_export
+
+__all__ = ["FORMATS", "ExportedModel", "ModelFacts", "load_exported", "write_export"]

@@ -1,0 +1,71 @@
+"""A trained model that was taken elsewhere: frames in, frames out, as its endpoint predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from easeml.data import parse_rows
+from easeml.modules import conformal
+from easeml.modules.pipeline import TrainedPipeline, load_trained
+from easeml.schema import Schema
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ARROW = "application/vnd.apache.arrow.stream"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedModel:
+    """A model with the schemas of its rows."""
+
+    trained: TrainedPipeline
+    schema_in: Schema
+    schema_out: Schema
+
+    def predict(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return a frame with the index of ``rows``.
+
+        Its columns: ``prediction``; ``probability_CLASS`` of each class, or ``lower`` and ``upper``
+        of numbers. ``rows`` are read as an endpoint reads them: columns that the model does not
+        know are not used. Raises ``DatasetError``, which names row and column.
+        """
+        import pandas as pd
+
+        if len(rows) == 0:
+            return pd.DataFrame({"prediction": []}, index=rows.index)
+        read = parse_rows(_arrow(rows), _ARROW, self.schema_in, self.schema_out)
+        predicted = self.trained.predict(read.table)
+        columns = {"prediction": predicted.values.tolist()}
+        if predicted.probabilities is not None and predicted.classes is not None:
+            for place, name in enumerate(predicted.classes):
+                columns[f"probability_{name}"] = predicted.probabilities[:, place].tolist()
+        band = self.trained.manifest.get(conformal.FACT)
+        if band is not None:
+            columns["lower"], columns["upper"] = conformal.bounds(band, predicted)
+        return pd.DataFrame(columns, index=rows.index)
+
+
+def load_exported(folder: str | Path) -> ExportedModel:
+    """Load a model from its folder, and prove with its sample that it predicts as it did.
+
+    Raises ``Damaged`` where the folder is not whole, or the libraries here predict otherwise.
+    """
+    trained = load_trained(Path(folder))
+    trained.check_parity()
+    schema_in = Schema.from_json(trained.schema_in)
+    schema_out = Schema.from_json(trained.schema_out)
+    return ExportedModel(trained, schema_in, schema_out)
+
+
+def _arrow(rows: pd.DataFrame) -> bytes:
+    """Return a frame as the bytes of an Arrow stream."""
+    import pyarrow as pa
+
+    table = pa.Table.from_pandas(rows, preserve_index=False)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()

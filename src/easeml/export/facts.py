@@ -1,0 +1,88 @@
+"""What is told with a model that leaves: where it comes from, and how good it is."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import PackageNotFoundError, metadata
+from typing import Any
+
+from easeml.data import kinds_of
+from easeml.schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """Origin and quality of a trained model.
+
+    ``version``: number of the data's version. ``quality`` is on validation rows, ``test_quality``
+    on test rows, as a score (1 is best) with its 95 % interval; ``None`` where it was not read.
+    """
+
+    application_id: str
+    application: str
+    model_id: str
+    model: str
+    dataset_id: str
+    version: int
+    objective: str
+    quality: float
+    test_quality: dict[str, Any] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def from_json(cls, text: str) -> "ModelFacts":
+        """Read what ``to_json`` wrote."""
+        return cls(**json.loads(text))
+
+    def to_json(self) -> str:
+        """Return a JSON document."""
+        return json.dumps(asdict(self), indent=1)
+
+
+def licence_of(distribution: str) -> str:
+    """Return the licence that an installed distribution states; empty where it states none."""
+    try:
+        told = metadata(distribution).json
+    except PackageNotFoundError:
+        return ""
+    stated = str(told.get("license_expression") or told.get("license") or "")
+    if stated:
+        return stated.splitlines()[0]
+    found = [one for one in told.get("classifier") or [] if one.startswith("License ::")]
+    return found[0].rpartition(" :: ")[2] if found else ""
+
+
+def card(facts: ModelFacts, manifest: Mapping[str, Any], licences: Mapping[str, str]) -> str:
+    """Return the model card in Markdown."""
+    columns = kinds_of(Schema.from_json(manifest["schema_in"]))
+    lines = [
+        f"# {facts.model} of {facts.application}",
+        "",
+        f"Trained by easeml {manifest['libraries']['easeml']} on version {facts.version} of the "
+        f"data {facts.dataset_id}; model {facts.model_id} of application {facts.application_id}.",
+        "",
+        "## How good it is",
+        "",
+        f"- {facts.objective} on validation rows (a score, 1 is best; the search has looked at "
+        f"them): {facts.quality:.4f}",
+        f"- {_test_sentence(facts)}",
+        "",
+        "## What it takes",
+        "",
+        *[f"- {name} ({kind})" for name, kind in columns.items()],
+        "",
+        "## Licences",
+        "",
+        *[f"- {name}: {stated or 'not stated'}" for name, stated in licences.items()],
+    ]
+    if facts.notes:
+        lines += ["", "## Notes", "", *[f"- {note}" for note in facts.notes]]
+    return "\n".join(lines) + "\n"
+
+
+def _test_sentence(facts: ModelFacts) -> str:
+    found = facts.test_quality
+    if found is None:
+        return "Test rows: not read for this model."
+    interval = f"{found['low']:.4f} to {found['high']:.4f}"
+    return f"{facts.objective} on {found['rows']} test rows: {found['value']:.4f} ({interval})"

@@ -1,0 +1,133 @@
+"""Folders with a trained model, the code that it needs, and what is told of it."""
+
+import hashlib
+import json
+import platform
+import shutil
+from collections.abc import Callable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import easeml
+from easeml.errors import InvalidInput
+from easeml.export.exported import load_exported
+from easeml.export.facts import ModelFacts, card, licence_of
+
+_ROOMS = ("data", "export", "modules", "schema", "search", "zoo")
+"""What a model needs to predict: the room with the models, and all below it."""
+
+_FILES = ("__init__.py", "errors.py", "ids.py")
+_LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "skops")
+_MODEL, _CODE, _ABOUT = "model", "code", "export.json"
+
+_LOADER = '''"""Loads the model beside this file: ``from load import model``, ``model.predict(frame)``."""
+
+import sys
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(_HERE / "code"))
+
+from easeml.export import load_exported  # noqa: E402
+
+model = load_exported(_HERE / "model")
+'''
+
+
+def write_export(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[str, Any]:
+    """Write a trained model's folder ``model`` in a format of ``FORMATS`` to the new folder ``out``.
+
+    Returns what ``export.json`` tells of it. Raises ``InvalidInput`` where ``out`` is there or the
+    format is not known, ``Damaged`` where the model does not predict here as it did when trained.
+    """
+    if form not in FORMATS:
+        remedy = f"Known: {', '.join(FORMATS)}."
+        raise InvalidInput(f"There is no format {form!r}.", where="format", remedy=remedy)
+    if out.exists():
+        remedy = "Name a folder that is not there yet."
+        raise InvalidInput("It is there already.", where=str(out), remedy=remedy)
+    manifest = load_exported(model).trained.manifest
+
+    out.mkdir(parents=True)
+    shutil.copytree(model, out / _MODEL)
+    _copy_code(out / _CODE)
+    pins = _pins(manifest)
+    lines = [f"{name}=={number}" for name, number in pins.items()]
+    (out / "requirements.txt").write_text("\n".join(lines) + "\n")
+    FORMATS[form](out)
+    licences = {name: licence_of(name) for name in ("easeml", *pins)}
+    (out / "card.md").write_text(card(facts, manifest, licences))
+    return _tell(out, form, facts, manifest, licences)
+
+
+def _write_python(out: Path) -> None:
+    (out / "load.py").write_text(_LOADER)
+
+
+def _write_mlflow(out: Path) -> None:
+    """Write what MLflow reads: see "MLflow Models" in its documentation."""
+    python = platform.python_version()
+    lines = [
+        "flavors:",
+        "  python_function:",
+        f"    code: {_CODE}",
+        f"    data: {_MODEL}",
+        "    env:",
+        "      virtualenv: python_env.yaml",
+        "    loader_module: easeml.export.mlflow_model",
+        f"    python_version: {python}",
+    ]
+    (out / "MLmodel").write_text("\n".join(lines) + "\n")
+    environment = [f"python: {python}", "dependencies:", "- -r requirements.txt"]
+    (out / "python_env.yaml").write_text("\n".join(environment) + "\n")
+
+
+FORMATS: dict[str, Callable[[Path], None]] = {"python": _write_python, "mlflow": _write_mlflow}
+"""Name to what is written beside model, code and requirements."""
+
+
+def _copy_code(code: Path) -> None:
+    """Copy the rooms of this easeml that predict."""
+    source = Path(easeml.__file__).parent
+    target = code / "easeml"
+    target.mkdir(parents=True)
+    for name in _FILES:
+        shutil.copyfile(source / name, target / name)
+    ignored = shutil.ignore_patterns("__pycache__")
+    for room in _ROOMS:
+        shutil.copytree(source / room, target / room, ignore=ignored)
+
+
+def _pins(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return the versions of libraries that the model was fitted with, and of those that read rows."""
+    pins = {name: version(name) for name in _LIBRARIES}
+    pins |= manifest["libraries"]
+    del pins["easeml"]  # its code lies beside the model
+    return dict(sorted(pins.items()))
+
+
+def _tell(
+    out: Path,
+    form: str,
+    facts: ModelFacts,
+    manifest: Mapping[str, Any],
+    licences: Mapping[str, str],
+) -> dict[str, Any]:
+    """Write ``export.json``, with the digest of every other file, and return it."""
+    digests = {}
+    for path in sorted(out.rglob("*")):
+        if path.is_file():
+            name = path.relative_to(out).as_posix()
+            digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    told = {
+        "format": form,
+        "easeml": easeml.__version__,
+        "facts": json.loads(facts.to_json()),
+        "schema_in": manifest["schema_in"],
+        "schema_out": manifest["schema_out"],
+        "licences": dict(licences),
+        "sha256": digests,
+    }
+    (out / _ABOUT).write_text(json.dumps(told, indent=1))
+    return told

@@ -1,0 +1,56 @@
+"""The files of a trained model, for its owner to take elsewhere."""
+
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+from easeml.contract.applications import TestQuality
+from easeml.service.access.caller import Caller
+from easeml.service.applications import application_views
+from easeml.service.models import lost_models
+from easeml.service.models.trained_models import show_models
+from easeml.store import Store
+
+MODEL, FACTS = "model", "facts.json"
+
+
+def pack(store: Store, caller: Caller, model_id: str, folder: Path) -> Path:
+    """Write a tar file below ``folder`` with the files that serve and what is known of the model.
+
+    The files lie in ``model``; ``facts.json`` has the fields of ``easeml.export.ModelFacts``.
+    Raises ``NotFound``, and ``Conflict`` where the files are gone or damaged.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        model = tables.models.get(model_id)
+        application = tables.applications.get(model.application_id)
+        shown = application_views.show(tx, application)
+        (described,) = show_models(tables, [model])
+    lost_models.check_files(store, model)
+    files = store.artefacts.fetch(caller.tenant_id, model.served, folder / MODEL)
+    facts = {
+        "application_id": shown.id,
+        "application": shown.name,
+        "model_id": model.id,
+        "model": model.name,
+        "dataset_id": shown.dataset_id,
+        "version": described.version,
+        "objective": shown.objective,
+        "quality": model.quality,
+        "test_quality": _test_quality(shown.test_quality, model.id),
+        "notes": model.notes,
+    }
+    (folder / FACTS).write_text(json.dumps(facts))
+    path = folder / f"{model.id}.tar"
+    with tarfile.open(path, "w") as tar:
+        tar.add(files, MODEL)
+        tar.add(folder / FACTS, FACTS)
+    return path
+
+
+def _test_quality(found: TestQuality | None, model_id: str) -> dict[str, Any] | None:
+    """Return the reading of the test rows, where it is that of this model."""
+    if found is None or found.model_id != model_id:
+        return None
+    return found.model_dump(mode="json", include={"value", "low", "high", "rows"})

@@ -1,0 +1,140 @@
+"""What is taken elsewhere loads with its own code, and predicts as it did here."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.data import DatasetError, kinds_of
+from easeml.errors import Damaged, InvalidInput
+from easeml.export import ModelFacts, load_exported, write_export
+from easeml.export.facts import licence_of
+from easeml.modules import conformal, load_registry
+from easeml.modules.conformance import schemas, table
+from easeml.modules.pipeline import fit, save
+from easeml.schema import Schema
+
+REGISTRY = load_registry()
+CHAINS = {
+    "logistic": ["table-onehot", "scale"],
+    "lightgbm-classifier": ["table-codes"],
+    "ridge": ["table-onehot", "scale"],
+}
+FACTS = ModelFacts(
+    "app_1", "Irises", "mod_1", "logistic 0", "data_1", 3, "accuracy", 0.9, notes=["a note"]
+)
+QUESTION = """
+import sys, pandas, json
+from load import model
+import easeml
+rows = pandas.read_pickle(sys.argv[1])
+predicted = model.predict(rows)
+print(json.dumps([easeml.__file__, predicted.to_dict("list"), list(predicted.index)]))
+"""
+MLFLOW_QUESTION = """
+import sys, pandas, json
+from importlib import import_module
+sys.path.insert(0, "code")
+loader = import_module("easeml.export.mlflow_model")
+import easeml
+predicted = loader._load_pyfunc("model").predict(pandas.read_pickle(sys.argv[1]))
+print(json.dumps([easeml.__file__, predicted.to_dict("list"), list(predicted.index)]))
+"""
+
+
+def trained(name: str, folder: Path) -> tuple[Any, pd.DataFrame]:
+    """Fit and save a model; return it with its rows, which have an index of their own."""
+    module = REGISTRY.get(name)
+    chain = {
+        "transforms": [{"module": one} for one in CHAINS[name]],
+        "model": {"module": name},
+    }
+    rows = table(module)
+    schema_in, schema_out = schemas(module, REGISTRY)
+    made = fit(chain, rows, schema_in, schema_out)
+    target = next(iter(kinds_of(Schema.from_json(schema_out))))
+    band = conformal.describe(rows[target], made.predict(rows))
+    save(made, folder, quality=0.9, interval=band)
+    return made, rows.drop(columns=target)
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_a_frame_comes_back_with_its_index(tmp_path: Path, name: str) -> None:
+    made, rows = trained(name, tmp_path / "m")
+    expected = made.predict(rows)
+    moved = rows.set_axis([f"row {number}" for number in range(len(rows))], axis=0)
+    found = load_exported(tmp_path / "m").predict(moved)
+    assert list(found.index) == list(moved.index)
+    if expected.probabilities is None:
+        assert np.allclose(found["prediction"], expected.values)
+        half = (found["upper"] - found["lower"]) / 2
+        assert half.to_numpy() == pytest.approx(half.iloc[0])
+    else:
+        assert list(found["prediction"]) == list(expected.values)
+        for place, label in enumerate(expected.classes):
+            assert np.allclose(found[f"probability_{label}"], expected.probabilities[:, place])
+
+
+@pytest.mark.parametrize(("form", "question"), [("python", QUESTION), ("mlflow", MLFLOW_QUESTION)])
+def test_an_exported_folder_runs_with_its_own_code(
+    tmp_path: Path, form: str, question: str
+) -> None:
+    _, rows = trained("logistic", tmp_path / "m")
+    expected = load_exported(tmp_path / "m").predict(rows)
+    out = tmp_path / "taken"
+    told = write_export(tmp_path / "m", FACTS, form, out)
+    rows.to_pickle(tmp_path / "rows.pickle")
+    command = [sys.executable, "-c", question, str(tmp_path / "rows.pickle")]
+    answer = subprocess.run(command, cwd=out, capture_output=True, text=True, check=True)
+    where, columns, index = json.loads(answer.stdout)
+    assert Path(where).is_relative_to(out)
+    assert list(columns["prediction"]) == list(expected["prediction"])
+    assert np.allclose(columns["probability_yes"], expected["probability_yes"])
+    assert index == list(rows.index)
+    assert told["facts"]["version"] == 3
+    assert set(told["sha256"]) >= {"model/manifest.json", "requirements.txt", "card.md"}
+    assert "scikit-learn==" in (out / "requirements.txt").read_text()
+    assert "easeml" not in (out / "requirements.txt").read_text()
+
+
+def test_the_card_tells_what_is_known(tmp_path: Path) -> None:
+    trained("logistic", tmp_path / "m")
+    write_export(tmp_path / "m", FACTS, "python", tmp_path / "taken")
+    said = (tmp_path / "taken" / "card.md").read_text()
+    assert "# logistic 0 of Irises" in said
+    assert "version 3 of the data data_1" in said
+    assert "Test rows: not read for this model." in said
+    assert "scikit-learn: BSD" in said
+    assert "- a note" in said
+    assert licence_of("no-such-library") == ""
+
+
+def test_what_cannot_be_exported(tmp_path: Path) -> None:
+    trained("logistic", tmp_path / "m")
+    with pytest.raises(InvalidInput, match="no format 'pickle'"):
+        write_export(tmp_path / "m", FACTS, "pickle", tmp_path / "taken")
+    (tmp_path / "there").mkdir()
+    with pytest.raises(InvalidInput, match="there already"):
+        write_export(tmp_path / "m", FACTS, "python", tmp_path / "there")
+    manifest = tmp_path / "m" / "manifest.json"
+    document = json.loads(manifest.read_text())
+    document["parity"]["predictions"][0][0] += 0.1
+    manifest.write_text(json.dumps(document))
+    with pytest.raises(Damaged, match="does not predict"):
+        write_export(tmp_path / "m", FACTS, "python", tmp_path / "taken")
+    assert not (tmp_path / "taken").exists()
+
+
+def test_a_wrong_row_is_named(tmp_path: Path) -> None:
+    _, rows = trained("logistic", tmp_path / "m")
+    numbers = [name for name in rows.columns if rows[name].dtype == float]
+    wrong = rows.astype({numbers[0]: object})
+    wrong.iloc[1, wrong.columns.get_loc(numbers[0])] = "many"
+    with pytest.raises(DatasetError, match="row 1") as caught:
+        load_exported(tmp_path / "m").predict(wrong.astype({numbers[0]: str}))
+    assert numbers[0] in caught.value.where
