@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from easeml.contract.tasks import ModuleChoice, Pipeline
+from easeml.contract.tasks import ModuleChoice, Pipeline, WeightedPipeline
 from easeml.data import declare, infer_table, read_table, read_version, write_version
 from easeml.kinds.refit import RefitSpec, refit
 from easeml.kinds.shared.predictions import read_predictions, write_predictions
@@ -25,7 +25,7 @@ def test_all_rows_but_the_test_rows_are_learned_from(tmp_path: Path) -> None:
         model=ModuleChoice(module="knn-regressor", config={"k": 1}),
     )
     spec = RefitSpec(
-        pipeline=pipeline,
+        members=[WeightedPipeline(pipeline=pipeline, weight=1.0)],
         objective="r2",
         quality=0.7,
         schema_in=version.schema_in.to_json(),

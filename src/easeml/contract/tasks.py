@@ -41,6 +41,13 @@ class Pipeline(_Wire):
     model: ModuleChoice
 
 
+class WeightedPipeline(_Wire):
+    """A candidate, and its share of what an ensemble predicts."""
+
+    pipeline: Pipeline
+    weight: float
+
+
 class Limits(_Wire):
     """What an attempt may use: wall seconds, bytes of private memory, threads."""
 

@@ -15,7 +15,7 @@ from easeml.search.preemption import LeastDelay, rule_named
 from easeml.service.administration import kept_settings
 from easeml.service.administration.readiness import SCHEDULER_LEASE
 from easeml.service.knowledge import knowledge_base
-from easeml.service.models import promotion, refitting
+from easeml.service.models import ensembling, promotion, refitting
 from easeml.service.search import (
     candidates,
     job_states,
@@ -320,6 +320,7 @@ class Scheduler:
             ):
                 return  # the next step follows, with what was added
             job = job_states.update_progress(tx, job_id, self._mirror.state)
+            ensembling.request(tx, job)
             refitting.request(tx, self._mirror.registry, job)
         if job.state != JobState.RUNNING:
             self._mirror.hold(job_id)

@@ -64,14 +64,14 @@ def _predicted(inputs: Path, which: str, rows: Any) -> list[Any]:
     import pandas as pd
 
     from easeml.kinds.shared.predictions import read_predictions
-    from easeml.modules.pipeline import load_trained
+    from easeml.modules.ensemble import load_model
 
     ids, kept = read_predictions(inputs / f"{which}-predictions", "test")
     by_row = pd.Series(list(kept.values), index=_whole(ids))
     wanted = rows["_row"].to_numpy()
     if by_row.index.isin(wanted).sum() == len(wanted):
         return by_row.loc[wanted].tolist()
-    return load_trained(inputs / f"{which}-model").predict(rows).values.tolist()
+    return load_model(inputs / f"{which}-model").predict(rows).values.tolist()
 
 
 def _whole(ids: np.ndarray) -> np.ndarray:

@@ -8,21 +8,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from easeml.contract.states import Lane
-from easeml.contract.tasks import Pipeline, Spec, TaskResult
+from easeml.contract.tasks import Spec, TaskResult, WeightedPipeline
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import read_predictions, write_predictions
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from easeml.data import VersionTables
+    from easeml.modules.ensemble import TrainedEnsemble
+    from easeml.modules.pipeline import TrainedPipeline
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
 
 class RefitSpec(Spec):
-    """Refit: fit the pipeline of a trained model on train and validation rows, predict test rows.
+    """Refit: fit the pipelines of what serves on train and validation rows, predict test rows.
+
+    ``members``: of an ensemble; or the pipeline of a single model.
 
     Inputs ``version``, the declared folder, and ``predictions`` of the first fit. Outputs ``model``
     (folder) and ``predictions`` (Arrow file, by row id). ``quality``: of the model on the
@@ -30,7 +34,7 @@ class RefitSpec(Spec):
     """
 
     kind: Literal["refit"] = "refit"
-    pipeline: Pipeline
+    members: list[WeightedPipeline]
     objective: str
     quality: float
     schema_in: dict[str, Any]
@@ -48,25 +52,30 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     from easeml.data import read_version
     from easeml.modules import known_rows
-    from easeml.modules.pipeline import Context, fit, save
+    from easeml.modules.pipeline import Context, fit
 
     version = read_version(inputs / "version")
     rows = pd.concat([version.train, version.validation], ignore_index=True)
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
     context = Context(seed=spec.seed, threads=threads)
     started = time.perf_counter()
-    trained = fit(spec.pipeline.model_dump(), rows, spec.schema_in, spec.schema_out, context)
+    fitted = []
+    for member in spec.members:
+        pipeline = member.pipeline.model_dump()
+        fitted.append(fit(pipeline, rows, spec.schema_in, spec.schema_out, context))
     seconds = time.perf_counter() - started
-    predictions = {"test": trained.predict(version.test)}
-    write_predictions(outputs / "predictions", {"test": version.test["_row"]}, predictions)
+    weights = [member.weight for member in spec.members]
     folder = outputs / "model"
-    save(
-        trained,
+    trained = _save(
+        fitted,
+        weights,
         folder,
         quality=spec.quality,
         objective=spec.objective,
         interval=_interval(version, inputs / "predictions"),
     )
+    predictions = {"test": trained.predict(version.test)}
+    write_predictions(outputs / "predictions", {"test": version.test["_row"]}, predictions)
     known_rows.write(folder, rows, version.target, spec.schema_in)
     return TaskResult(
         ok=True,
@@ -74,6 +83,23 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
         outputs=["model", "predictions"],
         notes=list(trained.notes),
     )
+
+
+def _save(
+    fitted: Sequence[TrainedPipeline], weights: Sequence[float], folder: Path, **facts: Any
+) -> TrainedPipeline | TrainedEnsemble:
+    """Write a single model, or an ensemble, and return it."""
+    from easeml.modules.ensemble import TrainedEnsemble, member_folder, seal
+    from easeml.modules.pipeline import save
+
+    if len(fitted) == 1:
+        save(fitted[0], folder, **facts)
+        return fitted[0]
+    for number, member in enumerate(fitted):
+        save(member, member_folder(folder, number))
+    together = TrainedEnsemble(tuple(fitted), tuple(weights))
+    seal(together, folder, fitted[0].sample, **facts)
+    return together
 
 
 def _interval(version: VersionTables, first_fit: Path) -> dict[str, float] | None:

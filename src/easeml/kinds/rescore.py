@@ -35,11 +35,11 @@ def score_again(spec: RescoreSpec, inputs: Path, outputs: Path) -> TaskResult:
     """
     from easeml.data import read_version
     from easeml.modules import measured, score
-    from easeml.modules.pipeline import load_trained
+    from easeml.modules.ensemble import load_model
 
     version = read_version(inputs / "version")
     rows = version.validation
-    predictions = load_trained(inputs / "model").predict(rows)
+    predictions = load_model(inputs / "model").predict(rows)
     quality = score(spec.objective, rows[version.target], predictions)
     found = measured(
         spec.objective, rows[version.target], predictions, resamples=0, target=version.target

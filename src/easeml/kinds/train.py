@@ -5,31 +5,26 @@ from __future__ import annotations
 import math
 import os
 import time
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from easeml.contract.evaluation import CurvePoint, Evaluation
+from easeml.contract.evaluation import CurvePoint
 from easeml.contract.states import Lane
 from easeml.contract.tasks import Pipeline, Spec, TaskResult
 from easeml.kinds.shared.first_results import keep_first, put_whole
 from easeml.kinds.shared.inputs import version_of_job
 from easeml.kinds.shared.predictions import ROLES, write_predictions
+from easeml.kinds.shared.qualities import evaluation_of, latency_of, qualities_of
 from easeml.service.tasks.kinds import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    import pandas as pd
-
-    from easeml.modules import Predictions
-    from easeml.modules.pipeline import TrainedPipeline
     from easeml.store import Tables, Transaction
     from easeml.store.records import Task
 
 _CURVE_POINTS = 200
-_RESAMPLES = 100  # for the interval of the quality: a few milliseconds
 _MANY_ROWS = 5000  # from which a model of some rows is kept first
 _FIRST_ROWS = 1000
 _LONG_LEASH = 12.0  # seconds from which that takes little of a run
@@ -99,7 +94,7 @@ def _train(
     fidelity: float = 1.0,
 ) -> TaskResult:
     """Train on a share of the rows, and write all outputs; see ``train``."""
-    from easeml.modules import conformal, interval, known_rows
+    from easeml.modules import conformal, known_rows
     from easeml.modules.guard import fault_of
     from easeml.modules.pipeline import Context, fit, save
     from easeml.modules.suspicion import suspicions
@@ -120,43 +115,38 @@ def _train(
     )
     predictions = {role: trained.predict(frame) for role, frame in frames.items()}
     seconds = time.perf_counter() - started
-    metrics = _metrics(spec, frames["validation"][version.target], predictions["validation"])
+    actual = frames["validation"][version.target]
+    learnt = version.train[version.target]
+    unseen = predictions["validation"]
+    found = qualities_of(spec.objective, spec.schema_out, actual, unseen, learnt)
     write_predictions(
         outputs / "predictions",
         {role: frame["_row"] for role, frame in frames.items()},
         predictions,
     )
-    latency = _latency(trained, frames["validation"])
-    evaluation = _evaluation(frames["validation"], version.target, predictions["validation"])
+    latency = latency_of(trained, frames["validation"])
+    evaluation = evaluation_of(frames["validation"], version.target, unseen)
     evaluation.curve = curve[:: max(1, len(curve) // _CURVE_POINTS)]
     (outputs / "evaluation").write_text(evaluation.model_dump_json())
     folder = outputs / "model"
-    band = conformal.describe(frames["validation"][version.target], predictions["validation"])
     save(
         trained,
         folder,
-        quality=metrics[spec.objective],
+        quality=found["quality"],
         objective=spec.objective,
-        interval=band,
+        interval=conformal.describe(actual, unseen),
     )
     known_rows.write(folder, version.train, version.target, spec.schema_in)
-    name = spec.pipeline.model.module
+    fault = fault_of(learnt, actual, unseen)
     value = {
-        "quality": metrics[spec.objective],
-        "metrics": metrics,
-        "name": name,
+        **found,
+        "name": spec.pipeline.model.module,
         "seconds": seconds,
+        "latency": latency,
+        "fault": fault,
     }
-    actual = frames["validation"][version.target]
-    _, low, high = interval(spec.objective, actual, predictions["validation"], resamples=_RESAMPLES)
-    value |= {"low": low, "high": high, "latency": latency}
-    value["measures"] = _measures(
-        spec, actual, predictions["validation"], version.train[version.target]
-    )
-    fault = fault_of(version.train[version.target], actual, predictions["validation"])
-    value["fault"] = fault
     notes = [*trained.notes, *([fault] if fault else [])]
-    notes += suspicions(actual, predictions["validation"])
+    notes += suspicions(actual, unseen)
     return TaskResult(
         ok=True,
         value=value,
@@ -165,71 +155,11 @@ def _train(
     )
 
 
-def _evaluation(frame: pd.DataFrame, target: str, predictions: Predictions) -> Evaluation:
-    """Return how predictions of rows differ from what is known of them."""
-    from easeml.lifecycle.evaluation import evaluate
-    from easeml.lifecycle.held_out import Unseen
-
-    rows = frame.set_index("_row")
-    said = Unseen(predictions.values, predictions.probabilities, predictions.classes)
-    answers: pd.Series = rows.pop(target)
-    found = evaluate(rows, answers, said)
-    return Evaluation.model_validate(asdict(found))
-
-
-def _latency(trained: TrainedPipeline, frame: Any) -> float:
-    """Return the seconds to predict one row: the faster of two, of which the first may have to load
-    something.
-    """
-    took = []
-    for _ in range(2):
-        began = time.perf_counter()
-        trained.predict(frame.iloc[:1])
-        took.append(time.perf_counter() - began)
-    return min(took)
-
-
 def _report(curve: list[CurvePoint], step: int, quality: float | None) -> None:
     """Keep what a model says of itself, and print it into the attempt's log."""
     print(f"step {step}" + ("" if quality is None else f": quality {quality:.4f}"), flush=True)
     if quality is not None and math.isfinite(quality):
         curve.append(CurvePoint(step=step, quality=quality))
-
-
-def _metrics(spec: TrainSpec, actual: Any, predictions: Predictions) -> dict[str, float]:
-    from easeml.modules import score
-
-    return {name: score(name, actual, predictions) for name in _objectives(spec)}
-
-
-def _measures(
-    spec: TrainSpec, actual: Any, predictions: Predictions, learnt: Any
-) -> dict[str, dict[str, Any]]:
-    """Return what every objective says in its own unit, that of the search with its interval."""
-    from easeml.modules import measured
-
-    found = {}
-    for name in _objectives(spec):
-        resamples = _RESAMPLES if name == spec.objective else 0
-        measure = measured(
-            name,
-            actual,
-            predictions,
-            resamples=resamples,
-            learnt=learnt,
-            target=str(actual.name),
-        )
-        found[name] = asdict(measure)
-    return found
-
-
-def _objectives(spec: TrainSpec) -> list[str]:
-    """Return the names of the objectives that fit, and of that of the search."""
-    from easeml.modules import load_registry
-    from easeml.schema import Schema
-
-    fitting = load_registry().objectives_for(Schema.from_json(spec.schema_out))
-    return sorted({spec.objective, *(objective.name for objective in fitting)})
 
 
 def inputs(tables: Tables, task: Task) -> dict[str, str]:

@@ -19,7 +19,7 @@ from easeml.modules.contract import (
 )
 from easeml.modules.module import Module, parse
 from easeml.modules.registry import ModelMatch, Registry, load_registry, warm_up
-from easeml.modules.score import Measured, interval, measured, score, value
+from easeml.modules.score import Measured, interval, measured, score, scorer, value
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -41,6 +41,7 @@ __all__ = [
     "measured",
     "parse",
     "score",
+    "scorer",
     "value",
     "warm_up",
 ]

@@ -73,8 +73,8 @@ class Predictions:
     probabilities: "NDArray[np.float64] | None"
     classes: "NDArray[Any] | None"
 
-    def of_rows(self, rows: "NDArray[np.bool_]") -> "Predictions":
-        """Return the entries of the rows for which ``rows`` is true."""
+    def of_rows(self, rows: "NDArray[np.bool_] | NDArray[np.intp]") -> "Predictions":
+        """Return the entries of the rows for which ``rows`` is true, or that it counts off."""
         shares = None if self.probabilities is None else self.probabilities[rows]
         return Predictions(self.values[rows], shares, self.classes)
 

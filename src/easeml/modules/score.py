@@ -44,6 +44,24 @@ def score(objective: str, actual: Any, predictions: Predictions) -> float:
     return _objective(objective).quality(*_prepare(objective, actual, predictions))
 
 
+def scorer(
+    objective: str, actual: Any, classes: NDArray[Any] | None
+) -> Callable[[NDArray[np.float64]], float]:
+    """Return what gives the quality of probabilities, or of numbers, for the same rows each time.
+
+    ``classes``: of the probabilities, in their order; None for numbers. Rows without an actual value
+    are left out. It is ``score``, for many predictions of the same rows.
+    """
+    measure = _objective(objective)
+    if classes is None:
+        known = as_numbers(actual)
+        good = np.isfinite(known).reshape(len(known), -1).all(axis=1)
+    else:
+        known = encode_labels(actual, classes)
+        good = known >= 0
+    return lambda outputs: measure.quality(known[good], outputs[good])
+
+
 def value(objective: str, actual: Any, predictions: Predictions) -> float:
     """Return the measure in its own unit, such as an error in the unit of the target.
 

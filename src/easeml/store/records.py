@@ -310,7 +310,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class TrainedModel:
-    """The artefact of a finished training task.
+    """The artefact of a finished training task, or an ensemble of such (``candidate_id`` empty).
 
     ``quality`` is on validation rows (optimistic for the best).
     """
@@ -334,6 +334,12 @@ class TrainedModel:
     error: str = ""  # why it cannot be loaded any more
     refitted: str = ""  # digest of the same fitted on train and validation rows
     refitted_predictions: str = ""  # of the test rows, by that
+    compared_by: float | None = None  # in place of the quality, where that is not flattered
+
+    @property
+    def standing(self) -> float:
+        """What it is compared with other models of its validation rows by."""
+        return self.quality if self.compared_by is None else self.compared_by
 
     @property
     def served(self) -> str:

@@ -71,11 +71,13 @@ class Rules(Shape):
     """What an application leaves of the knowledge base.
 
     ``models``: these only, None: all. ``constrain``: model -> parameter -> what it may be.
+    ``latency``: seconds that an ensemble may take to predict one row, None: any.
     """
 
     models: list[str] | None = None
     exclude: list[str] = field(default_factory=list)
     constrain: dict[str, Json] = field(default_factory=dict)
+    latency: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

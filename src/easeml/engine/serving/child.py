@@ -21,8 +21,9 @@ from easeml.engine.serving.frames import Header, encode, receive_frame
 from easeml.engine.serving.shelf import Shelf
 from easeml.errors import EasemlError
 from easeml.modules import Predictions, conformal, interval, known_rows, measured
+from easeml.modules.ensemble import TrainedEnsemble, load_model
 from easeml.modules.known_rows import KnownRows
-from easeml.modules.pipeline import TrainedPipeline, load_trained
+from easeml.modules.pipeline import TrainedPipeline
 from easeml.schema import Schema
 
 _LONGEST_ID = 256  # bytes
@@ -34,7 +35,7 @@ class _Served:
     model_id: str
     name: str
     objective: str
-    trained: TrainedPipeline
+    trained: TrainedPipeline | TrainedEnsemble
     schema_in: Schema
     schema_out: Schema
     known: KnownRows | None = None  # of the rows that it learned from
@@ -125,7 +126,7 @@ class _Child:
 
 def _load(request: Header) -> _Served:
     """Load, warm up, and replay the manifest's parity sample before anybody is served."""
-    trained = load_trained(Path(request["folder"]))
+    trained = load_model(Path(request["folder"]))
     trained.check_parity()
     schema_in = Schema.from_json(trained.manifest["schema_in"])
     schema_out = Schema.from_json(trained.manifest["schema_out"])

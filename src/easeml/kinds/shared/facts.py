@@ -87,15 +87,15 @@ def _answers(sources: Sources, rows: Any) -> Any:
 
 
 def _predict(sources: Sources, rows: Any) -> Callable[[Any], Any]:
-    from easeml.modules.pipeline import load_trained
+    from easeml.modules.ensemble import load_model
 
-    return load_trained(sources.model).predict
+    return load_model(sources.model).predict
 
 
 def _predictions(sources: Sources, rows: Any) -> Unseen:
-    from easeml.modules.pipeline import load_trained
+    from easeml.modules.ensemble import load_model
 
-    return _said(load_trained(sources.model).predict(_inputs(sources, rows)))
+    return _said(load_model(sources.model).predict(_inputs(sources, rows)))
 
 
 def _test(sources: Sources, rows: Any) -> Predicted:
@@ -108,10 +108,10 @@ def _test(sources: Sources, rows: Any) -> Predicted:
 
 
 def _by_models(sources: Sources, inputs: Any) -> dict[str, Unseen]:
-    from easeml.modules.pipeline import load_trained
+    from easeml.modules.ensemble import load_model
 
     return {
-        name: _said(load_trained(folder).predict(inputs)) for name, folder in sources.models.items()
+        name: _said(load_model(folder).predict(inputs)) for name, folder in sources.models.items()
     }
 
 
@@ -139,10 +139,10 @@ def _unseen(sources: Sources, rows: Any) -> Any:
     import numpy as np
 
     from easeml.lifecycle.held_out import Unseen, fold_numbers
-    from easeml.modules.pipeline import load_trained
+    from easeml.modules.ensemble import load_model
 
     version = sources.version
-    pipeline = load_trained(sources.model).description
+    pipeline = load_model(sources.model).description
     seed = version.summary.get("seed", 0)
     fold = fold_numbers(_codes(rows[version.target]), _FOLDS, seed)
     on = ~rows.index.isin(version.off)

@@ -42,7 +42,7 @@ class Rescored(Shape):
 
 
 def live_quality(tables: Tables, application: Application) -> float | None:
-    """Return the quality of the live model on the validation rows of the application's version.
+    """Return the standing of the live model on the validation rows of the application's version.
 
     None without a live model, and where it is not known (yet, or because the model could not be
     scored).
@@ -51,7 +51,7 @@ def live_quality(tables: Tables, application: Application) -> float | None:
         return None
     model = tables.models.get(application.live_model_id)
     if _is_comparable(tables, application, model):
-        return model.quality
+        return model.standing
     report = _report(tables, application)
     return None if report is None else Rescored.from_json(report.value).quality
 

@@ -78,6 +78,8 @@ def _newest_model(tables: Tables, application: Application) -> TrainedModel | No
 
 
 def _train_again(tx: Transaction, model: TrainedModel, registry: Registry) -> bool:
+    if not model.candidate_id:  # an ensemble; the next one follows with new models
+        return False
     tables = tx.scoped(model.tenant_id)
     job = tables.jobs.get(model.job_id)
     candidate = tables.candidates.get(model.candidate_id)

@@ -32,7 +32,7 @@ def consider(tx: Transaction, application_id: str) -> Promotion | None:
     if (
         model is None
         or model.id == application.live_model_id
-        or (before is not None and model.quality <= before)
+        or (before is not None and model.standing <= before)
     ):
         return None
     held = gating.hold(tx, application, model)
@@ -48,6 +48,8 @@ def _why_better(tables: Tables, application: Application, model: TrainedModel) -
     """Return the measure of a model on validation rows, and that of what serves before it."""
     data = _event_data(tables, application, model)
     reason = f"{of_event(data)} on validation rows"
+    if not model.candidate_id:
+        return f"{reason} that did not choose it; better there than the choice of a single model"
     before = rescoring.live_quality(tables, application)
     if before is None:
         return reason
@@ -169,7 +171,7 @@ def best_model(tables: Tables, application: Application) -> TrainedModel | None:
         application_id=application.id, version_id=application.version_id, limit=None
     )
     models = tables.models.list(job_id=[job.id for job in jobs], error="", limit=None)
-    return max(models, key=lambda model: model.quality, default=None)
+    return max(models, key=lambda model: model.standing, default=None)
 
 
 def _previous(tables: Tables, application: Application) -> str:

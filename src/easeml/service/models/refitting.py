@@ -8,10 +8,11 @@ the second.
 """
 
 from easeml.contract.states import JobState, PromotionKind
+from easeml.contract.tasks import Pipeline, WeightedPipeline
 from easeml.modules import Registry
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
-from easeml.service.models import promotion
+from easeml.service.models import ensembling, promotion
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task, TrainedModel
@@ -23,12 +24,13 @@ _REASON = "fitted on training and validation rows; its quality was measured befo
 def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     """Have what serves fitted on all rows, if ``job`` rests and what serves is its model.
 
-    None where nothing is to be done: the search goes on, the model is pinned, was fitted so before,
-    or that is or was tried. Where the application has a gate, what was tested is what serves.
+    None where nothing is to be done: the search goes on, its models are being put together, the
+    model is pinned, was fitted so before, or that is or was tried. Where the application has a
+    gate, what was tested is what serves.
     """
-    if job.state != JobState.RESTING:
-        return None
     tables = tx.scoped(job.tenant_id)
+    if job.state != JobState.RESTING or ensembling.is_under_way(tables, job):
+        return None
     application = tables.applications.get(job.application_id)
     if not application.live_model_id or application.pinned:
         return None
@@ -38,13 +40,12 @@ def request(tx: Transaction, registry: Registry, job: Job) -> Task | None:
     if model.job_id != job.id or _was_asked_for(tables, model):
         return None
     version = tables.versions.get(job.version_id)
-    candidate = tables.candidates.get(model.candidate_id)
     return requests.request(
         tx,
         job.tenant_id,
         KIND,
         model.id,
-        pipeline=knowledge_base.pipeline_of(registry, candidate),
+        members=_members(tables, registry, model),
         objective=application.objective,
         quality=model.quality,
         schema_in=version.schema_in,
@@ -68,3 +69,18 @@ def record(tx: Transaction, task: Task, artefact: str, predictions: str) -> None
 def _was_asked_for(tables: Tables, model: TrainedModel) -> bool:
     tasks = tables.tasks.list(subject=model.id, limit=None)
     return any(task.spec_kind == KIND for task in tasks)
+
+
+def _members(tables: Tables, registry: Registry, model: TrainedModel) -> list[WeightedPipeline]:
+    """Return what is fitted: the pipeline of the model, or those of an ensemble."""
+    if model.candidate_id:
+        return [WeightedPipeline(pipeline=_pipeline(tables, registry, model), weight=1.0)]
+    found = []
+    for member in tables.tasks.get(model.task_id).result["members"]:
+        pipeline = _pipeline(tables, registry, tables.models.get(member["model_id"]))
+        found.append(WeightedPipeline(pipeline=pipeline, weight=member["weight"]))
+    return found
+
+
+def _pipeline(tables: Tables, registry: Registry, model: TrainedModel) -> Pipeline:
+    return knowledge_base.pipeline_of(registry, tables.candidates.get(model.candidate_id))

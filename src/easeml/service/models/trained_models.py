@@ -51,7 +51,7 @@ def show_models(tables: Tables, models: list[TrainedModel]) -> list[TrainedModel
         _show(
             model,
             tasks[model.task_id],
-            pipelines[model.candidate_id],
+            pipelines.get(model.candidate_id),
             versions[model.job_id],
             sizes.get(model.served, 0),
         )
@@ -76,7 +76,11 @@ def versions_of_jobs(tables: Tables, job_ids: Collection[str]) -> dict[str, Lear
 
 
 def _show(
-    model: TrainedModel, task: Task, pipeline: CandidatePipeline, version: LearnedFrom, size: int
+    model: TrainedModel,
+    task: Task,
+    pipeline: CandidatePipeline | None,  # None of an ensemble
+    version: LearnedFrom,
+    size: int,
 ) -> TrainedModelAnswer:
     measured = Measured.from_json(task.result)
     return TrainedModelAnswer(
@@ -88,7 +92,7 @@ def _show(
         latency=measured.latency,
         cost=task.cost,
         size=size,
-        config=pipeline.model.config,
+        config=pipeline.model.config if pipeline else {},
         measure=measures.kept(task.measure),
         metrics=model.metrics,
         measures=measured.measures,

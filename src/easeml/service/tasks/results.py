@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from easeml.contract.states import TaskGroup, TaskState
+from easeml.contract.states import TaskState
 from easeml.contract.tasks import TaskResult, TaskSpec
 from easeml.service.storage import artefact_references
 from easeml.service.tasks import task_views
@@ -59,9 +59,9 @@ def accept(
     problem = _what_lacks(kind, result, digests)
     if problem:
         return _fail(tx, attempt, problem, False, result.cost)
-    is_training = kind.group == TaskGroup.TRAIN
-    quality = float(result.value["quality"]) if is_training else None
-    measure = _measure(task, result) if is_training else None
+    brings_model = "model" in kind.outputs and "quality" in kind.values
+    quality = float(result.value["quality"]) if brings_model else None
+    measure = _measure(task, result) if brings_model else None
     done = tx.queue.complete(
         attempt, result=_kept(result), quality=quality, cost=result.cost, measure=measure
     )

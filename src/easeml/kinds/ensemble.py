@@ -1,0 +1,204 @@
+"""Ensemble: the models of a search that together predict best, kept and served as one."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from pydantic import BaseModel
+
+from easeml.contract.states import Lane
+from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.inputs import version_of_job
+from easeml.kinds.shared.predictions import ROLES, read_predictions, write_predictions
+from easeml.kinds.shared.qualities import evaluation_of, latency_of, qualities_of
+from easeml.service.tasks.kinds import Kind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from easeml.modules import Predictions
+    from easeml.modules.ensemble import TrainedEnsemble
+    from easeml.store import Tables, Transaction
+    from easeml.store.records import Task
+
+_MOST_MEMBERS = 6  # more cost latency and disk, and bring little
+
+
+class MayJoin(BaseModel):
+    """A model that may be a member. ``latency``: its seconds to predict one row."""
+
+    model_id: str
+    name: str
+    latency: float
+
+
+class EnsembleSpec(Spec):
+    """Ensemble: choose models by what they predicted of validation rows, and put them together.
+
+    ``latency``: the seconds that the ensemble may take to predict one row; None: any.
+
+    Inputs ``version``, the declared folder, and for model i ``model-i``, its folder, and
+    ``predictions-i``. Outputs as of training: ``model``, ``predictions``, ``evaluation``.
+    """
+
+    kind: Literal["ensemble"] = "ensemble"
+    models: list[MayJoin]
+    trained: int  # how many models the search had
+    name: str
+    objective: str
+    schema_in: dict[str, Any]
+    schema_out: dict[str, Any]
+    latency: float | None = None
+    seed: int = 0
+
+
+def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Write outputs ``model``, ``predictions`` and ``evaluation``; return what training returns
+    (``kinds.train``), ``members``: id, name and weight of each, and ``gain``.
+
+    The quality, the interval and the evaluation are of validation rows that were predicted with
+    weights which other validation rows chose; ``gain`` is over the model that these others choose.
+    """
+    from easeml.data import read_version
+    from easeml.modules import conformal, known_rows, score
+    from easeml.modules.ensemble import combined, seal
+    from easeml.modules.selection import choose
+
+    started = time.perf_counter()
+    version = read_version(inputs / "version")
+    rows = version.validation
+    learnt = version.train[version.target]
+    actual = rows[version.target].reset_index(drop=True)
+    may_join = _limits(spec)
+    choice = choose(
+        spec.objective, actual, _kept(spec, inputs, "validation", rows), may_join, spec.seed
+    )
+    places = np.flatnonzero(choice.weights).tolist()
+    weights = choice.weights[places].tolist()
+    of_test = _kept(spec, inputs, "test", version.test)
+    predictions = {
+        "validation": choice.unseen,
+        "test": combined([of_test[place] for place in places], weights),
+    }
+    row_ids = {role: getattr(version, role)["_row"] for role in ROLES}
+    write_predictions(outputs / "predictions", row_ids, predictions)
+    evaluation = evaluation_of(rows, version.target, choice.unseen)
+    (outputs / "evaluation").write_text(evaluation.model_dump_json())
+
+    folder = outputs / "model"
+    trained = _put_together(inputs, folder, places, weights)
+    found = qualities_of(spec.objective, spec.schema_out, actual, choice.unseen, learnt)
+    gain = found["quality"] - score(spec.objective, actual, choice.best)
+    seal(
+        trained,
+        folder,
+        version.train,
+        quality=found["quality"],
+        objective=spec.objective,
+        interval=conformal.describe(actual, choice.unseen),
+    )
+    known_rows.write(folder, version.train, version.target, spec.schema_in)
+    members = []
+    for place, weight in zip(places, weights, strict=True):
+        one = spec.models[place]
+        members.append({"model_id": one.model_id, "name": one.name, "weight": weight})
+    value = {
+        **found,
+        "name": spec.name,
+        "seconds": time.perf_counter() - started,
+        "latency": latency_of(trained, rows),
+        "members": members,
+        "gain": gain,
+    }
+    return TaskResult(
+        ok=True,
+        value=value,
+        outputs=["model", "predictions", "evaluation"],
+        notes=list(trained.notes),
+    )
+
+
+def _limits(spec: EnsembleSpec) -> Callable[[Sequence[int]], bool]:
+    """Return whether models may be members together: few enough, and quick enough."""
+
+    def may_join(places: Sequence[int]) -> bool:
+        if len(places) > _MOST_MEMBERS:
+            return False
+        together = sum(spec.models[place].latency for place in places)
+        return spec.latency is None or together <= spec.latency
+
+    return may_join
+
+
+def _kept(spec: EnsembleSpec, inputs: Path, role: str, rows: pd.DataFrame) -> list[Predictions]:
+    """Return what each model predicted of the rows of a role, in the order of ``rows``."""
+    found = []
+    for place in range(len(spec.models)):
+        ids, predictions = read_predictions(inputs / f"predictions-{place}", role)
+        order = np.argsort(ids)
+        found.append(predictions.of_rows(order[np.searchsorted(ids[order], rows["_row"])]))
+    return found
+
+
+def _put_together(
+    inputs: Path, folder: Path, places: Sequence[int], weights: Sequence[float]
+) -> TrainedEnsemble:
+    """Copy the members into the folder of the ensemble, and load them from there.
+
+    Files of equal content are kept once in the artefact store, so a copy takes no room there.
+    """
+    from easeml.modules.ensemble import TrainedEnsemble, member_folder
+    from easeml.modules.pipeline import load_trained
+
+    members = []
+    for number, place in enumerate(places):
+        mine = member_folder(folder, number)
+        shutil.copytree(inputs / f"model-{place}", mine)
+        members.append(load_trained(mine))
+    return TrainedEnsemble(tuple(members), tuple(weights))
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version that the job learns from, and files and predictions of the models."""
+    found = {"version": version_of_job(tables, task.job_id)}
+    spec = EnsembleSpec.model_validate(task.payload)
+    for place, one in enumerate(spec.models):
+        model = tables.models.get(one.model_id)
+        found[f"model-{place}"] = model.artefact
+        found[f"predictions-{place}"] = model.predictions
+    return found
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Keep the ensemble as a trained model of its search."""
+    from easeml.service.models import ensembling
+
+    ensembling.record(tx, task, result, digests)
+
+
+def called(payload: Mapping[str, Any]) -> str:
+    """The name of the ensemble."""
+    return str(payload["name"])
+
+
+KIND = Kind(
+    name="ensemble",
+    title="Put models together",
+    about="Chooses the models of a search that together predict best, and keeps them as one.",
+    group="advise",
+    lane=Lane.SEARCH,
+    spec=EnsembleSpec,
+    body=ensemble,
+    inputs=inputs,
+    record=record,
+    outputs=("model", "predictions", "evaluation"),
+    values=("quality", "gain"),
+    called=called,
+)

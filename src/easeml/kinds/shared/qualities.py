@@ -1,0 +1,90 @@
+"""How good predictions of validation rows are, and how long one takes: what trained models bring."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from easeml.contract.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.modules import Predictions
+    from easeml.modules.ensemble import TrainedEnsemble
+    from easeml.modules.pipeline import TrainedPipeline
+
+_RESAMPLES = 100  # for the interval of the quality: a few milliseconds
+
+
+def qualities_of(
+    objective: str,
+    schema_out: dict[str, Any],
+    actual: pd.Series,
+    predictions: Predictions,
+    learnt: Any,
+) -> dict[str, Any]:
+    """Return ``{quality, low, high, metrics, measures}`` of predictions.
+
+    ``metrics``: the quality by every objective that fits; ``measures``: the same in their own units
+    (``easeml.modules.Measured``); ``low``, ``high``: 95 % interval of the quality. ``learnt``: the
+    answers of the train rows, for the baseline.
+    """
+    from easeml.modules import interval, measured, score
+
+    names = _objectives(objective, schema_out)
+    metrics = {name: score(name, actual, predictions) for name in names}
+    measures = {}
+    for name in names:
+        resamples = _RESAMPLES if name == objective else 0
+        found = measured(
+            name,
+            actual,
+            predictions,
+            resamples=resamples,
+            learnt=learnt,
+            target=str(actual.name),
+        )
+        measures[name] = asdict(found)
+    _, low, high = interval(objective, actual, predictions, resamples=_RESAMPLES)
+    return {
+        "quality": metrics[objective],
+        "low": low,
+        "high": high,
+        "metrics": metrics,
+        "measures": measures,
+    }
+
+
+def evaluation_of(frame: pd.DataFrame, target: str, predictions: Predictions) -> Evaluation:
+    """Return how predictions of rows differ from what is known of them."""
+    from easeml.lifecycle.evaluation import evaluate
+    from easeml.lifecycle.held_out import Unseen
+
+    rows = frame.set_index("_row")
+    said = Unseen(predictions.values, predictions.probabilities, predictions.classes)
+    answers: pd.Series = rows.pop(target)
+    found = evaluate(rows, answers, said)
+    return Evaluation.model_validate(asdict(found))
+
+
+def latency_of(trained: TrainedPipeline | TrainedEnsemble, frame: Any) -> float:
+    """Return the seconds to predict one row: the faster of two, of which the first may have to load
+    something.
+    """
+    took = []
+    for _ in range(2):
+        began = time.perf_counter()
+        trained.predict(frame.iloc[:1])
+        took.append(time.perf_counter() - began)
+    return min(took)
+
+
+def _objectives(objective: str, schema_out: dict[str, Any]) -> list[str]:
+    """Return the names of the objectives that fit, and of that of the search."""
+    from easeml.modules import load_registry
+    from easeml.schema import Schema
+
+    fitting = load_registry().objectives_for(Schema.from_json(schema_out))
+    return sorted({objective, *(one.name for one in fitting)})

@@ -1,0 +1,110 @@
+"""An ensemble: trained models whose predictions are averaged, kept in a folder and loaded as one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import manifest
+from .contract import Predictions
+from .pipeline import TrainedPipeline, load_trained
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from easeml.data import ColumnTable
+
+_WEIGHTS = "ensemble"  # what a manifest keeps them as; member i lies in folder i
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedEnsemble:
+    """Trained pipelines of one input and output, and the share of each in what is predicted.
+
+    ``weights`` add up to 1. ``manifest``: as of ``TrainedPipeline``.
+    """
+
+    members: tuple[TrainedPipeline, ...]
+    weights: tuple[float, ...]
+    manifest: dict[str, Any] = field(default_factory=dict)
+
+    def predict(self, frame: "pd.DataFrame | ColumnTable") -> Predictions:
+        """Predict rows as ``TrainedPipeline.predict`` does; raises alike."""
+        return combined([member.predict(frame) for member in self.members], self.weights)
+
+    def check_parity(self) -> None:
+        """Predict the manifest's sample again; raises ``Damaged`` where that differs."""
+        manifest.check_parity(self.manifest, self.members[0].schema_in, self.predict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What its members tell the user, each sentence once."""
+        told: dict[str, None] = {}
+        for member in self.members:
+            told.update(dict.fromkeys(member.notes))
+        return tuple(told)
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """The pipeline of the member that counts most: what stands for it where one is needed."""
+        return self.members[int(np.argmax(self.weights))].description
+
+
+def combined(predictions: Sequence[Predictions], weights: Sequence[float]) -> Predictions:
+    """Return the weighted mean of predictions of the same rows: of probabilities, or of numbers.
+
+    Labels are those of the highest mean probability. Raises ``ValueError`` where only labels are
+    known.
+    """
+    classes = predictions[0].classes
+    if classes is None:
+        return Predictions(_mean([one.values for one in predictions], weights), None, None)
+    probabilities = _mean([one.probabilities for one in predictions], weights)
+    return Predictions(classes[probabilities.argmax(axis=1)], probabilities, classes)
+
+
+def _mean(parts: Sequence[Any], weights: Sequence[float]) -> Any:
+    if any(part is None for part in parts):
+        raise ValueError("labels without probabilities cannot be averaged")
+    total = np.zeros(np.shape(parts[0]))
+    for part, weight in zip(parts, weights, strict=True):
+        total += weight * np.asarray(part, dtype=np.float64)
+    return total
+
+
+def member_folder(folder: Path, number: int) -> Path:
+    """Return where member ``number`` of the ensemble in ``folder`` lies, as ``pipeline.save`` wrote it."""
+    return folder / str(number)
+
+
+def seal(trained: TrainedEnsemble, folder: Path, sample: "pd.DataFrame", **facts: Any) -> None:
+    """Write the manifest of an ensemble whose members lie in ``folder``: it needs no other files.
+
+    ``sample``: rows whose predictions prove that what is loaded predicts alike. ``facts``: as of
+    ``pipeline.save``.
+    """
+    first = trained.members[0]
+    kept = manifest.sample_rows(sample, first.schema_in)
+    document = manifest.describe(
+        pipeline=trained.description,
+        schema_in=first.schema_in,
+        schema_out=first.schema_out,
+        target=first.target.to_json(),
+        notes=list(trained.notes),
+        parity=manifest.parity(kept, first.schema_in, trained.predict),
+        libraries=(),
+        facts={**facts, _WEIGHTS: list(trained.weights)},
+    )
+    manifest.write(folder, document)
+
+
+def load_model(folder: Path) -> TrainedPipeline | TrainedEnsemble:
+    """Load a trained model, an ensemble or a single one. Raises as ``pipeline.load_trained``."""
+    document = manifest.read(folder)
+    if _WEIGHTS not in document:
+        return load_trained(folder)
+    weights = tuple(document[_WEIGHTS])
+    members = [load_trained(member_folder(folder, number)) for number in range(len(weights))]
+    return TrainedEnsemble(tuple(members), weights, document)

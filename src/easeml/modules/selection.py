@@ -1,0 +1,121 @@
+"""Which trained models an ensemble is made of: greedy selection, judged on rows that did not choose.
+
+R. Caruana, A. Niculescu-Mizil, G. Crew, A. Ksikes: Ensemble selection from libraries of models,
+ICML 2004, sections 2 and 2.1: models are added with replacement, each time the one that helps most.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .contract import Predictions
+from .ensemble import combined
+from .score import scorer
+
+_ROUNDS = 20  # how often a model is added, so that weights are multiples of 1/20 or more
+_FOLDS = 5
+_TIE = 1e-3  # what the smooth measure counts beside the objective
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Weights, one a model, that add up to 1, and how an ensemble that is chosen so predicts.
+
+    ``unseen``: of each row by an ensemble whose weights it did not choose; ``best``: of each row by
+    the single model that the same other rows choose. So both can be compared: the best of many on
+    all rows would be flattered.
+    """
+
+    weights: NDArray[np.float64]
+    unseen: Predictions
+    best: Predictions
+
+
+def choose(
+    objective: str,
+    actual: Any,
+    predictions: Sequence[Predictions],
+    may_join: Callable[[Sequence[int]], bool] = lambda _: True,
+    seed: int = 0,
+) -> Choice:
+    """Choose weights for models from what each predicted of the same rows, which none has seen.
+
+    ``actual``: an answer a row. ``may_join``: whether models, by their places, may be members
+    together, as where they have to answer in time; one alone always may.
+    """
+    actual = np.asarray(actual)
+    weights = _weights(objective, actual, predictions, may_join)
+    fold = np.random.default_rng(seed).permutation(len(actual)) % _FOLDS
+    unseen = np.zeros_like(_outputs(predictions[0]))
+    best = np.zeros_like(unseen)
+    for number in range(_FOLDS):
+        held = fold == number
+        others = [one.of_rows(~held) for one in predictions]
+        found = _weights(objective, actual[~held], others, may_join)
+        unseen[held] = _outputs(combined([one.of_rows(held) for one in predictions], found))
+        place = _best(objective, actual[~held], others)
+        best[held] = _outputs(predictions[place].of_rows(held))
+    classes = predictions[0].classes
+    return Choice(weights, _as_predictions(unseen, classes), _as_predictions(best, classes))
+
+
+def _best(objective: str, actual: NDArray[Any], predictions: Sequence[Predictions]) -> int:
+    """Return the place of the model that is best alone."""
+    value_of = _value(objective, actual, predictions[0].classes)
+    return int(np.argmax([value_of(_outputs(one)) for one in predictions]))
+
+
+def _weights(
+    objective: str,
+    actual: NDArray[Any],
+    predictions: Sequence[Predictions],
+    may_join: Callable[[Sequence[int]], bool],
+) -> NDArray[np.float64]:
+    """Return the weights that greedy selection finds on these rows."""
+    outputs = np.stack([_outputs(one) for one in predictions])
+    value_of = _value(objective, actual, predictions[0].classes)
+    counts = np.zeros(len(predictions), dtype=int)
+    total = np.zeros_like(outputs[0])
+    best, best_counts = -np.inf, counts
+    for size in range(1, _ROUNDS + 1):
+        values = np.full(len(predictions), -np.inf)
+        for place in range(len(predictions)):
+            members = np.union1d(np.flatnonzero(counts), [place])
+            if len(members) == 1 or may_join(members.tolist()):
+                values[place] = value_of((total + outputs[place]) / size)
+        place = int(values.argmax())
+        counts = counts.copy()
+        counts[place] += 1
+        total = total + outputs[place]
+        if values[place] > best:
+            best, best_counts = float(values[place]), counts
+    return best_counts / best_counts.sum()
+
+
+def _value(
+    objective: str, actual: NDArray[Any], classes: NDArray[Any] | None
+) -> Callable[[NDArray[np.float64]], float]:
+    """Return what is made as large as possible.
+
+    Many mixtures of classifiers have the same accuracy: the more probable answers decide then.
+    """
+    quality = scorer(objective, actual, classes)
+    if classes is None:
+        return quality
+    likelihood = scorer("log-loss", actual, classes)
+    return lambda outputs: quality(outputs) + _TIE * likelihood(outputs)
+
+
+def _outputs(predictions: Predictions) -> NDArray[np.float64]:
+    if predictions.classes is None:
+        return np.asarray(predictions.values, dtype=np.float64)
+    return np.asarray(predictions.probabilities, dtype=np.float64)
+
+
+def _as_predictions(outputs: NDArray[np.float64], classes: NDArray[Any] | None) -> Predictions:
+    if classes is None:
+        return Predictions(outputs, None, None)
+    return Predictions(classes[outputs.argmax(axis=1)], outputs, classes)

@@ -1,0 +1,122 @@
+"""The models of a search that together predict best are one more model of it.
+
+Their weights are chosen on validation rows, and their quality is that on validation rows which did
+not choose: see the kind of task ``ensemble``. The quality of the best single model is flattered,
+being the best of many. So an ensemble stands above it by what it gained over the choice of a single
+model on rows that chose neither; without a gain it is not kept.
+
+What is put together is promoted, rescored and fitted again as any other model. It holds copies of
+its members, so it needs none of them.
+"""
+
+from collections.abc import Mapping
+
+from easeml.contract.states import JobState
+from easeml.contract.tasks import TaskResult
+from easeml.ids import new_id
+from easeml.service.tasks import requests
+from easeml.store import Tables, Transaction
+from easeml.store.records import Job, Task, TrainedModel
+
+KIND = "ensemble"
+_MOST = 16  # models that may be members
+_OF_ONE_MODULE = 3  # of the first among them: models that differ help each other
+_LEAST = 2
+_WHILE_RUNNING = 8  # models from which a search that goes on has an ensemble, too
+
+
+def request(tx: Transaction, job: Job) -> Task | None:
+    """Have the best models of ``job`` put together, where there are new ones since the last time.
+
+    While a search runs that is done when the models have doubled. None where it is not the time.
+    """
+    if job.state not in (JobState.RESTING, JobState.RUNNING):
+        return None
+    tables = tx.scoped(job.tenant_id)
+    application = tables.applications.get(job.application_id)
+    if application.pinned:
+        return None
+    models = tables.models.list(job_id=job.id, error="", limit=None)
+    single = [model for model in models if model.candidate_id]
+    asked = _asked(tables, job)
+    least = _LEAST if job.state == JobState.RESTING else _WHILE_RUNNING
+    before = max((task.payload["trained"] for task in asked), default=0)
+    due = before + 1 if job.state == JobState.RESTING else 2 * before
+    if len(single) < max(least, due) or is_under_way(tables, job):
+        return None
+    version = tables.versions.get(job.version_id)
+    return requests.request(
+        tx,
+        job.tenant_id,
+        KIND,
+        job.id,
+        job_id=job.id,
+        models=_members(tables, single),
+        trained=len(single),
+        name=f"ensemble-{len(asked) + 1}",
+        objective=application.objective,
+        schema_in=version.schema_in,
+        schema_out=version.schema_out,
+        latency=application.rules.latency,
+        seed=version.operation.seed,
+    )
+
+
+def is_under_way(tables: Tables, job: Job) -> bool:
+    """Tell whether models of ``job`` are being put together."""
+    return bool(requests.under_way(tables, KIND, job.id))
+
+
+def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
+    """Keep the ensemble as a trained model, if it is one and has gained anything."""
+    gain = float(result.value["gain"])
+    if len(result.value["members"]) == 1 or gain <= 0:
+        return
+    tables = tx.scoped(task.tenant_id)
+    asked = [one["model_id"] for one in task.payload["models"]]
+    singles = tables.models.list(id=asked, limit=None)
+    job = tables.jobs.get(task.job_id)
+    tables.models.add(
+        TrainedModel(
+            id=new_id("mod"),
+            tenant_id=task.tenant_id,
+            application_id=job.application_id,
+            job_id=job.id,
+            task_id=task.id,
+            candidate_id="",
+            name=task.payload["name"],
+            artefact=digests["model"],
+            predictions=digests["predictions"],
+            evaluation=digests["evaluation"],
+            quality=float(result.value["quality"]),
+            compared_by=max(model.quality for model in singles) + gain,
+            metrics=result.value["metrics"],
+            notes=list(result.notes),
+        )
+    )
+
+
+def _asked(tables: Tables, job: Job) -> list[Task]:
+    tasks = tables.tasks.list(subject=job.id, limit=None)
+    return [task for task in tasks if task.spec_kind == KIND]
+
+
+def _members(tables: Tables, models: list[TrainedModel]) -> list[dict[str, object]]:
+    """Return the models that may be members: the best of each module, then the best of the others."""
+    models = sorted(models, key=lambda model: -model.quality)
+    modules = dict(tables.candidates.pick("id", "model", id=[one.candidate_id for one in models]))
+    first: list[TrainedModel] = []
+    others: list[TrainedModel] = []
+    taken: dict[str, int] = {}
+    for model in models:
+        module = modules[model.candidate_id]
+        taken[module] = taken.get(module, 0) + 1
+        group = first if taken[module] <= _OF_ONE_MODULE else others
+        group.append(model)
+    chosen = (first + others)[:_MOST]
+    tasks = tables.tasks.list(id=[model.task_id for model in chosen], limit=None)
+    latencies = {task.id: task.result.get("latency") or 0.0 for task in tasks}
+    return [
+        {"model_id": model.id, "name": model.name, "latency": latencies[model.task_id]}
+        for model in chosen
+    ]

@@ -1,0 +1,138 @@
+"""An ensemble is chosen, put together, served as one model, and fitted again, by the bodies."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from easeml.contract.tasks import ModuleChoice, Pipeline, WeightedPipeline
+from easeml.data import declare, infer_table, read_table, read_version, write_version
+from easeml.errors import Damaged
+from easeml.kinds.ensemble import EnsembleSpec, MayJoin, ensemble
+from easeml.kinds.refit import RefitSpec, refit
+from easeml.kinds.shared.predictions import read_predictions
+from easeml.kinds.train import TrainSpec, train
+from easeml.modules import score
+from easeml.modules.ensemble import load_model
+
+MODELS = {"knn-regressor": {"k": 3}, "ridge": {}, "decision-tree-regressor": {}}
+
+
+def pipeline(name: str) -> Pipeline:
+    transforms = [ModuleChoice(module="table-codes", config={})]
+    return Pipeline(transforms=transforms, model=ModuleChoice(module=name, config=MODELS[name]))
+
+
+@pytest.fixture
+def trained(tmp_path: Path) -> Path:
+    """Inputs of an ensemble: a version, and three models trained on it."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, size=(150, 2))
+    noise = rng.normal(scale=0.3, size=150)
+    price = x[:, 0] + np.sin(2 * x[:, 1]) + noise
+    frame = pd.DataFrame({"x": x[:, 0], "y": x[:, 1], "price": price})
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    table = read_table(tmp_path / "rows.csv")
+    inputs = tmp_path / "inputs"
+    columns = infer_table(table, "price").columns
+    write_version(inputs / "version", declare(table, columns, "price"))
+    version = read_version(inputs / "version")
+    for place, name in enumerate(MODELS):
+        outputs = tmp_path / name
+        outputs.mkdir()
+        spec = TrainSpec(
+            pipeline=pipeline(name),
+            objective="r2",
+            schema_in=version.schema_in.to_json(),
+            schema_out=version.schema_out.to_json(),
+        )
+        assert train(spec, inputs, outputs).ok
+        shutil.move(outputs / "model", inputs / f"model-{place}")
+        shutil.move(outputs / "predictions", inputs / f"predictions-{place}")
+    return inputs
+
+
+def spec_of(inputs: Path, latency: float | None = None) -> EnsembleSpec:
+    version = read_version(inputs / "version")
+    models = [MayJoin(model_id=f"mod_{name}", name=name, latency=0.01) for name in MODELS]
+    return EnsembleSpec(
+        models=models,
+        trained=3,
+        name="ensemble-1",
+        objective="r2",
+        schema_in=version.schema_in.to_json(),
+        schema_out=version.schema_out.to_json(),
+        latency=latency,
+    )
+
+
+def test_it_is_served_as_one_model_with_an_honest_quality(trained: Path, tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    result = ensemble(spec_of(trained), trained, outputs)
+    weights = {member["name"]: member["weight"] for member in result.value["members"]}
+    assert len(weights) > 1
+    assert sum(weights.values()) == pytest.approx(1)
+
+    version = read_version(trained / "version")
+    model = load_model(outputs / "model")
+    model.check_parity()
+    told = model.predict(version.test).values
+    mean = np.zeros(len(version.test))
+    for place, name in enumerate(MODELS):
+        rows, one = read_predictions(trained / f"predictions-{place}", "test")
+        assert list(rows) == list(version.test["_row"])
+        mean += weights.get(name, 0.0) * one.values
+    np.testing.assert_allclose(told, mean)
+    _, kept = read_predictions(outputs / "predictions", "test")
+    np.testing.assert_allclose(kept.values, mean)
+
+    # Its quality is that of predictions by weights that the row did not choose.
+    _, unseen = read_predictions(outputs / "predictions", "validation")
+    answers = version.validation["price"]
+    assert result.value["quality"] == pytest.approx(score("r2", answers, unseen))
+    assert score("r2", answers, model.predict(version.validation)) > result.value["quality"]
+    assert model.manifest["interval"]["rows"] == len(version.validation)
+
+
+def test_what_takes_too_long_is_no_ensemble(trained: Path, tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    result = ensemble(spec_of(trained, latency=0.015), trained, outputs)
+    assert len(result.value["members"]) == 1
+
+
+def test_one_byte_of_a_member_that_flips_is_seen(trained: Path, tmp_path: Path) -> None:
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    ensemble(spec_of(trained), trained, outputs)
+    (outputs / "model" / "1" / "manifest.json").write_text("{}")
+    with pytest.raises(Damaged):
+        load_model(outputs / "model")
+
+
+def test_all_members_are_fitted_again(trained: Path, tmp_path: Path) -> None:
+    version = read_version(trained / "version")
+    shutil.copy(trained / "predictions-0", trained / "predictions")
+    spec = RefitSpec(
+        members=[
+            WeightedPipeline(pipeline=pipeline("knn-regressor"), weight=0.75),
+            WeightedPipeline(pipeline=pipeline("ridge"), weight=0.25),
+        ],
+        objective="r2",
+        quality=0.7,
+        schema_in=version.schema_in.to_json(),
+        schema_out=version.schema_out.to_json(),
+    )
+    outputs = tmp_path / "outputs"
+    outputs.mkdir()
+    refit(spec, trained, outputs)
+    model = load_model(outputs / "model")
+    model.check_parity()
+    parts = [load_model(outputs / "model" / str(number)) for number in range(2)]
+    expected = 0.75 * parts[0].predict(version.test).values
+    expected += 0.25 * parts[1].predict(version.test).values
+    np.testing.assert_allclose(model.predict(version.test).values, expected)
+    assert model.manifest["quality"] == 0.7
