@@ -99,10 +99,10 @@ def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fac
     """Read rows as the model's schemas say, so that they mean to it what they meant in training."""
     from easeml.data import parse_rows
     from easeml.modules import score
-    from easeml.modules.pipeline import load_trained
+    from easeml.modules.ensemble import load_model
     from easeml.schema import Schema
 
-    trained = load_trained(folder)
+    trained = load_model(folder)
     kind = "text/csv" if file.suffix == ".csv" else mimetypes.guess_type(file)[0]
     schemas = (Schema.from_json(one) for one in (trained.schema_in, trained.schema_out))
     rows = parse_rows(_bytes_of(file), kind or "text/csv", *schemas)
@@ -123,9 +123,9 @@ def _of_model(file: Path, folder: Path, objective: str | None) -> tuple[dict[Fac
 
 def _of_models(tool: Tool, given: dict[str, Any]) -> tuple[dict[Fact, Any], list[str]]:
     """Read rows as the first model's schemas say, and have all models predict them."""
-    from easeml.modules.pipeline import load_trained
+    from easeml.modules.ensemble import load_model
 
-    models = {name: load_trained(folder) for name, folder in _folders(tool, given).items()}
+    models = {name: load_model(folder) for name, folder in _folders(tool, given).items()}
     notes: list[str] = []
     facts: dict[Fact, Any] = {}
     if tool.needs[0] == "inputs":

@@ -9,4 +9,4 @@ down_revision = "0014"
 
 def upgrade() -> None:
     """Bring the tables to this revision."""
-    op.add_column("models", sa.Column("compared_by", sa.Float(), nullable=True))
+    op.add_column("models", sa.Column("compared_by", sa.Double(), nullable=True))
