@@ -13,7 +13,7 @@ from easeml.store import Store
 from easeml.store.records import Task, TrainedModel
 
 from .test_refitting import live, request, resting, set_state
-from .test_story import train
+from .test_story import searching, train
 from .world import bring, claim
 
 __all__ = ["resting"]
@@ -143,3 +143,13 @@ def test_a_search_that_goes_on_has_an_ensemble_of_eight_models(
 def test_refits_wait_only_for_what_is_under_way(store: Store, resting: Application) -> None:
     put_together(store, resting, 0.0)
     assert request(store, resting) is not None
+
+
+def test_the_latency_that_the_owner_declared_is_told(store: Store, ann: Caller) -> None:
+    app = searching(store, ann, max_latency=0.25)
+    for arm in range(2):
+        train(store, app, arm, 0.9)
+    set_state(store, app, JobState.RESTING)
+    task = ask(store, app)
+    assert task is not None
+    assert task.payload["latency"] == 0.25

@@ -87,6 +87,10 @@ def create(
     name: Annotated[str | None, typer.Option(help="Name of the application.")] = None,
     models: Annotated[str | None, typer.Option(help="Only these models, with commas.")] = None,
     exclude: Annotated[str | None, typer.Option(help="Not these models, with commas.")] = None,
+    max_latency: Annotated[
+        float | None,
+        typer.Option(min=0, help="Seconds that an ensemble may take to predict one row."),
+    ] = None,
     constrain: Annotated[
         list[str] | None,
         typer.Option(help="MODEL.PARAMETER=VALUE, =VALUE,VALUE or =LOW..HIGH; repeatable."),
@@ -135,6 +139,7 @@ def create(
             keep=keep or [],
             models=None if models is None else _names(models),
             exclude=_names(exclude or ""),
+            max_latency=max_latency,
             constrain=read_constraints(constrain or []),
             split=split,
             max_tasks=max_tasks,

@@ -156,6 +156,9 @@ def _served(application: Application, titles: Titles) -> str:
     if model is None:
         return "nothing yet"
     served = f"{titles.of(model.name)} ({model.id})"
+    if model.members:
+        names = [titles.of(member.name) for member in model.members]
+        served += f" of {', '.join(names)}"
     return f"{served}, fitted on all rows but the test rows" if model.refitted else served
 
 

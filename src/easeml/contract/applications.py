@@ -26,6 +26,7 @@ class Declaration(Request):
     constrain: dict[str, dict[str, Any]] = Field(
         default_factory=dict
     )  # model -> parameter -> value, list, {low, high}
+    max_latency: float | None = Field(None, gt=0)  # seconds of an ensemble for one row
     max_tasks: int | None = Field(None, gt=0)
     max_seconds: float | None = Field(None, gt=0)
     deadline: AwareDatetime | None = None  # no training that is expected to end later is started

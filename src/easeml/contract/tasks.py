@@ -42,10 +42,14 @@ class Pipeline(_Wire):
 
 
 class WeightedPipeline(_Wire):
-    """A candidate, and its share of what an ensemble predicts."""
+    """A candidate, and its share of what an ensemble predicts.
+
+    ``leash``: seconds after which its fit ends with what it has; None: it goes on.
+    """
 
     pipeline: Pipeline
     weight: float
+    leash: float | None = None
 
 
 class Limits(_Wire):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from pathlib import Path
@@ -52,15 +53,17 @@ def refit(spec: RefitSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     from easeml.data import read_version
     from easeml.modules import known_rows
+    from easeml.modules.leash import Leash
     from easeml.modules.pipeline import Context, fit
 
     version = read_version(inputs / "version")
     rows = pd.concat([version.train, version.validation], ignore_index=True)
     threads = int(os.environ.get("OMP_NUM_THREADS", "1"))
-    context = Context(seed=spec.seed, threads=threads)
     started = time.perf_counter()
     fitted = []
     for member in spec.members:
+        enough = Leash(math.inf if member.leash is None else member.leash).is_over
+        context = Context(seed=spec.seed, threads=threads, enough=enough)
         pipeline = member.pipeline.model_dump()
         fitted.append(fit(pipeline, rows, spec.schema_in, spec.schema_out, context))
     seconds = time.perf_counter() - started

@@ -123,7 +123,12 @@ def write(tx: Transaction, caller: Caller, plan: Plan) -> Application:
             version_id=version.id,
             target=plan.columns.target,
             objective=plan.objective.name,
-            rules=Rules(declaration.models, declaration.exclude, declaration.constrain),
+            rules=Rules(
+                declaration.models,
+                declaration.exclude,
+                declaration.constrain,
+                declaration.max_latency,
+            ),
         )
     )
     tables.jobs.add(

@@ -8,7 +8,7 @@ the second.
 """
 
 from easeml.contract.states import JobState, PromotionKind
-from easeml.contract.tasks import Pipeline, WeightedPipeline
+from easeml.contract.tasks import WeightedPipeline
 from easeml.modules import Registry
 from easeml.service.gates import kept
 from easeml.service.knowledge import knowledge_base
@@ -18,6 +18,8 @@ from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task, TrainedModel
 
 KIND = "refit"
+_LEASH = 2.0  # times what the first fit cost: it has a third more rows
+_SHORTEST_LEASH = 10.0  # seconds
 _REASON = "fitted on training and validation rows; its quality was measured before that"
 
 
@@ -74,13 +76,18 @@ def _was_asked_for(tables: Tables, model: TrainedModel) -> bool:
 def _members(tables: Tables, registry: Registry, model: TrainedModel) -> list[WeightedPipeline]:
     """Return what is fitted: the pipeline of the model, or those of an ensemble."""
     if model.candidate_id:
-        return [WeightedPipeline(pipeline=_pipeline(tables, registry, model), weight=1.0)]
+        return [_member(tables, registry, model, 1.0)]
     found = []
     for member in tables.tasks.get(model.task_id).result["members"]:
-        pipeline = _pipeline(tables, registry, tables.models.get(member["model_id"]))
-        found.append(WeightedPipeline(pipeline=pipeline, weight=member["weight"]))
+        single = tables.models.get(member["model_id"])
+        found.append(_member(tables, registry, single, member["weight"]))
     return found
 
 
-def _pipeline(tables: Tables, registry: Registry, model: TrainedModel) -> Pipeline:
-    return knowledge_base.pipeline_of(registry, tables.candidates.get(model.candidate_id))
+def _member(
+    tables: Tables, registry: Registry, model: TrainedModel, weight: float
+) -> WeightedPipeline:
+    candidate = tables.candidates.get(model.candidate_id)
+    leash = max(_SHORTEST_LEASH, _LEASH * tables.tasks.get(model.task_id).cost)
+    pipeline = knowledge_base.pipeline_of(registry, candidate)
+    return WeightedPipeline(pipeline=pipeline, weight=weight, leash=leash)
