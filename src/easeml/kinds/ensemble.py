@@ -75,7 +75,7 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
     version = read_version(inputs / "version")
     rows = version.validation
     learnt = version.train[version.target]
-    actual = rows[version.target].reset_index(drop=True)
+    actual: pd.Series = rows[version.target]
     may_join = _limits(spec)
     choice = choose(
         spec.objective, actual, _kept(spec, inputs, "validation", rows), may_join, spec.seed

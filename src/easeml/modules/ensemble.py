@@ -39,6 +39,16 @@ class TrainedEnsemble:
         manifest.check_parity(self.manifest, self.members[0].schema_in, self.predict)
 
     @property
+    def schema_in(self) -> dict[str, Any]:
+        """The input schema of all members."""
+        return self.members[0].schema_in
+
+    @property
+    def schema_out(self) -> dict[str, Any]:
+        """The output schema of all members."""
+        return self.members[0].schema_out
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What its members tell the user, each sentence once."""
         told: dict[str, None] = {}

@@ -55,7 +55,9 @@ def choose(
         held = fold == number
         others = [one.of_rows(~held) for one in predictions]
         found = _weights(objective, actual[~held], others, may_join)
-        unseen[held] = _outputs(combined([one.of_rows(held) for one in predictions], found))
+        unseen[held] = _outputs(
+            combined([one.of_rows(held) for one in predictions], found.tolist())
+        )
         place = _best(objective, actual[~held], others)
         best[held] = _outputs(predictions[place].of_rows(held))
     classes = predictions[0].classes
