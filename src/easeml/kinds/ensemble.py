@@ -73,9 +73,9 @@ def ensemble(spec: EnsembleSpec, inputs: Path, outputs: Path) -> TaskResult:
 
     started = time.perf_counter()
     version = read_version(inputs / "version")
-    rows = version.validation
+    rows: Any = version.validation
     learnt = version.train[version.target]
-    actual: pd.Series = rows[version.target]
+    actual = rows[version.target]
     may_join = _limits(spec)
     choice = choose(
         spec.objective, actual, _kept(spec, inputs, "validation", rows), may_join, spec.seed
