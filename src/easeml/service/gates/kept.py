@@ -22,6 +22,11 @@ def active(tables: Tables, application_id: str) -> Gate | None:
     return found[0] if found else None
 
 
+def of_application(tables: Tables, application_id: str) -> list[Gate]:
+    """Return all gates that an application had, oldest first."""
+    return tables.gates.list(application_id=application_id, limit=None)
+
+
 def gated(tables: Tables, application_ids: list[str]) -> set[str]:
     """Return which of these applications have a gate."""
     found = tables.gates.pick("application_id", application_id=application_ids, ended=False)
@@ -35,13 +40,13 @@ def ledger_of(gate: Gate) -> Ledger:
     return Ledger.from_json(gate.ledger)
 
 
-def first_unspent(tables: Tables, application_id: str) -> int:
-    """Return the first test row that a new gate may use, in the order of ids.
+def first_unspent(gates: list[Gate]) -> int:
+    """Return the first test row that a new gate of an application may use, in the order of ids.
 
-    Rows that a gate wore out are not used again.
+    ``gates``: all that it had. Rows that one of them wore out are not used again.
     """
     first = 0
-    for gate in tables.gates.list(application_id=application_id, limit=None):
+    for gate in gates:
         if ledger_of(gate).is_exhausted:
             first = max(first, gate.first + gate.rows)
     return first
@@ -52,7 +57,7 @@ def told(tables: Tables, application_id: str, first: int = 0) -> float:
     from easeml.lifecycle import gates
 
     total = 0.0
-    for gate in tables.gates.list(application_id=application_id, limit=None):
+    for gate in of_application(tables, application_id):
         if gate.first + gate.rows > first:
             total += gates.told_of(ledger_of(gate))
     return total

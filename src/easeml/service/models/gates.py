@@ -43,7 +43,7 @@ def set_gate(store: Store, caller: Caller, application_id: str, wish: NewGate) -
             if ledger.config == config and not ledger.is_exhausted:
                 return show(tables, application)
         _refuse_while_test_rows_are_read(tables, application)
-        first = kept.first_unspent(tables, application.id)
+        first = kept.first_unspent(kept.of_application(tables, application.id))
         rows = _rows(version, first)
         nats = _told(tables, application, first)
         ledger = gates.open_gate(config, rows, nats)
@@ -85,10 +85,11 @@ def list_gates(store: Store, caller: Caller, application_id: str) -> Gates:
 
 def show(tables: Tables, application: Application) -> Gates:
     """Return what has to be proven before a model serves ``application``."""
-    gate = kept.active(tables, application.id)
+    all_gates = kept.of_application(tables, application.id)
+    gate = next((one for one in reversed(all_gates) if not one.ended), None)
     if gate is None:
         version = tables.versions.get(application.version_id)
-        left = version.summary.rows_of("test") - kept.first_unspent(tables, application.id)
+        left = version.summary.rows_of("test") - kept.first_unspent(all_gates)
         return Gates(application_id=application.id, promise=NO_GATE, rows_left=max(left, 0))
     shown = _show_gate(tables, gate)
     return Gates(
