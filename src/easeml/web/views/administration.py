@@ -1,6 +1,7 @@
 """What providers see of their easeml: users and tenants, processes, storage, settings and events."""
 
 from collections.abc import Awaitable
+from typing import Any
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -70,9 +71,9 @@ async def set_limits(context: PageContext) -> Response:
     form = await context.form()
     tenant = str(form.get("tenant", ""))
     try:
-        limits = {
-            name: _number(str(form.get(name, "")), name, unit) for name, unit in _UNITS.items()
-        }
+        limits: dict[str, Any] = {}
+        for name, unit in _UNITS.items():
+            limits[name] = _number(str(form.get(name, "")), name, unit)
         await context.client.limit_tenant(tenant, **limits)
     except EasemlError as error:
         return await _people(context, error)
