@@ -13,8 +13,8 @@ from easeml.engine.executors import LocalExecutor
 from easeml.settings import Settings
 
 
-def _executor(limits: Limits) -> LocalExecutor:
-    return LocalExecutor(limits, bodies_for_tests.run, preload=())
+def _executor(limits: Limits, *, confined: bool) -> LocalExecutor:
+    return LocalExecutor(limits, bodies_for_tests.run, preload=(), confined=confined)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from easeml.export import ModelFacts, load_exported, write_export
 from easeml.export.facts import licence_of
 from easeml.modules import conformal, load_registry
 from easeml.modules.conformance import schemas, table
+from easeml.modules.ensemble import TrainedEnsemble, member_folder, seal
 from easeml.modules.pipeline import fit, save
 from easeml.schema import Schema
 
@@ -61,6 +62,27 @@ def trained(name: str, folder: Path) -> tuple[Any, pd.DataFrame]:
     band = conformal.describe(rows[target], made.predict(rows))
     save(made, folder, quality=0.9, interval=band)
     return made, rows.drop(columns=target)
+
+
+def ensemble(folder: Path) -> tuple[TrainedEnsemble, pd.DataFrame]:
+    """Fit two models, put them together and save that; return it with its rows."""
+    first, rows = trained("logistic", member_folder(folder, 0))
+    second, _ = trained("lightgbm-classifier", member_folder(folder, 1))
+    made = TrainedEnsemble((first, second), (0.7, 0.3))
+    seal(made, folder, first.sample, quality=0.9)
+    return made, rows
+
+
+def test_an_ensemble_leaves_as_one_model(tmp_path: Path) -> None:
+    made, rows = ensemble(tmp_path / "m")
+    told = write_export(tmp_path / "m", FACTS, "python", tmp_path / "out")
+    assert "lightgbm" in told["licences"]  # of a member
+    expected = made.predict(rows)
+    found = load_exported(tmp_path / "out" / "model").predict(rows)
+    assert list(found["prediction"]) == list(expected.values)
+    assert expected.classes is not None
+    for place, label in enumerate(expected.classes):
+        assert np.allclose(found[f"probability_{label}"], expected.probabilities[:, place])
 
 
 @pytest.mark.parametrize("name", CHAINS)

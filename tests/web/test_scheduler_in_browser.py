@@ -63,7 +63,7 @@ def test_the_policy_is_changed_by_a_command(easeml: EasemlProcess, provider: Sig
         assert f"policy is {name} now" in easeml.command("config", "set", "policy", name)
         page.goto("/scheduler")
         expect(page.locator("#facts")).to_contain_text(name)
-    assert "database" in easeml.command("config", "list")
+    assert "database" in easeml.command("config", "show")
 
 
 def test_step_by_step_and_replay(searched: str, sign_in: SignIn):

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from easeml.data import parse_rows
 from easeml.modules import conformal
-from easeml.modules.pipeline import TrainedPipeline, load_trained
+from easeml.modules.ensemble import TrainedEnsemble, load_model
+from easeml.modules.pipeline import TrainedPipeline
 from easeml.schema import Schema
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _ARROW = "application/vnd.apache.arrow.stream"
 class ExportedModel:
     """A model with the schemas of its rows."""
 
-    trained: TrainedPipeline
+    trained: TrainedPipeline | TrainedEnsemble
     schema_in: Schema
     schema_out: Schema
 
@@ -53,7 +54,7 @@ def load_exported(folder: str | Path) -> ExportedModel:
 
     Raises ``Damaged`` where the folder is not whole, or the libraries here predict otherwise.
     """
-    trained = load_trained(Path(folder))
+    trained = load_model(Path(folder))
     trained.check_parity()
     schema_in = Schema.from_json(trained.schema_in)
     schema_out = Schema.from_json(trained.schema_out)

@@ -36,9 +36,9 @@ def find_work(spec: FindWorkSpec, inputs: Path, outputs: Path) -> TaskResult:
     version = data.read_declared(inputs / "version")
     predict = None
     if spec.model_id:
-        from easeml.modules.pipeline import load_trained
+        from easeml.modules.ensemble import load_model
 
-        predict = load_trained(inputs / "model").predict
+        predict = load_model(inputs / "model").predict
     items = work_items.of_pool(version, predict)
     if spec.scores:
         items += work_items.of_labels(version, inputs / "scores")

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import manifest
 from .contract import Predictions
-from .pipeline import TrainedPipeline, load_trained
+from .pipeline import TrainedPipeline, libraries_of, load_trained
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,6 +97,9 @@ def seal(trained: TrainedEnsemble, folder: Path, sample: "pd.DataFrame", **facts
     """
     first = trained.members[0]
     kept = manifest.sample_rows(sample, first.schema_in)
+    libraries: set[str] = set()
+    for member in trained.members:
+        libraries |= libraries_of(member.description)
     document = manifest.describe(
         pipeline=trained.description,
         schema_in=first.schema_in,
@@ -104,7 +107,7 @@ def seal(trained: TrainedEnsemble, folder: Path, sample: "pd.DataFrame", **facts
         target=first.target.to_json(),
         notes=list(trained.notes),
         parity=manifest.parity(kept, first.schema_in, trained.predict),
-        libraries=(),
+        libraries=libraries,
         facts={**facts, _WEIGHTS: list(trained.weights)},
     )
     manifest.write(folder, document)

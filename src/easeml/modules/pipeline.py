@@ -140,8 +140,6 @@ def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
     for name, part in _parts(trained.transforms, trained.model):
         (folder / name).mkdir()
         part.save(folder / name)
-    modules = [_module_of(choice) for choice in _chain(trained.description)]
-    libraries = {library for module in modules for library in module.libraries.values()}
     document = manifest.describe(
         pipeline=trained.description,
         schema_in=trained.schema_in,
@@ -149,10 +147,18 @@ def save(trained: TrainedPipeline, folder: Path, **facts: Any) -> None:
         target=trained.target.to_json(),
         notes=list(trained.notes),
         parity=manifest.parity(trained.sample, trained.schema_in, trained.predict),
-        libraries=libraries,
+        libraries=libraries_of(trained.description),
         facts=facts,
     )
     manifest.write(folder, document)
+
+
+def libraries_of(description: Mapping[str, Any]) -> set[str]:
+    """Return the distributions that the modules of a pipeline need, as pip knows them."""
+    found: set[str] = set()
+    for choice in _chain(description):
+        found.update(_module_of(choice).libraries.values())
+    return found
 
 
 def load_trained(folder: Path) -> TrainedPipeline:

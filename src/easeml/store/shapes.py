@@ -79,6 +79,13 @@ class Rules(Shape):
     constrain: dict[str, Json] = field(default_factory=dict)
     latency: float | None = None
 
+    def to_json(self) -> Json:
+        """Return the JSON object; without ``latency`` where there is none, as before it was there."""
+        document = asdict(self)
+        if self.latency is None:
+            del document["latency"]
+        return document
+
 
 @dataclass(frozen=True, slots=True)
 class ModuleConfig(Shape):

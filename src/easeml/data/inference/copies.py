@@ -29,7 +29,9 @@ def copies_note(table: pa.Table, reports: Sequence[ColumnReport]) -> list[str]:
     if not names or table.num_rows * len(names) > _MOST_CELLS:
         return []
 
-    different = table.select(names).group_by(names, use_threads=False).aggregate([]).num_rows
+    numbers = [str(number) for number in range(len(names))]  # a "." in a name is a path to Arrow
+    compared = table.select(names).rename_columns(numbers)
+    different = compared.group_by(numbers, use_threads=False).aggregate([]).num_rows
     copies = table.num_rows - different
     if copies < _LEAST_SHARE * table.num_rows:
         return []

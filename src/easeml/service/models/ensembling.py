@@ -10,6 +10,7 @@ its members, so it needs none of them.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from easeml.contract.states import JobState
 from easeml.contract.tasks import TaskResult
@@ -17,12 +18,31 @@ from easeml.ids import new_id
 from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task, TrainedModel
+from easeml.store.shapes import Shape
+
+from .measured import Measured
 
 KIND = "ensemble"
 _MOST = 16  # models that may be members
 _OF_ONE_MODULE = 3  # of the first among them: models that differ help each other
 _LEAST = 2
 _WHILE_RUNNING = 8  # models from which a search that goes on has an ensemble, too
+
+
+@dataclass(frozen=True, slots=True)
+class MayJoin(Shape):
+    """A model that may be a member."""
+
+    model_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked(Shape):
+    """What a task is told: which models there are to choose from, and how many were trained."""
+
+    name: str
+    trained: int
+    models: list[MayJoin]
 
 
 def request(tx: Transaction, job: Job) -> Task | None:
@@ -40,7 +60,7 @@ def request(tx: Transaction, job: Job) -> Task | None:
     single = [model for model in models if model.candidate_id]
     asked = _asked(tables, job)
     least = _LEAST if job.state == JobState.RESTING else _WHILE_RUNNING
-    before = max((task.payload["trained"] for task in asked), default=0)
+    before = max((Asked.from_json(task.payload).trained for task in asked), default=0)
     due = before + 1 if job.state == JobState.RESTING else 2 * before
     if len(single) < max(least, due) or is_under_way(tables, job):
         return None
@@ -69,12 +89,12 @@ def is_under_way(tables: Tables, job: Job) -> bool:
 
 def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str, str]) -> None:
     """Keep the ensemble as a trained model, if it is one and has gained anything."""
-    gain = float(result.value["gain"])
-    if len(result.value["members"]) == 1 or gain <= 0:
+    measured = Measured.from_json(result.value)
+    if len(measured.members) == 1 or measured.gain <= 0:
         return
     tables = tx.scoped(task.tenant_id)
-    asked = [one["model_id"] for one in task.payload["models"]]
-    singles = tables.models.list(id=asked, limit=None)
+    asked = Asked.from_json(task.payload)
+    singles = tables.models.list(id=[one.model_id for one in asked.models], limit=None)
     job = tables.jobs.get(task.job_id)
     tables.models.add(
         TrainedModel(
@@ -84,12 +104,12 @@ def record(tx: Transaction, task: Task, result: TaskResult, digests: Mapping[str
             job_id=job.id,
             task_id=task.id,
             candidate_id="",
-            name=task.payload["name"],
+            name=asked.name,
             artefact=digests["model"],
             predictions=digests["predictions"],
             evaluation=digests["evaluation"],
             quality=float(result.value["quality"]),
-            compared_by=max(model.quality for model in singles) + gain,
+            compared_by=max(model.quality for model in singles) + measured.gain,
             metrics=result.value["metrics"],
             notes=list(result.notes),
         )
@@ -115,7 +135,7 @@ def _members(tables: Tables, models: list[TrainedModel]) -> list[dict[str, objec
         group.append(model)
     chosen = (first + others)[:_MOST]
     tasks = tables.tasks.list(id=[model.task_id for model in chosen], limit=None)
-    latencies = {task.id: task.result.get("latency") or 0.0 for task in tasks}
+    latencies = {task.id: Measured.from_json(task.result).latency or 0.0 for task in tasks}
     return [
         {"model_id": model.id, "name": model.name, "latency": latencies[model.task_id]}
         for model in chosen

@@ -17,6 +17,8 @@ from easeml.service.tasks import requests
 from easeml.store import Tables, Transaction
 from easeml.store.records import Job, Task, TrainedModel
 
+from .measured import Measured
+
 KIND = "refit"
 _LEASH = 2.0  # times what the first fit cost: it has a third more rows
 _SHORTEST_LEASH = 10.0  # seconds
@@ -78,9 +80,9 @@ def _members(tables: Tables, registry: Registry, model: TrainedModel) -> list[We
     if model.candidate_id:
         return [_member(tables, registry, model, 1.0)]
     found = []
-    for member in tables.tasks.get(model.task_id).result["members"]:
-        single = tables.models.get(member["model_id"])
-        found.append(_member(tables, registry, single, member["weight"]))
+    for member in Measured.from_json(tables.tasks.get(model.task_id).result).members:
+        single = tables.models.get(member.model_id)
+        found.append(_member(tables, registry, single, member.weight))
     return found
 
 

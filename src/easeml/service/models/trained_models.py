@@ -1,7 +1,7 @@
 """Trained models, to look at."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from easeml.contract import measures
 from easeml.contract.models import EnsembleMember
@@ -9,22 +9,9 @@ from easeml.contract.models import TrainedModel as TrainedModelAnswer
 from easeml.service.advice import rescoring
 from easeml.store import Tables
 from easeml.store.records import Task, TrainedModel
-from easeml.store.shapes import CandidatePipeline, Json, Shape
+from easeml.store.shapes import CandidatePipeline
 
-
-@dataclass(frozen=True, slots=True)
-class Measured(Shape):
-    """What a training task kept beside the quality, as far as its release measured it.
-
-    ``low``, ``high``: 95 % interval of the quality; ``latency``: seconds to predict one row;
-    ``members``: the models that an ensemble is made of (``EnsembleMember``).
-    """
-
-    low: float | None = None
-    high: float | None = None
-    latency: float | None = None
-    measures: Json = field(default_factory=dict)
-    members: list[Json] = field(default_factory=list)  # of an ensemble
+from .measured import Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +89,6 @@ def _show(
         comparable=version.is_comparable,
         error=model.error,
         refitted=bool(model.refitted),
-        members=[EnsembleMember.model_validate(member) for member in measured.members],
+        members=[EnsembleMember(**member.to_json()) for member in measured.members],
         created=model.created,
     )
