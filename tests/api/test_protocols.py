@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from easeml.api.asgi import create_asgi_app
-from easeml.api.protocols.tensors import Tensor, packed, read_tensor
+from easeml.protocols.tensors import Tensor, packed, read_tensor
 
 CLASSES = {
     "model_id": "mod_1",

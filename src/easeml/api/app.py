@@ -12,15 +12,15 @@ from starlette.types import Scope
 
 import easeml
 from easeml.api import openapi, predict
+from easeml.api import protocol_routes as protocols
 from easeml.api.authentication import Gate
 from easeml.api.context import Context, Predictor
 from easeml.api.metrics import Measured
 from easeml.api.problems import handle
-from easeml.api.protocol_errors import INVOCATIONS
-from easeml.api.protocols import routes as protocols
 from easeml.api.request_limits import RequestLimits
 from easeml.api.routes import all_resources, datasets, status, uploads
 from easeml.errors import EasemlError
+from easeml.protocols.errors import INVOCATIONS
 from easeml.settings import Settings
 from easeml.store import Store
 

@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from fastapi import FastAPI
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from easeml.api.protocol_errors import speaks_v2
 from easeml.api.request_limits import HEADERS, RequestLimits
+from easeml.protocols.errors import speaks_v2
 from easeml.settings import Settings
 from easeml.web import UPLOADS_PATH, create_pages
 

@@ -10,9 +10,9 @@ from fastapi.openapi.utils import get_openapi
 from easeml.api import predict
 from easeml.api.authentication import OPEN
 from easeml.api.problems import MEDIA_TYPE
-from easeml.api.protocol_errors import INVOCATIONS, speaks_v2
 from easeml.contract.applications import Prediction
 from easeml.contract.resources import Problem
+from easeml.protocols.errors import INVOCATIONS, speaks_v2
 
 _SCHEMES = {
     "bearer": {"type": "http", "scheme": "bearer"},

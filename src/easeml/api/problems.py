@@ -12,9 +12,9 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from easeml.api.protocol_errors import in_form_of
 from easeml.contract.resources import Problem
 from easeml.errors import Damaged, EasemlError
+from easeml.protocols.errors import in_form_of
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = "1"

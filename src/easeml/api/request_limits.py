@@ -12,8 +12,8 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from easeml.api.problems import problem_of
-from easeml.api.protocol_errors import in_form_of
 from easeml.errors import InvalidInput, TooLarge
+from easeml.protocols.errors import in_form_of
 
 PATIENCE = 60.0  # seconds that a body may stand still in all, beyond what its bytes are given
 LEAST_RATE = 1024  # bytes a second

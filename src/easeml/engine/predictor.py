@@ -16,11 +16,11 @@ import uvloop
 from easeml.contract.states import ProcessKind
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
-from easeml.engine.serving.child import problem
 from easeml.engine.serving.fetching import fetch, forget
 from easeml.engine.serving.frames import Header, answer_before_threads, encode, receive_frame_soon
 from easeml.engine.serving.tenant import TenantChild, warm_up
 from easeml.errors import EasemlError, InvalidInput, NotReady, StorageFull, Unreachable
+from easeml.protocols.endpoint import problem
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import lost_models
 from easeml.settings import Settings

@@ -14,11 +14,12 @@ from easeml.errors import InvalidInput
 from easeml.export.exported import load_exported
 from easeml.export.facts import ModelFacts, card, licence_of
 
-_ROOMS = ("data", "export", "modules", "schema", "search", "zoo")
+_ROOMS = ("data", "export", "modules", "protocols", "schema", "search", "zoo")
 """What a model needs to predict: the room with the models, and all below it."""
 
 _FILES = ("__init__.py", "errors.py", "ids.py")
 _LIBRARIES = ("numpy", "pandas", "pyarrow", "scikit-learn", "scipy", "skops")
+_SERVING = ("httptools", "starlette", "uvicorn")
 _MODEL, _CODE, _ABOUT = "model", "code", "export.json"
 
 _LOADER = '''"""Loads the model beside this file: ``from load import model``, ``model.predict(frame)``."""
@@ -33,6 +34,34 @@ from easeml.export import load_exported  # noqa: E402
 
 model = load_exported(_HERE / "model")
 '''
+
+_SERVER = '''"""Serves the model beside this file: ``python serve.py --port 8080``."""
+
+import sys
+from pathlib import Path
+
+_HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(_HERE / "code"))
+
+from easeml.export.server import main  # noqa: E402
+
+if __name__ == "__main__":
+    main(_HERE)
+'''
+
+_DOCKERFILE = """\
+FROM python:{python}-slim
+WORKDIR /app
+RUN apt-get update && apt-get install -y --no-install-recommends libgomp1 \\
+    && rm -rf /var/lib/apt/lists/*
+COPY requirements.txt .
+RUN pip install --no-cache-dir -r requirements.txt
+COPY . .
+USER 65534
+ENV HOST=0.0.0.0 PORT=8080
+EXPOSE 8080
+ENTRYPOINT ["python", "serve.py"]
+"""
 
 
 def write_export(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[str, Any]:
@@ -62,7 +91,11 @@ def write_export(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[s
 
 
 def _write_python(out: Path) -> None:
+    """Write what loads the model, what serves it, and what makes an image of the folder."""
     (out / "load.py").write_text(_LOADER)
+    (out / "serve.py").write_text(_SERVER)
+    dockerfile = _DOCKERFILE.format(python=platform.python_version())
+    (out / "Dockerfile").write_text(dockerfile)
 
 
 def _write_mlflow(out: Path) -> None:
@@ -101,7 +134,7 @@ def _copy_code(code: Path) -> None:
 
 def _pins(manifest: Mapping[str, Any]) -> dict[str, str]:
     """Return the versions of libraries that the model was fitted with, and of those that read rows."""
-    pins = {name: version(name) for name in _LIBRARIES}
+    pins = {name: version(name) for name in (*_LIBRARIES, *_SERVING)}
     pins |= manifest["libraries"]
     del pins["easeml"]  # its code lies beside the model
     return dict(sorted(pins.items()))

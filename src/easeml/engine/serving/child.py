@@ -24,6 +24,7 @@ from easeml.modules import Predictions, conformal, interval, known_rows, measure
 from easeml.modules.ensemble import TrainedEnsemble, load_model
 from easeml.modules.known_rows import KnownRows
 from easeml.modules.pipeline import TrainedPipeline
+from easeml.protocols.endpoint import answer_of, problem
 from easeml.schema import Schema
 
 _LONGEST_ID = 256  # bytes
@@ -165,29 +166,12 @@ def _predict(served: _Served, content_type: str, body: bytes) -> tuple[int, byte
 def _prediction(served: _Served, content_type: str, body: bytes) -> dict[str, Any]:
     rows = parse_rows(body, content_type, served.schema_in, served.schema_out)
     predicted = served.trained.predict(rows.table)
+    band = served.trained.manifest.get(conformal.FACT)
     reply: dict[str, Any] = {
         "model_id": served.model_id,
         "model_name": served.name,
-        "predictions": predicted.values.tolist(),
-        "probabilities": None,
-        "lower": None,
-        "upper": None,
-        "coverage": None,
-        "quality": None,
-        "notes": list(rows.notes),
-        "names": rows.names,
+        **answer_of(rows, predicted, band, served.known),
     }
-    if predicted.probabilities is not None and predicted.classes is not None:
-        classes = [str(name) for name in predicted.classes]
-        reply["probabilities"] = [
-            dict(zip(classes, row, strict=True)) for row in predicted.probabilities.tolist()
-        ]
-    band = served.trained.manifest.get(conformal.FACT)
-    if band is not None:
-        reply["lower"], reply["upper"] = conformal.bounds(band, predicted)
-        reply["coverage"] = band["coverage"]
-    if served.known is not None:
-        reply["notes"] += served.known.far_values(rows.table.columns)
     if rows.labels is not None:
         reply["quality"] = _quality(served, rows.labels, predicted)
         _tell_training_rows(served, rows, predicted, reply)
@@ -232,18 +216,3 @@ def _tell_training_rows(
         where = "row" if others["rows"] == 1 else f"{others['rows']:,} rows"
         said += f" On the other {where}: {measures.named(measure)}{between}."
     reply["notes"].append(said)
-
-
-def problem(status: int, title: str, error: EasemlError) -> bytes:
-    """Return the bytes of problem details (RFC 9457) for an error."""
-    return json.dumps(
-        {
-            "type": f"urn:easeml:problem:{error.code}",
-            "title": title,
-            "status": status,
-            "detail": error.message,
-            "code": error.code,
-            "where": error.where,
-            "remedy": error.remedy,
-        }
-    ).encode()

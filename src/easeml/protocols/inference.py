@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import easeml
-from easeml.api.protocols.tensors import BYTES, Tensor, packed, read_tensor
-from easeml.contract.applications import Application
 from easeml.data import kinds_of
 from easeml.errors import InvalidInput
+from easeml.protocols.tensors import BYTES, Tensor, packed, read_tensor
 from easeml.schema import Schema
 
 HEADER_LENGTH = "inference-header-content-length"
@@ -124,33 +123,26 @@ def live() -> dict[str, bool]:
     return {"live": True}
 
 
-def metadata(application: Application) -> dict[str, Any]:
-    """Return the metadata of an application's endpoint."""
-    target = Schema.from_json(application.schema_out)
-    labels = _labels(target)
+def metadata(
+    name: str, versions: Sequence[str], schema_in: Schema, schema_out: Schema
+) -> dict[str, Any]:
+    """Return the metadata of an endpoint; ``versions``: ids of the models that it serves."""
+    labels = _labels(schema_out)
     outputs = [_described(PREDICTION, BYTES if labels else "FP64", [-1])]
     if labels:
         outputs.append(_described(PROBABILITIES, "FP64", [-1, len(labels)]))
     else:
         outputs += [_described(name, "FP64", [-1]) for name in (LOWER, UPPER)]
-    kinds = kinds_of(Schema.from_json(application.schema_in))
-    inputs = [
-        _described(name, "FP64" if kind == "number" else BYTES, [-1])
-        for name, kind in kinds.items()
-    ]
-    serving = application.live
+    inputs = []
+    for column, kind in kinds_of(schema_in).items():
+        inputs.append(_described(column, "FP64" if kind == "number" else BYTES, [-1]))
     return {
-        "name": application.id,
-        "versions": [serving.model_id] if serving else [],
+        "name": name,
+        "versions": list(versions),
         "platform": "easeml",
         "inputs": inputs,
         "outputs": outputs,
     }
-
-
-def columns_of(application: Application) -> list[str]:
-    """Return the names of the columns that an application learns from, in their order."""
-    return list(kinds_of(Schema.from_json(application.schema_in)))
 
 
 def _described(name: str, datatype: str, shape: list[int]) -> dict[str, Any]:

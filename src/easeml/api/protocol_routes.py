@@ -9,12 +9,12 @@ from starlette.responses import JSONResponse, Response
 
 from easeml.api.context import Asker, Context, Here
 from easeml.api.problems import MEDIA_TYPE, RETRY_SECONDS
-from easeml.api.protocol_errors import INVOCATIONS, V2, in_form_of
-from easeml.api.protocols import inference, invocations
-from easeml.contract.applications import Application
+from easeml.data import kinds_of
 from easeml.errors import NotReady
+from easeml.protocols import inference, invocations
+from easeml.protocols.errors import INVOCATIONS, V2, in_form_of
 from easeml.service.access.caller import Caller
-from easeml.service.applications import applications
+from easeml.service.applications import endpoints
 
 V2_HEALTH = (f"{V2}/health/live", f"{V2}/health/ready")
 
@@ -57,14 +57,15 @@ def get_ready(here: Here) -> Response:
 @v2.get("/models/{application_id}")
 def get_metadata(here: Here, asker: Asker, application_id: str) -> dict[str, Any]:
     """Tell inputs and outputs of an application's endpoint; its version is the live model's id."""
-    application = applications.get(here.store, asker, application_id)
-    return inference.metadata(application)
+    found = endpoints.get(here.store, asker, application_id)
+    versions = [found.model_id] if found.model_id else []
+    return inference.metadata(application_id, versions, found.schema_in, found.schema_out)
 
 
 @v2.get("/models/{application_id}/ready")
 def get_model_ready(here: Here, asker: Asker, application_id: str) -> dict[str, Any]:
     """Tell whether a model is live (503 where none is)."""
-    if applications.get(here.store, asker, application_id).live is None:
+    if not endpoints.get(here.store, asker, application_id).model_id:
         raise NotReady("No model is live yet.", remedy="Wait until the search has trained one.")
     return {"name": application_id, "ready": True}
 
@@ -129,7 +130,5 @@ def _refused(request: Request, status: int, answer: bytes) -> Response:
 
 async def _columns(here: Context, asker: Caller, application_id: str) -> list[str]:
     """Return the columns of the data. Raises ``NotFound`` for an application of somebody else."""
-    found: Application = await run_in_threadpool(
-        applications.get, here.store, asker, application_id
-    )
-    return inference.columns_of(found)
+    found = await run_in_threadpool(endpoints.get, here.store, asker, application_id)
+    return list(kinds_of(found.schema_in))

@@ -1,0 +1,55 @@
+"""What an endpoint answers to rows: predictions with what is known of them, or a problem."""
+
+import json
+from typing import Any
+
+from easeml.data import Rows
+from easeml.errors import EasemlError
+from easeml.modules import Predictions, conformal
+from easeml.modules.known_rows import KnownRows
+
+
+def answer_of(
+    rows: Rows, predicted: Predictions, band: dict[str, float] | None, known: KnownRows | None
+) -> dict[str, Any]:
+    """Return predictions as JSON values, one entry a row.
+
+    ``band``: the manifest's intervals of numbers, ``known``: of the rows that the model learned
+    from, where these are kept.
+    """
+    reply: dict[str, Any] = {
+        "predictions": predicted.values.tolist(),
+        "probabilities": None,
+        "lower": None,
+        "upper": None,
+        "coverage": None,
+        "quality": None,
+        "notes": list(rows.notes),
+        "names": rows.names,
+    }
+    if predicted.probabilities is not None and predicted.classes is not None:
+        classes = [str(name) for name in predicted.classes]
+        reply["probabilities"] = [
+            dict(zip(classes, row, strict=True)) for row in predicted.probabilities.tolist()
+        ]
+    if band is not None:
+        reply["lower"], reply["upper"] = conformal.bounds(band, predicted)
+        reply["coverage"] = band["coverage"]
+    if known is not None:
+        reply["notes"] += known.far_values(rows.table.columns)
+    return reply
+
+
+def problem(status: int, title: str, error: EasemlError) -> bytes:
+    """Return the bytes of problem details (RFC 9457) for an error."""
+    return json.dumps(
+        {
+            "type": f"urn:easeml:problem:{error.code}",
+            "title": title,
+            "status": status,
+            "detail": error.message,
+            "code": error.code,
+            "where": error.where,
+            "remedy": error.remedy,
+        }
+    ).encode()
