@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from anyio import to_thread
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
@@ -28,6 +28,7 @@ _RESOURCES = all_resources()
 OPERATIONS = [one for resource in _RESOURCES for one in getattr(resource, "OPERATIONS", ())]
 """What the API offers by description alone."""
 
+_PREFIX = "/api/v1"
 _PREDICTING = ("/predict", "/infer", INVOCATIONS)
 _SMALL = 2**20  # bytes of any body but uploads and prediction requests
 
@@ -56,11 +57,10 @@ def create_app(store: Store, settings: Settings, predictor: Predictor) -> FastAP
     )
     app.state.context = Context.over(store, settings, predictor)
     app.router.routes.insert(0, Route(predict.PATH, predict.predict, methods=["POST"]))
-    api = APIRouter(prefix="/api/v1")
+    # Straight into the application: each router between them would build all routes once more.
     for resource in _RESOURCES:
-        api.include_router(resource.router)
-    api.include_router(protocols.mlflow)
-    app.include_router(api)
+        app.include_router(resource.router, prefix=_PREFIX)
+    app.include_router(protocols.mlflow, prefix=_PREFIX)
     app.include_router(status.health)
     app.include_router(protocols.v2)
     app.add_middleware(Gate)

@@ -19,6 +19,7 @@ from easeml.engine import PredictorClient
 from easeml.engine.logs import configure_logging
 from easeml.engine.membership import HEARTBEAT_SECONDS, beat, register, sign_off
 from easeml.engine.serving.frames import answer_before_threads
+from easeml.engine.temporary import use_own_folder
 from easeml.settings import Settings
 from easeml.store import Store
 
@@ -47,6 +48,7 @@ def run_controller(settings: Settings) -> None:
         )  # while it serves, uvicorn takes them, and raises them again at its end
     configure_logging("controller")
     answer_before_threads()
+    use_own_folder(settings.home, f"controller-{settings.port}")  # exports are made there
     store = Store.open(settings.database, settings.artefacts)
     try:
         uvloop.run(_serve(store, settings))
