@@ -209,6 +209,14 @@ def test_every_page_is_accessible(searched: str, provider: SignIn, width: int, t
         expect_accessible(page)
 
 
+def test_long_names_do_not_widen_a_narrow_page(searched: str, provider: SignIn):
+    page = provider(width=390)
+    page.goto("/scheduler/steps")
+    last = page.locator("#alone option").last
+    last.evaluate("option => (option.textContent = 'what this search is called '.repeat(5))")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
 def test_a_chart_is_one_tab_stop_read_by_arrow_keys(searched: str, sign_in: SignIn):
     page = sign_in("bob")
     page.goto(f"/applications/{searched}")
