@@ -14,8 +14,8 @@ _RUNNING = re.compile(r"running on (http://127\.0\.0\.1:\d+)")
 @contextmanager
 def running(
     command: Sequence[str], folder: Path, environment: Mapping[str, str]
-) -> Iterator[httpx.Client]:
-    """Run a server with nothing but ``environment``, and give a client that asks it.
+) -> Iterator[tuple[httpx.Client, int]]:
+    """Run a server with nothing but ``environment``, and give a client that asks it, and its process id.
 
     The server says where it listens: on a port that the system chose.
     """
@@ -33,7 +33,7 @@ def running(
         else:
             raise AssertionError("it ended: " + "".join(said))
         with httpx.Client(base_url=found.group(1), timeout=60) as client:
-            yield client
+            yield client, process.pid
     finally:
         process.terminate()
         process.stderr.close()

@@ -25,7 +25,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> pd.DataFrame:
 def server(tmp_path_factory: pytest.TempPathFactory, rows) -> Iterator[httpx.Client]:
     out = folder(tmp_path_factory) / "taken"
     write_export(folder(tmp_path_factory) / "model", FACTS, "python", out)
-    with running([sys.executable, "serve.py", "--port", "0"], out, {}) as client:
+    with running([sys.executable, "serve.py", "--port", "0"], out, {}) as (client, _):
         yield client
 
 

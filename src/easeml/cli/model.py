@@ -21,6 +21,7 @@ class ExportFormat(StrEnum):
 
     PYTHON = "python"
     MLFLOW = "mlflow"
+    OCI = "oci"
 
 
 def register(root: typer.Typer) -> None:
@@ -41,15 +42,16 @@ def export(
             metavar="APP_OR_MODEL", help="Id of an application, for its live model; or of a model."
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The new folder to write.")],
+    out: Annotated[Path, typer.Option(help="The new folder, or the image's new tar file.")],
     form: Annotated[
         ExportFormat, typer.Option("--format", help="What it is loaded with.")
     ] = ExportFormat.PYTHON,
     as_json: Json = False,
 ) -> None:
-    """Write a model into a folder that predicts as its endpoint does, without a service.
+    """Write a model so that it predicts as its endpoint does, without a service.
 
-    The folder holds the code that it needs, pinned requirements, export.json and a model card.
+    The folder holds the code that it needs, pinned requirements, export.json and a model card. An
+    image (oci) holds such a folder, its packages and Python; docker, podman and others load it.
     """
     from easeml.export import ModelFacts, write_export
 
@@ -79,6 +81,8 @@ def _model_id(client: Client, name: str) -> str:
 
 
 def _usage(form: ExportFormat, out: Path) -> str:
+    if form == ExportFormat.OCI:
+        return f"for example: docker load -i {out}; it serves at port 8080"
     if form == ExportFormat.MLFLOW:
         return f"in Python: mlflow.pyfunc.load_model('{out}')"
     return "in Python, from that folder: from load import model"

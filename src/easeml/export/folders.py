@@ -7,12 +7,16 @@ import shutil
 from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import easeml
 from easeml.errors import InvalidInput
 from easeml.export.exported import load_exported
 from easeml.export.facts import ModelFacts, card, licence_of
+from easeml.export.image import write_image
+
+IMAGE = "oci"
 
 _ROOMS = ("data", "export", "modules", "protocols", "schema", "search", "zoo")
 """What a model needs to predict: the room with the models, and all below it."""
@@ -26,6 +30,7 @@ _LOADER = '''"""Loads the model beside this file: ``from load import model``, ``
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(_HERE / "code"))
@@ -39,6 +44,7 @@ _SERVER = '''"""Serves the model beside this file: ``python serve.py --port 8080
 
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 _HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(_HERE / "code"))
@@ -65,20 +71,34 @@ ENTRYPOINT ["python", "serve.py"]
 
 
 def write_export(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[str, Any]:
-    """Write a trained model's folder ``model`` in a format of ``FORMATS`` to the new folder ``out``.
+    """Write a trained model's folder ``model`` in a format of ``FORMATS`` to ``out``.
 
-    Returns what ``export.json`` tells of it. Raises ``InvalidInput`` where ``out`` is there or the
-    format is not known, ``Damaged`` where the model does not predict here as it did when trained.
+    ``out`` is a new folder, or the new tar file of an image. Returns what ``export.json`` tells of
+    it. Raises ``InvalidInput`` where ``out`` is there or the format is not known, ``Damaged`` where
+    the model does not predict here as it did when trained; then nothing is written.
     """
     if form not in FORMATS:
         remedy = f"Known: {', '.join(FORMATS)}."
         raise InvalidInput(f"There is no format {form!r}.", where="format", remedy=remedy)
     if out.exists():
-        remedy = "Name a folder that is not there yet."
+        remedy = "Name a folder or file that is not there yet."
         raise InvalidInput("It is there already.", where=str(out), remedy=remedy)
-    manifest = load_exported(model).trained.manifest
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=out.parent, prefix=".easeml-export-") as temporary:
+        folder = Path(temporary) / "export"
+        told = _write_folder(model, facts, form, folder)
+        if form != IMAGE:
+            folder.rename(out)
+            return told
+        image = Path(temporary) / "image.tar"
+        write_image(folder, told["requirements"], facts, image)
+        image.rename(out)
+    return told
 
-    out.mkdir(parents=True)
+
+def _write_folder(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[str, Any]:
+    manifest = load_exported(model).trained.manifest
+    out.mkdir()
     shutil.copytree(model, out / _MODEL)
     _copy_code(out / _CODE)
     pins = _pins(manifest)
@@ -87,7 +107,7 @@ def write_export(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[s
     FORMATS[form](out)
     licences = {name: licence_of(name) for name in ("easeml", *pins)}
     (out / "card.md").write_text(card(facts, manifest, licences))
-    return _tell(out, form, facts, manifest, licences)
+    return _tell(out, form, facts, manifest, pins, licences)
 
 
 def _write_python(out: Path) -> None:
@@ -116,7 +136,11 @@ def _write_mlflow(out: Path) -> None:
     (out / "python_env.yaml").write_text("\n".join(environment) + "\n")
 
 
-FORMATS: dict[str, Callable[[Path], None]] = {"python": _write_python, "mlflow": _write_mlflow}
+FORMATS: dict[str, Callable[[Path], None]] = {
+    "python": _write_python,
+    "mlflow": _write_mlflow,
+    IMAGE: _write_python,
+}
 """Name to what is written beside model, code and requirements."""
 
 
@@ -145,6 +169,7 @@ def _tell(
     form: str,
     facts: ModelFacts,
     manifest: Mapping[str, Any],
+    pins: Mapping[str, str],
     licences: Mapping[str, str],
 ) -> dict[str, Any]:
     """Write ``export.json``, with the digest of every other file, and return it."""
@@ -159,6 +184,7 @@ def _tell(
         "facts": json.loads(facts.to_json()),
         "schema_in": manifest["schema_in"],
         "schema_out": manifest["schema_out"],
+        "requirements": dict(pins),
         "licences": dict(licences),
         "sha256": digests,
     }
