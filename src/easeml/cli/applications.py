@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from easeml.cli import asking, gates, journey, production
+from easeml.cli import asking, gates, journey, keeping, production
 from easeml.cli.constraints import read_constraints
 from easeml.cli.options import ApplicationId, Header, Json
 from easeml.cli.output import is_interactive, moment, notes, print_json, print_table, say
@@ -51,6 +51,7 @@ def register(root: typer.Typer) -> None:
     journey.add_to(app)
     gates.add_to(app)
     production.add_to(app)
+    keeping.add_to(app)
     root.add_typer(app, name="app")
 
 

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+ApplicationName = Annotated[str, Field(max_length=200, description="name of an application")]
 After = Annotated[str | None, Field(max_length=100, description="`next` of the page before")]
 Limit = Annotated[int, Field(ge=1, le=200, description="items on a page")]
 NewestFirst = Annotated[bool, Field(description="the newest first instead of the oldest")]

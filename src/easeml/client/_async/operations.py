@@ -355,6 +355,15 @@ class AsyncOperations(AsyncCalls):
         """
         return await self._get(JourneyView, f"/applications/{application_id}/journey")
 
+    async def rename_application(self, application_id: str, name: str) -> Application:
+        """Give an application another name; its id, and so every address, stays.
+
+        Raises ``NotFound``, and ``InvalidInput`` for a name that cannot be shown.
+        """
+        return await self._send(
+            Application, f"/applications/{application_id}/rename", {"name": name}
+        )
+
     async def knowledge_base(self) -> KnowledgeBase:
         """Return all modules; what other tenants did with them shows in numbers only."""
         return await self._get(KnowledgeBase, "/modules")

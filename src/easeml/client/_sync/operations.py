@@ -348,6 +348,13 @@ class Operations(Calls):
         """
         return self._get(JourneyView, f"/applications/{application_id}/journey")
 
+    def rename_application(self, application_id: str, name: str) -> Application:
+        """Give an application another name; its id, and so every address, stays.
+
+        Raises ``NotFound``, and ``InvalidInput`` for a name that cannot be shown.
+        """
+        return self._send(Application, f"/applications/{application_id}/rename", {"name": name})
+
     def knowledge_base(self) -> KnowledgeBase:
         """Return all modules; what other tenants did with them shows in numbers only."""
         return self._get(KnowledgeBase, "/modules")

@@ -16,6 +16,7 @@ from easeml.service.access.caller import Caller
 from easeml.service.access.idempotency import Once
 from easeml.service.access.paging import page_of, page_records
 from easeml.service.applications import application_views, declaration_plan, questions
+from easeml.service.applications.keeping import check_name
 from easeml.service.knowledge import knowledge_base, rules
 from easeml.service.knowledge.trials import finished_trials
 from easeml.service.limits import quotas
@@ -29,13 +30,12 @@ from easeml.store.records import Promotion
 Best = Annotated[int | None, Field(ge=1, le=10_000, description="this many of the best only")]
 ModelName = Annotated[str, Field(max_length=200, description="name of a model")]
 
-_LONGEST_NAME = 200
 _LARGEST_NUMBER = 2**32 - 1  # the largest seed of NumPy; more than a century in seconds
 
 
 def propose(store: Store, caller: Caller, declaration: Declaration) -> Proposal:
     """Return what a declaration would mean; writes nothing and raises like ``declare``."""
-    _check_name(declaration.name)
+    check_name(declaration.name)
     _check_numbers(declaration)
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
@@ -57,7 +57,7 @@ def declare(
     it could not be read, and ``InvalidInput`` for a column, type, objective or model that is
     unknown or does not fit.
     """
-    _check_name(declaration.name)
+    check_name(declaration.name)
     _check_numbers(declaration)
     once = Once(caller, "applications", idempotency_key, declaration)
     with store.write() as tx:
@@ -216,11 +216,6 @@ def _set_pinned(store: Store, caller: Caller, application_id: str, *, pinned: bo
         tables = tx.scoped(caller.tenant_id)
         promotion.set_pinned(tx, tables.applications.get(application_id), pinned)
         return application_views.show(tx, tables.applications.get(application_id))
-
-
-def _check_name(name: str | None) -> None:
-    if name is not None and not (1 <= len(name.strip()) <= _LONGEST_NAME and name.isprintable()):
-        raise InvalidInput(f"A name has 1 to {_LONGEST_NAME} printable characters.", where="name")
 
 
 def _check_numbers(declaration: Declaration) -> None:
