@@ -4,7 +4,7 @@ import tarfile
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from easeml.cli.options import Json
 from easeml.cli.output import print_json, say
 from easeml.client import Client
 from easeml.errors import Conflict
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 app = typer.Typer(no_args_is_help=True, help="Trained models: take one elsewhere.")
 
@@ -21,6 +24,7 @@ class ExportFormat(StrEnum):
 
     PYTHON = "python"
     MLFLOW = "mlflow"
+    ONNX = "onnx"
     OCI = "oci"
 
 
@@ -51,18 +55,23 @@ def export(
     """Write a model so that it predicts as its endpoint does, without a service.
 
     The folder holds the code that it needs, pinned requirements, export.json and a model card. An
-    image (oci) holds such a folder, its packages and Python; docker, podman and others load it.
+    image (oci) holds such a folder, its packages and Python; docker, podman and others load it. An
+    ONNX graph holds the whole pipeline of numbers and categories; it is compared on all test rows,
+    and refused where one is predicted otherwise.
     """
     from easeml.export import ModelFacts, write_export
 
     with TemporaryDirectory(prefix="easeml-export-") as folder:
         files = Path(folder)
         with Client() as client:
-            client.download_model(_model_id(client, name), files / "model.tar")
+            is_translated = form == ExportFormat.ONNX
+            model_id = _model_id(client, name)
+            client.download_model(model_id, files / "model.tar", test_rows=is_translated)
         with tarfile.open(files / "model.tar") as tar:
             tar.extractall(files, filter="data")
         facts = ModelFacts.from_json((files / "facts.json").read_text())
-        told = write_export(files / "model", facts, form, out)
+        rows = _test_rows(files / "test-rows.parquet") if is_translated else None
+        told = write_export(files / "model", facts, form, out, rows)
     if as_json:
         print_json(told)
         return
@@ -80,7 +89,15 @@ def _model_id(client: Client, name: str) -> str:
     return live.model_id
 
 
+def _test_rows(path: Path) -> "pd.DataFrame":
+    import pandas as pd
+
+    return pd.read_parquet(path)
+
+
 def _usage(form: ExportFormat, out: Path) -> str:
+    if form == ExportFormat.ONNX:
+        return f"in Python: onnxruntime.InferenceSession('{out / 'model.onnx'}')"
     if form == ExportFormat.OCI:
         return f"for example: docker load -i {out}; it serves at port 8080"
     if form == ExportFormat.MLFLOW:

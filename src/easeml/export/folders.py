@@ -5,16 +5,21 @@ import json
 import platform
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import easeml
 from easeml.errors import InvalidInput
-from easeml.export.exported import load_exported
+from easeml.export.exported import ExportedModel, load_exported
 from easeml.export.facts import ModelFacts, card, licence_of
 from easeml.export.image import write_image
+from easeml.export.onnx_files import write_graph
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 IMAGE = "oci"
 
@@ -70,12 +75,43 @@ ENTRYPOINT ["python", "serve.py"]
 """
 
 
-def write_export(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What is exported: the model's folder and what is known of it."""
+
+    model: Path
+    exported: ExportedModel
+    facts: ModelFacts
+    rows: "pd.DataFrame | None"
+
+    @property
+    def manifest(self) -> Mapping[str, Any]:
+        """The model's manifest."""
+        return self.exported.trained.manifest
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """The distributions that what was written needs, and what else is told of it."""
+
+    pins: Mapping[str, str]
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_export(
+    model: Path,
+    facts: ModelFacts,
+    form: str,
+    out: Path,
+    rows: "pd.DataFrame | None" = None,
+) -> dict[str, Any]:
     """Write a trained model's folder ``model`` in a format of ``FORMATS`` to ``out``.
 
-    ``out`` is a new folder, or the new tar file of an image. Returns what ``export.json`` tells of
-    it. Raises ``InvalidInput`` where ``out`` is there or the format is not known, ``Damaged`` where
-    the model does not predict here as it did when trained; then nothing is written.
+    ``out`` is a new folder, or the new tar file of an image. ``rows``: typed inputs on which a
+    model that is translated (``onnx``) has to predict alike. Returns what ``export.json`` tells of
+    it. Raises ``InvalidInput`` where ``out`` is there, the format is not known or the model cannot
+    be translated, ``Damaged`` where the model does not predict here as it did when trained; then
+    nothing is written.
     """
     if form not in FORMATS:
         remedy = f"Known: {', '.join(FORMATS)}."
@@ -83,42 +119,56 @@ def write_export(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[s
     if out.exists():
         remedy = "Name a folder or file that is not there yet."
         raise InvalidInput("It is there already.", where=str(out), remedy=remedy)
+    source = _Source(model, load_exported(model), facts, rows)
     out.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=out.parent, prefix=".easeml-export-") as temporary:
         folder = Path(temporary) / "export"
-        told = _write_folder(model, facts, form, folder)
+        folder.mkdir()
+        written = FORMATS[form](source, folder)
+        told = _tell(source, form, written, folder)
         if form != IMAGE:
             folder.rename(out)
             return told
         image = Path(temporary) / "image.tar"
-        write_image(folder, told["requirements"], facts, image)
+        write_image(folder, written.pins, facts, image)
         image.rename(out)
     return told
 
 
-def _write_folder(model: Path, facts: ModelFacts, form: str, out: Path) -> dict[str, Any]:
-    manifest = load_exported(model).trained.manifest
-    out.mkdir()
-    shutil.copytree(model, out / _MODEL)
+def _write_parts(source: _Source, out: Path) -> _Written:
+    """Write the model, the code that it needs, and the libraries of both."""
+    shutil.copytree(source.model, out / _MODEL)
     _copy_code(out / _CODE)
-    pins = _pins(manifest)
+    pins = _pins(source.manifest)
+    _write_requirements(pins, out)
+    return _Written(pins)
+
+
+def _write_requirements(pins: Mapping[str, str], out: Path) -> None:
     lines = [f"{name}=={number}" for name, number in pins.items()]
     (out / "requirements.txt").write_text("\n".join(lines) + "\n")
-    FORMATS[form](out)
-    licences = {name: licence_of(name) for name in ("easeml", *pins)}
-    (out / "card.md").write_text(card(facts, manifest, licences))
-    return _tell(out, form, facts, manifest, pins, licences)
 
 
-def _write_python(out: Path) -> None:
+def _write_onnx(source: _Source, out: Path) -> _Written:
+    """Write one graph that predicts every row alike, and how well it agrees."""
+    if source.rows is None:
+        raise InvalidInput("Rows are needed to compare an ONNX graph.", where="rows")
+    agreed = write_graph(source.exported, source.rows, out)
+    pins = {name: version(name) for name in ("numpy", "onnxruntime")}
+    _write_requirements(pins, out)
+    return _Written(pins, {"agreement": agreed})
+
+
+def _write_python(source: _Source, out: Path) -> _Written:
     """Write what loads the model, what serves it, and what makes an image of the folder."""
     (out / "load.py").write_text(_LOADER)
     (out / "serve.py").write_text(_SERVER)
     dockerfile = _DOCKERFILE.format(python=platform.python_version())
     (out / "Dockerfile").write_text(dockerfile)
+    return _write_parts(source, out)
 
 
-def _write_mlflow(out: Path) -> None:
+def _write_mlflow(source: _Source, out: Path) -> _Written:
     """Write what MLflow reads: see "MLflow Models" in its documentation."""
     python = platform.python_version()
     lines = [
@@ -134,14 +184,16 @@ def _write_mlflow(out: Path) -> None:
     (out / "MLmodel").write_text("\n".join(lines) + "\n")
     environment = [f"python: {python}", "dependencies:", "- -r requirements.txt"]
     (out / "python_env.yaml").write_text("\n".join(environment) + "\n")
+    return _write_parts(source, out)
 
 
-FORMATS: dict[str, Callable[[Path], None]] = {
+FORMATS: dict[str, Callable[[_Source, Path], _Written]] = {
     "python": _write_python,
     "mlflow": _write_mlflow,
+    "onnx": _write_onnx,
     IMAGE: _write_python,
 }
-"""Name to what is written beside model, code and requirements."""
+"""Name to what writes it into a folder, which an image holds."""
 
 
 def _copy_code(code: Path) -> None:
@@ -164,15 +216,10 @@ def _pins(manifest: Mapping[str, Any]) -> dict[str, str]:
     return dict(sorted(pins.items()))
 
 
-def _tell(
-    out: Path,
-    form: str,
-    facts: ModelFacts,
-    manifest: Mapping[str, Any],
-    pins: Mapping[str, str],
-    licences: Mapping[str, str],
-) -> dict[str, Any]:
-    """Write ``export.json``, with the digest of every other file, and return it."""
+def _tell(source: _Source, form: str, written: _Written, out: Path) -> dict[str, Any]:
+    """Write the card and ``export.json``, with the digest of every other file; return the latter."""
+    licences = {name: licence_of(name) for name in ("easeml", *written.pins)}
+    (out / "card.md").write_text(card(source.facts, source.manifest, licences))
     digests = {}
     for path in sorted(out.rglob("*")):
         if path.is_file():
@@ -181,11 +228,12 @@ def _tell(
     told = {
         "format": form,
         "easeml": easeml.__version__,
-        "facts": json.loads(facts.to_json()),
-        "schema_in": manifest["schema_in"],
-        "schema_out": manifest["schema_out"],
-        "requirements": dict(pins),
-        "licences": dict(licences),
+        "facts": json.loads(source.facts.to_json()),
+        "schema_in": source.manifest["schema_in"],
+        "schema_out": source.manifest["schema_out"],
+        "requirements": dict(written.pins),
+        "licences": licences,
+        **written.more,
         "sha256": digests,
     }
     (out / _ABOUT).write_text(json.dumps(told, indent=1))

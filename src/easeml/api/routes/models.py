@@ -2,8 +2,9 @@
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Annotated
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Query
 from fastapi.responses import FileResponse
 from starlette.background import BackgroundTask
 
@@ -12,13 +13,18 @@ from easeml.service.views import model_files
 
 router = APIRouter(tags=["models"])
 
+_WITH_ROWS = Query(description="With the inputs of the test rows, to compare a translation on.")
+
 
 @router.get("/models/{model_id}/files", response_class=FileResponse)
-def download_model(here: Here, asker: Asker, model_id: str) -> FileResponse:
+def download_model(
+    here: Here, asker: Asker, model_id: str, test_rows: Annotated[bool, _WITH_ROWS] = False
+) -> FileResponse:
     """Download a trained model: a tar file with its folder and what is known of it."""
     folder = TemporaryDirectory(prefix="easeml-model-")
     try:
-        path = model_files.pack(here.store, asker, model_id, Path(folder.name))
+        place = Path(folder.name)
+        path = model_files.pack(here.store, asker, model_id, place, with_test_rows=test_rows)
     except BaseException:
         folder.cleanup()
         raise

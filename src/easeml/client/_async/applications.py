@@ -51,8 +51,12 @@ class AsyncApplications(AsyncCalls):
         wish = {"tool": tool, "parameters": parameters, "declaration": told}
         return await self._send(Task, f"/versions/{declaration.version_id}/reports", wish)
 
-    async def download_model(self, model_id: str, path: str | Path) -> None:
+    async def download_model(
+        self, model_id: str, path: str | Path, *, test_rows: bool = False
+    ) -> None:
         """Write the files of a trained model, with what is known of it, into the tar file ``path``.
+
+        ``test_rows``: with the inputs of the test rows, to compare a translation of the model on.
 
         Raises NotFound, Conflict where its files are gone or damaged, and InvalidInput where there
         is no folder to write into.
@@ -60,7 +64,8 @@ class AsyncApplications(AsyncCalls):
         destination = Path(path)
         if not destination.parent.is_dir():
             raise InvalidInput("There is no such folder.", where=str(destination.parent))
-        await self._transport.save(f"{API}/models/{model_id}/files", destination)
+        wanted = "?test_rows=true" if test_rows else ""
+        await self._transport.save(f"{API}/models/{model_id}/files{wanted}", destination)
 
     async def predict(
         self,

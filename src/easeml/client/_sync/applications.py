@@ -52,8 +52,10 @@ class Applications(Calls):
         wish = {"tool": tool, "parameters": parameters, "declaration": told}
         return self._send(Task, f"/versions/{declaration.version_id}/reports", wish)
 
-    def download_model(self, model_id: str, path: str | Path) -> None:
+    def download_model(self, model_id: str, path: str | Path, *, test_rows: bool = False) -> None:
         """Write the files of a trained model, with what is known of it, into the tar file ``path``.
+
+        ``test_rows``: with the inputs of the test rows, to compare a translation of the model on.
 
         Raises NotFound, Conflict where its files are gone or damaged, and InvalidInput where there
         is no folder to write into.
@@ -61,7 +63,8 @@ class Applications(Calls):
         destination = Path(path)
         if not destination.parent.is_dir():
             raise InvalidInput("There is no such folder.", where=str(destination.parent))
-        self._transport.save(f"{API}/models/{model_id}/files", destination)
+        wanted = "?test_rows=true" if test_rows else ""
+        self._transport.save(f"{API}/models/{model_id}/files{wanted}", destination)
 
     def predict(
         self,

@@ -6,25 +6,32 @@ from pathlib import Path
 from typing import Any
 
 from easeml.contract.applications import TestQuality
+from easeml.data import kinds_of, read_version
 from easeml.service.access.caller import Caller
 from easeml.service.applications import application_views
 from easeml.service.models import lost_models
 from easeml.service.models.trained_models import show_models
 from easeml.store import Store
+from easeml.store.records import DatasetVersion
 
-MODEL, FACTS = "model", "facts.json"
+MODEL, FACTS, TEST_ROWS = "model", "facts.json", "test-rows.parquet"
 
 
-def pack(store: Store, caller: Caller, model_id: str, folder: Path) -> Path:
+def pack(
+    store: Store, caller: Caller, model_id: str, folder: Path, *, with_test_rows: bool = False
+) -> Path:
     """Write a tar file below ``folder`` with the files that serve and what is known of the model.
 
     The files lie in ``model``; ``facts.json`` has the fields of ``easeml.export.ModelFacts``.
+    ``with_test_rows``: the inputs of the test rows lie beside them, without what is to be
+    predicted: a translation of the model is compared on them, and nothing of its quality is read.
     Raises ``NotFound``, and ``Conflict`` where the files are gone or damaged.
     """
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
         model = tables.models.get(model_id)
         application = tables.applications.get(model.application_id)
+        version = tables.versions.get(application.version_id)
         shown = application_views.show(tx, application)
         (described,) = show_models(tables, [model])
     lost_models.check_files(store, model)
@@ -46,6 +53,18 @@ def pack(store: Store, caller: Caller, model_id: str, folder: Path) -> Path:
     with tarfile.open(path, "w") as tar:
         tar.add(files, MODEL)
         tar.add(folder / FACTS, FACTS)
+        if with_test_rows:
+            tar.add(_test_rows(store, caller, version, folder), TEST_ROWS)
+    return path
+
+
+def _test_rows(store: Store, caller: Caller, version: DatasetVersion, folder: Path) -> Path:
+    """Write the typed inputs of the test rows into a Parquet file, and return its path."""
+    kept = store.artefacts.fetch(caller.tenant_id, version.artefact, folder / "version")
+    tables = read_version(kept)
+    inputs = list(kinds_of(tables.schema_in))
+    path = folder / TEST_ROWS
+    tables.test[inputs].to_parquet(path, index=False)
     return path
 
 
