@@ -35,6 +35,12 @@ BODIES = {
     "/api/v1/applications/{application_id}/tryouts": {"model": "logistic"},
     "/api/v1/applications/{application_id}/requests": {"share": 1.0},
     "/api/v1/applications/{application_id}/feedback": [{"key": "7", "value": 1}],
+    "/api/v1/applications/{application_id}/flow": {
+        "upload_id": "upl_x",
+        "digest": "0",
+        "title": "clean",
+        "version_id": "ver_x",
+    },
     "/api/v1/applications/{application_id}/gates": {"condition": "n > 0.5 +/- 0.1"},
     "/api/v1/work/{item_id}/answer": {"value": "setosa"},
     "/api/v1/applications/{application_id}/reports": {"tool": "feasibility"},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from easeml.cli import live_flow
 from easeml.cli.options import Json
 from easeml.cli.output import notes, print_error, print_json, print_table, say
 from easeml.cli.progress import progress
@@ -40,6 +41,7 @@ class Form(StrEnum):
 
 def register(root: typer.Typer) -> None:
     """Add the commands of this module to the root."""
+    live_flow.add_to(app)
     root.add_typer(app, name="flow")
 
 
@@ -138,7 +140,7 @@ def diff(
 def _opened(file: Path, cache: Path | None) -> FlowRuns:
     from easeml.lineage import FlowRuns, load_flow
 
-    folder = file.parent / ".easeml-flow" if cache is None else cache
+    folder = file.parent / live_flow.FOLDER if cache is None else cache
     return FlowRuns(load_flow(file), file.stem, folder)
 
 

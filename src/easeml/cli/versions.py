@@ -132,6 +132,8 @@ def describe(operation: Mapping[str, Any], added: Mapping[str, int]) -> str:
         return f"rows switched: {', '.join(pieces)}"
     if operation["name"] == "answer":
         return f"{len(operation['labels']) + len(operation['cells'])} answers of people"
+    if operation["name"] == "flow":
+        return f"flow to {operation['title']}"
     return str(operation.get("filename") or operation["name"])
 
 

@@ -67,6 +67,32 @@ class Refinement(Request):
     version_id: str | None = None
 
 
+class FlowStep(Request):
+    """A step of a graph, to be shown: its name, what it does, and on which steps."""
+
+    name: str = Field(max_length=200)
+    told: str = Field(max_length=1000)
+    of: list[str] = Field(default_factory=list, max_length=100)
+    about: str = Field("", max_length=1000)
+
+
+class PushedFlow(Request):
+    """Rows that a graph of steps gave.
+
+    ``upload_id``: a Parquet file of them, uploaded whole; ``digest`` of its content. ``title``,
+    ``context`` and ``tags``: what people call it, what it was made for, and words to find it by.
+    ``version_id``: the version that the steps began with.
+    """
+
+    upload_id: str = Field(max_length=100)
+    digest: str = Field(max_length=64)
+    title: str = Field(min_length=1, max_length=200)
+    context: str = Field("", max_length=1000)
+    tags: list[str] = Field(default_factory=list, max_length=50)
+    steps: list[FlowStep] = Field(default_factory=list, max_length=1000)
+    version_id: str
+
+
 class RowRange(Answer):
     """Ids of rows that follow one another, both ends included."""
 

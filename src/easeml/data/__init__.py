@@ -45,7 +45,8 @@ from easeml.data.versions.declared import (
     write_upload,
     write_version,
 )
-from easeml.data.versions.export import VERSION_FORMATS, export_version
+from easeml.data.versions.export import ROLE_COLUMN, ROW_COLUMN, VERSION_FORMATS, export_version
+from easeml.data.versions.pushed import pushed
 from easeml.data.versions.splits import ALL_ROLES, FEWEST_ROWS, ROLES, UNLABELLED, Split
 from easeml.data.versions.table_files import typed_table, write_table
 
@@ -56,7 +57,9 @@ __all__ = [
     "FILL_ABSENT",
     "GRAPH",
     "ROLES",
+    "ROLE_COLUMN",
     "ROW",
+    "ROW_COLUMN",
     "UNLABELLED",
     "VERSION_FORMATS",
     "ColumnReport",
@@ -91,6 +94,7 @@ __all__ = [
     "object_array",
     "parse_rows",
     "pixels",
+    "pushed",
     "read_declared",
     "read_easeml",
     "read_newer",

@@ -29,7 +29,8 @@ from easeml.errors import InvalidInput
 from easeml.lineage.nodes import SOURCE, Node, ordered
 from easeml.lineage.steps import READ, FileContent, Flow, Step, step_names
 
-_OWN = ("do", "of", "expect", "about")  # what a section says beside parameters
+_OWN = ("do", "of", "expect", "about", "context", "tags")  # what a section says beside parameters
+_ORIGIN = ("application", "version")  # what a flow was pulled from
 
 
 def load_flow(path: str | Path) -> Flow:
@@ -40,7 +41,7 @@ def load_flow(path: str | Path) -> Flow:
     """
     path = Path(path)
     document = _document(path)
-    strange = sorted(set(document) - {"operators", "steps"})
+    strange = sorted(set(document) - {"operators", "steps", *_ORIGIN})
     sections = document.get("steps")
     if strange or not isinstance(sections, dict) or not sections:
         raise InvalidInput(
@@ -53,7 +54,8 @@ def load_flow(path: str | Path) -> Flow:
     steps = {}
     for name, section in sections.items():
         steps[name] = _step(name, section, path)
-    return Flow(path.parent, steps)
+    origin = {name: str(document.get(name, "")) for name in _ORIGIN}
+    return Flow(path.parent, steps, **origin)
 
 
 def save_flow(root: Node, path: str | Path) -> None:
@@ -112,6 +114,8 @@ def _step(name: str, section: Any, path: Path) -> Step:
         parameters=parameters,
         expect=section.get("expect", ""),
         about=section.get("about", ""),
+        context=section.get("context", ""),
+        tags=tuple(section.get("tags", ())),
     )
 
 

@@ -130,6 +130,13 @@ def join(relation: Relation, other: Relation, on: str | Sequence[str]) -> Relati
     return relation.join(other, on)
 
 
+def update(
+    relation: Relation, changed: Relation | None = None, gone: Sequence[Any] = ()
+) -> Relation:
+    """Leave out the rows that are gone, and take those that changed or are new."""
+    return relation.update(changed, gone)
+
+
 SHIPPED = {
     "with_candidates": with_candidates,
     "with_optional": with_optional,
@@ -140,6 +147,7 @@ SHIPPED = {
     "split": split,
     "in_role": in_role,
     "join": join,
+    "update": update,
     **ADVICE,
 }
 for _name, _function in SHIPPED.items():

@@ -127,6 +127,12 @@ class StagedRelation(Relation):
         """As ``Relation.join``, staged."""
         return self._then("join", node_behind(other), on)
 
+    def update(self, changed: Relation | None = None, gone: Sequence[Any] = ()) -> Self:
+        """As ``Relation.update``, staged."""
+        if changed is None:
+            return self._then("update", gone=list(gone))
+        return self._then("update", node_behind(changed), list(gone))
+
     def feasibility(
         self, goal: float | None = None, confidence: float = 0.95, seed: int = 0
     ) -> Self:

@@ -23,7 +23,8 @@ class Step:
     """One step: operator ``do`` on the steps ``of``, with parameters.
 
     ``expect``: a condition on what comes out (``easeml.lineage.expectations``), or empty.
-    ``about``: what people say of it.
+    ``about``: what people say of it. ``context``: what it was made for, such as a study; ``tags``:
+    words to find it by.
     """
 
     name: str
@@ -32,14 +33,21 @@ class Step:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     expect: str = ""
     about: str = ""
+    context: str = ""
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Steps by name, in the order of the file; relative paths begin at ``folder``."""
+    """Steps by name, in the order of the file; relative paths begin at ``folder``.
+
+    ``application`` and ``version``: ids of what the flow was pulled from, or empty.
+    """
 
     folder: Path
     steps: Mapping[str, Step]
+    application: str = ""
+    version: str = ""
 
     def ends(self) -> list[str]:
         """Return the steps that no other step reads."""

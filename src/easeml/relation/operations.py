@@ -145,7 +145,7 @@ def joined(left: Content, right: Content, on: Sequence[str]) -> Content:
     for column, name in renamed.items():
         table = table.append_column(name, right.table.column(column).take(pa.array(rights)))
     begin = int(left.blocks.variable.max(initial=-1)) + 1
-    other = _repeated(right.blocks.restricted(list(renamed)), rights)
+    other = repeated(right.blocks.restricted(list(renamed)), rights)
     other = replace(
         other,
         variable=other.variable + begin,
@@ -157,7 +157,7 @@ def joined(left: Content, right: Content, on: Sequence[str]) -> Content:
         row_ids=_pair_ids(left.row_ids[lefts], right.row_ids[rights]),
         roles=None if left.roles is None else left.roles[lefts],
         target=left.target,
-        blocks=concatenated([_repeated(left.blocks, lefts), other]),
+        blocks=concatenated([repeated(left.blocks, lefts), other]),
         sources=(*left.sources, *right.sources),
     )
 
@@ -289,7 +289,7 @@ def _pair_ids(lefts: pd.Index, rights: pd.Index) -> pd.Index:
     return pd.Index(names)
 
 
-def _repeated(blocks: Blocks, rows: np.ndarray) -> Blocks:
+def repeated(blocks: Blocks, rows: np.ndarray) -> Blocks:
     """Return the blocks of the rows at ``rows`` (n,), in their order and as often as they come."""
     low = np.searchsorted(blocks.row, rows)
     high = np.searchsorted(blocks.row, rows + 1)

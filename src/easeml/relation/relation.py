@@ -15,6 +15,7 @@ from easeml.relation.content import Content, Source
 from easeml.relation.drawn_worlds import drawn_worlds
 from easeml.relation.expressions import Condition, Tested, parse
 from easeml.relation.groups import Groups
+from easeml.relation.updates import updated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -146,6 +147,15 @@ class Relation:
         """
         columns = [on] if isinstance(on, str) else list(on)
         return self.like(operations.joined(self.content, other.content, columns))
+
+    def update(self, changed: Relation | None = None, gone: Sequence[Any] = ()) -> Self:
+        """Return the rows without those that are gone, and with those that changed or are new.
+
+        Rows are the same where their ids are, and come in the order of these. Raises NotFound for
+        an id that is not there, InvalidInput where the columns differ.
+        """
+        content = None if changed is None else changed.content
+        return self.like(updated(self.content, content, gone))
 
     def like(self, content: Content) -> Self:
         """Return a relation of the same kind with another content."""

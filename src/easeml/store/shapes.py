@@ -108,7 +108,7 @@ class OperationName(StrEnum):
 
     ``upload`` reads a file and proposes columns; ``declare`` applies the user's changes to its
     parent and gives every row a role; ``feed`` adds the rows of a file, ``refine`` switches rows
-    off or on, ``answer`` has what people answered.
+    off or on, ``answer`` has what people answered, ``flow`` what a person's graph of steps gave.
     """
 
     UPLOAD = "upload"
@@ -116,6 +116,7 @@ class OperationName(StrEnum):
     FEED = "feed"
     REFINE = "refine"
     ANSWER = "answer"
+    FLOW = "flow"
 
 
 @dataclass(frozen=True, slots=True)

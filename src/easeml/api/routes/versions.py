@@ -23,6 +23,14 @@ OPERATIONS = (
         "/applications/{application_id}/versions",
         version_views.of_application,
     ),
+    Operation(
+        "push_flow",
+        "POST",
+        "/applications/{application_id}/flow",
+        changes.push_flow,
+        status=201,
+        whole=True,
+    ),
 )
 
 router = APIRouter(tags=["versions"])

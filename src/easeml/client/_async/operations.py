@@ -32,7 +32,7 @@ from easeml.contract.scheduling import DecisionView, Replay
 from easeml.contract.status import Status
 from easeml.contract.task_views import Decision, Task, TaskDetail, TaskOverview, TaskView
 from easeml.contract.tryouts import Tryout
-from easeml.contract.versions import VersionLine
+from easeml.contract.versions import PushedFlow, VersionLine
 from easeml.contract.watching import WatchReport
 from easeml.contract.work import WorkDone, WorkQueue, WorkTurn
 
@@ -576,6 +576,18 @@ class AsyncOperations(AsyncCalls):
         Those that could not be made are among them, with the reason.
         """
         return self._list(VersionLine, f"/applications/{application_id}/versions")
+
+    async def push_flow(
+        self, application_id: str, wish: PushedFlow, *, idempotency_key: str | None = None
+    ) -> Version:
+        """Make a version of the rows that a graph of steps gave; the search goes on with it.
+
+        Raises ``NotFound``, ``Conflict`` if the steps began with another version or the upload
+        is not whole, ``NotReady`` while the data is changed by somebody else.
+        """
+        return await self._create(
+            Version, f"/applications/{application_id}/flow", key=idempotency_key, request=wish
+        )
 
     async def watch_report(self, application_id: str) -> WatchReport:
         """Return what is known of how right an application's model is in production.

@@ -42,11 +42,14 @@ class AsyncUploads(AsyncCalls):
             return await self._create(
                 model, address, key=key, params=params, content=body, content_type=content
             )
-        upload_id = await self._send_in_pieces(path, progress)
+        upload_id = await self.send_in_pieces(path, progress)
         return await self._create(model, address, key=key, params={**params, "upload": upload_id})
 
-    async def _send_in_pieces(self, path: Path, progress: Progress | None) -> str:
-        """Send a file by the tus protocol; return the id of the upload."""
+    async def send_in_pieces(self, path: Path, progress: Progress | None = None) -> str:
+        """Send a file by the tus protocol; return the id of the upload, which requests name.
+
+        Raises what the service says, Unreachable where it is away for a minute.
+        """
         size = path.stat().st_size
         headers = {**_TUS, "upload-length": str(size)}
         began = await self._transport.request(

@@ -43,11 +43,14 @@ class Uploads(Calls):
             return self._create(
                 model, address, key=key, params=params, content=body, content_type=content
             )
-        upload_id = self._send_in_pieces(path, progress)
+        upload_id = self.send_in_pieces(path, progress)
         return self._create(model, address, key=key, params={**params, "upload": upload_id})
 
-    def _send_in_pieces(self, path: Path, progress: Progress | None) -> str:
-        """Send a file by the tus protocol; return the id of the upload."""
+    def send_in_pieces(self, path: Path, progress: Progress | None = None) -> str:
+        """Send a file by the tus protocol; return the id of the upload, which requests name.
+
+        Raises what the service says, Unreachable where it is away for a minute.
+        """
         size = path.stat().st_size
         headers = {**_TUS, "upload-length": str(size)}
         began = self._transport.request("POST", f"{API}/uploads", repeatable=True, headers=headers)

@@ -30,24 +30,35 @@ def answered(
         DatasetError: for a row that is none of train or pool, and for a value that its column
             cannot have.
     """
-    import pandas as pd
-
     frames = {role: frame.copy() for role, frame in version.frames.items()}
     for row, column, value in cells:
         _put(frames, row, column, value)
     for row, value in labels.items():
         _put(frames, row, version.target, value)
-    added = {}
-    pool = frames.get("pool")
-    if pool is not None:
-        is_labelled = pool[version.target].notna()
-        moved = pool.loc[is_labelled]
-        if len(moved):
-            frames["train"] = pd.concat([frames["train"], moved], ignore_index=True)
-            frames["pool"] = pool.loc[~is_labelled].reset_index(drop=True)
-            added = {"train": len(moved)}
+    frames, added = labelled_join_train(frames, version.target)
     changed = replace(version, frames=frames, notes=lasting_notes(version))
     return summed(changed, added)
+
+
+def labelled_join_train(
+    frames: Mapping[str, pd.DataFrame], target: str
+) -> tuple[dict[str, pd.DataFrame], dict[str, int]]:
+    """Return frames by role in which rows of the pool with a label are train rows, and how many
+    joined these.
+    """
+    import pandas as pd
+
+    after = dict(frames)
+    pool = frames.get("pool")
+    if pool is None:
+        return after, {}
+    is_labelled = pool[target].notna()
+    moved = pool.loc[is_labelled]
+    if not len(moved):
+        return after, {}
+    after["train"] = pd.concat([frames["train"], moved], ignore_index=True)
+    after["pool"] = pool.loc[~is_labelled].reset_index(drop=True)
+    return after, {"train": len(moved)}
 
 
 def _put(frames: Mapping[str, pd.DataFrame], row: int, column: str, text: str) -> None:

@@ -90,14 +90,14 @@ def _typed_rows(
             f"column '{divided_by}', by which rows were divided, is missing (or say a role)."
         )
     if differences:
-        raise _does_not_fit(differences, name)
+        raise does_not_fit(differences, name)
     ids = version.next_row + np.arange(table.num_rows, dtype=np.int64)
     frame = pd.DataFrame({ROW: ids, **fitted.columns})
     empty = frame[version.target].isna().to_numpy()
     if role in ROLES and empty.any():
         row = int(empty.argmax())
         said = f"row {row}, column '{version.target}': a {role} row needs a value."
-        raise _does_not_fit([said], name)
+        raise does_not_fit([said], name)
     return frame
 
 
@@ -326,7 +326,8 @@ def _report(version: Declared, column: str) -> ColumnReport:
     return next(report for report in version.columns if report.name == column)
 
 
-def _does_not_fit(differences: list[str], name: str) -> DatasetError:
+def does_not_fit(differences: list[str], name: str) -> DatasetError:
+    """Return the error of a file whose rows do not fit, with the first differences."""
     lines = [f"the rows do not fit the data; nothing was changed ({ROWS_COUNT})."]
     lines += [f"- {one}" for one in differences[:_SHOWN]]
     more = len(differences) - _SHOWN

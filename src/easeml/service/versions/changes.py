@@ -6,8 +6,9 @@ Each change is a new version.
 from pathlib import PurePath
 
 from easeml.contract.datasets import Version
+from easeml.contract.parameters import OnceKey
 from easeml.contract.states import ENDED_JOBS, JobState, VersionState
-from easeml.contract.versions import Refinement
+from easeml.contract.versions import PushedFlow, Refinement
 from easeml.data import ALL_ROLES, ROLES, row_ids, rows_off, switched
 from easeml.errors import Conflict, InvalidInput, NotReady
 from easeml.ids import new_id
@@ -21,6 +22,8 @@ from easeml.service.tasks import requests
 from easeml.store import Store, Tables, Transaction
 from easeml.store.records import Application, DatasetVersion, Job, Json
 from easeml.store.shapes import Operation, OperationName
+
+_LEARNT_ANEW = (OperationName.REFINE, OperationName.ANSWER, OperationName.FLOW)
 
 
 def feed(
@@ -62,15 +65,8 @@ def feed(
         application = _changeable(tables, application_id, None)
         artefact_references.keep(tx, caller.tenant_id, digest, size)
         rows = {"filename": filename, "role": role}
-        version = _add_version(
-            tx,
-            tables,
-            application,
-            OperationName.FEED,
-            "ingest-feed",
-            rows,
-            digest,
-        )
+        version = _add_version(tx, tables, application, OperationName.FEED, rows, digest)
+        requests.request(tx, version.tenant_id, "ingest-feed", version.id, **rows)
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
 
@@ -104,10 +100,43 @@ def refine(
         after = switched(row_ids(files), now, wish.off, wish.on)
         if list(after) != now:
             off, on = sorted(set(after) - set(now)), sorted(set(now) - set(after))
-            rows = {"off": off, "on": on}
-            version = _add_version(
-                tx, tables, application, OperationName.REFINE, "ingest-refine", rows
-            )
+            rows: Json = {"off": off, "on": on}
+            version = _add_version(tx, tables, application, OperationName.REFINE, rows)
+            requests.request(tx, version.tenant_id, "ingest-refine", version.id, **rows)
+        once.remember(tx, {"id": version.id})
+        return datasets.show_version(version)
+
+
+def push_flow(
+    store: Store,
+    caller: Caller,
+    application_id: str,
+    wish: PushedFlow,
+    idempotency_key: OnceKey = None,
+) -> Version:
+    """Make a version of the rows that a graph of steps gave; the search goes on with it.
+
+    Raises ``NotFound``, ``Conflict`` if the steps began with another version or the upload is not
+    whole, ``NotReady`` while the data is changed by somebody else.
+    """
+    once = Once(
+        caller, "flow", idempotency_key, {"application": application_id, **wish.model_dump()}
+    )
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        if earlier := once.earlier(tx):
+            return datasets.show_version(tables.versions.get(earlier["id"]))
+        application = _changeable(tables, application_id, wish.version_id)
+    digest, size = store.uploads.take(caller.tenant_id, wish.upload_id, store.artefacts)
+    told = wish.model_dump(exclude={"upload_id", "version_id"})
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = _changeable(tables, application_id, wish.version_id)
+        artefact_references.keep(tx, caller.tenant_id, digest, size)
+        version = _add_version(tx, tables, application, OperationName.FLOW, told, digest)
+        requests.request(
+            tx, version.tenant_id, "ingest-flow", version.id, filename=f"{wish.title}.parquet"
+        )
         once.remember(tx, {"id": version.id})
         return datasets.show_version(version)
 
@@ -124,7 +153,9 @@ def answer(
     tables = tx.scoped(application.tenant_id)
     application = _changeable(tables, application.id, None)
     spec = {"labels": labels, "cells": cells}
-    return _add_version(tx, tables, application, OperationName.ANSWER, "ingest-answers", spec)
+    version = _add_version(tx, tables, application, OperationName.ANSWER, spec)
+    requests.request(tx, version.tenant_id, "ingest-answers", version.id, **spec)
+    return version
 
 
 def can_change(tables: Tables, application: Application) -> bool:
@@ -191,13 +222,12 @@ def _add_version(
     tables: Tables,
     application: Application,
     name: OperationName,
-    kind: str,
     spec: Json,
     source: str = "",
 ) -> DatasetVersion:
     parent = tables.versions.get(application.version_id)
     told = {**spec, "application_id": application.id, **parent.operation.division}
-    version = tables.versions.add(
+    return tables.versions.add(
         DatasetVersion(
             id=new_id("ver"),
             tenant_id=parent.tenant_id,
@@ -211,13 +241,11 @@ def _add_version(
             schema_out=parent.schema_out,
         )
     )
-    requests.request(tx, version.tenant_id, kind, version.id, **spec)
-    return version
 
 
 def _is_learnt_anew(parent: DatasetVersion, version: DatasetVersion) -> bool:
     changed = any(version.summary.rows_of(role) != parent.summary.rows_of(role) for role in ROLES)
-    return changed or version.operation.name in (OperationName.REFINE, OperationName.ANSWER)
+    return changed or version.operation.name in _LEARNT_ANEW
 
 
 def _add_job(tx: Transaction, before: Job, version: DatasetVersion) -> None:

@@ -1,0 +1,201 @@
+"""``flow pull`` and ``flow push``: the versions of a live application's data as steps of a file."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from easeml.cli.options import Json
+from easeml.cli.output import notes, print_json, say
+from easeml.errors import Conflict, InvalidInput
+
+if TYPE_CHECKING:
+    from easeml.client import Client
+    from easeml.contract.datasets import Version
+    from easeml.contract.versions import VersionLine
+    from easeml.lineage import FlowRuns
+    from easeml.lineage.pulled import PulledVersion
+    from easeml.relation import Relation
+
+FOLDER = ".easeml-flow"
+"""The folder beside a flow that keeps its results, and the versions that were fetched."""
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands to those of ``flow``."""
+    app.command()(pull)
+    app.command()(push)
+
+
+def pull(
+    application_id: Annotated[
+        str, typer.Argument(metavar="APPLICATION", help="Id of the application.")
+    ],
+    out: Annotated[
+        Path, typer.Option(help="The file of steps; what you added to it below stays as it is.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Fetch the versions of an application's data as steps that run here. Only rows that are not here travel."""
+    from easeml.client import Client
+    from easeml.lineage.pulled import write_pulled
+
+    fetched: list[str] = []
+    with Client() as client:
+        lines = _line_of_descent(list(client.versions(application_id)))
+        target = str(client.version(lines[-1].id).summary["target"])
+        versions = []
+        for line in lines:
+            path = out.parent / FOLDER / "versions" / f"{line.id}.parquet"
+            if not path.exists():
+                _fetch(client, line.id, path)
+                fetched.append(line.id)
+            versions.append(_pulled(line, path, target))
+    write_pulled(out, application_id, versions)
+    if as_json:
+        return print_json({"versions": [line.id for line in lines], "fetched": fetched})
+    return say(f"Wrote {len(lines)} versions to {out}; {len(fetched)} were fetched.")
+
+
+def push(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Steps that `easeml flow pull` began.")
+    ],
+    step: Annotated[
+        str | None, typer.Option(help="The step whose rows are sent; by default the last one.")
+    ] = None,
+    cache: Annotated[
+        Path | None, typer.Option(help=f"Folder of results; by default {FOLDER} beside FILE.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run steps, and make their rows the next version of the application's data; its search goes on."""
+    from easeml.client import Client
+    from easeml.lineage import FlowRuns, load_flow
+
+    flow = load_flow(file)
+    if not flow.application:
+        raise InvalidInput(
+            "The steps belong to no application.", where=str(file), remedy="Use `easeml flow pull`."
+        )
+    runs = FlowRuns(flow, file.stem, file.parent / FOLDER if cache is None else cache)
+    name = _step_to_push(runs, step)
+    digest = runs.nodes[name].key
+    with Client() as client:
+        current = client.version(client.application(flow.application).version_id)
+        if current.operation.get("digest") == digest:
+            return _say(current, "has these rows already; nothing was sent", as_json)
+        if current.id != flow.version:
+            raise Conflict(
+                f"The data has version {current.number} by now.",
+                where=str(file),
+                remedy=f"easeml flow pull {flow.application} --out {file}, then push again.",
+            )
+        runs.run()
+        rows = _changed_rows(runs, name)
+        if rows is None:
+            return _say(current, "has the same rows; nothing was sent", as_json)
+        made = _send(client, runs, name, digest, rows)
+        return _say(client.wait_version_ready(made.id), "was made of these rows", as_json)
+
+
+def _line_of_descent(lines: list[VersionLine]) -> list[VersionLine]:
+    """Return the versions that led to the one in use, the oldest first. Raises Conflict."""
+    by_id = {line.id: line for line in lines if line.rows}
+    found = [line for line in by_id.values() if line.current]
+    if not found:
+        raise Conflict("The data is not ready yet.", remedy="Try again when it is.")
+    while True:
+        parents = [by_id[parent] for parent in found[-1].parents if parent in by_id]
+        if not parents:
+            return found[::-1]
+        found.append(parents[0])
+
+
+def _fetch(client: Client, version_id: str, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_bytes(client.export(version_id, "parquet"))
+    part.replace(path)  # so that what is there is whole
+
+
+def _pulled(line: VersionLine, path: Path, target: str) -> PulledVersion:
+    from easeml.cli.versions import describe
+    from easeml.lineage.pulled import PulledVersion, read_rows
+
+    return PulledVersion(
+        id=line.id,
+        number=line.number,
+        rows=read_rows(path, target),
+        about=describe(line.operation, line.added),
+        context=line.operation.get("context", ""),
+        tags=line.operation.get("tags", ()),
+    )
+
+
+def _step_to_push(runs: FlowRuns, step: str | None) -> str:
+    """Return the name of the step whose rows are sent. Raises InvalidInput."""
+    if step is not None:
+        if step not in runs.flow.steps:
+            known = ", ".join(runs.flow.steps)
+            raise InvalidInput(f"There is no step {step!r}.", remedy=f"Name one of {known}.")
+        return step
+    ends = runs.flow.ends()
+    if len(ends) > 1:
+        raise InvalidInput(
+            f"Several steps are last: {', '.join(ends)}.", remedy="Name one with --step."
+        )
+    return ends[0]
+
+
+def _changed_rows(runs: FlowRuns, name: str) -> Relation | None:
+    """Return the rows of a step; None where they are those of the version in use."""
+    from easeml.lineage.pulled import CURRENT, is_changed
+    from easeml.relation import Relation
+
+    rows: Any = runs.value(name)
+    if not isinstance(rows, Relation):
+        raise InvalidInput(
+            "gives an answer, not rows.", where=f"step {name!r}", remedy="Name one with --step."
+        )
+    return rows if is_changed(runs.value(CURRENT), rows) else None
+
+
+def _send(client: Client, runs: FlowRuns, name: str, digest: str, rows: Relation) -> Version:
+    """Send the rows of a step, and how they came to be."""
+    from easeml.contract.versions import PushedFlow
+    from easeml.lineage.pictures import told
+    from easeml.lineage.pulled import write_rows
+
+    doubts = len(rows.content.blocks)
+    if doubts:
+        notes().print(f"{doubts:,} doubts were decided: the likeliest values are sent.")
+    sent = runs.flow.steps[name]
+    steps = []
+    for one in runs.flow.steps.values():
+        steps.append({"name": one.name, "told": told(one)[:1000], "of": one.of, "about": one.about})
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.parquet"
+        write_rows(rows, path)
+        upload_id = client.send_in_pieces(path)
+    wish = PushedFlow(
+        upload_id=upload_id,
+        digest=digest,
+        title=name,
+        context=sent.context,
+        tags=list(sent.tags),
+        steps=steps,
+        version_id=runs.flow.version,
+    )
+    return client.push_flow(runs.flow.application, wish)
+
+
+def _say(version: Version, what: str, as_json: bool) -> None:
+    if as_json:
+        return print_json(version)
+    for note in version.summary.get("notes", []):
+        notes().print(note, markup=False)
+    return say(f"Version {version.number} ({version.id}) {what}.")

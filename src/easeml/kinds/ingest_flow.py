@@ -1,0 +1,66 @@
+"""Ingest: rows that a person's graph of steps made of a version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from easeml.contract.tasks import Spec, TaskResult
+from easeml.kinds.shared.versions import (
+    VERSION_OUTPUTS,
+    VERSION_VALUES,
+    parent_of,
+    version_failed,
+    version_made,
+    version_taken_over,
+)
+from easeml.service.tasks.kinds import INGEST_SECONDS, Kind
+
+if TYPE_CHECKING:
+    from easeml.store import Tables
+    from easeml.store.records import Task
+
+
+class FlowSpec(Spec):
+    """Ingest: rows that a flow gave.
+
+    Inputs ``version`` (folder) and ``source`` (Parquet file). Output ``version``.
+    """
+
+    kind: Literal["ingest-flow"] = "ingest-flow"
+    filename: str
+
+
+def flow_version(spec: FlowSpec, inputs: Path, outputs: Path) -> TaskResult:
+    """Write output ``version`` with the cells of a file; return what ``declare_version`` does.
+
+    Raises ``DatasetError``, naming every difference, for rows that do not fit.
+    """
+    from easeml import data
+
+    table = data.read_table(inputs / "source", spec.filename)
+    return version_made(
+        data.pushed(data.read_declared(inputs / "version"), table, spec.filename), outputs
+    )
+
+
+def inputs(tables: Tables, task: Task) -> dict[str, str]:
+    """The version before, and the file with the rows."""
+    source = tables.versions.get(task.subject).source_artefact
+    return {"version": parent_of(tables, task).artefact, "source": source}
+
+
+KIND = Kind(
+    name="ingest-flow",
+    title="Take rows of a flow",
+    about="Makes a version that has the rows as a person's graph of steps gave them.",
+    spec=FlowSpec,
+    body=flow_version,
+    inputs=inputs,
+    record=version_taken_over,
+    failed=version_failed,
+    group="ingest",
+    outputs=VERSION_OUTPUTS,
+    values=VERSION_VALUES,
+    seconds=INGEST_SECONDS,
+)

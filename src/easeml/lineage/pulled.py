@@ -1,0 +1,142 @@
+"""The versions of an application's data as steps of a flow, which its owner goes on from.
+
+The file has two parts: versions, written anew by every pull, and below ``OWN`` what people add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow.parquet as pq
+
+from easeml.data import ROLE_COLUMN, ROW_COLUMN
+from easeml.errors import InvalidInput
+from easeml.lineage.flow_files import toml
+from easeml.lineage.steps import READ
+from easeml.relation import Relation
+from easeml.relation.updates import difference
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+CURRENT = "current"
+"""The step that gives the rows of the version in use."""
+
+OWN = "# Steps of your own, which read step 'current', follow; pulling again leaves them alone."
+
+_ABOVE = "# Versions of an application's data, written by `easeml flow pull`."
+
+
+@dataclass(frozen=True)
+class PulledVersion:
+    """A version: its id and number, the rows that are on, what made it, and how people call it."""
+
+    id: str
+    number: int
+    rows: Relation
+    about: str
+    context: str = ""
+    tags: Sequence[str] = field(default_factory=tuple)
+
+
+def read_rows(path: Path, target: str) -> Relation:
+    """Return the rows of a version as it was exported to a Parquet file, with ids and roles."""
+    frame = pq.read_table(path).to_pandas().set_index(ROW_COLUMN)
+    roles = [str(role) for role in frame.pop(ROLE_COLUMN)]
+    return Relation.from_frame(frame, target, roles)
+
+
+def write_rows(relation: Relation, path: Path) -> None:
+    """Write the likeliest rows of a relation to a Parquet file, as ``read_rows`` reads them."""
+    frame = relation.to_frame()
+    if relation.roles is None:
+        raise InvalidInput("The rows have no roles.", remedy="Keep those of step 'current'.")
+    roles = dict(zip(relation.row_ids, relation.roles, strict=True))
+    frame[ROLE_COLUMN] = [roles[row_id] for row_id in frame.index]
+    frame.rename_axis(ROW_COLUMN).reset_index().to_parquet(path, index=False)
+
+
+def is_changed(before: Relation, after: Relation) -> bool:
+    """Tell whether the likeliest rows of two relations differ. Raises InvalidInput as ``update``."""
+    changed, gone = difference(_likeliest(before).content, _likeliest(after).content)
+    return changed is not None or bool(gone)
+
+
+def write_pulled(path: Path, application: str, versions: Sequence[PulledVersion]) -> None:
+    """Write versions, the oldest first, as steps; what people added to the file stays.
+
+    The rows of the first one, and those that each other one changed, become Parquet files beside
+    it. Raises InvalidInput where the file was not made by a pull.
+    """
+    added = _added_by_people(path)
+    parts = [_ABOVE, f"application = {toml(application, 'application')}"]
+    parts += [f"version = {toml(versions[-1].id, 'version')}", ""]
+    names = [f"version-{version.number}" for version in versions]
+    names[-1] = CURRENT
+    parts += _first(path, names[0], versions[0])
+    for place in range(1, len(versions)):
+        parts += _next(path, names, versions, place)
+    path.write_text("\n".join([*parts, OWN]) + added, "utf-8")
+
+
+def _likeliest(relation: Relation) -> Relation:
+    frame = relation.to_frame()
+    if relation.roles is None:
+        return Relation.from_frame(frame, relation.target)
+    roles = dict(zip(relation.row_ids, relation.roles, strict=True))
+    return Relation.from_frame(frame, relation.target, [roles[row_id] for row_id in frame.index])
+
+
+def _added_by_people(path: Path) -> str:
+    if not path.exists():
+        return "\n"
+    above, mark, below = path.read_text("utf-8").partition(OWN)
+    if not mark or not above.startswith(_ABOVE):
+        raise InvalidInput(
+            "is there already, and no pull made it.", where=str(path), remedy="Name a new file."
+        )
+    return below
+
+
+def _first(path: Path, name: str, version: PulledVersion) -> list[str]:
+    rows = _kept(path, version, version.rows)
+    return _section(name, {"do": READ, "file": rows}, version)
+
+
+def _next(
+    path: Path, names: Sequence[str], versions: Sequence[PulledVersion], place: int
+) -> list[str]:
+    """Return the sections of a version: the rows that it changed, and what they change."""
+    version = versions[place]
+    content, gone = difference(versions[place - 1].rows.content, version.rows.content)
+    step: dict[str, Any] = {"do": "update", "of": [names[place - 1]]}
+    parts = []
+    if content is not None:
+        rows = f"rows-{version.number}"
+        file = _kept(path, version, Relation(content))
+        parts = [f"[steps.{rows}]", f'do = "{READ}"', f"file = {toml(file, rows)}", ""]
+        step["of"].append(rows)
+    if gone:
+        step["gone"] = [int(row_id) for row_id in gone]
+    return [*parts, *_section(names[place], step, version)]
+
+
+def _kept(path: Path, version: PulledVersion, rows: Relation) -> str:
+    """Write rows to a file beside the flow; return its name."""
+    beside = path.with_name(f"{path.stem}.version-{version.number}.parquet")
+    rows.save(beside)
+    return beside.name
+
+
+def _section(name: str, step: Mapping[str, Any], version: PulledVersion) -> list[str]:
+    told: dict[str, Any] = {**step, "about": f"version {version.number}: {version.about}"}
+    if version.context:
+        told["context"] = version.context
+    if version.tags:
+        told["tags"] = list(version.tags)
+    lines = [f"{key} = {toml(value, name)}" for key, value in told.items()]
+    return [f"[steps.{name}]", *lines, ""]

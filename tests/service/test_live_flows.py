@@ -1,0 +1,96 @@
+"""An application's data as a flow: pulled, continued on another machine, pushed, searched again."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from easeml.cli.main import app
+from easeml.client import Client
+from easeml.lineage import StagedRelation
+from service_process import EasemlProcess
+
+OWN = """
+[steps.certain]
+do = "filter"
+of = "current"
+condition = "size > 0.2"
+context = "the second study"
+tags = ["reviewed", "small"]
+"""
+
+
+def table(path: Path, rows: int, seed: int) -> Path:
+    random = np.random.default_rng(seed)
+    frame = pd.DataFrame({"size": random.uniform(0, 1, rows).round(3)})
+    frame["colour"] = random.choice(["red", "blue"], rows)
+    frame["kind"] = np.where(frame["size"] > 0.5, "large", "small")
+    frame.to_csv(path, index=False)
+    return path
+
+
+def command(*words: str | Path) -> dict:
+    """Run a command in this process; return the JSON that it prints."""
+    result = CliRunner().invoke(app, [*map(str, words), "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def exported(easeml: EasemlProcess, version_id: str, folder: Path) -> pd.DataFrame:
+    path = folder / f"{version_id}.parquet"
+    with Client(easeml.url, easeml.key) as client:
+        path.write_bytes(client.export(version_id, "parquet"))
+    return pd.read_parquet(path).set_index("easeml.row")
+
+
+def test_versions_are_pulled_changed_pushed_and_searched(
+    easeml: EasemlProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EASEML_URL", easeml.url)
+    monkeypatch.setenv("EASEML_API_KEY", easeml.key)
+    words = ["--target", "kind", "--models", "decision-tree-classifier", "--max-tasks", "1"]
+    first = table(tmp_path / "first.csv", 120, seed=0)
+    application = command("app", "create", first, *words, "--yes")["id"]
+    with Client(easeml.url, easeml.key) as client:
+        client.wait_version_ready(client.application(application).version_id)
+        fed = client.feed(application, table(tmp_path / "more.csv", 40, seed=1))
+        client.wait_version_ready(fed.id)
+        train = [row.row for row in client.train_rows(application)]
+        refined = client.refine(application, off=train[:5])
+        client.wait_version_ready(refined.id)
+
+    flow = tmp_path / "live.toml"
+    pull = ("flow", "pull", application, "--out", flow)
+    pulled = command(*pull)
+    assert pulled["fetched"] == pulled["versions"]
+    assert len(pulled["versions"]) == 3
+    assert command(*pull)["fetched"] == []  # only what lacks travels
+
+    here = StagedRelation.from_flow(flow)["current"].eval().to_frame()
+    there = exported(easeml, refined.id, tmp_path)
+    pd.testing.assert_frame_equal(here, there[list(here.columns)], check_dtype=False)
+    assert not set(train[:5]) & set(here.index)
+
+    flow.write_text(flow.read_text() + OWN)
+    pushed = command("flow", "push", flow)
+    assert pushed["parents"] == [refined.id]
+    told = pushed["operation"]
+    assert (told["title"], told["context"]) == ("certain", "the second study")
+    assert told["tags"] == ["reviewed", "small"]
+    assert [step["name"] for step in told["steps"]][-2:] == ["current", "certain"]
+    small = here.index[(here["size"] <= 0.2)]
+    roles = there["easeml.role"]
+    after = exported(easeml, pushed["id"], tmp_path)
+    assert set(there.index) - set(after.index) == set(small[roles[small] == "train"])
+    with Client(easeml.url, easeml.key) as client:
+        assert client.application(application).version_id == pushed["id"]
+        client.wait(application, until="first-model", timeout=60)
+
+    again = command("flow", "push", flow)
+    assert again["id"] == pushed["id"]  # nothing was sent
+    assert all(not step["computed"] for step in command("flow", "run", flow)["steps"])
+    assert command(*pull)["fetched"] == [pushed["id"]]
+    assert OWN in flow.read_text()
