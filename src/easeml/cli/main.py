@@ -45,6 +45,7 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "module": "modules",
     "app": "applications",
     "model": "model",
+    "mcp": "mcp",
     "work": "answering",
     "schema": "schema",
     "data": "data",
