@@ -31,6 +31,7 @@ BODIES = {
     "/api/v1/users/{user_id}/access": {"disabled": True},
     "/api/v1/applications/{application_id}/include": {"model": "logistic"},
     "/api/v1/applications/{application_id}/rename": {"name": "mine"},
+    "/api/v1/applications/{application_id}/share": {"user": "bob", "role": "owner"},
     "/api/v1/applications/{application_id}/goal": {"goal": "0.9"},
     "/api/v1/applications/{application_id}/tryouts": {"model": "logistic"},
     "/api/v1/applications/{application_id}/requests": {"share": 1.0},

@@ -76,7 +76,18 @@ FORMS = [
 ]
 FORMS += [
     f"/applications/app_x/{one}"
-    for one in ("steer", "serve", "try", "include", "data/rows", "data/look")
+    for one in (
+        "steer",
+        "serve",
+        "try",
+        "include",
+        "rename",
+        "delete",
+        "restore",
+        "share",
+        "data/rows",
+        "data/look",
+    )
 ]
 FORMS += [
     "/notifications/read",

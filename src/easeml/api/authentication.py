@@ -9,9 +9,10 @@ import time
 
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from easeml.errors import NotSignedIn
+from easeml.service.access import sharing
 from easeml.service.access.caller import Caller
 from easeml.service.accounts import keys
 from easeml.store import Store
@@ -94,8 +95,24 @@ class Gate:
         if scope["type"] == "http" and scope["path"] not in OPEN:
             authenticator: Authenticator = scope["app"].state.context.authenticator
             caller = await authenticator.caller(Headers(scope=scope))
-            scope.setdefault("state", {})["caller"] = caller
-        await self._app(scope, receive, send)
+            await self._let_in(caller, scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _let_in(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a caller in to the application that the path names, if it names one."""
+        doors = scope["app"].state.context.doors
+        asked = sharing.asked_for(scope["method"], scope["path"])
+        if asked is not None:
+            caller = await doors.admit(caller, asked)
+        scope.setdefault("state", {})["caller"] = caller
+
+        async def send_and_forget(message: Message) -> None:
+            doors.forget()  # before the answer: it counts from the next request on
+            await send(message)
+
+        changes = asked is not None and asked.changes_access
+        await self._app(scope, receive, send_and_forget if changes else send)
 
 
 def _secret(headers: Headers) -> str:

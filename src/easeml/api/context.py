@@ -8,6 +8,7 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import Depends, Header, Query, Request
 
 from easeml.api.authentication import Authenticator
+from easeml.api.doors import Doors
 from easeml.api.event_fanout import EventFanout
 from easeml.api.metrics import RequestMetrics
 from easeml.api.request_log import RequestLog
@@ -44,6 +45,7 @@ class Context:
     fanout: EventFanout
     health: HealthCheck
     log: RequestLog
+    doors: Doors
     hashing: CapacityLimiter = field(
         default_factory=lambda: CapacityLimiter(2)
     )  # 64 MiB a password
@@ -56,7 +58,9 @@ class Context:
         """Return the parts of a controller over ``store``."""
         health = HealthCheck(store, settings)
         fanout, log = EventFanout(store), RequestLog(store)
-        return cls(store, settings, predictor, Authenticator(store), fanout, health, log)
+        return cls(
+            store, settings, predictor, Authenticator(store), fanout, health, log, Doors(store)
+        )
 
     async def hash(self, call: Any, *args: Any, **named: Any) -> Any:
         """Return ``call(...)``, a use case that hashes a password, from a thread; few run at once."""

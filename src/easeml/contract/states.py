@@ -13,6 +13,18 @@ class Role(StrEnum):
     PROVIDER = "provider"
 
 
+class ShareRole(StrEnum):
+    """What a person may do with an application that was shared with them.
+
+    A viewer looks and predicts, a labeller answers the items of work that they are given, an owner
+    does all.
+    """
+
+    VIEWER = "viewer"
+    LABELLER = "labeller"
+    OWNER = "owner"
+
+
 class KeyKind(StrEnum):
     """Where an API key comes from: a person made it, or it came with signing in."""
 

@@ -21,6 +21,7 @@ from easeml.engine.serving.frames import Header, answer_before_threads, encode, 
 from easeml.engine.serving.tenant import TenantChild, warm_up
 from easeml.errors import EasemlError, InvalidInput, NotReady, StorageFull, Unreachable
 from easeml.protocols.endpoint import problem
+from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import lost_models
 from easeml.settings import Settings
@@ -117,7 +118,8 @@ class Predictor:
         """Set up every live model now, and each newly promoted one as its event arrives."""
         with self._store.read() as tx:
             seq = tx.events.last()
-            live = [a for a in tx.unscoped().applications.list(limit=None) if a.live_model_id]
+            there = tx.unscoped().applications.list(deleted=None, limit=None)
+            live = [application for application in there if application.live_model_id]
         for application in live:
             await self._try_set_up(application.tenant_id, application.id)
         wakeup = self._store.wakeup()
@@ -157,6 +159,7 @@ class Predictor:
         with self._store.read() as tx:
             tables = tx.scoped(tenant)
             application = tables.applications.get(application_id)
+            deleting.check_there(application)
             if not application.live_model_id:
                 raise NotReady(
                     "This application has no model yet.",

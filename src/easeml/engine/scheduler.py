@@ -14,6 +14,7 @@ from easeml.search.optimizers import Optimizer, optimizer_named
 from easeml.search.preemption import LeastDelay, rule_named
 from easeml.service.administration import kept_settings
 from easeml.service.administration.readiness import SCHEDULER_LEASE
+from easeml.service.applications import deleting
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import ensembling, promotion, refitting
 from easeml.service.search import (
@@ -174,6 +175,7 @@ class Scheduler:
             self._write_log()
             if time.monotonic() >= self._next_sweep:
                 self._store.uploads.sweep()
+                deleting.erase_old(self._store)
                 self._next_sweep = time.monotonic() + _SWEEP_SECONDS
 
     def _stop_what_reached_its_limit(self) -> None:

@@ -20,6 +20,7 @@ from easeml.contract.states import (
     PromotionKind,
     PromotionState,
     Role,
+    ShareRole,
     TaskGroup,
     TaskState,
     VersionState,
@@ -160,6 +161,20 @@ class Application:
     pinned: bool = False
     gates: list[Json] = field(default_factory=list)  # never read: gates are rows of their own
     rules: Rules = field(default_factory=Rules)
+    created: float = 0.0
+    deleted: float | None = None  # since when; it can be restored until it is erased
+    erased: bool = False  # its models and what people and requests told are gone
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A person of any tenant may do something with an application. ``tenant_id``: of its owner."""
+
+    id: str
+    tenant_id: str
+    application_id: str
+    user_id: str
+    role: ShareRole
     created: float = 0.0
 
 

@@ -187,6 +187,7 @@ class Tables:
         self.datasets = rows(tables.datasets, records.Dataset)
         self.versions = rows(tables.versions, records.DatasetVersion)
         self.applications = rows(tables.applications, records.Application)
+        self.shares = rows(tables.shares, records.Share)
         self.goals = rows(tables.goals, records.Goal)
         self.suggestions = rows(tables.suggestions, records.Suggestion)
         self.jobs = rows(tables.jobs, records.Job)

@@ -102,13 +102,13 @@ class Store:
         if answer != "ok":
             raise database_is_broken()
 
-    def mentioned_digests(self) -> set[str]:
+    def mentioned_digests(self, but: str = "") -> set[str]:
         """Return every digest (64 hexadecimal digits) that any row names in any column.
 
-        What none names can never be asked for.
+        What none names can never be asked for. ``but``: a table that does not count.
         """
         with storage_faults(), self._engine.connect() as connection:
-            return mentioned_digests(connection)
+            return mentioned_digests(connection, but)
 
     def write_snapshot(self, path: Path) -> None:
         """Copy one state of the database to the new SQLite file ``path``, while others write.

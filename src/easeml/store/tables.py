@@ -106,6 +106,7 @@ versions = _owned(
 applications = _owned(
     "applications", records.Application, "state", "dataset_id", "version_id", "name"
 )
+shares = _owned("shares", records.Share, "application_id", unique=("application_id", "user_id"))
 goals = _owned("goals", records.Goal, "application_id")
 suggestions = _owned("suggestions", records.Suggestion, "application_id")
 jobs = _owned("jobs", records.Job, "state", "application_id", "version_id")

@@ -22,6 +22,7 @@ from easeml.contract.evaluation import TaskReport
 from easeml.contract.gates import Gates, NewGate
 from easeml.contract.jobs import Job, JobLimits
 from easeml.contract.journey import Goal, Journey, Suggestion
+from easeml.contract.keeping import Deletion, Dependents, Shares
 from easeml.contract.knowledge import KnowledgeBase, ModuleChecks, NewModule, Titles
 from easeml.contract.models import TrainedModel
 from easeml.contract.notifications import Notifications
@@ -363,6 +364,54 @@ class AsyncOperations(AsyncCalls):
         return await self._send(
             Application, f"/applications/{application_id}/rename", {"name": name}
         )
+
+    async def dependents(self, application_id: str) -> Dependents:
+        """Return what hangs on an application, to be looked at before it is deleted.
+
+        Raises ``NotFound``.
+        """
+        return await self._get(Dependents, f"/applications/{application_id}/dependents")
+
+    async def delete_application(self, application_id: str) -> Deletion:
+        """Delete an application: its endpoint stops answering, its search pauses.
+
+        It can be restored for a day; then its models and what people answered are erased. Its
+        data set stays. Raises ``NotFound``; repeated, it changes nothing.
+        """
+        return await self._send(Deletion, f"/applications/{application_id}", method="DELETE")
+
+    async def restore_application(self, application_id: str) -> Application:
+        """Take back that an application was deleted: its endpoint answers as before.
+
+        Its search stays paused. Raises ``NotFound``, ``Conflict`` where it is erased or was not
+        deleted, ``OverQuota`` where others have taken its place.
+        """
+        return await self._send(Application, f"/applications/{application_id}/restore")
+
+    def deleted_applications(self) -> AsyncIterator[Deletion]:
+        """Give the tenant's applications that can be restored, oldest first."""
+        return self._list(Deletion, "/deleted")
+
+    async def share_application(
+        self, application_id: str, user: str, role: str | None = None
+    ) -> Shares:
+        """Let a person do something with an application, or (``role`` None) nothing any more.
+
+        A viewer looks and predicts, a labeller answers items of work, an owner does all. It
+        counts from their next request on. Raises ``NotFound`` for the application and the
+        person, ``InvalidInput`` for somebody of the application's own tenant, who may do all.
+        """
+        return await self._send(
+            Shares, f"/applications/{application_id}/share", {"user": user, "role": role}
+        )
+
+    async def shares(self, application_id: str) -> Shares:
+        """Return whom an application is shared with; raises ``NotFound``."""
+        return await self._get(Shares, f"/applications/{application_id}/shares")
+
+    async def shared(self) -> Shares:
+        """Return the applications of others that are shared with the caller."""
+        return await self._get(Shares, "/shared")
 
     async def knowledge_base(self) -> KnowledgeBase:
         """Return all modules; what other tenants did with them shows in numbers only."""

@@ -22,7 +22,7 @@ def get(store: Store, caller: Caller) -> Status:
             database=store.describe() if caller.is_provider else "",
             processes=[_show(process, caller.is_provider) for process in processes],
             tasks={state: tables.tasks.count(state=state) for state in TaskState},
-            applications=tables.applications.count(),
+            applications=tables.applications.count(deleted=None),
         )
 
 

@@ -85,7 +85,7 @@ def list_page(
     """Return a page of the tenant's applications, oldest first."""
     with store.read() as tx:
         tables = tx.scoped(caller.tenant_id)
-        found, following = page_records(tables.applications, after, limit)
+        found, following = page_records(tables.applications, after, limit, deleted=None)
         return Page(items=application_views.show_all(tx, found), next=following)
 
 

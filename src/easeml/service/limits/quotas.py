@@ -77,7 +77,7 @@ def over_storage(used: int, most: int) -> OverQuota:
 def check_applications(tx: Transaction, tenant_id: str) -> None:
     """Raise ``OverQuota`` if a tenant may declare no further application."""
     most = tx.tenants.get(tenant_id).limits.applications
-    if most is not None and tx.scoped(tenant_id).applications.count() >= most:
+    if most is not None and tx.scoped(tenant_id).applications.count(deleted=None) >= most:
         raise OverQuota(
             f"You may have {most} applications, and have them.", remedy=_ASK, where="applications"
         )

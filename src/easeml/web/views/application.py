@@ -25,6 +25,7 @@ TABS = (
     ("/data", "Data"),
     ("/ask", "Ask"),
     ("/history", "History"),
+    ("/settings", "Settings"),
 )
 
 
@@ -116,16 +117,6 @@ async def steer(context: PageContext) -> Response:
 
 
 @signed_in
-async def rename(context: PageContext) -> Response:
-    """Give the application another name."""
-    form = await context.form()
-    application = await context.client.rename_application(
-        context.path("application"), str(form.get("name", ""))
-    )
-    return back_to(f"/applications/{application.id}")
-
-
-@signed_in
 async def include(context: PageContext) -> Response:
     """Let the search try a model, too, that was left out."""
     form = await context.form()
@@ -197,7 +188,6 @@ routes = [
     Route(f"{_HERE}/tasks", tasks),
     Route(f"{_HERE}/history", history),
     Route(f"{_HERE}/steer", steer, methods=["POST"]),
-    Route(f"{_HERE}/rename", rename, methods=["POST"]),
     Route(f"{_HERE}/include", include, methods=["POST"]),
     Route(f"{_HERE}/serve", serve, methods=["POST"]),
     Route(f"{_HERE}/gate", gate, methods=["POST"]),

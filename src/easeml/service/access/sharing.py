@@ -1,0 +1,155 @@
+"""What a person may do with an application of another tenant, and with one that is deleted.
+
+Whatever is not named here is refused: a new route is closed to all but an owner.
+"""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from easeml.contract.states import Role, ShareRole
+from easeml.errors import NotAllowed, NotFound
+from easeml.service.access.caller import Caller
+from easeml.store import Store, Tables
+
+_PATH = re.compile(
+    r"/(?:api/v1/(?P<kind>applications|jobs|models|tasks|work)|(?P<v2>v2/models))"
+    r"/(?P<id>[^/]+)(?P<rest>/.*)?"
+)
+_LOOKED_AT = (
+    "",
+    "/view",
+    "/leaderboard",
+    "/history",
+    "/models",
+    "/promotions",
+    "/gates",
+    "/goal",
+    "/journey",
+    "/next",
+    "/reports",
+    "/rows",
+    "/suggestions",
+    "/tools",
+    "/versions",
+    "/watch",
+)
+_VIEWER = {
+    *(("GET", "applications", rest) for rest in _LOOKED_AT),
+    ("POST", "applications", "/predict"),
+    ("POST", "applications", "/invocations"),
+    ("GET", "v2", ""),
+    ("GET", "v2", "/ready"),
+    ("POST", "v2", "/infer"),
+    ("GET", "jobs", ""),
+    ("GET", "jobs", "/progress"),
+    ("GET", "tasks", ""),
+    ("GET", "tasks", "/view"),
+    ("GET", "tasks", "/report"),
+    ("GET", "tasks", "/reports"),
+}
+_LABELLER = {("POST", "applications", "/work"), ("POST", "work", "/answer")}
+_ALLOWED = {ShareRole.VIEWER: _VIEWER, ShareRole.LABELLER: _LABELLER}
+_WHEN_DELETED = {("POST", "applications", "/restore"), ("DELETE", "applications", "")}
+_CHANGES = {("POST", "applications", "/share"), *_WHEN_DELETED}
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a request is about. ``kind``: of the thing; ``rest``: of the path after its id."""
+
+    method: str
+    kind: str
+    id: str
+    rest: str
+
+    @property
+    def what(self) -> tuple[str, str, str]:
+        """The route, without the id."""
+        return self.method, self.kind, self.rest
+
+    @property
+    def changes_access(self) -> bool:
+        """May it change who is let in?"""
+        return self.what in _CHANGES
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is deleted (application -> tenant) and shared (application, user -> tenant, role)."""
+
+    deleted: dict[str, str]
+    shares: dict[tuple[str, str], tuple[str, ShareRole]]
+
+    def concerns(self, caller: Caller) -> bool:
+        """Is anything of it about the caller?"""
+        if caller.tenant_id in self.deleted.values():
+            return True
+        return any(user_id == caller.user_id for _, user_id in self.shares)
+
+
+def asked_for(method: str, path: str) -> Asked | None:
+    """Return what of an application a request names; None where it names nothing."""
+    found = _PATH.fullmatch(path)
+    if found is None:
+        return None
+    kind = found["kind"] or "v2"
+    return Asked(method, kind, found["id"], found["rest"] or "")
+
+
+def look(store: Store) -> Known:
+    """Return what is deleted and shared in all tenants."""
+    with store.read() as tx:
+        tables = tx.unscoped()
+        since = tables.applications.pick("id", "tenant_id", "deleted")
+        shares = tables.shares.pick("application_id", "user_id", "tenant_id", "role")
+    return Known(
+        deleted={id: tenant for id, tenant, deleted in since if deleted is not None},
+        shares={(application, user): (tenant, role) for application, user, tenant, role in shares},
+    )
+
+
+def admit(store: Store, known: Known, caller: Caller, asked: Asked) -> Caller:
+    """Return as whom a caller acts: for an application that was shared, in its owner's tenant.
+
+    Raises ``NotFound`` for what is deleted, ``NotAllowed`` for what their role does not allow.
+    """
+    application_id = _application_of(store, asked)
+    share = known.shares.get((application_id, caller.user_id))
+    tenant_id, role = share or (caller.tenant_id, ShareRole.OWNER)
+    if known.deleted.get(application_id) == tenant_id and asked.what not in _WHEN_DELETED:
+        raise NotFound(
+            "This application is deleted.",
+            where=application_id,
+            remedy=f"For a day its owner can have it back: easeml app restore {application_id}",
+        )
+    if share is None:
+        return caller
+    if role != ShareRole.OWNER and asked.what not in _ALLOWED[role]:
+        raise NotAllowed(
+            f"This application was shared with you as a {role}.",
+            where=application_id,
+            remedy="Ask its owner for more.",
+        )
+    return replace(caller, tenant_id=tenant_id, role=Role.USER)
+
+
+def _application_of(store: Store, asked: Asked) -> str:
+    """Return the id of the application that a thing belongs to; empty where there is none."""
+    if asked.kind in ("applications", "v2"):
+        return asked.id
+    with store.read() as tx:
+        tables = tx.unscoped()
+        if asked.kind == "tasks":
+            return _of_task(tables, asked.id)
+        rows: Any = {"jobs": tables.jobs, "models": tables.models, "work": tables.work_items}
+        found = rows[asked.kind].find(id=asked.id)
+    return found.application_id if found else ""
+
+
+def _of_task(tables: Tables, task_id: str) -> str:
+    task = tables.tasks.find(id=task_id)
+    if task is None:
+        return ""
+    job = tables.jobs.find(id=task.job_id) if task.job_id else None
+    return job.application_id if job else task.subject

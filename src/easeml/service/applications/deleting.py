@@ -1,0 +1,216 @@
+"""Deleting applications: with a day to undo, after which their space is given back."""
+
+import re
+
+from easeml.contract.applications import Application
+from easeml.contract.keeping import Deletion, Dependents
+from easeml.contract.parameters import After, Limit
+from easeml.contract.resources import Page
+from easeml.contract.states import ENDED_JOBS, TASKS_UNDER_WAY, JobState, TaskState, WorkState
+from easeml.errors import Conflict, NotFound
+from easeml.service.access.caller import Caller
+from easeml.service.access.paging import page_records
+from easeml.service.applications import application_views
+from easeml.service.limits import quotas
+from easeml.service.search import jobs
+from easeml.store import Store, Tables, Transaction
+from easeml.store import records as kept
+
+UNDO_SECONDS = 24 * 3600.0
+_GRACE_SECONDS = 24 * 3600.0  # what was stored a moment ago may be referred to soon
+_DIGEST = re.compile(r"(?<![0-9a-f])[0-9a-f]{64}(?![0-9a-f])")
+
+
+def dependents(store: Store, caller: Caller, application_id: str) -> Dependents:
+    """Return what hangs on an application, to be looked at before it is deleted.
+
+    Raises ``NotFound``.
+    """
+    with store.read() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        here = {"application_id": application_id}
+        found = tables.jobs.list(application_id=application_id, limit=None)
+        people = [user for (user,) in tables.shares.pick("user_id", **here)]
+        others = tables.applications.list(
+            version_id=application.version_id, deleted=None, limit=None
+        )
+        is_live = bool(application.live_model_id)
+        return Dependents(
+            application_id=application_id,
+            name=application.name,
+            endpoint=f"/api/v1/applications/{application_id}/predict" if is_live else "",
+            models=tables.models.count(**here),
+            searches=sum(job.state not in ENDED_JOBS for job in found),
+            gates=tables.gates.count(**here, ended=False),
+            work_items=tables.work_items.count(**here, state=WorkState.OPEN),
+            work_answers=tables.work_answers.count(**here),
+            kept_requests=tables.production_rows.count(**here),
+            shared_with=[user.name for user in tx.users.list(id=people, limit=None)],
+            applications=[one.name for one in others if one.id != application_id],
+        )
+
+
+def delete(store: Store, caller: Caller, application_id: str) -> Deletion:
+    """Delete an application: its endpoint stops answering, its search pauses.
+
+    It can be restored for a day; then its models and what people answered are erased. Its data set
+    stays. Raises ``NotFound``; repeated, it changes nothing.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        if application.deleted is not None:
+            return _show(application)
+        application = tables.applications.update(application_id, deleted=tx.now())
+        _halt(tx, tables, application)
+        data = {"name": application.name, "by": caller.user_id}
+        tx.events.append("application.deleted", application_id, data, caller.tenant_id)
+        return _show(application)
+
+
+def restore(store: Store, caller: Caller, application_id: str) -> Application:
+    """Take back that an application was deleted: its endpoint answers as before.
+
+    Its search stays paused. Raises ``NotFound``, ``Conflict`` where it is erased or was not
+    deleted, ``OverQuota`` where others have taken its place.
+    """
+    with store.write() as tx:
+        tables = tx.scoped(caller.tenant_id)
+        application = tables.applications.get(application_id)
+        if application.erased:
+            raise Conflict(f"{application.name} is erased.", where=application_id)
+        if application.deleted is None:
+            raise Conflict(f"{application.name} was not deleted.", where=application_id)
+        quotas.check_applications(tx, caller.tenant_id)
+        application = tables.applications.update(
+            application_id, where={"erased": False}, deleted=None
+        )
+        data = {"name": application.name, "by": caller.user_id}
+        tx.events.append("application.restored", application_id, data, caller.tenant_id)
+        return application_views.show(tx, application)
+
+
+def list_deleted(
+    store: Store, caller: Caller, *, after: After = None, limit: Limit = 50
+) -> Page[Deletion]:
+    """Return a page of the tenant's applications that can be restored, oldest first."""
+    with store.read() as tx:
+        rows = tx.scoped(caller.tenant_id).applications
+        ids = [id for id, since in rows.pick("id", "deleted", erased=False) if since is not None]
+        found, following = page_records(rows, after, limit, id=ids)
+        return Page(items=[_show(application) for application in found], next=following)
+
+
+def check_there(application: kept.Application) -> None:
+    """Raise ``NotFound`` for an application that is deleted."""
+    if application.deleted is not None:
+        raise NotFound(
+            "This application is deleted.",
+            where=application.id,
+            remedy=f"For a day it can be had back: easeml app restore {application.id}",
+        )
+
+
+def erase_old(store: Store) -> int:
+    """Erase the applications that were deleted more than a day ago; return how many.
+
+    Their models, predictions, answers and kept requests are removed, and the files that nothing
+    else needs. The search's own log keeps numbers and ids alone.
+    """
+    with store.read() as tx:
+        limit = tx.now() - UNDO_SECONDS
+        left = tx.unscoped().applications.list(erased=False, limit=None)
+    due = [one for one in left if one.deleted is not None and one.deleted <= limit]
+    released: set[tuple[str, str]] = set()
+    for application in due:
+        with store.write() as tx:
+            digests = _erase(tx, tx.scoped(application.tenant_id), application)
+        released.update((application.tenant_id, digest) for digest in digests)
+    if released:
+        _give_back(store, released)
+    return len(due)
+
+
+def _halt(tx: Transaction, tables: Tables, application: kept.Application) -> None:
+    """Start nothing more for an application; what runs may finish."""
+    job = jobs.current(tables, application.id)
+    if job is not None and job.state in (JobState.RUNNING, JobState.RESTING):
+        jobs.set_state(tx, job, JobState.PAUSED, "job.paused")
+        jobs.cancel_waiting(tx, tables, job.id)
+    for task in tables.tasks.list(subject=application.id, state=TaskState.WAITING, limit=None):
+        tx.queue.cancel(task.id)
+
+
+def _erase(tx: Transaction, tables: Tables, application: kept.Application) -> set[str]:
+    """Remove what only this application needs; return the digests that were named."""
+    here = {"application_id": application.id}
+    later = tx.now() + 1.0  # all that there is
+    tasks = _end(tx, tables, application.id)
+    task_ids = [task.id for task in tasks]
+    attempts = tables.attempts.list(task_id=task_ids, limit=None)
+    models = tables.models.list(application_id=application.id, limit=None)
+    for attempt in attempts:
+        tables.attempts.update(attempt.id, log="")
+    for task in tasks:
+        tables.tasks.update(task.id, result={})
+    for rows in (
+        tables.models,
+        tables.promotions,
+        tables.gates,
+        tables.work_items,
+        tables.work_answers,
+        tables.production_rows,
+        tables.feedback,
+        tables.goals,
+        tables.suggestions,
+        tables.shares,
+    ):
+        rows.forget(later, **here)
+    subjects = [application.id, *task_ids, *(model.id for model in models)]
+    tables.reports.forget(later, subject=subjects)
+    tables.request_logs.forget(later, id=application.id)
+    tables.applications.update(application.id, erased=True, live_model_id="")
+    tx.events.append("application.erased", application.id, {}, application.tenant_id)
+    return {digest for row in (*models, *tasks, *attempts) for digest in _named(row)}
+
+
+def _end(tx: Transaction, tables: Tables, application_id: str) -> list[kept.Task]:
+    """End what an application has under way for good; return all of its tasks."""
+    found = tables.jobs.list(application_id=application_id, limit=None)
+    for job in found:
+        if job.state not in ENDED_JOBS:
+            jobs.set_state(tx, job, JobState.STOPPED, "job.stopped")
+    searched = tables.tasks.list(job_id=[job.id for job in found], limit=None)
+    asked = tables.tasks.list(subject=application_id, limit=None)
+    tasks = {task.id: task for task in (*searched, *asked)}
+    for task in tasks.values():
+        if task.state in TASKS_UNDER_WAY:
+            tx.queue.cancel(task.id)
+    return list(tasks.values())
+
+
+def _give_back(store: Store, released: set[tuple[str, str]]) -> None:
+    """Remove the files of released digests that no row names any more."""
+    named = store.mentioned_digests(but="artefacts")
+    with store.write() as tx:
+        for tenant_id, digest in released:
+            if digest not in named:
+                later = tx.now() + 1.0
+                tx.scoped(tenant_id).artefacts.forget(later, id=f"{tenant_id}:{digest}")
+    for path in store.artefacts.strays(store.mentioned_digests(), _GRACE_SECONDS):
+        path.unlink(missing_ok=True)
+
+
+def _named(row: kept.TrainedModel | kept.Task | kept.Attempt) -> list[str]:
+    return _DIGEST.findall(repr(row))
+
+
+def _show(application: kept.Application) -> Deletion:
+    since = application.deleted or 0.0
+    return Deletion(
+        application_id=application.id,
+        name=application.name,
+        deleted=since,
+        until=since + UNDO_SECONDS,
+    )

@@ -1,0 +1,187 @@
+"""Who may do what with an application that was shared: every route, every role."""
+
+import pytest
+from fastapi.testclient import TestClient
+from furnish import furnish
+from test_isolation import BODIES, HEADERS, QUERIES, routes_with_ids, things
+
+from easeml.store import Store
+from easeml.web import create_pages, session
+
+HERE = "/api/v1/applications/{application_id}"
+LOOKS = "/view /leaderboard /history /models /promotions /gates /goal /journey /next /reports /rows"
+VIEWER = {
+    ("GET", HERE),
+    *(("GET", HERE + rest) for rest in LOOKS.split()),
+    *(("GET", HERE + rest) for rest in ("/suggestions", "/tools", "/versions", "/watch")),
+    ("POST", f"{HERE}/predict"),
+    ("POST", f"{HERE}/invocations"),
+    ("GET", "/v2/models/{application_id}"),
+    ("GET", "/v2/models/{application_id}/ready"),
+    ("POST", "/v2/models/{application_id}/infer"),
+    ("GET", "/api/v1/jobs/{job_id}"),
+    ("GET", "/api/v1/jobs/{job_id}/progress"),
+    ("GET", "/api/v1/tasks/{task_id}"),
+    ("GET", "/api/v1/tasks/{task_id}/view"),
+    ("GET", "/api/v1/tasks/{task_id}/report"),
+    ("GET", "/api/v1/tasks/{task_id}/reports"),
+}
+LABELLER = {("POST", f"{HERE}/work"), ("POST", "/api/v1/work/{item_id}/answer")}
+ALLOWED = {"viewer": VIEWER, "labeller": LABELLER}
+PREDICTING = (
+    ("POST", f"{HERE}/predict"),
+    ("POST", f"{HERE}/invocations"),
+    ("POST", "/v2/models/{application_id}/infer"),
+)
+
+
+def give(client: TestClient, ids: dict, ann, role: str | None) -> None:
+    answer = client.post(
+        f"/api/v1/applications/{ids['application_id']}/share",
+        json={"user": "bob", "role": role},
+        headers=ann.headers,
+    )
+    assert answer.status_code == 200, answer.text
+
+
+def all_routes(client: TestClient) -> set[tuple[str, str]]:
+    return {*routes_with_ids(client.app), *PREDICTING}  # type: ignore[arg-type]
+
+
+def ask(client: TestClient, person, method: str, template: str, ids: dict):
+    sent = {"params": QUERIES.get(template), "json": BODIES.get(template, {})}
+    headers = {**HEADERS.get(template, {}), **person.headers}
+    return client.request(method, template.format(**ids), **sent, headers=headers)
+
+
+@pytest.mark.parametrize("role", ["viewer", "labeller"])
+def test_every_route_is_closed_to_a_role_that_does_not_name_it(
+    client: TestClient, store: Store, ann, bob, role: str
+) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, role)
+    for method, template in sorted(all_routes(client) - ALLOWED[role]):
+        answer = ask(client, bob, method, template, ids)
+        assert answer.status_code in (403, 404), (method, template, answer.text)
+        if template.startswith(HERE):
+            assert answer.status_code == 403, (method, template)
+
+
+@pytest.mark.parametrize("role", ["viewer", "labeller"])
+def test_what_a_role_names_is_open(client: TestClient, store: Store, ann, bob, role: str) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, role)
+    for method, template in sorted(ALLOWED[role]):
+        answer = ask(client, bob, method, template, ids)
+        assert answer.status_code not in (401, 403, 404, 500), (method, template, answer.text)
+        own = ask(client, ann, method, template, ids)
+        assert own.status_code not in (401, 403, 404, 500), (method, template, own.text)
+
+
+def test_what_was_taken_back_is_closed_at_once(client: TestClient, store: Store, ann, bob) -> None:
+    ids = things(client, store, ann)
+    for role in ("viewer", "labeller", "owner"):
+        give(client, ids, ann, role)
+        give(client, ids, ann, None)
+        for method, template in sorted(all_routes(client) - {*PREDICTING}):
+            answer = ask(client, bob, method, template, ids)
+            assert answer.status_code == 404, (role, method, template, answer.text)
+
+
+def test_an_owner_does_all_and_shares_on(client: TestClient, store: Store, ann, bob) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, "owner")
+    here = HERE.format(**ids)
+    assert ask(client, bob, "POST", f"{HERE}/pin", ids).status_code == 200
+    assert ask(client, bob, "POST", "/api/v1/jobs/{job_id}/stop", ids).status_code == 200
+    listed = client.get("/api/v1/shared", headers=bob.headers).json()["items"]
+    assert [(one["application_id"], one["role"]) for one in listed] == [
+        (ids["application_id"], "owner")
+    ]
+    renamed = client.post(f"{here}/rename", json={"name": "ours"}, headers=bob.headers)
+    assert renamed.status_code == 200
+    assert client.get(here, headers=ann.headers).json()["name"] == "ours"
+    assert client.get("/api/v1/applications", headers=bob.headers).json()["items"] == []
+
+
+def test_a_share_opens_one_application_and_no_other(
+    client: TestClient, store: Store, ann, bob
+) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, "owner")
+    other = furnish(store, ann.caller.tenant_id)
+    for address in (
+        f"/api/v1/applications/{other.application_id}",
+        f"/api/v1/jobs/{other.job_id}",
+        f"/api/v1/tasks/{other.task_id}",
+        f"/api/v1/models/{other.model_id}/files",
+    ):
+        assert client.get(address, headers=bob.headers).status_code == 404, address
+    seen = client.get("/api/v1/tasks", params={"job_id": ids["job_id"]}, headers=bob.headers)
+    assert seen.json()["items"] == []
+
+
+def test_predictions_of_a_viewer_are_the_owners(
+    client: TestClient, store: Store, predictor, ann, bob
+) -> None:
+    ids = things(client, store, ann)
+    give(client, ids, ann, "viewer")
+    answer = client.post(f"{HERE.format(**ids)}/predict", json=[{}], headers=bob.headers)
+    assert answer.status_code == 200
+    assert predictor.seen[-1][:2] == (ann.caller.tenant_id, ids["application_id"])
+
+
+def test_a_provider_is_no_provider_in_what_is_shared(
+    client: TestClient, store: Store, provider, ann
+) -> None:
+    ids = things(client, store, ann)
+    here = HERE.format(**ids)
+    wish = {"user": provider.name, "role": "viewer"}
+    assert client.post(f"{here}/share", json=wish, headers=ann.headers).status_code == 200
+    assert client.get(here, headers=provider.headers).status_code == 200
+    refused = client.post(f"{here}/rename", json={"name": "x"}, headers=provider.headers)
+    assert refused.status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("wish", "status"),
+    [
+        ({"user": "nobody", "role": "viewer"}, 404),
+        ({"user": "ann", "role": "viewer"}, 422),
+        ({"user": "bob", "role": "king"}, 422),
+    ],
+)
+def test_who_cannot_be_given_it(
+    client: TestClient, store: Store, ann, bob, wish: dict, status: int
+) -> None:
+    ids = things(client, store, ann)
+    answer = client.post(f"{HERE.format(**ids)}/share", json=wish, headers=ann.headers)
+    assert answer.status_code == status, answer.text
+
+
+def test_the_settings_page_renames_shares_deletes_and_restores(
+    client: TestClient, store: Store, ann, bob
+) -> None:
+    ids = things(client, store, ann)
+    page = f"/applications/{ids['application_id']}"
+    browser = TestClient(create_pages(client.app), cookies={"easeml_session": ann.key})
+    token = {"csrf": session.csrf_token(ann.key)}
+    for part, sent in (
+        ("rename", {"name": "flowers"}),
+        ("share", {"user": "bob", "role": "viewer"}),
+        ("delete", {}),
+        ("restore", {}),
+    ):
+        assert browser.post(f"{page}/{part}", data=sent).status_code == 403, part
+        done = browser.post(f"{page}/{part}", data={**token, **sent})
+        assert done.status_code == 200, part
+    shown = browser.get(f"{page}/settings").text
+    assert "flowers" in shown
+    assert "<strong>bob</strong>" in shown
+    other = TestClient(create_pages(client.app), cookies={"easeml_session": bob.key})
+    assert "Shared with you" in other.get("/others").text
+    assert other.get(page).status_code == 200
+    assert other.get(f"{page}/settings").status_code == 403
+    browser.post(f"{page}/delete", data=token)
+    assert "Restore" in browser.get("/others").text
+    assert other.get(page).status_code == 404
