@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -94,6 +95,23 @@ def test_the_card_tells_what_is_known(tmp_path: Path) -> None:
     assert "scikit-learn: BSD" in said
     assert "- a note" in said
     assert licence_of("no-such-library") == ""
+
+
+def test_the_card_is_a_page_and_the_data_are_told(tmp_path: Path) -> None:
+    facts = replace(FACTS, notes=["<b>a & b"])
+    trained("logistic", tmp_path / "m")
+    write_export(tmp_path / "m", facts, "python", tmp_path / "taken")
+    page = (tmp_path / "taken" / "card.html").read_text()
+    assert "<title>logistic 0 of Irises</title>" in page
+    assert "<h2>Licences</h2>" in page
+    assert "<li>&lt;b&gt;a &amp; b</li>" in page
+    assert "<b>" not in page
+    data = json.loads((tmp_path / "taken" / "data.croissant.json").read_text())
+    assert (data["name"], data["version"]) == ("data_1", "3")
+    (record_set,) = data["recordSet"]
+    types = {one["name"]: one["dataType"] for one in record_set["field"]}
+    assert types["Size (cm)"] == "sc:Float"
+    assert types["target"] == "sc:Text"
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:

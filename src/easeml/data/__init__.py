@@ -7,7 +7,7 @@ pictures, tensors and graphs are objects (``types.cells``).
 """
 
 from easeml.data.errors import DatasetError
-from easeml.data.inference.croissant import croissant
+from easeml.data.inference.croissant import croissant, croissant_of
 from easeml.data.inference.files import infer, infer_easeml
 from easeml.data.inference.tables import Inference, infer_table
 from easeml.data.readers.easeml_dataset import (
@@ -81,6 +81,7 @@ __all__ = [
     "commonest_share",
     "compare",
     "croissant",
+    "croissant_of",
     "declare",
     "declare_columns",
     "export_version",

@@ -17,6 +17,7 @@ from easeml.export.exported import ExportedModel, load_exported
 from easeml.export.facts import ModelFacts, card, licence_of
 from easeml.export.image import write_image
 from easeml.export.onnx_files import write_graph
+from easeml.export.papers import data_sheet, page
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,9 +218,13 @@ def _pins(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _tell(source: _Source, form: str, written: _Written, out: Path) -> dict[str, Any]:
-    """Write the card and ``export.json``, with the digest of every other file; return the latter."""
+    """Write the card, the data sheet and ``export.json``, with the digest of every other file; return the latter."""
     licences = {name: licence_of(name) for name in ("easeml", *written.pins)}
-    (out / "card.md").write_text(card(source.facts, source.manifest, licences))
+    written_card = card(source.facts, source.manifest, licences)
+    (out / "card.md").write_text(written_card)
+    (out / "card.html").write_text(page(written_card))
+    data = data_sheet(source.facts, source.manifest)
+    (out / "data.croissant.json").write_text(json.dumps(data, indent=1))
     digests = {}
     for path in sorted(out.rglob("*")):
         if path.is_file():

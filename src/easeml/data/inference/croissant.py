@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,29 @@ def croissant(file: str | Path, inference: Inference) -> dict[str, Any]:
                 "sha256": digest,
             }
         ],
+        "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
+    }
+
+
+def croissant_of(
+    name: str, columns: Mapping[str, str], *, description: str, version: str
+) -> dict[str, Any]:
+    """Return Croissant 1.0 metadata (JSON-LD) of a dataset that is described and not handed out.
+
+    ``columns``: name to type, as ``kinds_of`` tells them.
+    """
+    fields = []
+    for column, kind in columns.items():
+        told = {"@type": "cr:Field", "@id": f"rows/{column}", "name": column}
+        fields.append({**told, "dataType": _CROISSANT[kind]})
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "name": name,
+        "description": description,
+        "version": version,
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "distribution": [],
         "recordSet": [{"@type": "cr:RecordSet", "@id": "rows", "name": "rows", "field": fields}],
     }
 
