@@ -129,3 +129,20 @@ def test_the_next_rows_to_label_are_named_by_their_ids():
     queue = easeml.Relation.from_frame(frame, "kind", roles).label_next(n=4).eval()
     assert len(set(queue["row_ids"])) == 4
     assert all(int(row_id[1:]) >= 80 for row_id in queue["row_ids"])
+
+
+def test_functions_that_name_one_class_only_are_no_reason_to_be_sure_of_another():
+    """Keywords: each function says one class or nothing, so that all of its votes agree."""
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 2, 500)
+    votes = []
+    for label, skill in ((1, 0.9), (1, 0.8), (1, 0.6), (0, 0.9), (0, 0.7), (0, 0.6)):
+        share = np.where(truth == label, 0.3 * skill, 0.3 * (1 - skill))
+        votes.append(np.where(rng.random(500) < share, label, -1))
+    votes = np.array(votes).T
+    heard = (votes >= 0).any(axis=1)
+    right = {}
+    for method in ("majority", "dawid-skene"):
+        found = label_model(votes, 2, method=method).probabilities[heard]
+        right[method] = (found.argmax(axis=1) == truth[heard]).mean()
+    assert right["dawid-skene"] > right["majority"] - 0.05

@@ -35,6 +35,9 @@ _STILL = 1e-5  # change of a probability at which the rounds end
 _DRAWS = 40  # of rows, for intervals
 _FEWEST = 10  # rows on which two functions vote before they are compared
 _LIMIT = 0.99  # accuracies are not believed beyond
+_LIKE_OTHERS = 5.0  # imagined votes a class, as those of all functions
+_MOSTLY = 0.9  # how likely an imagined vote is right
+_SLIGHT = 1e-12  # a probability of what never comes
 
 
 @dataclass(frozen=True)
@@ -265,10 +268,11 @@ def _dawid_skene(
     if shares is None:
         shares, _ = _majority(votes, known, counts, classes)
     told = _one_hot(votes, classes)
+    one_sided = _one_sided(votes, classes)
     prior = _prior(shares, counts)
     for _ in range(_ROUNDS):
         prior = _prior(shares, counts)
-        logs = np.log(prior) + told @ np.log(_confusions(told, shares, counts)).T
+        logs = np.log(prior) + told @ np.log(_confusions(told, shares, counts, one_sided)).T
         before = shares
         shares = np.exp(logs - logs.max(axis=1, keepdims=True))
         shares = _clamped(shares / shares.sum(axis=1, keepdims=True), known)
@@ -277,23 +281,59 @@ def _dawid_skene(
     return shares, prior
 
 
+def _one_sided(votes: np.ndarray, classes: int) -> np.ndarray:
+    """Return (L, K): whether a class is the only one that a function ever votes for."""
+    votes_for = (votes[:, :, None] == np.arange(classes)).any(axis=0)
+    return votes_for & (votes_for.sum(axis=1, keepdims=True) == 1)
+
+
 def _one_hot(votes: np.ndarray, classes: int) -> np.ndarray:
-    """Return (P, L * K): 1 where a function votes for a class."""
-    told = votes[:, :, None] == np.arange(classes)
-    return told.reshape(len(votes), -1).astype(float)
+    """Return (P, L * (K + 1)): 1 where a function votes for a class.
+
+    What a function that votes for one class only says of a row is whether it votes at all, so its
+    silence is an outcome, too: the last one. Where all are silent nothing is said.
+    """
+    told = np.zeros((*votes.shape, classes + 1))
+    told[:, :, :classes] = votes[:, :, None] == np.arange(classes)
+    one_sided = _one_sided(votes, classes).any(axis=1)
+    heard = (votes != ABSTAINS).any(axis=1)
+    told[:, :, classes] = (votes == ABSTAINS) & one_sided & heard[:, None]
+    return told.reshape(len(votes), -1)
 
 
-def _confusions(told: np.ndarray, shares: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Return (K, L * K) how likely each function votes for each class, by the true class.
+def _confusions(
+    told: np.ndarray, shares: np.ndarray, counts: np.ndarray, one_sided: np.ndarray
+) -> np.ndarray:
+    """Return (K, L * (K + 1)) how likely each function says each outcome, by the true class.
 
-    One imagined vote a class, which is mostly right, is added to what was seen.
+    ``_LIKE_OTHERS`` imagined votes a class are added to what was seen, right as often as those of
+    all functions: few votes do not tell a good function from a poor one. Functions that vote for
+    one class only (``one_sided``, (L, K)) get one imagined outcome: mostly a vote where the class is
+    true, mostly silence elsewhere.
     """
     classes = shares.shape[1]
-    functions = told.shape[1] // classes
-    imagined = np.full((classes, classes), 0.1 / classes) + 0.9 * np.eye(classes)
-    seen = (shares * counts[:, None]).T @ told + np.tile(imagined, functions)
-    by_function = seen.reshape(classes, functions, classes)
+    functions = len(one_sided)
+    seen = ((shares * counts[:, None]).T @ told).reshape(classes, functions, classes + 1)
+    imagined = np.zeros_like(seen)
+    imagined[:, :, :classes] = _LIKE_OTHERS * _shared_confusion(seen, one_sided)[:, None, :]
+    for function in np.flatnonzero(one_sided.any(axis=1)):
+        own = int(one_sided[function].argmax())
+        imagined[:, function] = 0.0
+        imagined[:, function, own] = 1 - _MOSTLY
+        imagined[own, function, own] = _MOSTLY
+        imagined[:, function, classes] = 1 - imagined[:, function, own]
+    by_function = np.maximum(seen + imagined, _SLIGHT)
     return (by_function / by_function.sum(axis=2, keepdims=True)).reshape(classes, -1)
+
+
+def _shared_confusion(seen: np.ndarray, one_sided: np.ndarray) -> np.ndarray:
+    """Return (K, K) how all functions that vote for several classes vote, alike for each class."""
+    classes = len(seen)
+    votes = seen[:, ~one_sided.any(axis=1), :classes].sum(axis=1)
+    right = (np.trace(votes) + _MOSTLY * classes) / (votes.sum() + classes)
+    shared = np.full((classes, classes), (1 - right) / (classes - 1))
+    np.fill_diagonal(shared, right)
+    return shared
 
 
 def _prior(shares: np.ndarray, counts: np.ndarray) -> np.ndarray:
