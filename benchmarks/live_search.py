@@ -199,7 +199,7 @@ def read_run(
 ) -> None:
     """Add to a run what the store kept of it."""
     settings = Settings(home=easeml.home)
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     with store.read() as tx:
         tables = tx.unscoped()
         for application, (table, moment) in declared.items():

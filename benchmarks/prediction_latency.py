@@ -176,7 +176,7 @@ def serve_and_time(model: str, count: int, table: Path, easeml: EasemlProcess) -
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {easeml.key}"}
     post = poster(easeml.port, f"/api/v1/applications/{created['id']}/predict", body, headers)
     settings = Settings(home=easeml.home)
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     with store.read() as tx:
         kept = tx.unscoped().models.list(application_id=created["id"], limit=1)[0]
     with tempfile.TemporaryDirectory() as folder:

@@ -127,7 +127,7 @@ def export_split(easeml: EasemlProcess, application: dict[str, Any], folder: Pat
     import pandas as pd
 
     settings = Settings(home=easeml.home)
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     with store.read() as tx:
         kept = tx.unscoped().versions.get(application["version_id"])
     tables = read_version(store.artefacts.fetch(kept.tenant_id, kept.artefact, folder / "version"))

@@ -141,7 +141,7 @@ def search(
 def runs_of(home: Path) -> list[Run]:
     """Return the runs of all finished training tasks that took one attempt."""
     settings = Settings(home=home)
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     with store.read() as tx:
         tasks = tx.unscoped().tasks.list(kind="train", state="done", attempts=1, limit=None)
         attempts = {attempt.task_id: attempt for attempt in tx.unscoped().attempts.list(limit=None)}

@@ -30,6 +30,12 @@ class Settings(BaseSettings):
     )
     workers: int = Field(2, ge=1, description="worker processes the supervisor starts")
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the home")
+    artefacts_url: str = Field(
+        "", description="object store of data and models (s3://BUCKET/PREFIX); empty: in the home"
+    )
+    artefacts_cache: int = Field(
+        20 * 2**30, gt=0, description="bytes that a machine keeps of an object store's artefacts"
+    )
     upload_limit: int = Field(2 * 2**30, gt=0, description="largest upload")
     request_limit: int = Field(64 * 2**20, gt=0, description="largest prediction request")
     task_seconds: float = Field(600.0, gt=0, description="longest run of one attempt")

@@ -15,7 +15,7 @@ from easeml.engine.scheduler import Scheduler
 from easeml.errors import Conflict, InvalidInput
 from easeml.search import policy_named
 from easeml.service.knowledge import knowledge_base
-from easeml.store import ArtefactStore, Store, UploadStore
+from easeml.store import ArtefactStore, LocalFiles, Store, UploadStore
 
 TUS = {"Tus-Resumable": "1.0.0"}
 PIECE = {**TUS, "Content-Type": "application/offset+octet-stream"}
@@ -163,7 +163,10 @@ def test_whatever_is_sent_in_whatever_order_the_bytes_are_the_files(
     from tempfile import TemporaryDirectory
 
     with TemporaryDirectory() as folder:
-        uploads, artefacts = UploadStore(Path(folder, "up")), ArtefactStore(Path(folder, "art"))
+        uploads, artefacts = (
+            UploadStore(Path(folder, "up")),
+            ArtefactStore(LocalFiles(Path(folder, "art"))),
+        )
         upload = uploads.begin("t1", len(content))
         for offset, size in tries:
             try:

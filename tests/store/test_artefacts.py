@@ -4,12 +4,12 @@ import os
 import pytest
 
 from easeml.errors import Damaged, InvalidInput, NotFound, TooLarge
-from easeml.store import ArtefactStore
+from easeml.store import ArtefactStore, LocalFiles
 
 
 @pytest.fixture
 def artefacts(tmp_path):
-    return ArtefactStore(tmp_path / "artefacts")
+    return ArtefactStore(LocalFiles(tmp_path / "artefacts"))
 
 
 def _folder(tmp_path):
@@ -123,7 +123,7 @@ def test_leftovers_of_interrupted_writers_are_cleared_after_a_day(tmp_path):
     (incoming / "old").write_bytes(b"x")
     os.utime(incoming / "old", (1e9, 1e9))
     (incoming / "new").write_bytes(b"x")
-    ArtefactStore(tmp_path / "artefacts")
+    ArtefactStore(LocalFiles(tmp_path / "artefacts"))
     assert [path.name for path in incoming.iterdir()] == ["new"]
 
 

@@ -49,7 +49,7 @@ def run_controller(settings: Settings) -> None:
     configure_logging("controller")
     answer_before_threads()
     use_own_folder(settings.home, f"controller-{settings.port}")  # exports are made there
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     try:
         uvloop.run(_serve(store, settings))
     finally:

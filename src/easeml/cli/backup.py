@@ -45,7 +45,7 @@ def backup(
         _list(snapshots(path), as_json=as_json)
         return
     settings = local_settings(home)
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     try:
         with progress("Backing up") as move:
             made = back_up(store, settings.home / "config.toml", path, move)
@@ -101,7 +101,7 @@ def _drill(settings: "Settings") -> list[Drilled]:
     from easeml.engine.drill import drill_live_models
     from easeml.store import Store
 
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     try:
         store.check_integrity()
         return drill_live_models(store, settings)

@@ -225,7 +225,7 @@ def run_predictor(settings: Settings) -> None:
     configure_logging("predictor")
     answer_before_threads()
     warm_up()  # before the record: a predictor that is known answers at once
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     try:
         uvloop.run(_run(store, settings))  # a third of asyncio's time a request
     finally:

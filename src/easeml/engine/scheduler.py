@@ -56,7 +56,7 @@ def run_scheduler(settings: Settings) -> None:
     """Lead, or stand by to lead, until SIGTERM or SIGINT."""
     configure_logging("scheduler")
     stop = Stop.on_signals()
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     process = register(store, ProcessKind.SCHEDULER)
     policy = policy_named(settings.policy)
     optimizer = optimizer_named(settings.optimizer)

@@ -52,7 +52,7 @@ def run_supervisor(settings: Settings, on_ready: OnReady) -> None:
         stop = Stop.on_signals()
         _make_secret(settings.home / SECRET_FILE)
         _wait_for_port(settings)
-        with closing(Store.open(settings.database, settings.artefacts)) as store:
+        with closing(Store.of(settings)) as store:
             processes = _processes(settings)
             try:
                 _run(settings, store, processes, on_ready, stop)

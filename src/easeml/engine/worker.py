@@ -29,7 +29,7 @@ def run_worker(settings: Settings) -> None:
     executor = LocalExecutor(
         limits, confined=settings.isolation == "process"
     )  # before the record: a worker that is known is warm
-    store = Store.open(settings.database, settings.artefacts)
+    store = Store.of(settings)
     process = register(store, ProcessKind.WORKER)
     try:
         _remove_leftovers(store, settings.home / "work")

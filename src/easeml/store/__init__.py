@@ -2,6 +2,7 @@
 
 from easeml.store.artefacts import ArtefactStore
 from easeml.store.events import Events
+from easeml.store.files import LocalFiles
 from easeml.store.leases import Leases
 from easeml.store.queue import Queue
 from easeml.store.records import (
@@ -50,6 +51,7 @@ __all__ = [
     "Json",
     "Lease",
     "Leases",
+    "LocalFiles",
     "Membership",
     "Process",
     "Promotion",

@@ -22,6 +22,7 @@ from easeml.errors import Conflict, Damaged, InvalidInput, NotFound
 from easeml.store.artefacts import ArtefactStore
 from easeml.store.database import connect
 from easeml.store.faults import storage_faults
+from easeml.store.files import LocalFiles
 from easeml.store.migrate import SCHEMA_VERSION
 from easeml.store.snapshots import load_snapshot
 from easeml.store.store import Store
@@ -50,7 +51,7 @@ def back_up(store: Store, config: Path, folder: Path, progress: Progress) -> Sna
         store.write_snapshot(place / _DATABASE)
         if config.exists():
             shutil.copyfile(config, place / _CONFIG)
-        kept = ArtefactStore(folder / "artefacts")
+        kept = ArtefactStore(LocalFiles(folder / "artefacts"))
         digest = _digest(place / _DATABASE)
         added, lost = 0, []
         held = _artefacts(place / _DATABASE)
@@ -140,7 +141,7 @@ def restore(folder: Path, snapshot: Snapshot, home: Path, progress: Progress) ->
             shutil.copyfile(source / _DATABASE, staging / _DATABASE)
             if (source / _CONFIG).exists():
                 shutil.copyfile(source / _CONFIG, staging / _CONFIG)
-            kept = ArtefactStore(folder / "artefacts")
+            kept = ArtefactStore(LocalFiles(folder / "artefacts"))
             _copy_back(kept, snapshot, staging, progress)
             staging.replace(home)  # takes the place of an empty folder as well
     except BaseException:
@@ -160,7 +161,7 @@ def move_to_database(home: Path, url: str) -> None:
 
 
 def _copy_back(kept: ArtefactStore, snapshot: Snapshot, home: Path, progress: Progress) -> None:
-    target = ArtefactStore(home / "artefacts")
+    target = ArtefactStore(LocalFiles(home / "artefacts"))
     held = _artefacts(home / _DATABASE)
     lost = set(snapshot.lost)
     for number, (tenant, artefact, _) in enumerate(held, start=1):

@@ -8,9 +8,13 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from easeml.errors import Unreachable
+from easeml.settings import Settings
 from easeml.store.artefacts import ArtefactStore
+from easeml.store.bucket import Bucket
+from easeml.store.cached_files import CachedFiles
 from easeml.store.database import connect, describe, read_clock
 from easeml.store.faults import database_is_broken, storage_faults
+from easeml.store.files import LocalFiles
 from easeml.store.migrate import migrate
 from easeml.store.session import Clock, Session
 from easeml.store.snapshots import mentioned_digests, write_snapshot
@@ -37,11 +41,28 @@ class Store:
         self.uploads = uploads
 
     @classmethod
-    def open(cls, url: str, artefacts: Path, clock: Callable[[], float] | None = None) -> "Store":
+    def of(cls, settings: Settings) -> "Store":
+        """Open what ``settings`` name; raises as ``open``."""
+        bucket = Bucket(settings.artefacts_url) if settings.artefacts_url else None
+        return cls.open(
+            settings.database, settings.artefacts, bucket=bucket, cache=settings.artefacts_cache
+        )
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        artefacts: Path,
+        clock: Callable[[], float] | None = None,
+        *,
+        bucket: Bucket | None = None,
+        cache: int = 0,
+    ) -> "Store":
         """Open the database at a SQLAlchemy URL and the artefacts in a folder, creating or
         upgrading both.
 
-        ``clock`` (seconds of the epoch) stands in for the database's clock. Raises ``InvalidInput``
+        ``clock`` (seconds of the epoch) stands in for the database's clock. With a ``bucket``, that
+        keeps the artefacts, and the folder about ``cache`` bytes of those used last. Raises ``InvalidInput``
         for a URL that cannot be used, ``Unreachable`` if no connection comes about or the SQLite
         library could lose data, ``Damaged`` if the file is broken, ``StorageFull``, ``Conflict``
         if a newer easeml wrote the database.
@@ -54,8 +75,9 @@ class Store:
             engine.dispose()
             raise _unreachable(engine, error) from error
         uploads = UploadStore(artefacts / ".uploads")
+        files = CachedFiles(artefacts, bucket, cache) if bucket else LocalFiles(artefacts)
         return cls(
-            engine, ArtefactStore(artefacts), uploads, (lambda _: clock()) if clock else read_clock
+            engine, ArtefactStore(files), uploads, (lambda _: clock()) if clock else read_clock
         )
 
     @contextmanager

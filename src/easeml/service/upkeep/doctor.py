@@ -11,7 +11,7 @@ from easeml.service.administration.health import LEAST_FREE
 from easeml.service.knowledge import knowledge_base
 from easeml.service.models import lost_models
 from easeml.settings import Settings
-from easeml.store import ArtefactStore, Store
+from easeml.store import ArtefactStore, LocalFiles, Store
 from easeml.store.records import Application, Artefact, TrainedModel
 
 Progress = Callable[[float], None]
@@ -31,7 +31,7 @@ def examine(
     """
     findings = [_home(settings, repair=repair), _secret(settings, repair=repair), _space(settings)]
     try:
-        store = Store.open(settings.database, settings.artefacts)
+        store = Store.of(settings)
     except EasemlError as error:
         return [*findings, _failing("database", error.message, error.remedy)]
     try:
@@ -118,7 +118,7 @@ def _lost_artefacts(store: Store, progress: Progress) -> list[Artefact]:
 
 def _fetch_back(store: Store, lost: list[Artefact], backup: Path) -> list[Artefact]:
     """Return the artefacts that a backup had."""
-    kept = ArtefactStore(backup / "artefacts")
+    kept = ArtefactStore(LocalFiles(backup / "artefacts"))
     fetched = []
     for one in lost:
         try:

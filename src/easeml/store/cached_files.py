@@ -1,0 +1,87 @@
+"""Artefacts in a bucket, and beside it a folder of this machine with those that were used last."""
+
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from easeml.store.bucket import Bucket
+from easeml.store.files import LocalFiles, damaged
+
+_IN_USE_SECONDS = 3600.0  # how long a file may still be read by who asked where it lies
+
+
+class CachedFiles(LocalFiles):
+    """Files of a bucket. What is read lies in the folder, verified when it was fetched."""
+
+    def __init__(self, root: Path, bucket: Bucket, limit: int):
+        """``limit``: bytes that the folder holds, but for files that may be in use."""
+        super().__init__(root)
+        self._bucket = bucket
+        self._limit = limit
+
+    def write(self, tenant_id: str, chunks: Iterable[bytes], suffix: str = "") -> tuple[str, int]:
+        """Keep bytes in the bucket and here, durable on return; returns their digest and size."""
+        digest, size = super().write(tenant_id, chunks, suffix)
+        place = self.place(tenant_id, digest, suffix)
+        if not self._bucket.has(self.key(place), size):
+            self._bucket.send(self.key(place), place)
+        return digest, size
+
+    def find(self, tenant_id: str, digest: str, suffix: str = "") -> Path | None:
+        """Return where a file lies here, fetched if need be; None where the bucket has it not.
+
+        Raises ``Damaged`` where what the bucket gives does not match the digest.
+        """
+        place = self.place(tenant_id, digest, suffix)
+        try:
+            os.utime(place)  # it was used last
+        except FileNotFoundError:
+            return self._fetch(place, digest)
+        return place
+
+    def has(self, tenant_id: str, digest: str, suffix: str = "") -> bool:
+        """Tell whether the bucket has a file."""
+        return self._bucket.has(self.key(self.place(tenant_id, digest, suffix)))
+
+    def forget(self, tenant_id: str, digest: str) -> bool:
+        """Remove a damaged file from the folder: the bucket has it."""
+        self.place(tenant_id, digest).unlink(missing_ok=True)
+        return True
+
+    def check_writable(self) -> None:
+        """Write and remove a few bytes here and in the bucket; raises as ``LocalFiles`` does."""
+        super().check_writable()
+        self._bucket.check_writable()
+
+    def check_there(self, tenant_id: str) -> None:
+        """Raise ``Unreachable`` if the bucket is gone; nothing need be in the folder."""
+        self._bucket.check_writable()
+
+    def _fetch(self, place: Path, digest: str) -> Path | None:
+        try:
+            temporary, found, _ = self.receive(self._bucket.read(self.key(place)))
+        except FileNotFoundError:
+            return None
+        try:
+            if found != digest:
+                raise damaged(digest)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            temporary.replace(place)
+        finally:
+            temporary.unlink(missing_ok=True)
+        self._make_room()
+        return place
+
+    def _make_room(self) -> None:
+        """Remove what was not used for longest, until the folder is as small as it should be."""
+        files = []
+        for path in self.stored():
+            about = path.stat()
+            files.append((about.st_mtime, about.st_size, path))
+        total = sum(size for _, size, _ in files)
+        for used, size, path in sorted(files):
+            if total <= self._limit or time.time() - used < _IN_USE_SECONDS:
+                return
+            path.unlink(missing_ok=True)
+            total -= size
