@@ -29,6 +29,9 @@ class Settings(BaseSettings):
         "", description="address that people use, where a proxy with TLS stands before easeml"
     )
     workers: int = Field(2, ge=1, description="worker processes the supervisor starts")
+    machines: int = Field(
+        0, ge=0, description="further machines that are played here, each with as many workers"
+    )
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite in the home")
     artefacts_url: str = Field(
         "", description="object store of data and models (s3://BUCKET/PREFIX); empty: in the home"
@@ -93,6 +96,11 @@ class Settings(BaseSettings):
     def artefacts(self) -> Path:
         """Folder of the artefact store."""
         return self.home / "artefacts"
+
+    @property
+    def shared_artefacts(self) -> str:
+        """URL under which another machine, or another home, reaches the artefacts."""
+        return self.artefacts_url or self.artefacts.resolve().as_uri()
 
     @classmethod
     def settings_customise_sources(

@@ -60,7 +60,13 @@ HEADERS = {
 }
 # What these name belongs to no tenant.
 PREDICTING = ("/predict", "/infer", "/invocations")  # these ask the predictor, a stand-in here
-SHARED = ("/api/v1/tenants/", "/api/v1/modules/", "/api/v1/settings/", "/api/v1/scheduler/")
+SHARED = (
+    "/api/v1/tenants/",
+    "/api/v1/modules/",
+    "/api/v1/settings/",
+    "/api/v1/scheduler/",
+    "/api/v1/devices/",
+)
 LISTS = ("datasets", "applications", "jobs", "tasks", "decisions", "keys", "events/list")
 
 

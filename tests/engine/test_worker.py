@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from watching_processes import alive, eventually
 
-from easeml.engine.housekeeping import give_back_lost_work
+from easeml.engine.housekeeping import give_back_lost_work, live_workers
 from easeml.ids import new_id
 from easeml.service.access.caller import Caller
 from easeml.service.datasets import datasets
@@ -162,3 +162,30 @@ def test_sigterm_gives_the_work_back_at_once(
     with store.read() as tx:
         assert [process.state for process in tx.processes.list(kind="worker")] == ["ended"]
     assert list((tmp_path / "work").iterdir()) == []
+
+
+def test_a_draining_worker_takes_nothing_new(
+    store: Store, caller: Caller, start_worker: Start
+) -> None:
+    start_worker()
+    with store.write() as tx:
+        (worker,) = tx.processes.list(kind="worker", limit=None)
+        tx.processes.update(worker.id, draining=True)
+    assert live_workers(store, SILENCE) == 0
+    waiting = submit(store, caller, "finish")
+    beats = heartbeat(store, worker.id)
+    eventually(lambda: heartbeat(store, worker.id) > beats)  # it has looked since
+    assert state_of(store, caller, waiting) == "waiting"
+    with store.write() as tx:
+        tx.processes.update(worker.id, draining=False)
+    eventually(lambda: state_of(store, caller, waiting) == "done")
+
+
+def heartbeat(store: Store, process_id: str) -> float:
+    with store.read() as tx:
+        return tx.processes.get(process_id).heartbeat
+
+
+def state_of(store: Store, caller: Caller, task_id: str) -> str:
+    with store.read() as tx:
+        return tx.scoped(caller.tenant_id).tasks.get(task_id).state

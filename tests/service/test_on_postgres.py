@@ -1,5 +1,5 @@
-"""The whole service on PostgreSQL: the same way from a file to a prediction, through a killed
-process and a restart.
+"""The whole service on PostgreSQL, with artefacts in a folder that two machines share: the same
+way from a file to a prediction, through a killed process and a restart.
 """
 
 import json
@@ -20,7 +20,10 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
     frame.to_csv(path, index=False)
     rows = {"rows": frame.drop(columns="target").iloc[:3].to_dict("records")}
     with cluster() as template, database(template) as url:
-        easeml = EasemlProcess(tmp_path / "home", database_url=url)
+        shared = f"file://{tmp_path}/shared"
+        easeml = EasemlProcess(
+            tmp_path / "home", workers=1, database_url=url, artefacts_url=shared, machines="1"
+        )
         easeml.start()
         try:
             command = [
@@ -43,6 +46,8 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
             easeml.start()
             answer = easeml.call("POST", f"/api/v1/applications/{application}/predict", rows)
             assert len(answer["predictions"]) == 3
+            devices = easeml.call("GET", "/api/v1/devices")["items"]
+            assert len(devices) == 2
             job = json.loads(easeml.command("app", "show", application, "--json"))["job"]
             decisions = easeml.call("GET", f"/api/v1/decisions?job_id={job['id']}&limit=200")[
                 "items"
@@ -51,3 +56,4 @@ def test_from_file_to_prediction_on_postgres(tmp_path: Path):
         finally:
             easeml.stop()
         assert not list((tmp_path / "home").glob("*.db"))
+        assert list((tmp_path / "shared").glob("*/*/*"))

@@ -42,6 +42,8 @@ _COMMANDS: dict[str, str] = {  # command: the module that registers it; in the o
     "task": "work",
     "job": "work",
     "decisions": "decisions",
+    "worker": "devices",
+    "device": "devices",
     "module": "modules",
     "app": "applications",
     "model": "model",

@@ -12,7 +12,7 @@ from easeml.cli.local_home import HomeOption, local_settings, settings_of
 from easeml.cli.output import say
 
 PROVIDER = "admin"  # name of the user that the first start makes
-_KINDS = ("controller", "scheduler", "prefork", "worker", "predictor")
+_KINDS = ("controller", "scheduler", "prefork", "machine", "worker", "predictor")
 _STOP_SECONDS = 5.0
 
 Port = Annotated[int | None, typer.Option(min=0, max=65535, help="Port of the service (8080).")]
@@ -35,6 +35,10 @@ def up(
         str | None,
         typer.Option(help="What tasks are confined to: none, or process. It is never less."),
     ] = None,
+    cluster: Annotated[
+        int | None,
+        typer.Option(min=0, help="Play so many more machines here, each with its workers (0)."),
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Play three tenants with real tables.")
     ] = False,
@@ -42,7 +46,9 @@ def up(
     """Start everything on this machine and keep it running; Ctrl-C stops it."""
     from easeml.engine import run_supervisor
 
-    settings = settings_of(home=home, port=port, workers=workers, isolation=isolation)
+    settings = settings_of(
+        home=home, port=port, workers=workers, isolation=isolation, machines=cluster
+    )
     _make_home(settings.home)
     players: list[subprocess.Popen[bytes]] = []
 
@@ -90,6 +96,7 @@ def process(
         {
             "scheduler": engine.run_scheduler,
             "prefork": engine.run_prefork,
+            "machine": engine.run_machine,
             "worker": engine.run_worker,
             "predictor": engine.run_predictor,
         }[kind](settings)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .predictor import run_predictor
     from .predictor_client import PredictorClient
-    from .prefork import run_prefork
+    from .prefork import run_machine, run_prefork
     from .scheduler import run_scheduler
     from .supervisor import run_supervisor, running_supervisor, stop_supervisor
     from .worker import run_worker
 
 __all__ = [
     "PredictorClient",
+    "run_machine",
     "run_predictor",
     "run_prefork",
     "run_scheduler",
@@ -27,6 +28,7 @@ __all__ = [
 
 _HOMES = {
     "PredictorClient": "predictor_client",
+    "run_machine": "prefork",
     "run_predictor": "predictor",
     "run_prefork": "prefork",
     "run_scheduler": "scheduler",

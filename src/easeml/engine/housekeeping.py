@@ -46,12 +46,13 @@ def give_back_lost_work(store: Store, silence: float) -> list[Task]:
 
 
 def live_workers(store: Store, silence: float) -> int:
-    """Return how many workers are there."""
+    """Return how many workers are there and take tasks."""
     with store.read() as tx:
         now = tx.now()
         workers = tx.processes.list(
             kind=ProcessKind.WORKER,
             state=ProcessState.RUNNING,
+            draining=False,
             limit=None,
         )
     return sum(not has_ended(worker, now, silence) for worker in workers)

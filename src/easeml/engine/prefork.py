@@ -29,14 +29,20 @@ Run = Callable[[Settings], None]
 
 def run_prefork(settings: Settings) -> None:
     """Keep the predictor and the workers running until SIGTERM or SIGINT, then stop them."""
+    import_early(tenant.IMPORTS)
+    start = _forked("predictor-1", run_predictor, settings)
+    _run(settings, [ManagedProcess("predictor", 1, settings.home, start)])
+
+
+def run_machine(settings: Settings) -> None:
+    """Keep the workers of a machine that joined running until SIGTERM or SIGINT, then stop them."""
+    _run(settings, [])
+
+
+def _run(settings: Settings, processes: list[ManagedProcess]) -> None:
+    """Keep ``processes`` and the workers running until they are to stop."""
     stop = Stop.on_signals()
     import_early(local.IMPORTS)
-    import_early(tenant.IMPORTS)
-    processes = [
-        ManagedProcess(
-            "predictor", 1, settings.home, _forked("predictor-1", run_predictor, settings)
-        )
-    ]
     for number in range(1, settings.workers + 1):
         start = _forked(f"worker-{number}", run_worker, settings)
         processes.append(ManagedProcess("worker", number, settings.home, start))

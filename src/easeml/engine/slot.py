@@ -148,6 +148,9 @@ class Slot(threading.Thread):
             ):
                 return None
         with context.store.write() as tx:
+            worker = tx.processes.find(id=context.process_id)
+            if worker is not None and worker.draining:
+                return None
             claimed = tx.queue.claim(context.process_id, self._lane, context.lease_seconds)
             if claimed is None:
                 return None

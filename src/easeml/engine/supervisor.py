@@ -67,10 +67,24 @@ def _processes(settings: Settings) -> list[ManagedProcess]:
     single = {**thread_environment(1), **os.environ}
     training = {**os.environ, **thread_environment(task_limits(settings).threads)}
     environments = {"controller": single, "scheduler": single, "prefork": training}
-    return [
+    processes = [
         ManagedProcess(kind, 1, settings.home, program(kind, settings, environment))
         for kind, environment in environments.items()
     ]
+    for number in range(1, settings.machines + 1):
+        start = program("machine", _of_machine(settings, number), training)
+        processes.append(ManagedProcess("machine", number, settings.home, start))
+    return processes
+
+
+def _of_machine(settings: Settings, number: int) -> Settings:
+    """Return the settings of a machine that is played here: it shares no folder but the store."""
+    own = {
+        "home": settings.home / "machines" / str(number),
+        "database_url": settings.database,
+        "artefacts_url": settings.shared_artefacts,
+    }
+    return settings.model_copy(update=own)
 
 
 def _run(

@@ -34,7 +34,7 @@ class Bucket:
                 where="artefacts_url",
                 remedy="Install it: pip install 'easeml[cluster]'.",
             ) from error
-        more = {"mkdir": True} if url.startswith(_FOLDER) else _REMOTE
+        more: dict[str, Any] = {"mkdir": True} if url.startswith(_FOLDER) else _REMOTE
         try:
             self._store: Any = from_url(url, **more)
         except Exception as error:  # each kind of store has errors of its own

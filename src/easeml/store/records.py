@@ -592,6 +592,7 @@ class Process:
     state: ProcessState = ProcessState.RUNNING
     heartbeat: float = 0.0
     created: float = 0.0
+    draining: bool = False  # a worker that takes no new tasks
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from easeml.contract.application_views import (
 )
 from easeml.contract.applications import Application, Declaration, Promotion, Proposal
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
+from easeml.contract.devices import Joined, WorkerDevice
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.gates import Gates, NewGate
 from easeml.contract.jobs import Job, JobLimits
@@ -240,6 +241,25 @@ class AsyncOperations(AsyncCalls):
     async def version(self, version_id: str) -> Version:
         """Return a version of a dataset; raises ``NotFound``."""
         return await self._get(Version, f"/versions/{version_id}")
+
+    def devices(self) -> AsyncIterator[WorkerDevice]:
+        """Give the devices that are there, oldest first (providers only)."""
+        return self._list(WorkerDevice, "/devices")
+
+    async def drain_device(self, device_id: str, *, draining: bool = True) -> WorkerDevice:
+        """Let a device take no new tasks, or let it take them again (providers only).
+
+        What it runs goes on to its end. Raises ``NotFound`` where no such device is there.
+        """
+        return await self._send(WorkerDevice, f"/devices/{device_id}/drain", {"draining": draining})
+
+    async def join_machine(self, version: str, host: str) -> Joined:
+        """Tell a machine what its workers need to work for this easeml (providers only).
+
+        Raises ``Conflict`` where its easeml is of another version, or cannot reach the database
+        or the artefacts.
+        """
+        return await self._send(Joined, "/devices/join", {"version": version, "host": host})
 
     async def gates(self, application_id: str) -> Gates:
         """Return what has to be proven before a model serves an application; raises ``NotFound``."""

@@ -19,6 +19,7 @@ from easeml.contract.application_views import (
 )
 from easeml.contract.applications import Application, Declaration, Promotion, Proposal
 from easeml.contract.datasets import Dataset, UnusedDatasets, Version
+from easeml.contract.devices import Joined, WorkerDevice
 from easeml.contract.evaluation import TaskReport
 from easeml.contract.gates import Gates, NewGate
 from easeml.contract.jobs import Job, JobLimits
@@ -233,6 +234,25 @@ class Operations(Calls):
     def version(self, version_id: str) -> Version:
         """Return a version of a dataset; raises ``NotFound``."""
         return self._get(Version, f"/versions/{version_id}")
+
+    def devices(self) -> Iterator[WorkerDevice]:
+        """Give the devices that are there, oldest first (providers only)."""
+        return self._list(WorkerDevice, "/devices")
+
+    def drain_device(self, device_id: str, *, draining: bool = True) -> WorkerDevice:
+        """Let a device take no new tasks, or let it take them again (providers only).
+
+        What it runs goes on to its end. Raises ``NotFound`` where no such device is there.
+        """
+        return self._send(WorkerDevice, f"/devices/{device_id}/drain", {"draining": draining})
+
+    def join_machine(self, version: str, host: str) -> Joined:
+        """Tell a machine what its workers need to work for this easeml (providers only).
+
+        Raises ``Conflict`` where its easeml is of another version, or cannot reach the database
+        or the artefacts.
+        """
+        return self._send(Joined, "/devices/join", {"version": version, "host": host})
 
     def gates(self, application_id: str) -> Gates:
         """Return what has to be proven before a model serves an application; raises ``NotFound``."""

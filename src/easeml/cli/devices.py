@@ -1,0 +1,83 @@
+"""``worker``: this machine works for an easeml elsewhere. ``device``: what works for it."""
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from easeml.cli.local_home import settings_of
+from easeml.cli.options import Json
+from easeml.cli.output import print_json, print_table, say
+from easeml.client import Client
+
+device = typer.Typer(no_args_is_help=True, help="What works for this easeml (providers only).")
+
+DeviceId = Annotated[str, typer.Argument(metavar="DEVICE", help="Id of a device.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add ``worker`` and ``device`` to the root."""
+    app.command("worker")(work_for)
+    app.add_typer(device, name="device")
+
+
+def work_for(
+    join: Annotated[str, typer.Option(metavar="URL", help="Address of the easeml to work for.")],
+    token: Annotated[
+        str, typer.Option(envvar="EASEML_API_KEY", help="API key of one of its providers.")
+    ],
+    devices: Annotated[int, typer.Option(min=1, help="Tasks at once.")] = 1,
+    home: Annotated[Path, typer.Option(help="Folder for what the workers fetch and write.")] = Path(
+        ".easeml-worker"
+    ),
+) -> None:
+    """Work for an easeml on another machine, until Ctrl-C.
+
+    Its database and its artefacts have to be within reach. What runs when this ends is done again.
+    """
+    import easeml
+    from easeml.engine import run_machine
+    from easeml.engine.membership import this_host
+
+    with Client(join, token) as client:
+        told = client.join_machine(version=easeml.__version__, host=this_host())
+    settings = settings_of(home=home, workers=devices, **told.model_dump())
+    settings.home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    say(f"Working for {join} with {devices} at once; Ctrl-C leaves.")
+    run_machine(settings)
+
+
+@device.command("list")
+def list_devices(as_json: Json = False) -> None:
+    """List the devices that are there, and what they run."""
+    with Client() as client:
+        found = list(client.devices())
+    if as_json:
+        return print_json(found)
+    rows = []
+    for one in found:
+        tasks = ", ".join(f"{task.kind} for {task.tenant}" for task in one.tasks)
+        heard = f"{max(0.0, time.time() - one.heard):.0f} s ago"
+        rows.append((one.id, one.machine, one.state.value, tasks, heard))
+    return print_table(["device", "machine", "state", "tasks", "heard of"], rows)
+
+
+@device.command("drain")
+def drain(device_id: DeviceId, as_json: Json = False) -> None:
+    """Let a device end what it runs and take nothing new; then it may be switched off."""
+    _change(device_id, draining=True, as_json=as_json)
+
+
+@device.command("resume")
+def resume(device_id: DeviceId, as_json: Json = False) -> None:
+    """Let a drained device take tasks again."""
+    _change(device_id, draining=False, as_json=as_json)
+
+
+def _change(device_id: str, *, draining: bool, as_json: bool) -> None:
+    with Client() as client:
+        found = client.drain_device(device_id, draining=draining)
+    if as_json:
+        return print_json(found)
+    return say(f"{found.id} is {found.state.value}.")

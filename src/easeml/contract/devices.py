@@ -1,0 +1,53 @@
+"""The REST types of devices: the workers of this machine, and of those that joined."""
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from easeml.contract.resources import Answer
+
+
+class DeviceState(StrEnum):
+    """What a device does; a draining one ends what it runs, a drained one takes nothing new."""
+
+    FREE = "free"
+    WORKING = "working"
+    DRAINING = "draining"
+    DRAINED = "drained"
+    SILENT = "silent"
+
+
+class RunningTask(Answer):
+    """A task that a device runs. ``since``: seconds of the epoch."""
+
+    task_id: str
+    kind: str
+    tenant: str
+    since: float
+
+
+class WorkerDevice(Answer):
+    """A device. ``heard``: when it was last heard of; ``joined``: both in seconds of the epoch."""
+
+    id: str
+    machine: str
+    process: int = Field(description="id of its process on that machine")
+    state: DeviceState
+    tasks: list[RunningTask]
+    joined: float
+    heard: float
+
+
+class Joined(Answer):
+    """What a machine needs to work: where database and artefacts are, and the limits of tasks.
+
+    The address of the database holds its password. Sizes in bytes, times in seconds.
+    """
+
+    database_url: str
+    artefacts_url: str
+    task_seconds: float
+    task_memory: int
+    isolation: str
+    lease_seconds: float
+    module_packages: str

@@ -1,0 +1,148 @@
+"""Devices: the workers that are there, machines that join, and devices that shall rest."""
+
+from collections import defaultdict
+from typing import Annotated
+
+from pydantic import Field
+
+import easeml
+from easeml.contract.devices import DeviceState, Joined, RunningTask, WorkerDevice
+from easeml.contract.parameters import After, Limit
+from easeml.contract.resources import Page
+from easeml.contract.states import AttemptState, ProcessKind, ProcessState
+from easeml.errors import Conflict, NotFound
+from easeml.service.access.caller import Caller
+from easeml.service.access.paging import page_records
+from easeml.settings import Settings
+from easeml.store import Store, Transaction
+from easeml.store.records import Process
+
+DRAINED, RESUMED, JOINED = "device.drained", "device.resumed", "device.joined"
+
+Draining = Annotated[bool, Field(description="whether it shall take no new tasks")]
+Version = Annotated[str, Field(max_length=50, description="of its easeml")]
+Host = Annotated[str, Field(max_length=500, description="name of what shares process ids with it")]
+
+
+def list_page(
+    store: Store, settings: Settings, caller: Caller, *, after: After = None, limit: Limit = 50
+) -> Page[WorkerDevice]:
+    """Return a page of the devices that are there, oldest first (providers only)."""
+    caller.require_provider()
+    with store.read() as tx:
+        there = {"kind": ProcessKind.WORKER, "state": ProcessState.RUNNING}
+        workers, following = page_records(tx.processes, after, limit, **there)
+        return Page(items=_show(tx, settings, workers), next=following)
+
+
+def drain(
+    store: Store, settings: Settings, caller: Caller, device_id: str, *, draining: Draining = True
+) -> WorkerDevice:
+    """Let a device take no new tasks, or let it take them again (providers only).
+
+    What it runs goes on to its end. Raises ``NotFound`` where no such device is there.
+    """
+    caller.require_provider()
+    with store.write() as tx:
+        worker = tx.processes.find(id=device_id, kind=ProcessKind.WORKER)
+        if worker is None or worker.state != ProcessState.RUNNING:
+            raise NotFound(
+                "There is no such device.", where=device_id, remedy="See easeml device list."
+            )
+        worker = tx.processes.update(device_id, draining=draining)
+        event = DRAINED if draining else RESUMED
+        tx.events.append(event, device_id, {"by": caller.user_id}, caller.tenant_id)
+        return _show(tx, settings, [worker])[0]
+
+
+def join(
+    store: Store, settings: Settings, caller: Caller, *, version: Version, host: Host
+) -> Joined:
+    """Tell a machine what its workers need to work for this easeml (providers only).
+
+    Raises ``Conflict`` where its easeml is of another version, or cannot reach the database or the
+    artefacts.
+    """
+    caller.require_provider()
+    if version != easeml.__version__:
+        raise Conflict(
+            f"The machine has easeml {version}, this is {easeml.__version__}.",
+            where="version",
+            remedy=f"Install the same there: pip install easeml=={easeml.__version__}.",
+        )
+    with store.write() as tx:
+        controllers = tx.processes.list(
+            kind=ProcessKind.CONTROLLER, state=ProcessState.RUNNING, limit=None
+        )
+        if host not in {controller.host for controller in controllers}:
+            _check_shared(settings)
+        tx.events.append(JOINED, host, {"by": caller.user_id}, caller.tenant_id)
+    return Joined(
+        database_url=settings.database,
+        artefacts_url=settings.shared_artefacts,
+        task_seconds=settings.task_seconds,
+        task_memory=settings.task_memory,
+        isolation=settings.isolation,
+        lease_seconds=settings.lease_seconds,
+        module_packages=settings.module_packages,
+    )
+
+
+def _check_shared(settings: Settings) -> None:
+    """Raise ``Conflict`` where only this machine can reach what workers need."""
+    if settings.database.startswith("sqlite"):
+        raise Conflict(
+            "The database is a file of another machine.",
+            where="database_url",
+            remedy="Move it to PostgreSQL: easeml backup, then easeml restore with "
+            "EASEML_DATABASE_URL set.",
+        )
+    if not settings.artefacts_url:
+        raise Conflict(
+            "Data and models lie in a folder of another machine.",
+            where="artefacts_url",
+            remedy="Name a bucket, or a folder that all machines share: EASEML_ARTEFACTS_URL.",
+        )
+
+
+def _show(tx: Transaction, settings: Settings, workers: list[Process]) -> list[WorkerDevice]:
+    tables = tx.unscoped()
+    ids = [worker.id for worker in workers]
+    attempts = tables.attempts.list(process_id=ids, state=AttemptState.RUNNING, limit=None)
+    tasks = {
+        task.id: task for task in tables.tasks.list(id=[a.task_id for a in attempts], limit=None)
+    }
+    tenants = dict(tx.tenants.pick("id", "name", id=[task.tenant_id for task in tasks.values()]))
+    under_way: defaultdict[str, list[RunningTask]] = defaultdict(list)
+    for attempt in attempts:
+        task = tasks[attempt.task_id]
+        run = RunningTask(
+            task_id=task.id,
+            kind=task.spec_kind,
+            tenant=tenants[task.tenant_id],
+            since=attempt.started,
+        )
+        under_way[attempt.process_id].append(run)
+    latest = tx.now() - settings.lease_seconds
+    return [
+        WorkerDevice(
+            id=worker.id,
+            machine=worker.host.partition(" ")[0],
+            process=worker.pid,
+            state=_state(
+                worker, is_busy=bool(under_way[worker.id]), is_silent=worker.heartbeat < latest
+            ),
+            tasks=under_way[worker.id],
+            joined=worker.created,
+            heard=worker.heartbeat,
+        )
+        for worker in workers
+    ]
+
+
+def _state(worker: Process, *, is_busy: bool, is_silent: bool) -> DeviceState:
+    if is_silent:
+        return DeviceState.SILENT
+    if worker.draining:
+        return DeviceState.DRAINING if is_busy else DeviceState.DRAINED
+    return DeviceState.WORKING if is_busy else DeviceState.FREE

@@ -1,0 +1,86 @@
+"""Devices over REST: who may see, drain and join, and what a machine is told."""
+
+import pytest
+from fastapi.testclient import TestClient
+
+import easeml
+from easeml.contract.states import ProcessKind
+from easeml.errors import Conflict
+from easeml.ids import new_id
+from easeml.service.administration import devices
+from easeml.settings import Settings
+from easeml.store import Process, Store
+
+HERE = {"version": easeml.__version__, "host": "this machine"}
+ELSEWHERE = {"version": easeml.__version__, "host": "another machine"}
+
+
+@pytest.fixture
+def worker(store: Store) -> str:
+    """A controller and a worker of this machine; the worker's id."""
+    with store.write() as tx:
+        for kind in (ProcessKind.CONTROLLER, ProcessKind.WORKER):
+            process = Process(new_id("proc"), kind, 1, "this machine", heartbeat=tx.now())
+            tx.processes.add(process)
+    return process.id
+
+
+def test_only_providers_see_drain_and_join(client: TestClient, ann, provider, worker: str) -> None:
+    for person, status in ((ann, 403), (provider, 200)):
+        seen = client.get("/api/v1/devices", headers=person.headers)
+        drained = client.post(
+            f"/api/v1/devices/{worker}/drain", json={"draining": True}, headers=person.headers
+        )
+        joined = client.post("/api/v1/devices/join", json=HERE, headers=person.headers)
+        assert [seen.status_code, drained.status_code, joined.status_code] == [status] * 3
+
+
+def test_a_device_is_drained_and_resumed(client: TestClient, provider, worker: str) -> None:
+    states = []
+    for draining in (True, False):
+        body = {"draining": draining}
+        client.post(f"/api/v1/devices/{worker}/drain", json=body, headers=provider.headers)
+        (found,) = client.get("/api/v1/devices", headers=provider.headers).json()["items"]
+        states.append(found["state"])
+    assert states == ["drained", "free"]
+    assert client.post("/api/v1/devices/proc_1/drain", headers=provider.headers).status_code == 404
+
+
+def test_a_process_of_this_machine_needs_no_server(client: TestClient, provider, worker) -> None:
+    told = client.post("/api/v1/devices/join", json=HERE, headers=provider.headers).json()
+    assert told["database_url"].startswith("sqlite:///")
+    assert told["artefacts_url"].startswith("file:///")
+
+
+@pytest.mark.parametrize(
+    ("service", "where"),
+    [
+        ({}, "database_url"),
+        ({"database_url": "postgresql+psycopg://host/lab"}, "artefacts_url"),
+    ],
+)
+def test_a_machine_that_cannot_reach_the_store_is_refused(
+    store: Store, settings: Settings, provider, worker: str, service, where: str
+) -> None:
+    with pytest.raises(Conflict) as refused:
+        devices.join(store, settings.model_copy(update=service), provider.caller, **ELSEWHERE)
+    assert refused.value.where == where
+
+
+def test_a_machine_with_a_shared_store_is_told_all_it_needs(
+    store: Store, settings: Settings, provider, worker: str
+) -> None:
+    shared = {
+        "database_url": "postgresql+psycopg://host/lab",
+        "artefacts_url": "s3://lab-models",
+        "task_memory": 2**31,
+    }
+    told = devices.join(store, settings.model_copy(update=shared), provider.caller, **ELSEWHERE)
+    assert shared.items() <= told.model_dump().items()
+
+
+def test_another_version_is_refused(client: TestClient, provider, worker: str) -> None:
+    old = {**HERE, "version": "0.0.1"}
+    answer = client.post("/api/v1/devices/join", json=old, headers=provider.headers)
+    assert answer.status_code == 409
+    assert f"easeml=={easeml.__version__}" in answer.json()["remedy"]
