@@ -72,5 +72,8 @@ def test_production_is_watched_without_labels_and_with_those_that_come(
     assert (found["rows"], found["waiting"]) == (200, 0)
     assert found["labelled"]["quality"] == 0.8
     assert found["labelled"]["low"] < 0.8 < found["labelled"]["high"]
-    tests = {test["kind"]: test for test in found["drift"].values()}
-    assert tests["covariate"]["alarm"] is False, found["drift"]
+    assert found["tests"]["covariate"]["alarm"] is False, found["tests"]
+    assert list(found["drift"]) == ["size"]
+    assert found["drift"]["size"]["alarm"] is False
+    low, high = found["interval"]
+    assert low <= found["estimate"] <= high

@@ -85,11 +85,12 @@ def watch_report(
     if as_json:
         return print_json(found)
     say(f"{found.status}: {found.reason}")
-    moved = [name for name, test in found.drift.items() if test.alarm]
+    moved = [column for column, test in found.drift.items() if test.alarm]
+    low, high = found.interval or (None, None)
     true = found.labelled
     print_pairs(
         [
-            ("estimate", _between(found.estimate, found.low, found.high)),
+            ("estimate", _between(found.estimate, low, high)),
             ("on validation rows", found.reference),
             ("rows", found.rows),
             ("moved", moved),

@@ -27,22 +27,24 @@ class WatchReport(Answer):
     """Is what serves still right?
 
     ``status``: ok, watch, alert, or cannot tell; ``reason`` says why. ``estimate``: of the
-    quality on the rows that were looked at last, without their labels but for those that came, from
-    ``low`` to ``high``; null where it cannot be told. ``reference``: on validation rows. ``drift``:
-    tests by the column in which most has moved. ``labelled``: of all kept rows whose truth came;
-    whose truth comes may not be chosen at random. ``waiting``: kept rows that were not looked at.
+    quality on the rows that were looked at last, without their labels but for those that came, with
+    its ``interval`` [low, high]; null where it cannot be told. ``reference``: on validation rows.
+    ``drift``: how each input column has moved, by the column; p-values are corrected for their
+    number. ``tests``: of all columns, of the predictions, and of the concept, by their kind.
+    ``labelled``: of all kept rows whose truth came; whose truth comes may not be chosen at random.
+    ``waiting``: kept rows that were not looked at.
     """
 
     application_id: str
     status: str
     reason: str
     estimate: float | None = None
-    low: float | None = None
-    high: float | None = None
+    interval: tuple[float, float] | None = None
     reference: float | None = None
     rows: int = 0
     waiting: int = 0
     drift: dict[str, Drift] = Field(default_factory=dict)
+    tests: dict[str, Drift] = Field(default_factory=dict)
     labelled: Labelled | None = None
     assumes: list[str] = Field(default_factory=list)
     created: float | None = None

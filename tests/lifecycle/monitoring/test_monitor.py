@@ -82,11 +82,15 @@ def test_asking_changes_nothing_that_was_given(state):
 def test_a_shift_to_harder_rows_is_estimated_without_labels(state):
     """Confidence cannot see it: the model is as sure as ever."""
     new = world(600, 2, shift=1.0)
-    report, _ = ask(load(state), new.batch())
+    report, after = ask(load(state), new.batch())
     assert abs(report.score - new.quality) < 0.5 * abs(report.reference - new.quality)
     assert abs(report.estimates.confidence - new.quality) > 2 * abs(report.score - new.quality)
     assert report.low <= new.quality <= report.high
-    assert report.drift[0].alarm and report.drift[0].where == "hard"
+    covariate = report.drift[0]
+    assert covariate.alarm and covariate.where == "hard"
+    moved = after.moved(covariate)
+    assert moved["hard"] == covariate.p_value
+    assert set(moved) <= set(new.batch().inputs.columns), "columns, and none of their features"
 
 
 def test_a_certain_drop_is_an_alert(state):

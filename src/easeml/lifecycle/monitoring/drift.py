@@ -16,7 +16,8 @@ KINDS: tuple[Kind, ...] = ("covariate", "prior", "concept")
 class DriftTest:
     """One test of one batch.
 
-    ``alarm`` if ``p_value <= level``; ``p_value`` None where it could not be made.
+    ``alarm`` if ``p_value <= level``; ``p_value`` None where it could not be made. ``by_feature``:
+    name and corrected p-value of each feature that was compared.
     """
 
     kind: Kind
@@ -24,6 +25,7 @@ class DriftTest:
     level: float
     alarm: bool
     where: str
+    by_feature: tuple[tuple[str, float], ...] = ()
 
 
 def level_at(batch: int, alpha: float) -> float:
@@ -47,10 +49,12 @@ def covariate_test(
     ]
     if not varied:
         return DriftTest("covariate", None, level, False, "")
-    values = [_same_distribution(reference[:, i], batch[:, i]) for i in varied]
-    least = int(np.argmin(values))
-    p_value = min(1.0, values[least] * len(values))
-    return DriftTest("covariate", p_value, level, p_value <= level, names[varied[least]])
+    found = []
+    for i in varied:
+        p_value = _same_distribution(reference[:, i], batch[:, i])
+        found.append((names[i], min(1.0, p_value * len(varied))))
+    where, least = min(found, key=lambda one: one[1])
+    return DriftTest("covariate", least, level, least <= level, where, tuple(found))
 
 
 def prior_test(reference: np.ndarray, batch: np.ndarray, level: float) -> DriftTest:

@@ -29,6 +29,7 @@ from easeml.lifecycle.monitoring.rows import (
     assemble,
     checked_probabilities,
     coded,
+    feature_columns,
     feature_names,
     known_classes,
     width_of,
@@ -89,6 +90,16 @@ class Monitor:
     concept: ConceptTest = field(default_factory=ConceptTest)
     unlabelled: int = 0
     labelled_day: date | None = None
+
+    def moved(self, test: DriftTest) -> dict[str, float]:
+        """Return the least p-value of each input column's features, by column."""
+        columns = feature_columns(self.encoder)
+        found: dict[str, float] = {}
+        for name, p_value in test.by_feature:
+            if name in columns:
+                column = columns[name]
+                found[column] = min(p_value, found.get(column, 1.0))
+        return found
 
     def rows(self, batch: Batch) -> Rows:
         """Return a batch as the error model sees it.

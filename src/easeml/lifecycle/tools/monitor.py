@@ -56,7 +56,8 @@ def _ask(state: Watch, facts: Mapping[Fact, Any]) -> tuple[ToolAnswer, Watch]:
     monitor = state.monitor or _fitted(state.config, facts)
     batch = Batch(newer.inputs, said.values, said.chances, _labelled(newer))
     report, after = ask(monitor, batch)
-    return _answer(report, batch.labelled), replace(state, monitor=after)
+    answer = _answer(report, batch.labelled, _moved(after, report))
+    return answer, replace(state, monitor=after)
 
 
 def _fitted(config: MonitorConfig, facts: Mapping[Fact, Any]) -> Monitor:
@@ -87,14 +88,14 @@ def _labelled(newer: Predicted) -> Labelled | None:
     return Labelled(at_random(rows, len(newer.answers)), newer.answers.iloc[rows].to_numpy())
 
 
-def _answer(report: MonitorReport, labelled: Labelled | None) -> ToolAnswer:
+def _answer(report: MonitorReport, labelled: Labelled | None, moved: Table) -> ToolAnswer:
     return ToolAnswer(
         advice=report.advice,
         numbers=_numbers(report),
         assumes=_assumed(report, labelled),
         verdict=report.status,
         figures=(report.figure(),),
-        tables=(_drift(report),),
+        tables=(_drift(report), moved),
     )
 
 
@@ -129,6 +130,18 @@ def _drift(report: MonitorReport) -> Table:
         rows.append((test.kind, test.p_value, test.level, alarm, test.where))
     columns = ("Drift", "p-value", "Level", "Alarm", "Where most")
     return Table("Tests of drift", columns, tuple(rows))
+
+
+def _moved(monitor: Monitor, report: MonitorReport) -> Table:
+    """Return how much each input column has moved, what moved most first."""
+    rows = []
+    for test in report.drift:
+        for column, p_value in monitor.moved(test).items():
+            alarm = "yes" if p_value <= test.level else "no"
+            rows.append((column, p_value, test.level, alarm))
+    rows.sort(key=lambda row: row[1])
+    note = "p-values are corrected for the number of columns."
+    return Table("Drift by column", ("Column", "p-value", "Level", "Alarm"), tuple(rows), note)
 
 
 def _save(state: Watch) -> bytes:

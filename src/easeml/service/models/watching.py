@@ -102,23 +102,40 @@ def _shown(
         status=found.verdict,
         reason=found.advice,
         estimate=quality.value if can_tell else None,
-        low=quality.low if can_tell else None,
-        high=quality.high if can_tell else None,
+        interval=_interval(quality) if can_tell else None,
         reference=numbers["reference"].value,
         rows=int(numbers["rows"].value),
         waiting=waiting,
         drift=_drift(found.tables),
+        tests=_tests(found.tables),
         labelled=labelled,
         assumes=found.assumes,
         created=found.created,
     )
 
 
-def _drift(tables: list[answers.ReportTable]) -> dict[str, Drift]:
+def _interval(quality: answers.ReportNumber) -> tuple[float, float] | None:
+    if quality.low is None or quality.high is None:
+        return None
+    return quality.low, quality.high
+
+
+def _tests(tables: list[answers.ReportTable]) -> dict[str, Drift]:
+    """Return the tests of the first table of ``monitor``, by their kind."""
     found = {}
-    for kind, p_value, level, alarm, where in tables[0].rows:
+    for kind, p_value, level, alarm, _ in tables[0].rows:
         test = {"kind": kind, "p_value": p_value, "level": level, "alarm": alarm == "yes"}
-        found[str(where) or str(kind)] = Drift.model_validate(test)
+        found[str(kind)] = Drift.model_validate(test)
+    return found
+
+
+def _drift(tables: list[answers.ReportTable]) -> dict[str, Drift]:
+    """Return the second table of ``monitor``, by column; older answers have none."""
+    found = {}
+    for table in tables[1:]:
+        for column, p_value, level, alarm in table.rows:
+            test = {"kind": "covariate", "p_value": p_value, "level": level}
+            found[str(column)] = Drift.model_validate({**test, "alarm": alarm == "yes"})
     return found
 
 
